@@ -4,7 +4,7 @@
  * read. Types are written as they are, one file per source.
  */
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -37,7 +37,7 @@ export async function build(folder: string): Promise<void> {
   await Promise.all([bundle(folder), writeTypes(folder)])
 }
 
-/** The programs and the licences, without types. */
+/** The programs, their SQL files and the licences, without types. */
 export async function bundle(folder: string): Promise<void> {
   const bundled = await rolldown({
     input: Object.fromEntries(ENTRIES.map((name) => [name, join(ROOT, 'src', `${name}.ts`)])),
@@ -52,6 +52,8 @@ export async function bundle(folder: string): Promise<void> {
   })
   await bundled.close()
   const modules = output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []))
+  for (const file of globSync('**/*.sql', { cwd: join(ROOT, 'src') }))
+    cpSync(join(ROOT, 'src', file), join(folder, file))
   writeFileSync(join(folder, 'licenses.txt'), licencesOf(modules))
 }
 

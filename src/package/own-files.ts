@@ -5,28 +5,36 @@ import { fileURLToPath } from 'node:url'
 /** The programs of this package that are started as OS processes of their own. Each is an entry of the build. */
 type Program = 'main' | 'keeper/main' | 'demo/worker'
 
-/** The file of a program: its source in a clone, its build in an installed package. */
+/** Its file: a source in a clone, built in an installed package. */
 export function ownProgram(name: Program): string {
-  const isSource = import.meta.url.endsWith('.ts')
-  return isSource ? join(root(), 'src', `${name}.ts`) : join(root(), 'dist', `${name}.js`)
+  return isSource() ? join(root(), 'src', `${name}.ts`) : join(root(), 'dist', `${name}.js`)
 }
 
-/** The script that starts `reeve` under Node 24, even if an older Node runs the script. */
+/** What starts `reeve` under whatever Node there is. */
 export function launcher(): string {
   return join(root(), 'bin', 'reeve.mjs')
+}
+
+/** The text of a file that is no module, by its path below `src`: the build copies it to the same path below `dist`. */
+export function ownText(path: string): string {
+  return readFileSync(join(root(), isSource() ? 'src' : 'dist', path), 'utf8')
 }
 
 export function ownVersion(): string {
   return String(manifestIn(root())?.version)
 }
 
-/** Searched upwards, because the build decides in which file this function ends up. */
+function isSource(): boolean {
+  return import.meta.url.endsWith('.ts')
+}
+
+/** Looked for, because a build puts this text into one file or another. */
 function root(): string {
   const from = dirname(fileURLToPath(import.meta.url))
   for (let folder = from; folder !== dirname(folder); folder = dirname(folder))
     if (manifestIn(folder)?.name === 'reeve') return folder
   throw new Error(
-    `No folder above ${from} is that of the package reeve. Leave it out of bundles: it starts programs from its own files.`,
+    `No folder above ${from} is that of the package reeve. Leave it out of bundles: it starts programs from its own files, and reads SQL from them.`,
   )
 }
 

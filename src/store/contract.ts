@@ -18,44 +18,44 @@ import type { Session, Turn } from '../core/session/session.ts'
 import type { UnreadableRow } from './unreadable.ts'
 
 /**
- * Everything Reeve asks of a database: answers to questions, writes that are decided on such answers, and word of
- * what was committed. A store keeps facts and compares what they were decided on; it decides nothing else.
+ * Everything Reeve needs from a database: answers to questions, writes that are decided on such answers, and notifications of
+ * commits. A store keeps facts, and compares the facts that a write was decided on. It contains no other rules.
  */
 export interface Store {
-  /** What is on disk when `write` resolves. */
+  /** What `write` guarantees when it resolves. */
   readonly durability: Durability
 
-  /** Answers from what is committed. */
+  /** Answers from committed data. */
   ask<Q extends Question>(question: Q): Promise<AnswerTo<Q>>
 
   /**
    * Runs a plan and commits its changes: all of them or none, decided on facts that still hold at the commit.
-   * Resolves after the commit, with the plan's answer. What arrives in one turn of the loop is committed together;
-   * each plan sees what those before it changed. A plan may be run more than once, so it must be pure.
+   * Resolves after the commit, with the plan's answer. Plans that arrive in one turn of the loop are committed together;
+   * each sees the changes of the plans before it. A plan may run more than once, so it must be pure.
    */
   write<Answer>(plan: Plan<Answer>): Promise<Answer>
 
-  /** Tells of every commit with events, here or in another process. A foreign one comes as a nudge: read the feed. */
+  /** Calls the listener after every commit with events. For a commit of another OS process it is a nudge: read the feed. */
   onCommit(listener: (commit: Commit) => void): () => void
 
   /**
-   * Gives some free space back to the file system, where the store does not do so by itself. `more`: call it again, after
-   * other work of the loop.
+   * Returns some free space to the file system, if the store does not do so by itself. `more`: call it again, after other
+   * work of the loop.
    */
   releaseSpace?(): Promise<'more' | 'done'>
 
-  /** Proof of life on one machine, where the store has such a thing. */
+  /** Locks that prove on one machine whether a holder is alive; absent if the store has none. */
   readonly locks?: HolderLocks
 
   close(): Promise<void>
 }
 
-/** Locks that end with the operating system process that has them, however it dies. */
+/** Locks that the operating system frees when the process that holds them dies, even by `kill -9`. */
 export interface HolderLocks {
-  /** Takes the lock of this holder, for as long as it lives or until the answer is called. */
+  /** Takes the lock of this holder until the OS process dies or the returned function is called. */
   hold(holder: string): () => void
   prove(holder: string): Proof
-  /** Clears away what a dead holder left, once nobody needs the proof any more. */
+  /** Removes the lock of a dead holder, once no kernel needs the proof any more. */
   clear(holder: string): void
 }
 
@@ -66,7 +66,7 @@ export interface Durability {
   readonly settings: Readonly<Record<string, string>>
 }
 
-/** Asks what it needs to know, then says what shall change. Pure: it is run again when a fact has changed meanwhile. */
+/** Yields questions, then returns the changes to commit. Pure: it runs again if a fact has changed meanwhile. */
 export type Plan<Answer> = () => Generator<readonly Question[], Verdict<Answer>, readonly unknown[]>
 
 export interface Verdict<Answer> {
@@ -78,11 +78,11 @@ export interface Commit {
   /** The last position before this commit, and the last one of it. */
   readonly after: number
   readonly position: number
-  /** In order; null when another process committed, and the feed has to be read. */
+  /** In order; null if another OS process committed, and the feed has to be read. */
   readonly events: readonly StoredEvent[] | null
 }
 
-/** One question and its answer per line. Pages go on after a `place`; `limit` bounds every list. */
+/** Each question with its answer. `after` continues a page; `limit` bounds every list. */
 export interface Questions {
   process: [{ readonly pid: Pid }, ProcessRow | null]
   tombstone: [{ readonly pid: Pid }, Tombstone | null]
@@ -90,18 +90,18 @@ export interface Questions {
   turn: [{ readonly session: string; readonly id: string }, Turn | null]
   group: [{ readonly id: string }, Group | null]
   environment: [{ readonly ref: string }, Environment | null]
-  /** The refs of those that it uses, in the order in which it began to. */
+  /** The refs of the environments that an actor uses, in the order in which it began to. */
   environments: [{ readonly usedBy: Actor; readonly limit: number }, readonly string[]]
   holder: [{ readonly id: string }, HolderRow | null]
-  /** Whether a holder has a row. Unlike that, it does not change with each renewal. */
+  /** Whether a holder has a row. Unlike `holder`, the answer does not change with each renewal. */
   announced: [{ readonly id: string }, boolean]
   event: [{ readonly pid: Pid; readonly replayKey: string }, StoredEvent | null]
   eventAt: [{ readonly pid: Pid; readonly seq: number }, StoredEvent | null]
-  /** Whole pids that begin with `prefix`; all of them, or those that are visible. */
+  /** Whole pids that begin with `prefix`: all of them, or the visible ones. */
   pids: [{ readonly prefix: string; readonly visibleTo?: Visibility; readonly limit: number }, readonly Pid[]]
   /**
-   * In order of registration, or the newest first. Ended ones too, unless `filter` says otherwise. `visibleTo` selects
-   * before the page is cut, as `isVisible` says: a page with fewer than `limit` items is the last one.
+   * In order of registration, or the newest first. Ended processes too, unless `filter` excludes them. `visibleTo` applies
+   * `isVisible` before the page is cut: a page with fewer than `limit` items is the last one.
    */
   processes: [
     {
@@ -113,7 +113,7 @@ export interface Questions {
     },
     Page<ProcessRow>,
   ]
-  /** Ready, not held, due, of a kind (and name) that is served, and placed `here` or nowhere; the first registered first. */
+  /** Processes that are ready, due and not held, of a served kind and target, and placed `here` or nowhere; oldest first. */
   claimable: [
     {
       readonly serves: readonly Served[]
@@ -123,14 +123,14 @@ export interface Questions {
     },
     readonly Pid[],
   ]
-  /** When the next one of these becomes due, if later than `at`. */
+  /** When the next of these processes becomes due, if later than `at`. */
   nextDue: [
     { readonly serves: readonly Served[]; readonly here: readonly Placement[]; readonly at: number },
     number | null,
   ]
   held: [{ readonly holder: string; readonly after: number | null; readonly limit: number }, Page<ProcessRow>]
   holders: [object, readonly HolderRow[]]
-  /** Holders of leases that have no row (any more). */
+  /** Holders of leases that have no row, or none any more. */
   unannounced: [object, readonly string[]]
   /** Processes whose stop or end must still be carried to their children. */
   carrying: [{ readonly after: number | null; readonly limit: number }, Page<ProcessRow>]
@@ -148,7 +148,7 @@ export interface Questions {
       readonly pid: Pid
       readonly after: number
       readonly limit: number
-      /** The page ends with the event whose payload makes it this long, or longer. */
+      /** The page ends with the event whose payload brings it to this many bytes or more. */
       readonly bytes?: number
     },
     readonly StoredEvent[],
@@ -156,7 +156,7 @@ export interface Questions {
   /** The last `limit` events, in order. */
   tail: [{ readonly pid: Pid; readonly limit: number }, readonly StoredEvent[]]
   changes: [{ readonly after: number; readonly limit: number }, Changes]
-  /** In order: the first `limit` behind `after`, or the `newest`; all, or those that are not done (`open`); or of one process; or at some places. */
+  /** In order of place: the first `limit` after `after`, or the `newest`. `open` excludes notices that are done. */
   notices: [
     {
       readonly scope: string
@@ -166,18 +166,18 @@ export interface Questions {
       readonly newest?: boolean
       readonly pid?: Pid
       readonly places?: readonly number[]
-      /** Only those told at this time or later. */
+      /** Only notices of this time or later. */
       readonly toldSince?: number
-      /** Without those that have this mark in `observed`. */
+      /** Excludes notices that have this mark in `observed`. */
       readonly unobserved?: string
     },
     readonly StoredNotice[],
   ]
   inbox: [{ readonly scope: string }, Inbox | null]
-  /** Inboxes that hold matches back, and must release them some time. */
+  /** Inboxes that hold matches back, which have to be released later. */
   overflowing: [{ readonly limit: number }, readonly Inbox[]]
   account: [{ readonly id: string }, Account | null]
-  /** Of a tree, or of a session: those whose use is part of no other account yet, in order of their ids. */
+  /** Accounts of a tree or of a session whose use is not yet part of another account, in order of their ids. */
   accounts: [
     {
       readonly root?: Pid
@@ -188,9 +188,9 @@ export interface Questions {
     readonly Account[],
   ]
   activity: [{ readonly session: string | null; readonly since: number | null }, Activity]
-  /** The last place in the order of ends that lies before a time, or beyond the newest `keep`; null if there is none. */
+  /** The last place, in the order of ends, that is before a time or older than the newest `keep`; null if there is none. */
   pruneThrough: [{ readonly endedBefore: number | null; readonly keep: number | null }, EndPlace | null]
-  /** What decides whether processes may be pruned: of some pids, or of those in a range, the longest ended first. */
+  /** The facts that decide whether processes may be pruned: for some pids, or for a range, the earliest end first. */
   prunable: [
     (
       | { readonly pids: readonly Pid[] }
@@ -198,13 +198,13 @@ export interface Questions {
     ),
     readonly PruneCandidate[],
   ]
-  /** Of processes that were pruned before a time. */
+  /** The pids of processes that were pruned before a time. */
   tombstones: [{ readonly prunedBefore: number; readonly limit: number }, readonly Pid[]]
-  /** How much there is of what pruning removes. */
+  /** How much data pruning could remove. */
   storage: [object, Storage]
-  /** Rows that this store has met and could not read; lists, claims and pages leave them out. */
+  /** Rows that this store could not read; lists, claims and pages skip them. */
   unreadable: [object, readonly UnreadableRow[]]
-  /** A random text of this store's own, from which one-shot keys are made. */
+  /** A random text of this store, from which one-shot keys are made. */
   secret: [object, string]
 }
 
@@ -212,7 +212,7 @@ type QuestionName = keyof Questions
 export type Question = { [Name in QuestionName]: { readonly ask: Name } & Questions[Name][0] }[QuestionName]
 export type AnswerTo<Q extends Question> = Questions[Q['ask']][1]
 
-/** Where an ended process lies in the order of ends; `place` orders those that ended at the same time. */
+/** The place of an ended process in the order of ends; `place` orders processes that ended at the same time. */
 export interface EndPlace {
   readonly endedAt: number
   readonly place: number
@@ -224,13 +224,13 @@ export interface PruneCandidate extends PruneFacts {
 
 export interface Page<Item> {
   readonly items: readonly Item[]
-  /** Where the next page goes on; null when there is none. */
+  /** Where the next page continues; null if there is none. */
   readonly next: number | null
 }
 
 export interface Changes {
   readonly events: readonly StoredEvent[]
-  /** The last position that is committed. */
+  /** The last committed position. */
   readonly position: number
   /** Events up to here may have been pruned: a follower behind it has missed some. */
   readonly prunedThrough: number
@@ -239,13 +239,13 @@ export interface Changes {
 export interface StoredNotice extends Notice {
   readonly place: number
   readonly done: DoneHow | null
-  /** The turns in which it was looked at already. */
+  /** The turns in which its process was observed. */
   readonly observed: readonly string[]
 }
 
 export interface Activity {
   readonly live: number
-  /** When the newest of them was registered. */
+  /** When the newest live process was registered. */
   readonly newestAt: number | null
 }
 
@@ -253,7 +253,7 @@ export interface Storage {
   /** Processes that have ended. */
   readonly ended: number
   readonly oldestEndedAt: number | null
-  /** What the store takes on disk; null where it does not know. */
+  /** The size of the store on disk; null if it does not know. */
   readonly bytes: number | null
 }
 

@@ -1,13 +1,16 @@
 import { hasEnded, wakesAt } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 
-/** From when on it may be claimed: 0 for at once, whatever a clock says; null while it may not. Kept beside the record, so that it can be indexed. */
+/**
+ * The time from which a process may be claimed: 0 for at once, independent of any clock; null while it may not. Stored beside
+ * the record, so that an index can hold it.
+ */
 export function dueOf({ record, holder }: ProcessRow): number | null {
   if (holder !== null || record.recovery === 'external') return null
   return record.status === 'queued' ? (record.retryAt ?? 0) : wakesAt(record)
 }
 
-/** What a change does to the number of live processes. */
+/** How a change alters the number of live processes: 1, 0 or -1. */
 export function becameLive(was: ProcessRow | null, row: ProcessRow): number {
   return Number(!hasEnded(row.record)) - Number(was !== null && !hasEnded(was.record))
 }

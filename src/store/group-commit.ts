@@ -2,19 +2,19 @@ import type { Clock } from '../core/clock.ts'
 import { ReeveError, unreadablePid } from '../core/errors.ts'
 import type { Change, Commit, Plan, Question } from './contract.ts'
 
-/** One database connection, as group commit needs it: synchronous, one transaction at a time. */
+/** A database connection for group commit: synchronous, one transaction at a time. */
 export interface Transaction {
-  /** Throws what `isBusy` recognises when another process is writing. */
+  /** Throws an error that `isBusy` recognises while another process writes. */
   begin(): void
   answer(question: Question): unknown
   apply(change: Change): void
-  /** What was committed, or null if nothing was changed. */
+  /** Null if the feed did not move. */
   commit(): Commit | null
   rollback(): void
   isBusy(error: unknown): boolean
   /** Whether the error is about one plan's changes, not about the database. */
-  isOwn(error: unknown): boolean
-  trouble(error: unknown, committing: boolean): unknown
+  isPlanFault(error: unknown): boolean
+  toStoreError(error: unknown, committing: boolean): unknown
 }
 
 export interface GroupCommitOptions {
@@ -25,10 +25,10 @@ export interface GroupCommitOptions {
   readonly onCommit: (commit: Commit) => void
 }
 
-/** Bounds the stall of the loop: so many plans per commit, the rest in the next. */
-const BATCH = 256
-/** How long a locked database is waited for, without blocking the loop, before callers are told. */
-const BUSY_MS = 5_000
+/** Bounds the stall of the loop: a commit has at most this many plans, and the rest waits for the next. */
+const MAX_BATCH = 256
+/** How long a plan waits for a locked database, without blocking the loop, before it is rejected. */
+const MAX_BUSY_MS = 5_000
 const RETRY_MS = 4
 
 interface Waiting {
@@ -39,15 +39,15 @@ interface Waiting {
 }
 
 /**
- * Commits together what arrived in one turn of the loop, and answers each caller only after the commit.
+ * Commits all plans that arrive in one turn of the loop together, and answers each caller after the commit.
  *
  * | state   | write                | turn                                            |
  * | idle    | waits, armed         | –                                               |
- * | armed   | waits                | commits up to BATCH plans; armed again, or idle |
- * | backoff | waits                | after a jittered moment: armed                  |
+ * | armed   | waits                | commits up to MAX_BATCH plans; armed or idle    |
+ * | backoff | waits                | after a jittered pause: armed                   |
  * | closed  | rejected             | –                                               |
  *
- * Plans of one batch run one after another in one transaction: each sees what those before it changed.
+ * Plans of one batch run one after another in one transaction: each sees the changes of the plans before it.
  */
 export class GroupCommit {
   readonly #transaction: Transaction
@@ -66,19 +66,19 @@ export class GroupCommit {
   }
 
   write<Answer>(plan: Plan<Answer>): Promise<Answer> {
-    if (this.#state === 'closed') return Promise.reject(closed())
+    if (this.#state === 'closed') return Promise.reject(closedError())
     return new Promise((resolve, reject) => {
       this.#waiting.push({ plan, since: this.#options.clock.now(), resolve, reject })
       if (this.#state === 'idle') this.#arm()
     })
   }
 
-  /** Everything that was asked before is committed; later writes are rejected. */
+  /** Commits the writes that wait; later ones are rejected. */
   close(): void {
     if (this.#state === 'closed') return
     while (this.#waiting.length > 0 && this.#flush() !== 'busy');
     this.#state = 'closed'
-    for (const { reject } of this.#waiting.splice(0)) reject(closed())
+    for (const { reject } of this.#waiting.splice(0)) reject(closedError())
   }
 
   #arm(): void {
@@ -107,12 +107,12 @@ export class GroupCommit {
   }
 
   #flush(): 'done' | 'busy' {
-    const batch = this.#waiting.splice(0, BATCH)
+    const batch = this.#waiting.splice(0, MAX_BATCH)
     try {
       this.#transaction.begin()
     } catch (error) {
       if (this.#transaction.isBusy(error)) return this.#putBack(batch, error)
-      for (const { reject } of batch) reject(this.#transaction.trouble(error, false))
+      for (const { reject } of batch) reject(this.#transaction.toStoreError(error, false))
       return 'done'
     }
     this.#run(batch)
@@ -121,8 +121,8 @@ export class GroupCommit {
 
   #putBack(batch: readonly Waiting[], error: unknown): 'busy' {
     const { clock } = this.#options
-    const late = (waiting: Waiting) => clock.now() - waiting.since > BUSY_MS
-    for (const { reject } of batch.filter(late)) reject(this.#transaction.trouble(error, false))
+    const late = (waiting: Waiting) => clock.now() - waiting.since > MAX_BUSY_MS
+    for (const { reject } of batch.filter(late)) reject(this.#transaction.toStoreError(error, false))
     this.#waiting.unshift(...batch.filter((waiting) => !late(waiting)))
     return 'busy'
   }
@@ -148,7 +148,7 @@ export class GroupCommit {
     const steps = plan()
     let known: readonly unknown[] = []
     for (;;) {
-      // A plan that throws has a defect, and is its caller's alone: nothing of it has been applied.
+      // A plan that throws has a defect, which only its caller hears of: nothing of it has been applied.
       let step: IteratorResult<readonly Question[], { answer: unknown; changes: readonly Change[] }>
       try {
         step = steps.next(known)
@@ -163,7 +163,7 @@ export class GroupCommit {
       try {
         known = this.#answers(step.value)
       } catch (error) {
-        // A row that cannot be read concerns the plan that needs it, and no other.
+        // An unreadable row fails the plan that needs it, and no other.
         if (unreadablePid(error) === undefined) throw error
         return () => reject(error)
       }
@@ -176,13 +176,13 @@ export class GroupCommit {
     return answers
   }
 
-  /** One plan's impossible change must not take its neighbours down: each is tried alone. */
+  /** One plan's impossible change must not fail the other plans: each is tried alone. */
   #failed(batch: readonly Waiting[], error: unknown, committing: boolean): void {
-    if (batch.length > 1 && this.#transaction.isOwn(error)) {
+    if (batch.length > 1 && this.#transaction.isPlanFault(error)) {
       this.#tryEach(batch)
       return
     }
-    const reason = this.#transaction.trouble(error, committing)
+    const reason = this.#transaction.toStoreError(error, committing)
     for (const { reject } of batch) reject(reason)
   }
 
@@ -192,7 +192,7 @@ export class GroupCommit {
         this.#transaction.begin()
       } catch (error) {
         if (this.#transaction.isBusy(error)) this.#waiting.unshift(...batch.slice(index))
-        else for (const { reject } of batch.slice(index)) reject(this.#transaction.trouble(error, false))
+        else for (const { reject } of batch.slice(index)) reject(this.#transaction.toStoreError(error, false))
         return
       }
       this.#run([waiting])
@@ -200,6 +200,6 @@ export class GroupCommit {
   }
 }
 
-export function closed(): ReeveError {
+export function closedError(): ReeveError {
   return new ReeveError('closed', 'The store has been closed.', 'Open it again.')
 }

@@ -4,11 +4,11 @@ import type { EndStatus } from '../core/process/status.ts'
 import { definitionMask, labelSignature } from './signature.ts'
 
 /**
- * How a list is read: as parts, each of which walks one index in the order of ids, and is cut to a page before all are merged.
- * A part never reads a record that its conditions leave out; `matches` and `isVisible` decide about those it lets through.
+ * How a list is read: in parts, each of which scans one index in the order of ids and is cut to a page before all are merged.
+ * A part never reads a record that its conditions exclude; `matches` and `isVisible` decide about the others.
  *
  * | source   | set    | index                                                     |
- * | key      | both   | that of the column: a pid, a name, a parent, a root       |
+ * | key      | both   | that of the column: pid, name, parent or root             |
  * | granted  | both   | the grants of the session                                 |
  * | session  | live   | `process_session_live`                                    |
  * | session  | ended  | `process_session_ended`, which has all columns of terms   |
@@ -19,7 +19,7 @@ export interface ListPart {
   readonly source: ListSource
   readonly set: ListSet
   readonly terms: readonly ListTerm[]
-  /** For a source that knows nothing of who may see. */
+  /** For a source that does not imply visibility. */
   readonly visibleTo: Visibility | undefined
 }
 
@@ -29,14 +29,14 @@ export type ListSource =
   | { readonly type: 'granted'; readonly session: string }
   | { readonly type: 'key'; readonly column: Key; readonly values: readonly string[] }
 
-/** `both` is not cut by whether it has ended. */
+/** `both` includes live and ended processes. */
 type ListSet = 'live' | 'ended' | 'both'
 
 type Key = 'pid' | 'name' | 'parent' | 'root'
 
 export type ListTerm =
   | { readonly type: 'among'; readonly column: Key | 'session' | 'kind'; readonly values: readonly string[] }
-  /** These columns are empty in rows of earlier versions, which all pass. */
+  /** These columns are null in rows of earlier versions, which all pass. */
   | { readonly type: 'among_or_unknown'; readonly column: 'end_status'; readonly values: readonly string[] }
   | {
       readonly type: 'among_or_unknown'
@@ -73,7 +73,7 @@ export function listPlan(filter: Filter, visibleTo: Visibility | undefined): rea
 
 function setsOf({ status, waiting }: Filter): readonly ('live' | 'ended')[] {
   if (status === undefined) return ['live']
-  // What has ended waits for nothing.
+  // An ended process waits for nothing.
   const isEndedWanted = waiting === undefined || waiting === false
   if (status === 'any') return isEndedWanted ? ['live', 'ended'] : ['live']
   const live = status.some((one) => !END_STATUSES.has(one))
@@ -112,7 +112,8 @@ function termsOf(filter: Filter, set: ListSet): readonly ListTerm[] {
   }
   if (filter.label !== undefined)
     terms.push({
-      ...{ type: 'among_or_unknown', column: 'label_signature' },
+      type: 'among_or_unknown',
+      column: 'label_signature',
       values: filter.label.map(labelSignature),
     })
   if (filter.definition !== undefined)

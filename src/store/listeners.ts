@@ -1,6 +1,6 @@
 import type { Commit } from './contract.ts'
 
-/** Who wants to hear of commits. A listener that throws is its own defect, and must not stop the others. */
+/** The listeners of commits. One that throws has a defect, which must not keep the others from being called. */
 export class Listeners {
   readonly #listeners = new Set<(commit: Commit) => void>()
 
@@ -9,7 +9,7 @@ export class Listeners {
     return () => this.#listeners.delete(listener)
   }
 
-  tell(commit: Commit): void {
+  notify(commit: Commit): void {
     for (const listener of this.#listeners) {
       try {
         listener(commit)

@@ -1,8 +1,8 @@
 import type { ProcessRecord, Registration } from '../core/process/record.ts'
 
 /**
- * Half of a record never changes: it is what `registered` said, and is read from that event. Only the other half is
- * written again with every event. The compiler says so when a field is in neither.
+ * The fields of a record that events change. They are written with every event; the others never change, and are read from
+ * the event `registered`. The compiler reports a field that is in neither.
  */
 type Moving = Omit<
   ProcessRecord,
@@ -11,7 +11,7 @@ type Moving = Omit<
 
 type Usual = Omit<Moving, 'owner' | 'status' | 'revision' | 'updatedAt'>
 
-/** What most of these fields hold most of the time is left out of the text. */
+/** The most frequent value of each field, which the text leaves out. */
 const USUAL: Usual = {
   cwd: null,
   wakeTarget: null,
@@ -35,7 +35,8 @@ const USUAL: Usual = {
   outcome: null,
   facets: {},
 }
-/** Field by field rather than in a loop: every event of every process comes through here. */
+
+/** Field by field rather than in a loop, for speed: every event of every process is written with this. */
 export function movingText(record: ProcessRecord): string {
   const { owner, status, revision, updatedAt } = record
   const moving: Mutable<Partial<Moving>> = { owner, status, revision, updatedAt }
@@ -68,7 +69,7 @@ type Mutable<Fields> = { -readonly [Field in keyof Fields]: Fields[Field] }
 export function recordFrom(registered: string, createdAt: number, moving: string): ProcessRecord {
   const { label, definition, ...fixed } = JSON.parse(registered) as Registration
   const moved = JSON.parse(moving) as Pick<Moving, 'owner' | 'status' | 'revision' | 'updatedAt'>
-  // Those that were registered before there were placements have none.
+  // Processes that were registered before placements existed have none.
   const placement = fixed.placement ?? null
   return { ...fixed, placement, identity: { label, definition }, createdAt, ...USUAL, ...moved }
 }

@@ -2,20 +2,20 @@ import { canonical } from '../core/json/canonical.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 
 /**
- * Numbers that stand for texts and JSON in an index. Equal things have equal signatures, and so lists read an index instead of
- * records; different things may share one, and so `matches` still decides.
+ * Signatures are numbers that stand for texts and JSON in an index. Equal values have equal signatures, so lists read an index
+ * instead of records; different values may share one, so `matches` still decides.
  */
 export function labelSignature(label: string): number {
   return hash(label)
 }
 
-/** Every one of its members sets two bits. Numbers of JavaScript and of both databases hold as many exactly. */
+/** Each member of a definition sets two bits. Numbers of JavaScript and of both databases hold this many bits exactly. */
 const BITS = 52
-/** Beyond this all bits are set: it may contain anything. */
+/** A larger definition sets all bits: it may contain anything. */
 const MAX_MEMBERS = 32
 const ALL_BITS = 2 ** BITS - 1
 
-/** A definition that contains another one has all bits of it. */
+/** The signature of a definition has all bits of the definitions that it contains. */
 export function definitionSignature(definition: Json): number {
   const bits = new Set<number>()
   let members = 0
@@ -37,10 +37,10 @@ export function definitionSignature(definition: Json): number {
   return [...bits].reduce((sum, bit) => sum + 2 ** bit, 0)
 }
 
-/** The bits that every definition has which contains this one. */
+/** The bits that every definition containing this one has. */
 export function definitionMask(wanted: Json): number {
   const mask = definitionSignature(wanted)
-  // So many members that its own signature says nothing.
+  // It has so many members that its signature says nothing.
   return mask === ALL_BITS ? 0 : mask
 }
 

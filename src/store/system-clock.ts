@@ -1,7 +1,7 @@
 import { MAX_TIMER_MS } from '../base/max-timer-ms.ts'
 import type { Clock } from '../core/clock.ts'
 
-/** The machine's own time. */
+/** The clock of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   after: (ms, task) => {

@@ -1,10 +1,10 @@
 import type { Cancel, Clock } from '../core/clock.ts'
 
-/** Time that moves only when it is told to. */
+/** A clock that moves only when a test advances it. */
 export interface SimulatedClock extends Clock {
-  /** Lets time pass: what falls due meanwhile is done in its order, each task at its own time. */
+  /** Lets time pass: runs the tasks that become due, in order, each at its own time. */
   advance(ms: number): void
-  /** Sets the wall clock forward or back. No time passes, so no timer falls due. */
+  /** Sets the wall clock forward or back. No time passes, so no timer becomes due. */
   jump(ms: number): void
 }
 
@@ -14,7 +14,7 @@ interface Task {
   readonly run: () => void
 }
 
-/** Some moment in November 2023: late enough to look like a time, and the same in every run. */
+/** A time in November 2023: late enough to look like a time, and the same in every run. */
 const START = 1_700_000_000_000
 
 export function simulatedClock(start: number = START): SimulatedClock {

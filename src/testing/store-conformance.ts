@@ -1,12 +1,16 @@
+import { allowanceSums } from './conformance/allowance-sums.ts'
 import { allowances } from './conformance/allowances.ts'
 import { answers } from './conformance/answers.ts'
 import { behavesOn, type Suite } from './conformance/bench.ts'
+import { charges } from './conformance/charges.ts'
 import { ends } from './conformance/ends.ts'
 import { environments } from './conformance/environments.ts'
 import { family } from './conformance/family.ts'
 import { feed } from './conformance/feed.ts'
 import { filters } from './conformance/filters.ts'
 import { inbox } from './conformance/inbox.ts'
+import { inboxReaders } from './conformance/inbox-readers.ts'
+import { inboxSources } from './conformance/inbox-sources.ts'
 import { keeping } from './conformance/keeping.ts'
 import { lapses } from './conformance/lapses.ts'
 import { leases } from './conformance/leases.ts'
@@ -30,7 +34,7 @@ import { workflows } from './conformance/workflows.ts'
 
 export type { StoreUnderTest, Suite } from './conformance/bench.ts'
 
-/** Every promise of the store contract, each declared as one test. */
+/** Declares one test for every promise of the store contract. */
 export function storeConformance(suite: Suite): void {
   const behaves = behavesOn(suite)
   plans(behaves)
@@ -54,8 +58,12 @@ export function storeConformance(suite: Suite): void {
   lifetimes(behaves)
   outbox(behaves)
   inbox(behaves)
+  inboxReaders(behaves)
+  inboxSources(behaves)
   visibility(behaves)
   allowances(behaves)
+  charges(behaves)
+  allowanceSums(behaves)
   filters(behaves)
   pruning(behaves)
   pruneExemptions(behaves)

@@ -11,15 +11,15 @@ import { simulatedClock } from './simulated-clock.ts'
 
 export interface TestEdgesOptions {
   readonly clock?: Clock
-  /** The same seed gives the same pids, ids and chances. Two kernels over one store need two seeds. */
+  /** The same seed gives the same pids, ids and random numbers. Two kernels over one store need two seeds. */
   readonly seed?: number
-  /** What is known of a holder apart from its row; nothing, unless it is said. */
+  /** The proof about a holder, apart from its row; by default `unknown`. */
   readonly prove?: (holder: HolderRow) => Proof
   readonly authorize?: Authorize
   readonly onTrouble?: Edges['onTrouble']
 }
 
-/** Edges that behave the same in every run: simulated time, seeded chance. Only the store is real. */
+/** Edges that behave the same in every run: simulated time, seeded randomness. Only the store is real. */
 export function testEdges(store: Store, options: TestEdgesOptions = {}): Edges {
   const random = seededRandom(options.seed ?? 1)
   const bytes = (count: number) => Uint8Array.from({ length: count }, () => Math.floor(random() * 256))
@@ -31,7 +31,7 @@ export function testEdges(store: Store, options: TestEdgesOptions = {}): Edges {
     newPid: () => pidFrom(bytes(12)),
     newId: () => Buffer.from(bytes(12)).toString('hex'),
     pidOf: (text) => pidFrom(sha256(text).digest()),
-    // Without the secret, which is truly random: a seed is to give the same pids every time.
+    // Without the secret, which is truly random: the same seed must give the same pids.
     pidForKey: (actor, key) => pidFrom(sha256(JSON.stringify([actor, key])).digest()),
     hash: (text) => sha256(text).digest('hex'),
     sign: (secret, text) => createHmac('sha256', secret).update(text).digest('hex').slice(0, 40),
@@ -52,7 +52,7 @@ export function testEdges(store: Store, options: TestEdgesOptions = {}): Edges {
   }
 }
 
-/** Numbers from 0 up to 1 that depend on the seed alone. */
+/** Numbers from 0 to 1 that depend on the seed alone. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -63,7 +63,7 @@ export function seededRandom(seed: number): () => number {
   }
 }
 
-/** As much of JSON Schema as the suite needs: `type`, and nothing else. */
+/** The part of JSON Schema that the suite needs: `type` alone. */
 function misfitOfType(schema: JsonObject, payload: Json): string | undefined {
   const wanted = schema['type']
   const found = payload === null ? 'null' : Array.isArray(payload) ? 'array' : typeof payload

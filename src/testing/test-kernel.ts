@@ -10,39 +10,39 @@ import type { Store } from '../store/contract.ts'
 import { simulatedClock } from './simulated-clock.ts'
 import { testEdges } from './test-edges.ts'
 
-/** What a process does when it is executed. Without a script it waits until it is told how to end. */
+/** What a process does when it is executed. Without a script it waits for `finish`. */
 export type Script = (work: Work, kernel: Kernel) => Promise<Ending | Lost>
 
 export interface TestKernelOptions {
-  /** Its id as a holder. */
+  /** The id of the kernel as a holder. */
   readonly id: string
-  /** The name of its host. */
+  /** The name of the kernel's host. */
   readonly host?: string
   readonly clock?: Clock
   readonly seed?: number
   readonly prove?: (holder: HolderRow) => Proof
   readonly onTrouble?: Edges['onTrouble']
-  /** What it executes; all tools, unless it is said. */
+  /** What the kernel executes; by default all tools. */
   readonly serves?: readonly Served[]
   readonly script?: Script
-  /** Somebody else holds what it executes. */
+  /** The holder of what the kernel executes, if it is not the kernel itself. */
   readonly keeping?: Keeping
   readonly concurrency?: number
   readonly backoff?: Backoff
 }
 
-/** A kernel whose executions are counted and held until they are let go, and that can die at any moment. */
+/** A kernel that counts its executions, holds each until the test ends it, and can be killed at any moment. */
 export interface TestKernel {
   readonly id: string
   readonly kernel: Kernel
   readonly edges: Edges
-  /** How often this kernel has begun the process. */
+  /** How often this kernel has started the process. */
   executions(pid: Pid): number
-  /** Resolves once the process is in the executor's hands; at once if it already is. */
+  /** Resolves when the executor has the process; at once if it has it already. */
   begun(pid: Pid): Promise<Work>
-  /** Lets an unscripted execution end. */
+  /** Ends an execution without a script. */
   finish(pid: Pid, ending?: Ending | Lost): void
-  /** As `kill -9`: from now on it hears, asks and writes nothing. What it has sent may still arrive. */
+  /** Like `kill -9`: the kernel receives, asks and writes nothing any more. What it has sent may still arrive. */
   crash(): void
 }
 
@@ -137,7 +137,7 @@ interface Life {
   over: boolean
 }
 
-/** A store as a program sees it that may die: afterwards no answer arrives, and nothing more is asked. */
+/** A store for a kernel that may die: afterwards no answer arrives, and no question is sent. */
 function mortal(store: Store, life: Life): Store {
   const whileAlive = <Answer>(act: () => Promise<Answer>) =>
     new Promise<Answer>((resolve, reject) => {

@@ -205,8 +205,8 @@ function failing(inner: Transaction, faults: { at?: 'apply' | 'commit' }, errcod
     },
     rollback: () => inner.rollback(),
     isBusy: (error) => inner.isBusy(error),
-    isOwn: (error) => inner.isOwn(error),
-    trouble: (error, committing) => inner.trouble(error, committing),
+    isPlanFault: (error) => inner.isPlanFault(error),
+    toStoreError: (error, committing) => inner.toStoreError(error, committing),
   }
 }
 

@@ -40,8 +40,8 @@ test('no caller gets an answer before the commit, and a failed commit is answere
     },
     rollback: () => inner.rollback(),
     isBusy: (error) => inner.isBusy(error),
-    isOwn: (error) => inner.isOwn(error),
-    trouble: (error, committing) => inner.trouble(error, committing),
+    isPlanFault: (error) => inner.isPlanFault(error),
+    toStoreError: (error, committing) => inner.toStoreError(error, committing),
   })
   const store = await openSqlite(file, { wrap: watched })
   const reeve = await embed({ store })

@@ -3,7 +3,8 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { build } from '../../scripts/build.ts'
 import { testIf } from '../reporting/test-if.ts'
 import { TempReeve } from '../temp-reeve.ts'
@@ -78,6 +79,23 @@ test('a durable function runs in a program that has the package installed', asyn
     await reeve.close()`
   const { stdout } = await built(['--input-type=module', '--eval', program, join(folder, 'reeve.db')])
   expect(stdout).toBe('42\n')
+})
+
+test('an installed package creates a schema in PostgreSQL', async () => {
+  const url = inject('postgresUrl')
+  const schema = `installed ${crypto.randomUUID()}`
+  const sql = postgres(url, { max: 1, onnotice: () => undefined })
+  onTestFinished(async () => {
+    await sql.unsafe(`drop schema if exists "${schema}" cascade`)
+    await sql.end()
+  })
+  const program = `
+    import { openPostgres } from '${pathToFileURL(join(folder, 'dist/postgres.js')).href}'
+    const store = await openPostgres(process.argv[1], { schema: process.argv[2] })
+    console.log((await store.ask({ ask: 'holders' })).length)
+    await store.close()`
+  const { stdout } = await built(['--input-type=module', '--eval', program, url, schema])
+  expect(stdout).toBe('0\n')
 })
 
 test('an installed package says under which licence each of its parts is given on', () => {

@@ -2,10 +2,11 @@ import type { Json } from '../../src/core/json/json.ts'
 import { stepKey } from '../../src/core/process/intent.ts'
 import type { ChildOfWorkflow, WorkflowContext } from '../../src/verbs/durable-function.ts'
 import { same } from './ledger.ts'
-import type { Surroundings } from './script.ts'
+import { stepsFrom } from './payload.ts'
+import type { ScriptHost } from './script.ts'
 import type { Stage } from './stage.ts'
 
-/** One thing that a simulated durable function does. */
+/** One step of a simulated durable function. */
 export type FlowStep =
   | { readonly do: 'step'; readonly turns: number; readonly fails: number }
   | { readonly do: 'step and die' }
@@ -14,12 +15,12 @@ export type FlowStep =
   | { readonly do: 'spawn'; readonly request: ChildOfWorkflow }
   | { readonly do: 'wait' }
 
-/** Does what its input says, and compares every answer with the log. */
-export async function runFlow(context: WorkflowContext, around: Surroundings): Promise<Json> {
+/** Runs the steps of its input, and compares every answer with the log. */
+export async function runFlow(context: WorkflowContext, around: ScriptHost): Promise<Json> {
   const answers: Json[] = []
   let child: string | undefined
   let place = 0
-  for (const step of context.input as unknown as readonly FlowStep[]) {
+  for (const step of stepsFrom<FlowStep>(context.input)) {
     if (step.do === 'wait' && child === undefined) continue
     place += 1
     switch (step.do) {
@@ -51,12 +52,12 @@ export async function runFlow(context: WorkflowContext, around: Surroundings): P
   return answers
 }
 
-/** No two executions of a step in one world have the same effect, so that the log tells which of them counts. */
+/** Each execution of a step in a world has another effect, so that the log shows which of them counts. */
 const effects = new WeakMap<Stage, number>()
 
 async function tried(
   context: WorkflowContext,
-  around: Surroundings,
+  around: ScriptHost,
   { turns, fails }: Extract<FlowStep, { do: 'step' }>,
 ): Promise<Json> {
   const run = async ({ attempt }: { readonly attempt: number }) => {
@@ -73,8 +74,8 @@ async function tried(
   })
 }
 
-/** Between what it did and the commit of it. */
-function effectThen(around: Surroundings): Promise<Json> | Json {
+/** Dies between its effect and the commit of the step. */
+function effectThen(around: ScriptHost): Promise<Json> | Json {
   const { stage } = around
   if (!stage.faulty || stage.random.chance(0.5)) return 'survived'
   stage.counts.fault('an executor kills its kernel')
@@ -86,7 +87,7 @@ function timeOf(timeoutMs: number | undefined) {
   return timeoutMs === undefined ? {} : { timeoutMs }
 }
 
-function checkStep({ stage, ledger }: Surroundings, pid: string, place: number, answer: Json): void {
+function checkStep({ stage, ledger }: ScriptHost, pid: string, place: number, answer: Json): void {
   const stored = ledger.eventByKey(pid, stepKey(place))?.payload as
     | { readonly value?: Json; readonly error?: string }
     | undefined

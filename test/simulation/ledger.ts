@@ -12,49 +12,49 @@ import type { Stage } from './stage.ts'
 
 export type ProcessChange = Extract<Change, { type: 'process' }>
 
-/** What is known of one process from what was committed about it. */
+/** What the simulator knows about one process from the commits. */
 export interface Entry {
   readonly pid: Pid
   row: ProcessRow
-  /** The simulator's own fold of the events that are in the file. */
+  /** The simulator's own fold of the events in the file. */
   record: ProcessRecord
   readonly events: StoredEvent[]
-  /** Under which lease the event of `seq` was committed, at `seq - 1`. */
+  /** The lease under which each event was committed, at index `seq - 1`. */
   readonly leases: Lease[]
-  /** To whom each fence was given. */
+  /** The holder that got each fence. */
   readonly granted: Map<number, string>
-  /** Which fences were executed, in order. */
+  /** The fences under which the process was executed, in order. */
   readonly begun: number[]
 }
 
 export interface Check {
-  /** One change of one process, in the order of commit; `before` is what was known until then. */
+  /** Called with one change of one process, in the order of commit; `before` is the state before it. */
   process?(change: ProcessChange, before: Entry | undefined, stored: readonly StoredEvent[]): void
-  /** Any other change, in the same order; `now` is the time by the writer's clock. */
+  /** Called with any other change, in the same order; `now` is the time by the writer's clock. */
   other?(change: Exclude<Change, { type: 'process' }>, now: number): void
-  /** After a commit, with the processes that it changed. */
+  /** Called after a commit, with the processes that it changed. */
   committed?(touched: readonly Entry[]): void
-  /** Everything there is, now and then and at the end. */
+  /** Compares everything, at intervals and at the end. */
   full?(): void
 }
 
 /**
- * The truth about the file: what every commit changed, as it happened, read back at once over another connection.
- * Whatever was acknowledged must be here, and whatever is here must be in the file.
+ * The truth about the file: what every commit changed, read back at once over another connection. Every acknowledged write
+ * must be here, and everything here must be in the file.
  */
 export class Ledger {
   readonly processes = new Map<Pid, Entry>()
   readonly pruned = new Map<Pid, Entry>()
-  /** Up to here events may be gone. */
+  /** Events up to this position may have been pruned. */
   prunedThrough = 0
-  /** Every event that ever was, pruned ones too, by position. */
+  /** All events, with pruned ones, by position. */
   readonly log: StoredEvent[] = []
   readonly checks: Check[] = []
-  /** Who may have used more than it was given: somebody said so after the work. */
+  /** Processes that may have exceeded their allowance, because they were charged after the work. */
   readonly overrunning = new Set<Pid>()
-  /** Holders that an operator has removed, and was told so. */
+  /** Holders whose removal by an operator was acknowledged. */
   readonly removed = new Set<string>()
-  /** When, by the world's own time, an event was committed (by position) or a process pruned (by pid). */
+  /** When, by the world's clock, an event was committed (by position) or a process pruned (by pid). */
   readonly since = new Map<number | Pid, number>()
   readonly observer: Observer
   readonly #stage: Stage
@@ -76,7 +76,7 @@ export class Ledger {
     return this.entry(pid)?.events.find((event) => event.replayKey === replayKey)
   }
 
-  /** Called right after the database said that it has committed, before anything else can happen. */
+  /** Called right after the database has committed, before anything else can happen. */
   committed(changes: readonly Change[], now: number): void {
     const fresh = [...this.observer.eventsAfter(this.position)]
     const touched = new Set<Entry>()
@@ -92,7 +92,7 @@ export class Ledger {
       }
     }
     if (fresh.length > 0)
-      this.#stage.violated('one write path', `${fresh.length} events are in the file that nobody wrote`)
+      this.#stage.violated('one write path', `${fresh.length} events are in the file that no commit wrote`)
     const live = [...touched].filter(({ pid }) => this.processes.has(pid))
     for (const check of this.checks) check.committed?.(live)
   }
@@ -101,7 +101,7 @@ export class Ledger {
     for (const check of this.checks) check.full?.()
   }
 
-  /** Takes this change's events from those that are new in the file. */
+  /** Takes the events of this change from the new events of the file. */
   #match(change: ProcessChange, fresh: StoredEvent[]): StoredEvent[] {
     const found: StoredEvent[] = []
     for (const event of change.events) {
@@ -139,7 +139,7 @@ export class Ledger {
     for (const event of events) {
       record = evolve(record, event)
       entry.events.push(event)
-      // A process that begins held (or is claimed and started at once) begins under its new lease.
+      // A process that is registered held, or claimed and started at once, starts under its new lease.
       entry.leases.push(event.type === 'started' || known === undefined ? row : lease)
     }
     entry.record = record ?? row.record

@@ -11,11 +11,11 @@ Runs the real kernel over real SQLite files with simulated time, crashes, failin
 jump, and checks the laws after every step.
 
   --seeds N   seeds 1 to N (100)
-  --seed K    this one alone, with its whole trace: the same seed is the same run, byte for byte
-  --steps M   steps per seed before everything is let come to rest (${DEFAULT_STEPS})
+  --seed K    this seed alone, with its whole trace: the same seed is the same run, byte for byte
+  --steps M   steps per seed before faults end and the world comes to rest (${DEFAULT_STEPS})
   --json      the counts as one JSON object
 
-In the table, what was asked and neither done, refused nor in trouble went down with its kernel.`
+In the table, requests that were neither done, refused nor in trouble were lost with their kernel.`
 
 const values = parsed()
 if (values.help) {
@@ -33,10 +33,10 @@ const begun = performance.now()
 let shown = begun
 
 let seed = first
-// Nobody waits for what is thrown here: it is a defect, of the kernel or of the simulator, and must not pass unseen.
+// An uncaught error is a defect of the kernel or of the simulator, and fails the run.
 for (const event of ['uncaughtException', 'unhandledRejection'])
   process.on(event, (error: unknown) => {
-    console.log(`\nseed ${seed} threw what nobody caught\n`, error)
+    console.log(`\nseed ${seed} threw an uncaught error\n`, error)
     console.log(`\nreplay it: ${replayOf(seed)}`)
     process.exit(1)
   })

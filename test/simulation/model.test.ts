@@ -13,19 +13,19 @@ const folder = ramFolder()
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test(
-  'a process over SQLite behaves as its reference model, whatever is asked in whatever order',
+  'a process over SQLite behaves as its reference model, for any requests in any order',
   {
     timeout: 300_000,
   },
   () => fc.assert(agreement(), { numRuns: RUNS }),
 )
 
-test('a planted second end is found by the model, and shrunk to the few requests that show it', {
+test('the model finds a planted second end, and shrinks it to the few requests that show it', {
   timeout: 300_000,
 }, async () => {
   const { failed, counterexample } = await fc.check(agreement(endingTwice), { numRuns: RUNS })
   expect(failed).toBe(true)
-  // One request that ends it, one that ends it again; a run prints the shortest it found.
+  // One request that ends the process, and one that ends it again. A run prints the shortest sequence that it found.
   expect([...(counterexample?.[0] ?? [])].length).toBeLessThanOrEqual(3)
 })
 

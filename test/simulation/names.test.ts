@@ -7,7 +7,7 @@ import type { Plant } from './plant.ts'
 import { simulate } from './run.ts'
 
 const SEEDS = 6
-/** The planted bug must be found within so many seeds. */
+/** The planted bug must be found within this many seeds. */
 const MAX_SEEDS = 20
 
 test(`in ${SEEDS} seeds no process is registered beside one of a kept name, and no other law is broken`, {
@@ -19,7 +19,7 @@ test(`in ${SEEDS} seeds no process is registered beside one of a kept name, and 
   }
 })
 
-test('a registration that does not see what runs under a kept name is found', {
+test('the simulation finds a registration that misses the process of a kept name', {
   timeout: 600_000,
 }, async () => {
   const plant: Plant = {
@@ -34,7 +34,7 @@ test('a registration that does not see what runs under a kept name is found', {
   expect.fail(`It is not found in ${MAX_SEEDS} seeds.`)
 })
 
-/** Finds no process by the name that is kept. */
+/** Finds no process by the kept name. */
 function unseeing(inner: Transaction): Transaction {
   const isNamed = (question: Question) =>
     question.ask === 'processes' && question.filter.name?.includes(KEPT_NAME) === true
@@ -45,7 +45,7 @@ function unseeing(inner: Transaction): Transaction {
     commit: () => inner.commit(),
     rollback: () => inner.rollback(),
     isBusy: (error) => inner.isBusy(error),
-    isOwn: (error) => inner.isOwn(error),
-    trouble: (error, committing) => inner.trouble(error, committing),
+    isPlanFault: (error) => inner.isPlanFault(error),
+    toStoreError: (error, committing) => inner.toStoreError(error, committing),
   }
 }

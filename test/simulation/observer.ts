@@ -7,7 +7,7 @@ import { Tables } from '../../src/store/sqlite/tables.ts'
 
 const ALL = 1_000_000
 
-/** Reads the file over a connection of its own, which never writes: what it sees is what is really committed. */
+/** Reads the file over a separate connection that never writes: it sees committed data only. */
 export class Observer {
   readonly #db: DatabaseSync
   readonly #tables: Tables
@@ -34,17 +34,17 @@ export class Observer {
     return this.ask({ ask: 'events', pid, after: 0, limit: ALL })
   }
 
-  /** For what no question lists. */
+  /** Counts rows of tables that no question lists. */
   count(table: string): number {
     return Number(this.#prepared(`select count(*) as count from ${table}`).get()?.['count'])
   }
 
-  /** What stands beside the record, for the sake of indexes. */
+  /** The indexed columns beside the record. */
   columns(pid: Pid): Readonly<Record<string, unknown>> {
     return { ...this.#prepared('select * from process where pid = ?').get(pid) }
   }
 
-  /** Of everything in the file but the store's own random secret. */
+  /** The hash of everything in the file except the store's random secret. */
   digest(): string {
     const hash = createHash('sha256')
     const tables = this.#db.prepare(`select name from sqlite_master where type = 'table' order by name`).all()

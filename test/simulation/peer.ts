@@ -7,32 +7,28 @@ import type { Holder, HolderRow, Proof } from '../../src/core/lease/holder.ts'
 import { isPlacedAt } from '../../src/core/placement/placement.ts'
 import { type Pid, pidFrom } from '../../src/core/process/pid.ts'
 import type { ProcessRecord } from '../../src/core/process/record.ts'
-import type { RegistrationRequest } from '../../src/core/process/register.ts'
 import type { Edges } from '../../src/kernel/edges.ts'
 import type { Executor, Work } from '../../src/kernel/executor.ts'
 import type { Kernel, KernelOptions } from '../../src/kernel/kernel.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
-import { inProcess, type SpawnAs } from '../../src/tool/in-process.ts'
-import { Workflows } from '../../src/workflow/in-kernel.ts'
-import { runFlow } from './flow.ts'
+import { type ExecutorHost, executorsFor } from './executors.ts'
 import type { Ledger } from './ledger.ts'
 import type { Plant, Planting } from './plant.ts'
 import type { Random } from './random.ts'
 import type { Doer } from './schedule.ts'
-import { runScript, type Surroundings } from './script.ts'
 import { SimulatedStore } from './simulated-store.ts'
 import type { Stage } from './stage.ts'
 import { WatchedTransaction, type Writer } from './transaction.ts'
 import { WatchedKernel } from './watched-kernel.ts'
 
-export interface Neighbourhood {
+export interface PeerWorld {
   readonly stage: Stage
   readonly ledger: Ledger
   readonly file: string
   readonly keys: string[]
   readonly plant: Plant | undefined
-  /** Whether a holder's program still runs, in truth. */
+  /** Whether a holder's program really runs. */
   isAlive(holder: string): boolean
   committedBy(peer: Peer): void
 }
@@ -44,31 +40,29 @@ export interface PeerOptions {
   readonly concurrency: number
 }
 
-/** Short, so that functions leave memory in the middle of things. */
-const PARK_AFTER_MS = 300
 const BACKOFF = { baseMs: 500, maxMs: 4_000 }
-/** How long a commit stays unseen when the word of it was lost: the safety net of the real watcher. */
-const LOOK_MS = 250
+/** How long a commit stays unseen after a lost nudge: the polling interval of the real watcher. */
+const POLL_MS = 250
 
 /**
- * One simulated program with one kernel, among those that share the file.
+ * One simulated program with one kernel; several share the file.
  *
  * | state  | tasks and timers        | what the others can see   |
  * | up     | run                     | renews its row            |
  * | frozen | wait until it thaws     | silence; it may lapse     |
  * | dead   | gone, none runs again   | its lock is free          |
  */
-export class Peer implements Doer, Writer, Planting, Surroundings {
+export class Peer implements Doer, Writer, Planting, ExecutorHost {
   readonly name: string
   readonly stage: Stage
   readonly ledger: Ledger
   readonly keys: string[]
   readonly clock: Clock
-  readonly #around: Neighbourhood
+  readonly #around: PeerWorld
   readonly #random: Random
   readonly #options: PeerOptions
   readonly #ids: string[] = []
-  /** The last attempt at each process here, finished or not. */
+  /** The last attempt at each process by this kernel, finished or not. */
   readonly #attempts = new Map<Pid, Work>()
   #state: 'up' | 'frozen' | 'dead' = 'up'
   #offsetMs = 0
@@ -77,10 +71,10 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
   #look: (() => void) | undefined
   #looking = false
   #closing = false
-  /** Whether its kernel takes requests. */
+  /** Whether its kernel accepts requests. */
   ready = false
 
-  constructor(around: Neighbourhood, options: PeerOptions) {
+  constructor(around: PeerWorld, options: PeerOptions) {
     this.#around = around
     this.#options = options
     this.name = options.name
@@ -111,12 +105,12 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
     return this.#kernel
   }
 
-  /** Its id now; another one after it was removed. */
+  /** Its current id; it gets another one after it was removed. */
   get holder(): string {
     return this.#ids.at(-1) ?? `k_${this.name}`
   }
 
-  /** Whether this was its id at some time. */
+  /** Whether this is or was its id. */
   was(holder: string | null | undefined): boolean {
     return typeof holder === 'string' && this.#ids.includes(holder)
   }
@@ -133,13 +127,13 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
     return this.#options.concurrency
   }
 
-  /** Whether it would execute this one. */
+  /** Whether it would execute this process. */
   serves({ kind, placement }: Pick<ProcessRecord, 'kind' | 'placement'>): boolean {
     if (!isPlacedAt(placement, [`host:${this.#options.host}`])) return false
     return (this.#options.serves as readonly string[]).includes(kind)
   }
 
-  /** `kill -9`: nothing of it runs again. Its files are closed when the step is over (`cleanUp`). */
+  /** `kill -9`: nothing of it runs again. Its files are closed after the step (`closeFiles`). */
   die(how: string): void {
     if (!this.alive) return
     this.#state = 'dead'
@@ -148,8 +142,8 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
     this.stage.schedule.drop(this)
   }
 
-  /** The operating system closes its files; a transaction that was open is rolled back, and nothing is flushed. */
-  cleanUp(): void {
+  /** The operating system closes the files: an open transaction is rolled back, and nothing is flushed. */
+  closeFiles(): void {
     void this.#store?.close()
     this.#store = undefined
   }
@@ -166,13 +160,13 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
     this.#offsetMs = ms
   }
 
-  /** In order, as `embed` does it; a program whose close fails ends all the same. */
+  /** Closes in order, as `embed` does; a program whose close fails ends all the same. */
   close(): void {
     if (this.#closing || this.#kernel === undefined) return
     this.#closing = true
     this.ready = false
     const exit = (how: string) => {
-      // What was asked before is still written; then the program goes on for a moment, with its store closed.
+      // Earlier requests are still written. Then the program goes on for a moment, with its store closed.
       void this.#store?.close()
       this.#store = undefined
       this.stage.schedule.soon(this, 'exits', () => this.die(how))
@@ -183,7 +177,7 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
     )
   }
 
-  /** Another kernel has committed: it hears soon, or looks by itself a little later. */
+  /** Another kernel has committed: this one is nudged soon, or polls a little later. */
   nudge(): void {
     if (this.#look === undefined || this.#looking || !this.alive) return
     this.#looking = true
@@ -193,7 +187,7 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
     }
     if (this.stage.random.chance(this.stage.settings.nudgeLossChance)) {
       if (this.stage.faulty) this.stage.counts.fault('nudge lost')
-      this.stage.schedule.after(this, LOOK_MS, 'looks', look)
+      this.stage.schedule.after(this, POLL_MS, 'looks', look)
     } else this.stage.schedule.soon(this, 'is nudged', look)
   }
 
@@ -242,7 +236,7 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
     const options: KernelOptions = {
       holder: this.#identity(),
       successor: () => this.#identity(),
-      executors: this.#executors(),
+      executors: executorsFor(this, this.#options.serves).map((executor) => this.#watch(executor)),
       concurrency: this.#options.concurrency,
       times: { ttlMs, renewMs: ttlMs / 3, sweepMs: ttlMs / 3 },
       backoff: BACKOFF,
@@ -280,7 +274,7 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
       pidOf: (text) => pidFrom(createHash('sha256').update(text).digest()),
       pidForKey: (actor, key) => pidFrom(createHash('sha256').update(`${actor} ${key}`).digest()),
       hash: (text) => hash('sha256', text),
-      // The store's secret is truly random: a key made with it would make every run another one.
+      // The store's secret is truly random: a key made with it would make every run different.
       sign: (_secret, text) => hash('sha256', `simulated ${text}`).slice(0, 40),
       sameText: (a, b) => a === b,
       prove: (row) => this.#prove(row),
@@ -309,81 +303,6 @@ export class Peer implements Doer, Writer, Planting, Surroundings {
       `trouble while ${doing}: ${error instanceof Error ? error.message : String(error)}`,
     )
     if (isDefect(error)) this.stage.violated('no defect', `${this.name}, ${doing}: ${String(error)}`)
-  }
-
-  /** What embed() does, without the parsing: scripts ask for nothing that would not parse. */
-  readonly #spawnAs: SpawnAs = async (work, { idempotencyKey, pid: _pid, ...request }) => {
-    const [child] = await this.kernel.register([
-      {
-        request: request as RegistrationRequest,
-        actor: `process:${work.record.pid}`,
-        fence: work.fence(),
-        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-      },
-    ])
-    if (child === undefined || child.type === 'refused') throw new Error('A registration without an answer')
-    return child.row.record
-  }
-
-  #executors(): Executor[] {
-    const executors: Executor[] = []
-    const serves: readonly string[] = this.#options.serves
-    const noVariables = async () => ({})
-    if (serves.includes('tool'))
-      executors.push(
-        this.#watch(inProcess({ script: (context) => runScript(context, this) }, this.#spawnAs, noVariables)),
-      )
-    if (serves.includes('workflow')) executors.push(this.#watch(this.#workflows()))
-    if (serves.includes('agent')) executors.push(this.#watch(this.#agent()))
-    return executors
-  }
-
-  #workflows(): Executor {
-    const workflows = new Workflows(
-      async (work, request, place) => {
-        const [child] = await this.kernel.register([
-          {
-            request: { ...request, parent: work.record.pid } as RegistrationRequest,
-            actor: `process:${work.record.pid}`,
-            fence: work.fence(),
-            idempotencyKey: `step:${place}`,
-            place,
-          },
-        ])
-        if (child === undefined || child.type === 'refused')
-          throw new Error('A registration without an answer')
-        return child.row.record
-      },
-      async () => ({}),
-    )
-    workflows.add('flow', (context) => runFlow(context, this), { parkAfterMs: PARK_AFTER_MS })
-    return workflows
-  }
-
-  /** Raw, as an executor of another kind would be: writes with its fence, and ends as it likes. */
-  #agent(): Executor {
-    return {
-      serves: [{ kind: 'agent', targets: null }],
-      run: async (work, kernel) => {
-        const { pid, spec } = work.record
-        for (let turn = 0; turn < Number(spec['turns']); turn++) {
-          await this.turn()
-          if (work.signal.aborted && spec['deaf'] !== true) throw work.signal.reason
-          const replayKey = `turn:${turn}`
-          const asked = { pid, actor: `process:${pid}`, at: this.clock.now() } as const
-          await kernel.perform({
-            ...asked,
-            type: 'append',
-            event: 'progress',
-            payload: turn,
-            replayKey,
-            fence: work.fence(),
-          })
-        }
-        if (spec['fails'] === true) return { status: 'failed', exitCode: 3, reason: 'It gave up' }
-        return { status: 'completed', exitCode: 0, result: { turns: Number(spec['turns']) } }
-      },
-    }
   }
 
   #watch(executor: Executor): Executor {
@@ -421,7 +340,7 @@ export function isDefect(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
 }
 
-/** As much of JSON Schema as these worlds declare. */
+/** The part of JSON Schema that these worlds use. */
 function validate(schema: { readonly [key: string]: Json }, payload: Json): string | undefined {
   const { type } = schema
   return type === undefined || type === typeof payload

@@ -3,15 +3,15 @@ import { isRefusal } from '../../src/core/refusal.ts'
 import type { Plan, Question, Verdict } from '../../src/store/contract.ts'
 import type { Stage } from './stage.ts'
 
-/** One plan that a kernel handed to the store, and what has become of it. */
+/** A plan that a kernel gave to the store, and its progress. */
 export interface WatchedPlan {
-  /** How many changes it decided on when it was last run. */
+  /** How many changes its last run decided. */
   changes: number
   committed: boolean
   answer: unknown
 }
 
-/** Where the transaction under way keeps the plans that are part of it. */
+/** The plans of the open transaction. */
 export interface PlanList {
   readonly plans: WatchedPlan[]
 }
@@ -33,7 +33,7 @@ export function watchPlan<Answer>(
   }
 }
 
-/** What a caller is told must be true: acknowledged is on disk, refused or failed is not. */
+/** Checks the answer to a caller: an acknowledged plan is on disk, a refused or failed one is not. */
 export function checkAcknowledged(
   stage: Stage,
   who: string,
@@ -60,7 +60,7 @@ export function checkFailed(
   )
 }
 
-/** A refusal, or a list in which every intent was refused. */
+/** Whether the answer is a refusal, or a list of refusals only. */
 function isRefused(answer: unknown): boolean {
   if (isRefusal(answer)) return true
   if (!Array.isArray(answer) || answer.length === 0) return false

@@ -4,20 +4,20 @@ import type { Plan } from '../../src/store/contract.ts'
 import type { Transaction } from '../../src/store/group-commit.ts'
 import type { Ledger } from './ledger.ts'
 
-/** Which fence a kernel believes to have, of what it executes. */
+/** The fences that a kernel believes to have. */
 export interface Planting {
   readonly holder: string
   readonly ledger: Ledger
-  /** The fence of this kernel's last attempt at a process, as far as it knows. */
+  /** The fence of this kernel's last attempt at a process, as the kernel knows it. */
   fenceOf(pid: string): number | undefined
 }
 
-/** A known bug, put in at a seam of the kernel, to show that the simulator finds it. */
+/** A known bug, planted at an interface of the kernel, to show that the simulator finds it. */
 export interface Plant {
   readonly name: string
-  /** One of these laws must be seen broken. */
+  /** The simulator must report that one of these laws is broken. */
   readonly laws: readonly string[]
-  /** The seed that is tried first: those before it take their time and do not find it. Without it 1. */
+  /** The first seed to try, by default 1: earlier seeds take time and do not find the bug. */
   readonly since?: number
   readonly plan?: <Answer>(plan: Plan<Answer>, planting: Planting) => Plan<Answer>
   readonly transaction?: (inner: Transaction, planting: Planting) => Transaction

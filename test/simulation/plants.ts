@@ -12,7 +12,7 @@ import type { ProcessChange } from './ledger.ts'
 import type { Plant } from './plant.ts'
 import { HOSTS } from './world.ts'
 
-/** Bugs that somebody might make, each put in where the kernel meets something that is passed in. */
+/** Plausible bugs, each planted where the kernel uses an injected dependency. */
 export const plants: readonly Plant[] = [
   {
     name: 'an unfenced completion',
@@ -21,7 +21,7 @@ export const plants: readonly Plant[] = [
     plan: (plan, planting) =>
       forging(plan, isCompletion, (row) => {
         const fence = planting.fenceOf(row.record.pid)
-        // One that is parked is not what is completed: it is only told.
+        // A parked process is not the one that is completed: it only gets the end of its child.
         return fence === undefined || row.record.parked ? row : { ...row, holder: planting.holder, fence }
       }),
   },
@@ -59,7 +59,7 @@ export const plants: readonly Plant[] = [
     since: 4,
     plan: (plan, planting) =>
       forging(plan, isRecovery, (row) => {
-        // As recovery saw it: before the present holder came, or before somebody else recovered it.
+        // The facts of an earlier recovery: before the present holder claimed it, or before another kernel recovered it.
         const fence = row.holder === null ? row.fence : row.fence - 1
         const holder = planting.ledger.entry(row.record.pid)?.granted.get(fence)
         return holder === undefined ? row : { ...row, holder, fence }
@@ -141,7 +141,7 @@ export const plants: readonly Plant[] = [
   },
 ]
 
-/** Work is looked for as if this kernel were on every host. */
+/** Looks for work as if this kernel were on every host. */
 function seeingEverywhere(store: Store): Store {
   const here = HOSTS.map((host) => `host:${host}` as const)
   return {
@@ -153,7 +153,7 @@ function seeingEverywhere(store: Store): Store {
   }
 }
 
-/** A holder is told that its row is there, and only expired. */
+/** Tells a holder that its row exists, and is only expired. */
 function unawareOfRemoval<Answer>(plan: Plan<Answer>, holder: string): Plan<Answer> {
   const row = { ...holderNamed(holder), renewedAt: 0, expired: true }
   return function* (): Steps<Answer> {
@@ -170,7 +170,7 @@ function unawareOfRemoval<Answer>(plan: Plan<Answer>, holder: string): Plan<Answ
   }
 }
 
-/** A claim is not told where a process is placed. */
+/** Hides the placement of a process from claims. */
 function ignoringPlacement<Answer>(plan: Plan<Answer>): Plan<Answer> {
   return function* (): Steps<Answer> {
     const truth = new Map<Pid, ProcessRow>()
@@ -192,7 +192,7 @@ function ignoringPlacement<Answer>(plan: Plan<Answer>): Plan<Answer> {
   }
 }
 
-/** Whoever takes from an inbox is not told what others have taken. */
+/** Hides from a consumer what others have taken from the inbox. */
 function unaware<Answer>(plan: Plan<Answer>): Plan<Answer> {
   return function* (): Steps<Answer> {
     const steps = plan()
@@ -210,7 +210,7 @@ function unaware<Answer>(plan: Plan<Answer>): Plan<Answer> {
   }
 }
 
-/** Whoever comes with an end finds the process alive, though it has ended. */
+/** Shows an ended process as alive to an end. */
 export function endingTwice<Answer>(plan: Plan<Answer>): Plan<Answer> {
   return forging(plan, isEnd, (row) =>
     row.record.outcome === null
@@ -232,8 +232,8 @@ function changing<Answer>(
 }
 
 /**
- * Tells a plan something untrue about the processes it asks for, as a check that was forgotten would. Only what the
- * bug is about comes of it: any other verdict is reached again on the truth.
+ * Gives a plan false facts about the processes it asks for, as a forgotten check would. Only the bug itself may result: any
+ * other verdict is decided again on true facts.
  */
 function forging<Answer>(
   plan: Plan<Answer>,
@@ -269,7 +269,7 @@ function* misinformed<Answer>(plan: Plan<Answer>, forge: (row: ProcessRow) => Pr
   }
 }
 
-/** The forgotten check is the whole bug: the fence itself is not set back. */
+/** The forgotten check is the whole bug: the fence itself is not reset. */
 function onTruth(change: Change, truth: ReadonlyMap<Pid, ProcessRow>): Change {
   const was = change.type === 'process' ? truth.get(change.row.record.pid) : undefined
   if (change.type !== 'process' || was === undefined) return change
@@ -306,7 +306,7 @@ class ReadsFirst extends Kernel {
   override async waitForEnd(pid: Pid, { timeoutMs, signal }: WaitOptions): Promise<Waited<ProcessRow>> {
     const row = await this.edges.store.ask({ ask: 'process', pid })
     if (row === null || row.record.outcome !== null) return super.waitForEnd(pid, {})
-    // An end that falls between the answer and the next line is heard by nobody.
+    // An end between the answer and the next line reaches no waiter.
     return new Promise((resolve, reject) => {
       const done = (waited: Waited<ProcessRow>) => {
         unsubscribe()
@@ -324,7 +324,7 @@ class ReadsFirst extends Kernel {
   }
 }
 
-/** Says that it has committed, and has not, one time in twenty. */
+/** Acknowledges a commit that did not happen, one time in twenty. */
 class Forgetful implements Transaction {
   readonly #inner: Transaction
   #commits = 0
@@ -360,16 +360,16 @@ class Forgetful implements Transaction {
     return this.#inner.isBusy(error)
   }
 
-  isOwn(error: unknown): boolean {
-    return this.#inner.isOwn(error)
+  isPlanFault(error: unknown): boolean {
+    return this.#inner.isPlanFault(error)
   }
 
-  trouble(error: unknown, committing: boolean): unknown {
-    return this.#inner.trouble(error, committing)
+  toStoreError(error: unknown, committing: boolean): unknown {
+    return this.#inner.toStoreError(error, committing)
   }
 }
 
-/** Nothing but what comes back from below makes less of what is carved. */
+/** The carved amount shrinks only by what returns from children. */
 function isGivenBack(was: Account | null, { carved }: Account): boolean {
   return (was?.carved.toolCalls ?? 0) > (carved.toolCalls ?? 0)
 }

@@ -6,7 +6,7 @@ export class Random {
     this.#state = Math.imul(seed + 1, 0x9e3779b1) >>> 0
   }
 
-  /** From 0 up to, not including, 1. */
+  /** From 0 up to, but not including, 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
@@ -46,7 +46,7 @@ export class Random {
     return Uint8Array.from({ length: count }, () => this.between(0, 255))
   }
 
-  /** A stream of its own, so that one part's draws do not shift another's. */
+  /** A separate stream, so that one part's draws do not shift another's. */
   fork(): Random {
     return new Random(Math.floor(this.next() * 4_294_967_296))
   }

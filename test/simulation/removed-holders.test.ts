@@ -3,10 +3,10 @@ import type { Transaction } from '../../src/store/group-commit.ts'
 import type { Plant } from './plant.ts'
 import { simulate } from './run.ts'
 
-/** The planted bug must be found within so many seeds. */
+/** The planted bug must be found within this many seeds. */
 const MAX_SEEDS = 40
 
-test('a registration that does not ask whether its holder was removed is found', {
+test('the simulation finds a registration that does not ask whether its holder was removed', {
   timeout: 600_000,
 }, async () => {
   const plant: Plant = {
@@ -21,7 +21,7 @@ test('a registration that does not ask whether its holder was removed is found',
   expect.fail(`It is not found in ${MAX_SEEDS} seeds.`)
 })
 
-/** Says of every holder that it has a row. */
+/** Answers for every holder that it has a row. */
 function believing(inner: Transaction): Transaction {
   return {
     begin: () => inner.begin(),
@@ -30,7 +30,7 @@ function believing(inner: Transaction): Transaction {
     commit: () => inner.commit(),
     rollback: () => inner.rollback(),
     isBusy: (error) => inner.isBusy(error),
-    isOwn: (error) => inner.isOwn(error),
-    trouble: (error, committing) => inner.trouble(error, committing),
+    isPlanFault: (error) => inner.isPlanFault(error),
+    toStoreError: (error, committing) => inner.toStoreError(error, committing),
   }
 }

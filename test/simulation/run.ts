@@ -11,7 +11,7 @@ import { HOSTS, World } from './world.ts'
 export interface RunOptions {
   readonly steps?: number
   readonly plant?: Plant
-  /** Asked for beside all others. */
+  /** Requests in addition to all others. */
   readonly more?: readonly Request[]
 }
 
@@ -20,21 +20,21 @@ export interface SeedReport {
   readonly steps: number
   readonly violations: readonly Violation[]
   readonly trace: readonly string[]
-  /** Of the whole trace, and of the file as it was left. */
+  /** The hash of the whole trace and of the final file. */
   readonly hash: string
   readonly counts: Counts
 }
 
 export const DEFAULT_STEPS = 300
-/** How often everything is compared; cheaper checks run with every commit. */
+/** How many steps lie between full comparisons; cheaper checks run with every commit. */
 const FULL_CHECK_EVERY = 25
-/** Longer than the longest backoff and the longest sleep; to which come TTLs, for lapses, sweeps and clocks apart. */
+/** Longer than the longest backoff and the longest sleep; TTLs are added for lapses, sweeps and clock differences. */
 const REST_MS = 12_000
 const REST_TTLS = 4
 const WATCHERS_MS = 3_000
 const MAX_REST_STEPS = 5_000
 
-/** One world from beginning to end. Stops at the first step that breaks a law. */
+/** Runs one world from beginning to end. Stops at the first step that breaks a law. */
 export async function simulate(seed: number, options: RunOptions = {}): Promise<SeedReport> {
   const world = await World.create(new Random(seed), options.plant)
   const { stage } = world
@@ -57,7 +57,7 @@ export async function simulate(seed: number, options: RunOptions = {}): Promise<
   return { seed, steps: stage.step, violations, trace: trace.lines, hash: trace.hash, counts }
 }
 
-/** One thing happens: somebody asks for something, a task runs, time goes on to the next timer, or an upset. */
+/** One step: a client makes a request, a task runs, time moves on to the next timer, or an upset happens. */
 function step(world: World, asked: readonly Request[]): void {
   const { stage } = world
   const { random, schedule } = stage
@@ -80,7 +80,8 @@ function step(world: World, asked: readonly Request[]): void {
   })
   if (what === 'request') {
     const request = random.weighted(asked, ({ name, weight }) => stage.weightOf(name, weight))
-    request.ask(world, random.pick(world.open))
+    const peer = random.pick(world.open)
+    request.ask(world, peer, (about, asked, then) => world.track(request.name, peer, about, asked, then))
   } else if (what === 'task') {
     runTask(world, random.pick(runnable))
   } else if (what === 'timer' && nextTimer !== undefined) {
@@ -102,13 +103,13 @@ function fireTimer({ stage }: World, timer: NonNullable<World['stage']['schedule
   stage.say(timer.doer.name, `${timer.what} fires`)
 }
 
-/** Lets every promise come to where it waits for the schedule, and buries the dead. */
+/** Lets every promise run until it waits for the schedule, and removes dead peers. */
 async function settle(world: World): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve))
-  world.cleanUp()
+  world.removeDead()
 }
 
-/** No faults any more: everybody wakes, time passes, and all must end well. */
+/** Ends all faults, thaws every peer, lets time pass, and checks that everything ends well. */
 async function comeToRest(world: World): Promise<void> {
   const { stage } = world
   const restMs = REST_MS + REST_TTLS * stage.settings.ttlMs
@@ -116,7 +117,7 @@ async function comeToRest(world: World): Promise<void> {
   stage.diskTrouble = undefined
   for (const peer of world.peers) {
     peer.thaw()
-    // Kernels on one file share one clock: only for a while can they differ by more than a TTL.
+    // Kernels on one file share one clock: they differ by more than a TTL only for a while.
     peer.jump(0)
   }
   stage.say('world', 'comes to rest')

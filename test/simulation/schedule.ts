@@ -1,6 +1,6 @@
 import type { Cancel } from '../../src/core/clock.ts'
 
-/** Whose task it is. A sleeper's tasks wait; nobody's never do. */
+/** The owner of a task. The tasks of a sleeping owner wait; tasks without an owner never do. */
 export interface Doer {
   readonly name: string
   readonly awake: boolean
@@ -17,10 +17,10 @@ interface Timer extends Task {
   readonly order: number
 }
 
-/** Early enough to be plausible, and a whole number of milliseconds, as a real clock gives. */
+/** A plausible time, in whole milliseconds, as a real clock gives. */
 const BEGINNING = 1_700_000_000_000
 
-/** All that could happen next, and the time. Nothing happens unless the simulator takes it from here. */
+/** All tasks and timers that could run next, and the time. Nothing runs unless the simulator takes it from here. */
 export class Schedule {
   now = BEGINNING
   #ready: Task[] = []
@@ -31,7 +31,7 @@ export class Schedule {
     this.#ready.push({ doer, what, run })
   }
 
-  /** Real timers go by a monotonic clock: jumps of `Date.now` do not move them. */
+  /** Real timers use a monotonic clock: jumps of `Date.now` do not move them. */
   after(doer: Doer, ms: number, what: string, run: () => void): Cancel {
     const timer = { doer, what, run, at: this.now + Math.max(1, Math.ceil(ms)), order: this.#order++ }
     this.#timers.push(timer)
@@ -40,7 +40,7 @@ export class Schedule {
     }
   }
 
-  /** What can run at this moment. */
+  /** The tasks that can run now. */
   get runnable(): readonly Task[] {
     return this.#ready.filter(({ doer }) => doer.awake)
   }
@@ -54,14 +54,14 @@ export class Schedule {
     task.run()
   }
 
-  /** Time passes until this timer is due, if it is not overdue already (its doer slept), and it fires. */
+  /** Advances time until this timer is due, unless it is overdue because its owner slept, and fires it. */
   fire(timer: Timer): void {
     this.#timers = this.#timers.filter((other) => other !== timer)
     this.now = Math.max(this.now, timer.at)
     timer.run()
   }
 
-  /** The dead do nothing any more. */
+  /** Drops all tasks and timers of a dead owner. */
   drop(doer: Doer): void {
     this.#ready = this.#ready.filter((task) => task.doer !== doer)
     this.#timers = this.#timers.filter((timer) => timer.doer !== doer)

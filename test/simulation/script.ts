@@ -3,9 +3,10 @@ import type { StoredEvent } from '../../src/core/process/event.ts'
 import { waitLeftKey } from '../../src/core/process/intent.ts'
 import type { ChildRequest, ToolContext } from '../../src/tool/in-process.ts'
 import { type Ledger, same } from './ledger.ts'
+import { stepsFrom } from './payload.ts'
 import type { Stage } from './stage.ts'
 
-/** One thing that a simulated tool does. `stubborn` ones go on when it fails, and when they are told to stop. */
+/** One step of a simulated tool. A `stubborn` tool goes on when the step fails, and when it is asked to stop. */
 export type Step = { readonly stubborn?: boolean } & (
   | { readonly do: 'turn' }
   | { readonly do: 'append'; readonly type: string; readonly payload: Json; readonly replayKey?: string }
@@ -21,34 +22,35 @@ export type Step = { readonly stubborn?: boolean } & (
   | { readonly do: 'die' }
 )
 
-/** What a script needs of the kernel that runs it. */
-export interface Surroundings {
+/** What a script needs from the kernel that runs it. */
+export interface ScriptHost {
   readonly stage: Stage
   readonly ledger: Ledger
-  /** One-shot keys that were made, for somebody outside to answer with. */
+  /** One-shot keys that were made, for clients to answer with. */
   readonly keys: string[]
   turn(): Promise<void>
   die(how: string): void
 }
 
-/** Does what its input says: the same in every attempt, as durable code must. */
-export async function runScript(context: ToolContext, around: Surroundings): Promise<Json> {
+/** Runs the steps of its input: the same in every attempt, as durable code must. */
+export async function runScript(context: ToolContext, around: ScriptHost): Promise<Json> {
   const ordinals = new Map<string, number>()
   const children: string[] = []
-  for (const step of context.input as unknown as readonly Step[]) {
+  const steps = stepsFrom<Step>(context.input)
+  for (const step of steps) {
     try {
       await perform(step, context, around, children, ordinals)
     } catch (error) {
       if (step.stubborn !== true) throw error
     }
   }
-  return { steps: (context.input as readonly Json[]).length }
+  return { steps: steps.length }
 }
 
 async function perform(
   step: Step,
   context: ToolContext,
-  around: Surroundings,
+  around: ScriptHost,
   children: string[],
   ordinals: Map<string, number>,
 ): Promise<void> {
@@ -106,9 +108,9 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Every attempt that comes to a wait is told what the log says, and nothing else. */
+/** Every attempt that reaches a wait must get what the log says. */
 function checkAnswer(
-  { stage, ledger }: Surroundings,
+  { stage, ledger }: ScriptHost,
   pid: string,
   wait: Parameters<typeof waitLeftKey>[0],
   answer: { readonly type: 'timed_out' } | { readonly type: 'signal'; readonly value: Json },

@@ -1,5 +1,5 @@
 import type { AnswerTo, Commit, Durability, Plan, Question, Store } from '../../src/store/contract.ts'
-import { trouble } from '../../src/store/sqlite/trouble.ts'
+import { toStoreError } from '../../src/store/sqlite/store-errors.ts'
 import { sqliteError } from './faults.ts'
 import { checkAcknowledged, checkFailed, type PlanList, watchPlan } from './plan-watch.ts'
 import type { Doer } from './schedule.ts'
@@ -10,8 +10,8 @@ export interface StoreUser extends Doer {
 }
 
 /**
- * The real store, at a distance: questions and acknowledgements may take their time, and the dead hear nothing. What
- * is read is read at one moment, but not always at the moment it was asked, nor heard at the moment it was read.
+ * The real store, with delays: questions and acknowledgements may take time, and a dead peer gets no answer. An answer is read
+ * at one moment, but not always when the question was asked, and not always delivered when it was read.
  */
 export class SimulatedStore implements Store {
   readonly durability: Durability
@@ -41,7 +41,7 @@ export class SimulatedStore implements Store {
     await this.#pause(askDelayChance, `asks ${question.ask}`)
     if (this.#stage.faulty && this.#stage.random.chance(faultChance * 0.2)) {
       this.#stage.counts.fault('io at ask')
-      throw trouble(sqliteError('io'), 'reeve.db')
+      throw toStoreError(sqliteError('io'), 'reeve.db')
     }
     const answer = await this.#inner.ask(question)
     await this.#pause(askDelayChance, `hears ${question.ask}`)
@@ -74,7 +74,7 @@ export class SimulatedStore implements Store {
     return this.#inner.close()
   }
 
-  /** Perhaps waits for its turn; and whoever died meanwhile hears nothing, ever. */
+  /** May wait for its turn; a peer that died meanwhile never gets the answer. */
   async #pause(chance: number, what: string): Promise<void> {
     if (!this.#user.alive) return silence()
     if (!this.#stage.random.chance(chance)) return

@@ -3,7 +3,7 @@ import { plants } from './plants.ts'
 import { simulate } from './run.ts'
 
 const SHORT_RUN = 40
-/** A planted bug must be found within so many seeds. */
+/** A planted bug must be found within this many seeds. */
 const MAX_SEEDS = 200
 
 test(`${SHORT_RUN} seeds of faults, deaths and random requests break no law`, {
@@ -42,7 +42,7 @@ describe('a planted bug is found, and the same seeds are clean without it', () =
   )
 })
 
-/** Without a plant, each seed is run once for all tests. */
+/** Without a plant, each seed runs once for all tests. */
 const clean = new Map<number, readonly string[]>()
 
 async function lawsBroken(seed: number): Promise<readonly string[]> {

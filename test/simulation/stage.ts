@@ -4,48 +4,48 @@ import { type Doer, Schedule } from './schedule.ts'
 import { Trace } from './trace.ts'
 
 export interface Violation {
-  /** Which law was broken, in its own words. */
+  /** The law that was broken. */
   readonly law: string
   readonly what: string
   readonly step: number
 }
 
-/** How this world behaves. Each seed draws its own, so that rare things are common in some worlds. */
-export interface StageSettings {
-  /** Of each write boundary: that something goes wrong there. */
+/** The probabilities and times of a world. Each seed draws its own, so that rare things are common in some worlds. */
+export interface WorldSettings {
+  /** The chance of a fault at each write boundary. */
   readonly faultChance: number
   readonly askDelayChance: number
   readonly acknowledgementDelayChance: number
   readonly nudgeLossChance: number
-  /** What can be found out about a holder from outside: all, nothing, or now this, now that. */
+  /** What `prove` finds out about a holder: the truth, nothing, or either at random. */
   readonly proofs: 'known' | 'unknown' | 'mixed'
-  /** How long a holder is believed in, in milliseconds: the shorter, the more often leases change hands. */
+  /** How long a holder's row is valid, in milliseconds: the shorter, the more often leases change hands. */
   readonly ttlMs: number
-  /** How likely time goes on while there is something to do. */
+  /** The weight of letting time pass while tasks can run. */
   readonly haste: number
-  /** By the name of an operation or an upset: how much likelier than usual. */
+  /** By the name of an operation or an upset: the factor of its usual weight. */
   readonly weights: Map<string, number>
 }
 
-/** What all parts of a world share: chance, time, the trace, and what has been found wrong. */
+/** What all parts of a world share: randomness, time, the trace, and the violations. */
 export class Stage implements Doer {
   readonly name = 'world'
   readonly awake = true
   readonly random: Random
-  readonly settings: StageSettings
+  readonly settings: WorldSettings
   readonly trace = new Trace()
   readonly schedule = new Schedule()
   readonly counts = new Counts()
   readonly violations: Violation[] = []
   step = 0
-  /** Off once the world is to come to rest. */
+  /** Off when the world comes to rest. */
   faulty = true
-  /** While it is set, nothing can be written by anyone. */
+  /** While it is set, no peer can write. */
   diskTrouble: 'full' | 'io' | undefined
 
   constructor(random: Random) {
     this.random = random
-    this.settings = settingsFrom(random)
+    this.settings = drawSettings(random)
   }
 
   get now(): number {
@@ -56,7 +56,7 @@ export class Stage implements Doer {
     this.trace.add(`${this.step} +${this.now - 1_700_000_000_000} ${who} ${what}`)
   }
 
-  /** Noted, not thrown: it may be found in the midst of a commit, and must not pass for a failing disk. */
+  /** Recorded, not thrown: it may be found during a commit, and must not look like a failing disk. */
   violated(law: string, what: string): void {
     this.violations.push({ law, what, step: this.step })
     this.say('!!', `${law}: ${what}`)
@@ -71,7 +71,7 @@ export class Stage implements Doer {
   }
 }
 
-function settingsFrom(random: Random): StageSettings {
+function drawSettings(random: Random): WorldSettings {
   return {
     faultChance: random.pick([0, 0.001, 0.004, 0.01, 0.03]),
     askDelayChance: random.pick([0, 0.2, 0.5]),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** What happened, line by line. Two runs of one seed give the same lines, and so the same hash. */
+/** The events of a run, line by line. Two runs of one seed give the same lines, and so the same hash. */
 export class Trace {
   readonly lines: string[] = []
   readonly #hash = createHash('sha256')
@@ -10,7 +10,7 @@ export class Trace {
     this.#hash.update(line).update('\n')
   }
 
-  /** Of everything added so far. */
+  /** The hash of all lines so far. */
   get hash(): string {
     return this.#hash.copy().digest('hex')
   }

@@ -1,23 +1,23 @@
 import type { Clock } from '../../src/core/clock.ts'
 import type { Change, Commit, Question } from '../../src/store/contract.ts'
 import type { Transaction } from '../../src/store/group-commit.ts'
-import { trouble } from '../../src/store/sqlite/trouble.ts'
+import { toStoreError } from '../../src/store/sqlite/store-errors.ts'
 import { perhapsFail, sqliteError } from './faults.ts'
 import type { Ledger } from './ledger.ts'
 import type { PlanList, WatchedPlan } from './plan-watch.ts'
 import type { Stage } from './stage.ts'
 
-/** Whose connection it is. */
+/** The peer that has the connection. */
 export interface Writer {
   readonly name: string
   readonly alive: boolean
   readonly clock: Clock
   die(how: string): void
-  /** Others may want to know. */
+  /** Nudges the other peers. */
   committed(): void
 }
 
-/** Stands at every write boundary of one kernel: lets it fail or die there, and tells the ledger what was committed. */
+/** Wraps every write boundary of one kernel: injects faults and deaths, and records in the ledger what was committed. */
 export class WatchedTransaction implements Transaction, PlanList {
   readonly #inner: Transaction
   readonly #stage: Stage
@@ -34,7 +34,7 @@ export class WatchedTransaction implements Transaction, PlanList {
   }
 
   begin(): void {
-    // What is closed after its death is not written any more: the operating system closes files, it does not flush.
+    // A close after its death writes nothing: the operating system closes files, it does not flush.
     if (!this.#writer.alive) throw sqliteError('die')
     this.plans = []
     this.#changes = []
@@ -76,16 +76,16 @@ export class WatchedTransaction implements Transaction, PlanList {
     return this.#inner.isBusy(error)
   }
 
-  isOwn(error: unknown): boolean {
-    return this.#inner.isOwn(error)
+  isPlanFault(error: unknown): boolean {
+    return this.#inner.isPlanFault(error)
   }
 
-  trouble(error: unknown, committing: boolean): unknown {
-    // As the store says it, but for the name of the file, which is another one in every run.
-    return trouble(error, 'reeve.db', committing)
+  toStoreError(error: unknown, committing: boolean): unknown {
+    // With a fixed file name, because the real one differs in every run.
+    return toStoreError(error, 'reeve.db', committing)
   }
 
-  /** A defect of the simulator must not pass for a failing disk. */
+  /** A defect of the simulator must not look like a failing disk. */
   #tellLedger(): void {
     try {
       this.#ledger.committed(this.#changes, this.#writer.clock.now())

@@ -1,7 +1,7 @@
 import type { Peer } from './peer.ts'
 import type { World } from './world.ts'
 
-/** What befalls whole kernels, or all of them. */
+/** Faults of whole kernels, or of all of them. */
 export interface Upset {
   readonly name: string
   readonly weight: number
@@ -9,7 +9,7 @@ export interface Upset {
 }
 
 const MAX_PEERS = 4
-/** In TTLs: enough that one kernel believes another one's row expired, or its own renewed long ago. */
+/** In TTLs: enough that one kernel takes another's row for expired, or its own for renewed long ago. */
 const MAX_JUMP = 1.3
 
 export const upsets: readonly Upset[] = [
@@ -26,7 +26,7 @@ export const upsets: readonly Upset[] = [
         peer.freeze()
         world.stage.say(peer.name, 'freezes')
         const ms = world.stage.settings.ttlMs * world.stage.random.pick([0.1, 0.7, 1.2, 2])
-        // It thaws by the world's own timer: its own are frozen with it.
+        // The world's timer thaws it: its own timers are frozen with it.
         world.stage.schedule.after(world.stage, ms, 'thaws', () => {
           if (!peer.alive) return
           peer.thaw()

@@ -13,7 +13,7 @@ interface Watching {
   readonly ledger: Ledger
 }
 
-/** What a kernel answers is compared with the log at once. */
+/** Compares the answers of a kernel with the log at once. */
 export class WatchedKernel extends Kernel {
   readonly #peer: Watching
 
@@ -41,7 +41,7 @@ export class WatchedKernel extends Kernel {
   }
 }
 
-/** An acknowledged event is in the log, and was written under the fence it carried. */
+/** Checks that an acknowledged event is in the log, and was written under the fence it carried. */
 function checkPerformed({ stage, ledger, name }: Watching, intent: Intent, performed: Done): void {
   if (performed.type === 'kept') return
   const entry = ledger.entry(intent.pid)

@@ -20,23 +20,23 @@ import { checkSteps } from './checks/steps.ts'
 import { checkTables } from './checks/tables.ts'
 import { type Entry, Ledger } from './ledger.ts'
 import { Observer } from './observer.ts'
-import { isDefect, type Neighbourhood, Peer, type PeerOptions } from './peer.ts'
+import { isDefect, Peer, type PeerOptions, type PeerWorld } from './peer.ts'
 import type { Plant } from './plant.ts'
 import { ramFolder } from './ram-folder.ts'
 import type { Random } from './random.ts'
 import { Stage } from './stage.ts'
 
-/** Where kernels run. */
+/** The hosts of kernels. */
 export const HOSTS = ['h0', 'h1'] as const
 
-/** Somebody outside who waits for an end. */
+/** A client that waits for an end. */
 export interface ClientWait {
   readonly peer: Peer
   readonly pid: Pid
   settled: boolean
 }
 
-/** Somebody outside who reads the change feed. */
+/** A client that reads the change feed. */
 export interface Follower {
   readonly peer: Peer
   readonly stop: AbortController
@@ -45,14 +45,14 @@ export interface Follower {
   over: boolean
 }
 
-/** Several kernels over one file, those who use them, and all that is known about them. */
-export class World implements Neighbourhood {
+/** Several kernels over one file, their clients, and all that is known about them. */
+export class World implements PeerWorld {
   readonly stage: Stage
   readonly ledger: Ledger
   readonly file: string
   readonly plant: Plant | undefined
   readonly keys: string[] = []
-  /** What was asked for under a pid or an idempotency key, to ask for it again. */
+  /** The requests by pid or idempotency key, to repeat them. */
   readonly requests = new Map<string, RegistrationRequest>()
   readonly sessions: string[] = []
   readonly turns: { session: string; turn: string }[] = []
@@ -89,24 +89,24 @@ export class World implements Neighbourhood {
 
   static async create(random: Random, plant: Plant | undefined): Promise<World> {
     const folder = ramFolder()
-    // Only makes the tables, so that the observer has something to look at from the first commit on.
+    // Only creates the tables, so that the observer can read from the first commit on.
     await (await openSqlite(join(folder, 'reeve.db'), { watch: () => () => {} })).close()
     return new World(random, plant, folder)
   }
 
   destroy(): void {
     for (const peer of this.peers) peer.die('with its world')
-    this.cleanUp()
+    this.removeDead()
     this.ledger.observer.close()
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  /** Kernels that would take a request now. */
+  /** Kernels that accept requests now. */
   get open(): Peer[] {
     return this.peers.filter((peer) => peer.awake && peer.ready)
   }
 
-  /** On each host in turn. */
+  /** Starts peers on each host in turn. */
   boot(options: Omit<PeerOptions, 'name' | 'host'>): Peer {
     this.#booted += 1
     const host = HOSTS[this.#booted % HOSTS.length] ?? HOSTS[0]
@@ -119,8 +119,8 @@ export class World implements Neighbourhood {
     return peer
   }
 
-  cleanUp(): void {
-    for (const peer of this.peers) if (!peer.alive) peer.cleanUp()
+  removeDead(): void {
+    for (const peer of this.peers) if (!peer.alive) peer.closeFiles()
     this.peers = this.peers.filter((peer) => peer.alive)
   }
 
@@ -132,18 +132,18 @@ export class World implements Neighbourhood {
     for (const peer of this.peers) if (peer !== writer) peer.nudge()
   }
 
-  /** Most often somebody alive, sometimes somebody ended, now and then nobody. */
+  /** Usually a live process, sometimes an ended one, rarely an unknown pid. */
   somePid(fits: (entry: Entry) => boolean = () => true): Pid {
     const { random } = this.stage
-    if (random.chance(0.02)) return 'p_nobody000000'
+    if (random.chance(0.02)) return 'p_unknown00000'
     const wantsLive = random.chance(0.85)
     const fitting = [...this.ledger.processes.values()].filter(fits)
     const preferred = fitting.filter(({ record }) => (record.outcome === null) === wantsLive)
     const from = preferred.length > 0 ? preferred : fitting
-    return from.length === 0 ? 'p_nobody000000' : random.pick(from).pid
+    return from.length === 0 ? 'p_unknown00000' : random.pick(from).pid
   }
 
-  /** Keeps account of one request: what was asked, and how it went. */
+  /** Counts one request and its result, and writes both to the trace. */
   track<Answer>(
     name: string,
     peer: Peer,
@@ -169,7 +169,7 @@ export class World implements Neighbourhood {
       })
   }
 
-  /** A follower sees every event once and in order; what was pruned before it came there it is told of. */
+  /** A follower sees every event once and in order, and learns what was pruned before it got there. */
   follows(follower: Follower, event: StoredEvent): void {
     const { stage, ledger } = this
     const broke = (what: string) => stage.violated('followers see every event once and in order', what)
@@ -177,7 +177,7 @@ export class World implements Neighbourhood {
     const missed = ledger.log.filter(
       ({ position }) => position > follower.position && position < event.position,
     )
-    // Whoever begins at the very beginning gets what is left of it; whoever is further is told what was pruned.
+    // A follower that starts at the beginning gets what is left; a later one learns what was pruned.
     if (follower.position === 0) follower.prunedThrough = ledger.prunedThrough
     const lost = missed.filter(
       ({ pid, position }) => ledger.processes.has(pid) || position > follower.prunedThrough,

@@ -7,7 +7,7 @@ import { openSqlite } from 'reeve/sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { tempStore } from '../temp-folder.ts'
 
-test('a kernel that nobody refers to keeps its lock through garbage collection, and loses it by kill -9', async () => {
+test('a kernel without references keeps its lock through garbage collection, and loses it by kill -9', async () => {
   const file = tempStore()
   const program = spawn(
     process.execPath,
@@ -29,7 +29,7 @@ test('a kernel that nobody refers to keeps its lock through garbage collection, 
   expect(store.locks?.prove(kernel)).toBe('dead')
 })
 
-test('a kernel stays provably alive when its program, or the one that looks, changes its folder', async () => {
+test('a kernel stays provably alive when its program, or the program that checks, changes its folder', async () => {
   const file = tempStore()
   const before = process.cwd()
   onTestFinished(() => process.chdir(before))

@@ -31,7 +31,7 @@ const CASES: readonly (readonly [Filter, Visibility | undefined, readonly string
   [{ ...ENDED, waiting: ['signal'] }, undefined, ['process_live']],
 ]
 
-test('a list on SQLite reads the index that its filter asks for, and no other record', async () => {
+test('a list on SQLite reads the index for its filter, and no other record', async () => {
   const file = tempStore()
   await (await openSqlite(file)).close()
   const db = new DatabaseSync(file)
@@ -48,7 +48,7 @@ test('a list on SQLite reads the index that its filter asks for, and no other re
   }
 })
 
-test('a list on PostgreSQL reads the index that its filter asks for', async () => {
+test('a list on PostgreSQL reads the index for its filter', async () => {
   const schema = `test ${crypto.randomUUID()}`
   const store = await openPostgres(inject('postgresUrl'), { schema })
   const sql = postgres(inject('postgresUrl'), { max: 1, onnotice: () => undefined })
@@ -60,7 +60,16 @@ test('a list on PostgreSQL reads the index that its filter asks for', async () =
   const pids = Array.from({ length: 200 }, newPid)
   await Promise.all(pids.map((pid) => store.write(register(pid, { owner: { session: 's1' } }))))
   await Promise.all(pids.slice(0, 150).map((pid) => store.write(end(pid))))
-  await sql.unsafe(`vacuum analyze "${schema}".process`)
+  // Pages count as visible to all only when every older transaction of the server has ended. Until then an index-only scan
+  // looks expensive to the planner.
+  const vacuum = async () => {
+    await sql.unsafe(`vacuum analyze "${schema}".process`)
+    const [found] = await sql.unsafe(
+      `select relallvisible = relpages as "isVisible" from pg_class where oid = '"${schema}".process'::regclass`,
+    )
+    return found?.['isVisible']
+  }
+  await expect.poll(vacuum).toBe(true)
   for (const setting of ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_bitmapscan'])
     await sql.unsafe(`set ${setting} = off`)
   for (const [filter, visibleTo, indexes] of CASES) {
@@ -112,7 +121,7 @@ test('records that were written before lists had signatures are found by label, 
   }
 })
 
-test('the signature of a definition has all bits of those that it contains', () => {
+test('the signature of a definition has all bits of the definitions that it contains', () => {
   const whole = { team: 'x', size: [1, 2], deep: { n: 1, m: { k: null } }, empty: {} }
   for (const part of [
     {},

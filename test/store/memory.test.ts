@@ -3,7 +3,7 @@ import type { Commit } from '../../src/store/contract.ts'
 import { MemoryTables, openMemory } from '../../src/store/memory/open.ts'
 import { AT, announce, append, claim, end, feed, newPid, prune, register, registerUnasked } from './plans.ts'
 
-test('a plan sees what those before it in the same turn changed', async () => {
+test('a plan sees the changes of earlier plans of the same turn', async () => {
   const store = await openMemory()
   const pid = newPid()
   const answers = await Promise.all([
@@ -18,7 +18,7 @@ test('a plan sees what those before it in the same turn changed', async () => {
   expect(answers).toEqual(['registered', 'existing', 2, 2, 3, 1, 'busy'])
 })
 
-test('a plan that cannot be stored changes nothing, and takes no neighbour down', async () => {
+test('a plan that cannot be stored changes nothing, and fails no other plan', async () => {
   const store = await openMemory()
   const pid = newPid()
   await store.write(register(pid))
@@ -31,7 +31,7 @@ test('a plan that cannot be stored changes nothing, and takes no neighbour down'
   expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
 })
 
-test('what is pruned goes with all that is about it, and leaves a tombstone', async () => {
+test('a pruned process is removed with everything that belongs to it, and leaves a tombstone', async () => {
   const store = await openMemory()
   const [one, two] = [newPid(), newPid()]
   await Promise.all([store.write(register(one)), store.write(register(two)), store.write(end(one))])
@@ -45,7 +45,7 @@ test('what is pruned goes with all that is about it, and leaves a tombstone', as
   expect(await store.ask({ ask: 'activity', session: null, since: null })).toEqual({ live: 1, newestAt: AT })
 })
 
-test('stores of one memory see the same, nudge each other, and it outlives them', async () => {
+test('stores that share tables see the same data and nudge each other, and the tables outlive them', async () => {
   const shared = new MemoryTables()
   const [a, b] = [await openMemory({ shared }), await openMemory({ shared })]
   const heard: Commit[] = []
@@ -59,7 +59,7 @@ test('stores of one memory see the same, nudge each other, and it outlives them'
   expect((await c.ask({ ask: 'process', pid }))?.record.pid).toBe(pid)
 })
 
-test('holders expire by the clock that was passed in', async () => {
+test('holders expire by the given clock', async () => {
   let now = 1000
   const store = await openMemory({ clock: { now: () => now, after: () => () => undefined } })
   await store.write(announce('h_1', 500))

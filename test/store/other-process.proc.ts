@@ -37,7 +37,7 @@ for (const [where, folder] of [
     })
     await expect.poll(() => heard, { timeout: 60_000 }).toBe('listening')
 
-    // The next commit comes when this one was heard: no later event can stand in for a missing one.
+    // The next commit follows only after this one was reported, so no later event can hide a missing one.
     for (let position = 1; position <= COMMITS; position++) {
       await store.write(register(newPid()))
       await expect.poll(() => heard, { timeout: 60_000, interval: 5 }).toBe(String(position))

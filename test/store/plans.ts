@@ -1,4 +1,4 @@
-/** Small plans, made of the core's own fold: what a store is asked to do, without a kernel around it. */
+/** Small plans, made with the core's fold: they exercise a store without a kernel. */
 import type { Change } from '../../src/core/change.ts'
 import type { Json } from '../../src/core/json/json.ts'
 import type { Holder } from '../../src/core/lease/holder.ts'
@@ -45,7 +45,7 @@ export function registration(pid: Pid, more: Partial<Registration> = {}): Regist
   }
 }
 
-/** Answers whether this call made it. */
+/** The answer says whether this call created it. */
 export function register(
   pid: Pid,
   more: Partial<Registration> = {},
@@ -59,7 +59,7 @@ export function register(
   }
 }
 
-/** Does not look whether it is there: no store can hold what it says of a pid that is. */
+/** Does not read first: if the pid exists, no store can hold the change. */
 export function registerUnasked(pid: Pid): Plan<void> {
   return function* () {
     yield []
@@ -68,7 +68,7 @@ export function registerUnasked(pid: Pid): Plan<void> {
   }
 }
 
-/** Answers with the event's seq; with that of the first one, if the replay key was used before. */
+/** Answers with the event's seq; if the replay key was used before, with that of the first event. */
 export function append(
   pid: Pid,
   payload: Json,
@@ -87,7 +87,7 @@ export function append(
   }
 }
 
-/** Reads a number and writes the next one: what loses an update when a store is careless. */
+/** Reads a number and writes the next one: detects a lost update. */
 export function increment(pid: Pid): Plan<number> {
   return function* () {
     const row = yield* know({ ask: 'process', pid })
@@ -119,13 +119,20 @@ export function release(pid: Pid): Plan<void> {
   }
 }
 
-/** Answers whether the holder was known before. */
+/** The answer says whether the holder was known before. */
 export function announce(id: string, ttlMs: number): Plan<boolean> {
   return function* () {
     const known = yield* know({ ask: 'holder', id })
     const holder: Holder = {
-      ...{ id, role: 'kernel', host: 'host', boot: 'boot', pidNamespace: 'namespace', osPid: 1 },
-      ...{ startTime: '1', incarnation: id, serves: [] },
+      id,
+      role: 'kernel',
+      host: 'host',
+      boot: 'boot',
+      pidNamespace: 'namespace',
+      osPid: 1,
+      startTime: '1',
+      incarnation: id,
+      serves: [],
     }
     return { answer: known !== null, changes: [{ type: 'holder', holder, ttlMs }] }
   }
@@ -136,8 +143,15 @@ export function end(pid: Pid, at = AT): Plan<void> {
     const row = yield* know({ ask: 'process', pid })
     if (row === null) throw new Error(`no ${pid}`)
     const outcome = {
-      ...{ status: 'completed', exitCode: 0, signal: null, reason: null, source: null, result: null },
-      ...{ evidence: null, startedAt: null, endedAt: at },
+      status: 'completed',
+      exitCode: 0,
+      signal: null,
+      reason: null,
+      source: null,
+      result: null,
+      evidence: null,
+      startedAt: null,
+      endedAt: at,
     }
     const changes = changesOf(pid, row, [newEvent({ type: 'ended', payload: outcome, replayKey: 'end' })], at)
     return { answer: undefined, changes }
@@ -150,13 +164,16 @@ export function prune(keep: number): Plan<readonly Pid[]> {
     if (through === null) return unchanged([])
     const rows = yield* know({ ask: 'prunable', after: null, through, limit: 100 })
     const tombstones = rows.map(({ pid, fence, endedAt }) => ({
-      ...{ pid, fence, endedAt: endedAt ?? 0, prunedAt: AT },
+      pid,
+      fence,
+      endedAt: endedAt ?? 0,
+      prunedAt: AT,
     }))
     return { answer: rows.map(({ pid }) => pid), changes: [{ type: 'prune', tombstones }] }
   }
 }
 
-/** The feed from a position on, page by page. */
+/** The feed after a position, page by page. */
 export async function feed(store: Store, after = 0, limit = 97) {
   const all = []
   for (let place = after; ; ) {

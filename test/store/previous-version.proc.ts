@@ -6,7 +6,7 @@ import postgres from 'postgres'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { type Embedded, embed } from '../../src/index.ts'
 import type { Store } from '../../src/store/contract.ts'
-import { MIGRATIONS } from '../../src/store/postgres/migrate.ts'
+import { MIGRATIONS, migrationSql } from '../../src/store/postgres/migrate.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { tempStore } from '../temp-folder.ts'
@@ -50,7 +50,7 @@ test('processes of a PostgreSQL schema of the previous version go on', async () 
   await sql.unsafe(`create schema "${schema}"`)
   await sql.unsafe(`create table ${at}migration (number integer primary key, at timestamptz not null)`)
   for (const [index, migration] of MIGRATIONS.slice(0, POSTGRES_VERSION).entries()) {
-    await sql.unsafe(migration(at))
+    await sql.unsafe(migrationSql(migration, at))
     await sql.unsafe(`insert into ${at}migration values (${index + 1}, now())`)
   }
   await sql.unsafe(rows.replaceAll('$SCHEMA.', at))

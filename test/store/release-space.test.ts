@@ -35,7 +35,7 @@ test('a SQLite file of an earlier version becomes smaller, too', async () => {
   db.close()
 })
 
-test('a SQLite file that another process writes to is left as it is', async () => {
+test('a SQLite file that another process writes to is not changed', async () => {
   const file = tempStore()
   await filledAndPruned(file)
   const store = await opened(file)
@@ -61,7 +61,7 @@ test('an embedded kernel that prunes makes its SQLite file smaller', async () =>
   expect(pagesOf(file)).toBeLessThan(1_500)
 })
 
-testIf(canMount, NEEDS_MOUNT)('a SQLite file on a full disk is left as it is', async () => {
+testIf(canMount, NEEDS_MOUNT)('a SQLite file on a full disk is not changed', async () => {
   const disk = new SmallDisk(tempFolder(), 64 * 1024 * 1024)
   try {
     const file = join(disk.folder, 'reeve.db')
@@ -93,7 +93,7 @@ async function filled(file: string): Promise<void> {
   await store.close()
 }
 
-/** Answers with how many pages there were before. */
+/** Returns the number of pages before. */
 async function filledAndPruned(file: string): Promise<number> {
   await filled(file)
   const pages = pagesOf(file)

@@ -11,7 +11,7 @@ async function opened(file: string, options: SqliteOptions = {}): Promise<Store>
   return store
 }
 
-/** A store whose turns come, and whose file is looked at, when the test says so. */
+/** A store whose turns and file checks are triggered by the test. */
 async function handled(file: string, wrap: SqliteOptions['wrap'] = (transaction) => transaction) {
   const turns: (() => void)[] = []
   let look = () => {}
@@ -28,7 +28,7 @@ async function handled(file: string, wrap: SqliteOptions['wrap'] = (transaction)
   return { store, told, look: () => look(), turn: () => turns.shift()?.() }
 }
 
-/** The same transaction, but for what it is given instead. */
+/** The transaction with some methods replaced. */
 function but(transaction: Transaction, instead: Partial<Transaction>): Transaction {
   return new Proxy(transaction, {
     get: (target, name) => {
@@ -40,7 +40,7 @@ function but(transaction: Transaction, instead: Partial<Transaction>): Transacti
 
 const byOthers = (told: readonly Commit[]) => told.filter(({ events }) => events === null)
 
-test('a commit of another store is told by the transaction that was about to begin', async () => {
+test('the transaction that was about to begin reports a commit of another store', async () => {
   const file = tempStore()
   const { store, told, look, turn } = await handled(file)
   const other = await opened(file)
@@ -54,7 +54,7 @@ test('a commit of another store is told by the transaction that was about to beg
   expect(told.filter(({ events }) => events !== null)).toHaveLength(1)
 })
 
-test('a commit of another store is told also if that transaction could not begin', async () => {
+test('a commit of another store is reported also if that transaction could not begin', async () => {
   const file = tempStore()
   let fails = true
   const { store, told, look, turn } = await handled(file, (transaction) =>
@@ -109,7 +109,7 @@ test('positions have no gap and no repeat after rollbacks, failed commits and co
   expect(events.map((event) => event.position)).toEqual(events.map((_, index) => index + 1))
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
   expect(position).toBe(events.length)
-  // Of the two that failed, the one that had happened.
+  // One of the two failed commits had happened.
   expect(events.filter(({ payload }) => payload === 'after')).toHaveLength(1)
   expect(events).toHaveLength(1 + 2 * 7 + 1)
 })

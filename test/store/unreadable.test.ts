@@ -12,9 +12,9 @@ import { append, claim, end, newPid, register } from './plans.ts'
 
 interface Place {
   open(): Promise<Store>
-  /** Makes the moving half of a record a text that is no JSON. */
+  /** Replaces the changing half of a record by a text that is not JSON. */
   damage(pid: string): Promise<void>
-  /** The same of its last event. */
+  /** Replaces the payload of its last event by a text that is not JSON. */
   damageEvent(pid: string): Promise<void>
 }
 
@@ -59,7 +59,7 @@ const PLACES: Readonly<Record<string, () => Place>> = {
 }
 
 describe.each(Object.keys(PLACES))('one unreadable record on %s', (name) => {
-  /** Three processes, of which the middle one is damaged, and a store that has not read them before. */
+  /** Three processes, the second of which is damaged, and a store that has not read them before. */
   async function damaged(write: (store: Store, pids: readonly string[]) => Promise<void> = async () => {}) {
     const place = PLACES[name]?.()
     if (place === undefined) throw new Error(name)
@@ -74,7 +74,7 @@ describe.each(Object.keys(PLACES))('one unreadable record on %s', (name) => {
     return { store, pids, place }
   }
 
-  test('is left out of lists, which go on, and is named', async () => {
+  test('is skipped by lists, and named', async () => {
     const { store, pids } = await damaged()
     const { items, next } = await store.ask({ ask: 'processes', filter: {}, after: null, limit: 10 })
     expect(items.map(({ record }) => record.pid)).toEqual([pids[0], pids[2]])
@@ -82,7 +82,7 @@ describe.each(Object.keys(PLACES))('one unreadable record on %s', (name) => {
     expect(await store.ask({ ask: 'unreadable' })).toEqual([{ pid: pids[1], reason: 'its text is not JSON' }])
   })
 
-  test('fails what needs it, by name, and nothing that is committed with it', async () => {
+  test('fails the plans that need it, and no other plan of the batch', async () => {
     const { store, pids } = await damaged()
     const written = await Promise.allSettled(pids.map((pid) => store.write(append(pid, 'note'))))
     expect(written.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
@@ -96,7 +96,7 @@ describe.each(Object.keys(PLACES))('one unreadable record on %s', (name) => {
     expect((await store.ask({ ask: 'process', pid: pids[2] }))?.record.revision).toBe(2)
   })
 
-  test('is not claimed, and those behind it are', async () => {
+  test('is not claimed, and later processes are', async () => {
     const { store, pids } = await damaged()
     const troubles: unknown[] = []
     const { kernel, begun, crash } = await testKernel(store, {
@@ -112,7 +112,7 @@ describe.each(Object.keys(PLACES))('one unreadable record on %s', (name) => {
     expect(troubles).toHaveLength(1)
   })
 
-  test('is left out of what a dead holder held, and of the feed', async () => {
+  test('is skipped by the recovery of a dead holder, and by the feed', async () => {
     const { store, pids, place } = await damaged(async (first, all) => {
       for (const pid of all) await first.write(claim(pid, 'h_dead'))
     })
@@ -124,7 +124,7 @@ describe.each(Object.keys(PLACES))('one unreadable record on %s', (name) => {
     expect(position).toBe(3)
   })
 
-  test('is pruned with the others, when it has ended', async () => {
+  test('is pruned with the others after its end', async () => {
     const { store, pids } = await damaged(async (first, all) => {
       for (const pid of all) await first.write(end(pid))
     })
@@ -135,7 +135,7 @@ describe.each(Object.keys(PLACES))('one unreadable record on %s', (name) => {
     expect(await store.ask({ ask: 'process', pid: pids[1] })).toBeNull()
   })
 
-  test('is named no more once another program has pruned it', async () => {
+  test('is not named any more after another program has pruned it', async () => {
     const { store, pids, place } = await damaged(async (first, all) => {
       for (const pid of all) await first.write(end(pid))
     })
@@ -149,7 +149,7 @@ describe.each(Object.keys(PLACES))('one unreadable record on %s', (name) => {
     expect(await unreadableIn(store)).toEqual([])
   })
 
-  test('of an event is named until the process is pruned, though later events can be read', async () => {
+  test('of an event is named until the process is pruned, although later events can be read', async () => {
     const place = PLACES[name]?.()
     if (place === undefined) throw new Error(name)
     const pid = newPid()

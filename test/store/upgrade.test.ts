@@ -2,9 +2,9 @@ import { DatabaseSync } from 'node:sqlite'
 import postgres from 'postgres'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import type { Store } from '../../src/store/contract.ts'
-import { sql as postgresV1 } from '../../src/store/postgres/migrations/0001-process.ts'
+import { migrationSql as postgresMigration } from '../../src/store/postgres/migrate.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
-import { sql as sqliteV1 } from '../../src/store/sqlite/migrations/0001-process.ts'
+import { migrationSql as sqliteMigration } from '../../src/store/sqlite/migrate.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { tempStore } from '../temp-folder.ts'
 import { append, newPid, register } from './plans.ts'
@@ -29,7 +29,7 @@ async function expectsTheOldNotice(store: Store): Promise<void> {
 
 const ENVIRONMENT = { variables: { A: '1' }, policy: {}, options: {} }
 
-/** Nobody wrote down who uses it, so that nobody gives it up. */
+/** Its users were not recorded, so it belongs to the host and stays. */
 async function expectsTheOldEnvironment(store: Store): Promise<void> {
   expect(await store.ask({ ask: 'environments', usedBy: 'host', limit: 9 })).toEqual(['e1'])
   await store.write(function* () {
@@ -48,7 +48,7 @@ async function expectsTheOldEnvironment(store: Store): Promise<void> {
 test('a SQLite file of the first version keeps its environments, and its notices, which can then be acknowledged', async () => {
   const file = tempStore()
   const old = new DatabaseSync(file)
-  old.exec(sqliteV1)
+  old.exec(sqliteMigration('0001-process'))
   old.exec(`insert into notice (scope, process, pid, seq, kind, at, payload, reply_to)
     values ('session:s1', 1, 'p_000000000001', 2, 'completion', 7, '{"a":1}', 'null')`)
   old.prepare('insert into environment values (?, ?)').run('e1', JSON.stringify(ENVIRONMENT))
@@ -70,7 +70,7 @@ test('a PostgreSQL schema of the first version keeps its environments, and its n
   })
   await sql.unsafe(`create schema "${schema}"`)
   await sql.unsafe(`create table ${at}migration (number integer primary key, at timestamptz not null)`)
-  await sql.unsafe(postgresV1(at))
+  await sql.unsafe(postgresMigration('0001-process', at))
   await sql.unsafe(`insert into ${at}migration values (1, now())`)
   await sql.unsafe(`insert into ${at}notice (scope, pid, seq, kind, at, payload, reply_to)
     values ('session:s1', 'p_000000000001', 2, 'completion', 7, '{"a":1}', 'null')`)
@@ -80,7 +80,7 @@ test('a PostgreSQL schema of the first version keeps its environments, and its n
   await expectsTheOldEnvironment(store)
 })
 
-/** A schema that goes with the test, and a connection to look into it. */
+/** A schema that is dropped after the test, and a connection to inspect it. */
 function freshSchema() {
   const schema = `upgrade ${crypto.randomUUID()}`
   const sql = postgres(inject('postgresUrl'), { max: 1, onnotice: () => undefined })
@@ -91,7 +91,7 @@ function freshSchema() {
   return { schema, at: `"${schema}".`, sql }
 }
 
-test('functions that programs of an earlier version write with are gone after a migration', async () => {
+test('a migration drops the functions that programs of an earlier version write with', async () => {
   const { schema, at, sql } = freshSchema()
   const url = inject('postgresUrl')
   await (await openPostgres(url, { schema })).close()
@@ -110,7 +110,7 @@ test('functions that programs of an earlier version write with are gone after a 
   expect(await store.write(register(newPid()))).toBe('registered')
 })
 
-test('a program whose schema a newer version migrated is told so by its next write, and can still read', async () => {
+test('after a newer version migrated its schema, a program’s next write is refused, and it can still read', async () => {
   const { schema, at, sql } = freshSchema()
   const store = await openPostgres(inject('postgresUrl'), { schema })
   onTestFinished(() => store.close())

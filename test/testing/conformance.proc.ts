@@ -32,13 +32,13 @@ test.each([
     commit: () => inner.commit(),
     rollback: () => inner.rollback(),
     isBusy: (error) => inner.isBusy(error),
-    isOwn: (error) => inner.isOwn(error),
-    trouble: (error, committing) => inner.trouble(error, committing),
+    isPlanFault: (error) => inner.isPlanFault(error),
+    toStoreError: (error, committing) => inner.toStoreError(error, committing),
   }))
   expect(failed).toBeGreaterThan(0)
 })
 
-/** How many of the suite's tests about something fail over a store that is broken so. */
+/** How many of the matching tests fail over a store with this defect. */
 async function failuresOf(about: RegExp, wrap: (inner: Transaction) => Transaction): Promise<number> {
   const tests: (() => Promise<void>)[] = []
   storeConformance({

@@ -1,7 +1,7 @@
 import { seededRandom, simulatedClock } from 'reeve/testing'
 import { expect, test } from 'vitest'
 
-test('time stands still until it is told to pass, and tasks are done in the order of their time', () => {
+test('time stands still until the test advances it, and tasks run in the order of their time', () => {
   const clock = simulatedClock(1_000)
   const done: string[] = []
   const note = (name: string) => () => done.push(`${name} at ${clock.now()}`)
@@ -18,7 +18,7 @@ test('time stands still until it is told to pass, and tasks are done in the orde
   expect(clock.now()).toBe(1_109)
 })
 
-test('a task may set another, which falls due in the same stretch of time', () => {
+test('a task may set another, which becomes due in the same advance', () => {
   const clock = simulatedClock(0)
   const done: number[] = []
   const again = () => {
@@ -44,7 +44,7 @@ test('a clock that jumps moves no timer', () => {
   expect(done).toEqual([5_510])
 })
 
-test('the same seed gives the same numbers, all of them from 0 up to 1', () => {
+test('the same seed gives the same numbers, all from 0 to 1', () => {
   const take = (seed: number) => Array.from({ length: 1_000 }, seededRandom(seed))
   expect(take(7)).toEqual(take(7))
   expect(take(7)).not.toEqual(take(8))

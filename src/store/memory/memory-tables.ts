@@ -10,7 +10,7 @@ import type { Grant } from '../../core/session/grant.ts'
 import type { Session, Turn } from '../../core/session/session.ts'
 import type { StoredNotice } from '../contract.ts'
 
-/** A row with the number that its place in lists goes by. */
+/** A row with the number that orders it in lists. */
 export interface NumberedRow {
   readonly id: number
   readonly row: ProcessRow
@@ -22,13 +22,13 @@ export interface HeldHolder {
   readonly expiresAt: number
 }
 
-/** The events of one process: the one with seq n is at n - 1. */
+/** The events of one process: the event with seq n is at index n - 1. */
 export interface EventLog {
   readonly events: StoredEvent[]
   readonly byReplayKey: Map<string, StoredEvent>
 }
 
-/** What the stores of one memory have in common: the tables, and word of each other's commits. */
+/** The tables that several memory stores share, and the nudges between them. */
 export class MemoryTables {
   processes = new Map<Pid, NumberedRow>()
   events = new Map<Pid, EventLog>()
@@ -41,7 +41,7 @@ export class MemoryTables {
   groups = new Map<string, Group>()
   grants = new Map<string, Grant>()
   environments = new Map<string, Environment>()
-  /** Who uses which, and in what order they began to. */
+  /** Which actor uses which environment; `place` orders the uses. */
   environmentUses = new Map<string, { readonly by: string; readonly ref: string; readonly place: number }>()
   /** By scope, in order of place. */
   notices = new Map<string, StoredNotice[]>()

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import type { AnswerTo, Commit, Durability, Plan, Question, Store } from '../contract.ts'
-import { closed, GroupCommit, type Transaction } from '../group-commit.ts'
+import { closedError, GroupCommit, type Transaction } from '../group-commit.ts'
 import { Listeners } from '../listeners.ts'
 import { systemClock } from '../system-clock.ts'
 import { MemoryTables } from './memory-tables.ts'
@@ -10,14 +10,14 @@ export interface MemoryOptions {
   readonly clock?: Clock
   readonly random?: () => number
   readonly soon?: (task: () => void) => void
-  /** What several stores have in common, as several processes have a file; it outlives them. */
+  /** Tables that several stores share, as several processes share a file. They outlive the stores. */
   readonly shared?: MemoryTables
-  /** Stands between group commit and the tables: for tests that make writes fail. */
+  /** Wraps the tables for group commit: for tests that make writes fail. */
   readonly wrap?: (transaction: Transaction) => Transaction
 }
 
 /**
- * Opens a store that keeps nothing: for tests, and for programs that need no memory of their own.
+ * Opens a store in memory, which keeps nothing on disk: for tests, and for programs that need no durability.
  *
  * ```ts
  * const shared = new MemoryTables()
@@ -52,13 +52,13 @@ class MemoryStore implements Store {
       clock,
       random: options.random ?? Math.random,
       soon,
-      onCommit: (commit) => this.#listeners.tell(commit),
+      onCommit: (commit) => this.#listeners.notify(commit),
     })
     this.#leave = shared.join(nudge)
   }
 
   async ask<Q extends Question>(question: Q): Promise<AnswerTo<Q>> {
-    if (this.#closed) throw closed()
+    if (this.#closed) throw closedError()
     return this.#tables.answer(question) as AnswerTo<Q>
   }
 
@@ -78,6 +78,6 @@ class MemoryStore implements Store {
   }
 
   #nudge(position: number): void {
-    if (!this.#closed) this.#listeners.tell({ after: position, position, events: null })
+    if (!this.#closed) this.#listeners.notify({ after: position, position, events: null })
   }
 }

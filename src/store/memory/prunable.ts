@@ -32,7 +32,7 @@ export function pruneThrough(
   return last === undefined ? null : { endedAt: last.endedAt, place: last.place }
 }
 
-/** `before`: the last position before the transaction that asks. */
+/** `before` is the last position before the transaction that asks. */
 export function prunable(
   tables: MemoryTables,
   question: Questions['prunable'][0],
@@ -55,7 +55,12 @@ export function prunable(
     const { pid, parent, root, outcome } = row.record
     const above = parent === null ? undefined : tables.processes.get(parent)?.row.record
     return {
-      ...{ place: id, pid, parent, root, fence: row.fence, carry: row.carry },
+      place: id,
+      pid,
+      parent,
+      root,
+      fence: row.fence,
+      carry: row.carry,
       endedAt: outcome?.endedAt ?? null,
       isCommitted: (tables.events.get(pid)?.events.at(-1)?.position ?? 0) <= before,
       hasLiveTree: parents.has(pid) && liveRoots.has(root),
@@ -67,7 +72,7 @@ export function prunable(
   })
 }
 
-/** When the newest unread notice about each process was told. */
+/** The time of the newest unread notice about each process. */
 function unreadIn(tables: MemoryTables): Map<Pid, number> {
   const unread = new Map<Pid, number>()
   for (const [scope, told] of tables.notices) {

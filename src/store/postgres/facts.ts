@@ -1,6 +1,6 @@
 import type { Question } from '../contract.ts'
 
-/** What is known under a key. Version 0: it is known not to be there. Facts that no commit compares have none. */
+/** What is known under a key. Version 0 stands for a row that is known not to exist. */
 export interface Fact {
   readonly version: number
   readonly value: unknown
@@ -8,12 +8,12 @@ export interface Fact {
 
 export const ABSENT: Fact = { version: 0, value: null }
 
-/** Rows kept in memory so that a busy process is not read anew for every event. */
-const CACHE_ROWS = 10_000
+/** Rows kept in memory, so that a busy process is not read again for every event. */
+const MAX_ROWS = 10_000
 
 /**
- * What plans are decided on: rows this store has read or written before, which may be stale, because the commit will
- * compare them; and what was loaded for the batch at hand, which goes with it.
+ * The facts that plans are decided on: a cache of rows that this store has read or written, which may be stale because the
+ * commit compares them; and facts that were loaded for the current batch, which are dropped after it.
  */
 export class Facts {
   readonly #cache = new Map<string, Fact>()
@@ -23,17 +23,17 @@ export class Facts {
     return this.#loaded.get(key) ?? this.#cache.get(key)
   }
 
-  /** For this batch alone. */
+  /** For the current batch alone. */
   load(key: string, fact: Fact): void {
     this.#loaded.set(key, fact)
   }
 
-  /** For as long as there is room: what never changes, or is compared. */
+  /** Caches a fact that never changes, or that the commit compares. */
   remember(key: string, fact: Fact): void {
     this.#loaded.delete(key)
     this.#cache.delete(key)
     this.#cache.set(key, fact)
-    if (this.#cache.size <= CACHE_ROWS) return
+    if (this.#cache.size <= MAX_ROWS) return
     const oldest = this.#cache.keys().next().value
     if (oldest !== undefined) this.#cache.delete(oldest)
   }
@@ -42,12 +42,18 @@ export class Facts {
     for (const key of keys) this.#cache.delete(key)
   }
 
+  /** Facts that turned out stale, and everything that was loaded with them. */
+  forgetStale(keys: Iterable<string>): void {
+    this.forget(keys)
+    this.forgetLoaded()
+  }
+
   forgetLoaded(): void {
     this.#loaded.clear()
   }
 }
 
-/** One text per question, the same for the same.  */
+/** Equal questions have equal keys. */
 export function keyOf(question: Question): string {
   switch (question.ask) {
     case 'process':
@@ -79,8 +85,8 @@ export function keyOf(question: Question): string {
 
 export const processKey = (pid: string): string => `process:${pid}`
 export const sessionKey = (id: string): string => `session:${id}`
-export const turnKey = (session: string, id: string): string => `turn:${JSON.stringify([session, id])}`
-export const groupKey = (id: string): string => `group:${id}`
-export const inboxKey = (scope: string): string => `inbox:${scope}`
-export const accountKey = (id: string): string => `account:${id}`
+const turnKey = (session: string, id: string): string => `turn:${JSON.stringify([session, id])}`
+const groupKey = (id: string): string => `group:${id}`
+const inboxKey = (scope: string): string => `inbox:${scope}`
+const accountKey = (id: string): string => `account:${id}`
 export const eventKey = (pid: string, replayKey: string): string => `event:${pid}:${replayKey}`

@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 import { pause } from '../../base/pause.ts'
 import type { Clock } from '../../core/clock.ts'
-import { isUnreachable, neverSent, noAnswer } from './trouble.ts'
+import { isUnreachable, neverSent, noAnswer } from './store-errors.ts'
 
 export type Value = string | number | null | readonly (string | number | null)[]
 
@@ -9,22 +9,22 @@ export interface LinkOptions {
   readonly clock: Clock
   readonly random: () => number
   readonly connections: number
-  /** For statements that are the same every time, and whose plan does not depend on their values. */
+  /** For statements whose text never changes and whose plan does not depend on their values. */
   readonly planOnce?: boolean
-  /** How long a statement waits for a lock. Without it, for as long as for an answer. */
+  /** How long a statement waits for a lock; by default as long as for an answer. */
   readonly lockMs?: number
-  /** How long a server that is away is waited for; half of it for a single answer. */
+  /** How long to retry while the server is unreachable; a single answer may take half of it. */
   readonly reachMs: number
 }
 
-type Run = <Row extends object>(text: string, values?: readonly Value[]) => Promise<readonly Row[]>
+export type Run = <Row extends object>(text: string, values?: readonly Value[]) => Promise<readonly Row[]>
 
 const RETRY_MS = 50
-/** Longer than holders take to renew: a store that is at work keeps its connections. */
+/** Longer than the interval of renewals: a store that is in use keeps its connections. */
 const IDLE_SECONDS = 30
 const PREPARED = { prepare: true }
 
-/** Connections to the server that are made anew when they break: a query finds out, the next one goes on. */
+/** Connections to the server. When one breaks, a query fails, and the next query gets a new connection. */
 export class Link {
   readonly #url: string
   readonly #options: LinkOptions
@@ -36,7 +36,7 @@ export class Link {
     this.#sql = this.#connect()
   }
 
-  /** One try. Rejects with what `isUnreachable` knows when no answer came: it may have happened or not. */
+  /** One attempt. If no answer comes, it rejects with an error that `isUnreachable` knows: the statement may have run or not. */
   async query<Row extends object>(text: string, values: readonly Value[] = []): Promise<readonly Row[]> {
     const sql = this.#sql
     const { clock, reachMs } = this.#options
@@ -62,9 +62,7 @@ export class Link {
     })
   }
 
-  /**
-   * Tries again while the server cannot be reached, for a bounded time: only for what may happen twice.
-   */
+  /** Retries while the server cannot be reached, for a bounded time. Only for statements that may run twice. */
   async reach<Answer>(attempt: () => Promise<Answer>): Promise<Answer> {
     const { clock, random, reachMs } = this.#options
     const begun = clock.now()
@@ -78,7 +76,7 @@ export class Link {
     }
   }
 
-  /** A transaction. Texts without values may hold several statements. */
+  /** Runs a transaction. A text without values may hold several statements. */
   async begin(work: (run: Run) => Promise<void>): Promise<void> {
     await this.#sql.begin(async (sql) => {
       await work((text, values) =>
@@ -89,9 +87,9 @@ export class Link {
     })
   }
 
-  /** `onListen` is called whenever listening began: what was said before then is lost. */
-  async listen(channel: string, onSaid: (said: string) => void, onListen: () => void): Promise<void> {
-    await this.#sql.listen(channel, onSaid, onListen)
+  /** `onListen` is called whenever listening begins, also after a break: earlier messages are lost. */
+  async listen(channel: string, onMessage: (message: string) => void, onListen: () => void): Promise<void> {
+    await this.#sql.listen(channel, onMessage, onListen)
   }
 
   async end(seconds: number): Promise<void> {
@@ -99,9 +97,9 @@ export class Link {
   }
 
   /**
-   * After a break the library (3.4.9) is not to be trusted with that client: what is sent between the error of a
-   * socket and its end is never answered, or with nothing, by the greeting of the next connection, and what comes
-   * after it may get the answers of others. Besides, a connection that only hangs would hang for a quarter of an hour.
+   * After a break the library's client (3.4.9) is unusable. A query that is sent between the error of a socket and its end is
+   * never answered, or gets an empty answer with the greeting of the next connection, and later queries may get the answers
+   * of others. Besides, a connection that hangs would hang for a quarter of an hour.
    */
   #replace(sql: postgres.Sql): void {
     if (sql !== this.#sql) return
@@ -114,17 +112,17 @@ export class Link {
       max: this.#options.connections,
       connect_timeout: Math.max(1, Math.ceil(this.#options.reachMs / 1000)),
       backoff: (tries) => (0.5 + this.#options.random() / 2) * Math.min(0.02 * 2 ** tries, 0.5),
-      // What a client that was replaced still opens has to go by itself.
+      // Closes connections that a replaced client still opens.
       idle_timeout: IDLE_SECONDS,
       fetch_types: false,
       onnotice: () => undefined,
       types: TYPES,
       connection: {
         application_name: 'reeve',
-        // Commits see what others committed while they waited for a lock.
+        // A commit has to see what others committed while it waited for a lock.
         default_transaction_isolation: 'read committed',
-        // Every question has its index. A plan is kept for long: one that was right for ten rows must not be made,
-        // because it would still be there when there are a million.
+        // Every question has its index. Plans are cached for long: a plan that suits ten rows would still be used for a
+        // million.
         enable_seqscan: 'off',
         enable_hashjoin: 'off',
         enable_mergejoin: 'off',
@@ -136,7 +134,7 @@ export class Link {
   }
 }
 
-/** What the numbers here are: counts and milliseconds, far below 2^53. */
+/** All numbers here are counts and milliseconds, far below 2^53. */
 const TYPES = {
   bigint: { to: 20, from: [20], serialize: String, parse: Number },
   bigints: { to: 1016, from: [1016], serialize: numbers, parse: String },

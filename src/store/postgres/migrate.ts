@@ -1,43 +1,58 @@
 import { StoreError } from '../../core/errors.ts'
-import { functions } from './functions.ts'
-import type { Link } from './link.ts'
-import { sql as process } from './migrations/0001-process.ts'
-import { sql as inbox } from './migrations/0002-inbox.ts'
-import { sql as allowance } from './migrations/0003-allowance.ts'
-import { sql as visibility } from './migrations/0004-visibility.ts'
-import { sql as environmentUse } from './migrations/0005-environment-use.ts'
-import { sql as prune } from './migrations/0006-prune.ts'
-import { sql as placement } from './migrations/0007-placement.ts'
-import { sql as lists } from './migrations/0008-lists.ts'
-import { sql as workflow } from './migrations/0009-workflow.ts'
+import { ownText } from '../../package/own-files.ts'
+import type { Link, Run } from './link.ts'
 
-/** Only the functions differ, which are replaced with every migration. */
-const functionsAlone = () => ''
+/**
+ * The files in `migrations/`, in order, forward only. The number of a migration is its index here plus 1. Every migration
+ * also replaces all functions; a file without statements is there for that alone.
+ */
+export const MIGRATIONS = [
+  '0001-process',
+  '0002-inbox',
+  '0003-allowance-accounts',
+  '0004-functions-notify-open-stores',
+  '0005-functions-commit-one',
+  '0006-live-processes-of-session',
+  '0007-environment-use',
+  '0008-prune-references',
+  '0009-placement',
+  '0010-list-indexes',
+  '0011-functions-settle-without-lock-timeout',
+  '0012-functions-announced-holder',
+  '0013-workflow-kind',
+] as const
 
-/** In order, forward only; the number of a migration is its place here, from 1. */
-export const MIGRATIONS: readonly ((at: string) => string)[] = [
-  ...[process, inbox, allowance],
-  ...[functionsAlone, functionsAlone],
-  visibility,
-  environmentUse,
-  prune,
-  placement,
-  lists,
-  ...[functionsAlone, functionsAlone],
-  workflow,
-]
+/** The files in `functions/`. They show the functions as they are now; git has the earlier ones. */
+export const FUNCTIONS = [
+  'now-ms',
+  'stale-keys',
+  'lock-and-find-stale',
+  'drop-unused-environments',
+  'prune-processes',
+  'apply-rest',
+  'finish-commit',
+  'commit-changes',
+  'commit-one',
+  'settle',
+  'stay',
+] as const
 
-/** Brings the schema to what this code knows, in one transaction; of several stores that try, one does it. */
+const SCHEMA_VERSION = MIGRATIONS.length
+
+/**
+ * Migrates the schema to the version of this code, in one transaction; if several stores try, one does it. `at` is the
+ * quoted schema with a dot.
+ */
 export async function migrate(link: Link, schema: string, at: string): Promise<void> {
-  if ((await versionOf(link, at)) === MIGRATIONS.length) return
+  if ((await versionOf(link, at)) === SCHEMA_VERSION) return
   await link.begin(async (run) => {
-    // Another store that migrates may take its time.
+    // Another store may hold the lock for as long as its migration takes.
     await run('set local lock_timeout = 0')
     await run(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [`reeve:${schema}`])
     const [found] = await run<{ schema: string | null }>(`select to_regnamespace($1)::text as schema`, [
       at.slice(0, -1),
     ])
-    // Even with "if not exists" this asks for the right to make schemas, which the owner of this one may lack.
+    // Even "create schema if not exists" needs the right to create schemas, which the owner of this one may lack.
     if (found?.schema === null) await run(`create schema ${at.slice(0, -1)}`)
     await run(
       `create table if not exists ${at}migration (number integer primary key, at timestamptz not null)`,
@@ -46,41 +61,46 @@ export async function migrate(link: Link, schema: string, at: string): Promise<v
       `select coalesce(max(number), 0) as version from ${at}migration`,
     )
     const version = last?.version ?? 0
-    if (version > MIGRATIONS.length) throw tooNew(schema, version)
-    if (version === MIGRATIONS.length) return
+    if (version > SCHEMA_VERSION) throw tooNew(schema, version)
+    if (version === SCHEMA_VERSION) return
     for (const [index, migration] of MIGRATIONS.entries()) {
       if (index < version) continue
-      const tables = migration(at)
-      if (tables !== '') await run(tables)
+      await run(migrationSql(migration, at))
       await run(`insert into ${at}migration values ($1, now())`, [index + 1])
     }
-    await run(dropWriters(at))
-    await run(functions(at))
+    await dropCommitFunctions(run, at)
+    await run(FUNCTIONS.map((name) => sqlFile(`functions/${name}`, at)).join('\n'))
   })
 }
 
+export function migrationSql(name: (typeof MIGRATIONS)[number], at: string): string {
+  return sqlFile(`migrations/${name}`, at)
+}
+
+/** The files are written for the schema `reeve`. */
+function sqlFile(path: string, at: string): string {
+  return ownText(`store/postgres/${path}.sql`).replaceAll(/\breeve\./g, () => at)
+}
+
 /**
- * Functions with other parameters are other functions, which `create or replace` leaves in place. A program of an earlier version,
- * still connected, would go on writing rows without what later versions need; now its writes fail.
+ * Functions with other parameters are other functions, which `create or replace` leaves in place. A program of an earlier
+ * version that is still connected would go on writing rows without the columns that later versions need; now its writes
+ * fail.
  */
-const dropWriters = (at: string) => `do $body$
-declare
-  v_function regprocedure;
-begin
-  for v_function in
-    select p.oid from pg_proc p where p.pronamespace = '${at.slice(0, -1).replaceAll("'", "''")}'::regnamespace
-      and p.proname in ('commit_changes', 'commit_one')
-  loop
-    execute 'drop function ' || v_function;
-  end loop;
-end
-$body$`
+async function dropCommitFunctions(run: Run, at: string): Promise<void> {
+  const found = await run<{ signature: string }>(
+    `select p.oid::regprocedure::text as signature from pg_proc p
+      where p.pronamespace = to_regnamespace($1) and p.proname in ('commit_changes', 'commit_one')`,
+    [at.slice(0, -1)],
+  )
+  for (const { signature } of found) await run(`drop function ${signature}`)
+}
 
 async function versionOf(link: Link, at: string): Promise<number> {
-  const [found] = await link.query<{ there: string | null }>(`select to_regclass($1)::text as there`, [
+  const [found] = await link.query<{ name: string | null }>(`select to_regclass($1)::text as name`, [
     `${at}migration`,
   ])
-  if (found === undefined || found.there === null) return 0
+  if (found === undefined || found.name === null) return 0
   const [last] = await link.query<{ version: number }>(
     `select coalesce(max(number), 0) as version from ${at}migration`,
   )
@@ -90,7 +110,7 @@ async function versionOf(link: Link, at: string): Promise<number> {
 function tooNew(schema: string, version: number): StoreError {
   return new StoreError(
     'schema_too_new',
-    `The schema ${schema} has version ${version}, and this Reeve knows versions up to ${MIGRATIONS.length}.`,
+    `The schema ${schema} has version ${version}, and this Reeve knows versions up to ${SCHEMA_VERSION}.`,
     'Use a Reeve at least as new as the one that wrote it. Nothing was changed.',
   )
 }

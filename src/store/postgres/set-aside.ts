@@ -1,11 +1,11 @@
 import type { Clock } from '../../core/clock.ts'
 
-/** Each try may hold others up for as long as the write connection waits for a lock. */
+/** Each attempt may delay other plans for as long as the write connection waits for a lock. */
 const RETRY_MS = 1_000
 
 /**
- * Plans that need a row which another transaction has locked. All of them come back together, in their order; until then
- * every later plan that needs one of these rows joins them, so that none overtakes another.
+ * Plans that need a row which another transaction has locked. All of them are retried together, in their order; until then
+ * every later plan that needs one of these rows joins them, so that no plan overtakes another.
  */
 export class SetAside<Waiting> {
   readonly #clock: Clock
@@ -30,7 +30,7 @@ export class SetAside<Waiting> {
     })
   }
 
-  /** These rows are known to be locked. */
+  /** Records that these rows are locked. */
   note(keys: Iterable<string>): void {
     for (const key of keys) this.#locked.add(key)
   }

@@ -1,16 +1,16 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-/** A commit moves the pages of the WAL into the file when there are this many: 16 MB. */
+/** A commit checkpoints the WAL when it has this many pages: 16 MB. */
 const AUTO_PAGES = 4_000
 /**
- * A prune writes the same index pages with every batch, so that moving them seldom saves most of the work. Its batches reach
- * this limit (128 MB) only when `runIfDue` does not come in between.
+ * A prune writes the same index pages with every batch, so rare checkpoints save most of the work. Its batches reach this
+ * limit (128 MB) only if `runIfDue` is not called in between.
  */
 const PRUNE_AUTO_PAGES = 32_000
-/** A prune has a checkpoint after this many processes. */
+/** A prune runs a checkpoint after this many processes. */
 const PRUNED_PER_CHECKPOINT = 10_000
 
-/** When the pages of the WAL are moved into the file: mostly with a commit, and for prunes in a turn of the loop of its own. */
+/** Decides when the WAL is checkpointed: usually with a commit, and for prunes in a separate turn of the loop. */
 export class Checkpoints {
   readonly #toAuto: StatementSync
   readonly #toPrune: StatementSync
@@ -39,14 +39,14 @@ export class Checkpoints {
     this.#pruned += pruned
   }
 
-  /** Between transactions: answers whether it did. */
+  /** Call it between transactions. Returns whether there was a checkpoint. */
   runIfDue(): boolean {
     if (this.#pruned < PRUNED_PER_CHECKPOINT) return false
     this.#pruned = 0
     try {
       this.#passive.get()
     } catch {
-      // A commit moves the pages later, and tells the reason if it cannot.
+      // A later commit checkpoints, and reports the reason if it cannot.
     }
     return true
   }

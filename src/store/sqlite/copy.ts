@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../../core/errors.ts'
-import { isFull, trouble } from './trouble.ts'
+import { isFull, toStoreError } from './store-errors.ts'
 
-/** What the copy of a store contains. */
+/** The contents of a copy. */
 export interface CopyReport {
   readonly schemaVersion: number
   readonly processes: number
@@ -22,7 +22,7 @@ export function copySqlite(from: string, to: string): CopyReport {
     }
   } catch (error) {
     // Only the copy needs space: the disk to free is the one below it.
-    throw trouble(error, isFull(error) ? to : from)
+    throw toStoreError(error, isFull(error) ? to : from)
   }
   return checkCopy(to)
 }
@@ -42,7 +42,7 @@ export function checkCopy(file: string): CopyReport {
       copy.close()
     }
   } catch (error) {
-    throw error instanceof StoreError ? error : trouble(error, file)
+    throw error instanceof StoreError ? error : toStoreError(error, file)
   }
 }
 

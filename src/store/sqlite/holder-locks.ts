@@ -2,17 +2,17 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, rmSync } from 'n
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { HolderLocks } from '../contract.ts'
-import { isBusy, trouble } from './trouble.ts'
+import { isBusy, toStoreError } from './store-errors.ts'
 
 /** A lock needs no journal. A journal file would need disk space, and a daemon must start on a full disk. */
 const WITHOUT_FILES = 'pragma journal_mode = memory'
 
 /**
- * One small file per holder, locked by an open transaction. The operating system frees the lock when the process dies,
- * also by `kill -9`, and shows it across PID namespaces; a PID in a file could do neither.
+ * One small file per holder, locked by an open transaction. The operating system frees the lock when the process dies, even by
+ * `kill -9`, and the lock works across PID namespaces; a PID in a file does neither.
  */
 export function holderLocks(folder: string): HolderLocks {
-  // A connection that nobody refers to is closed by the garbage collector, and its lock goes with it.
+  // The garbage collector closes a connection without references, which would free its lock.
   const held = new Map<string, DatabaseSync>()
   const fileOf = (holder: string) => join(folder, `${holder}.lock`)
   return {
@@ -25,7 +25,7 @@ export function holderLocks(folder: string): HolderLocks {
         db.exec(`${WITHOUT_FILES}; begin exclusive`)
       } catch (error) {
         db.close()
-        throw trouble(error, file)
+        throw toStoreError(error, file)
       }
       held.set(holder, db)
       return () => {
@@ -38,7 +38,7 @@ export function holderLocks(folder: string): HolderLocks {
     prove(holder) {
       if (held.has(holder)) return 'alive'
       const file = fileOf(holder)
-      // Silence is no proof: the file may have been cleared away, or lie where this program does not look.
+      // A missing file proves nothing: it may have been removed, or lie in another folder.
       if (!existsSync(file)) return 'unknown'
       const db = new DatabaseSync(file, { timeout: 0 })
       try {
@@ -52,16 +52,16 @@ export function holderLocks(folder: string): HolderLocks {
       }
     },
 
-    // Holder ids are never used again, so a dead one's file is nobody's.
+    // Holder ids are never reused, so no other holder needs the file of a dead one.
     clear(holder) {
       if (!held.has(holder)) rmSync(fileOf(holder), { force: true })
     },
   }
 }
 
-/** Who may open it can lock it, and seem to be alive. SQLite alone would make it as the umask says. */
+/** Anyone who can open the file can lock it, and pretend to be alive. SQLite would create it with the umask's mode. */
 function makeForOwner(file: string): void {
-  // One that is there is not opened and closed: that would free a lock that this OS process has on it.
+  // An existing file must not be opened and closed: that would free a lock that this OS process holds on it.
   if (existsSync(file)) chmodSync(file, 0o600)
   else closeSync(openSync(file, 'a', 0o600))
 }

@@ -15,14 +15,14 @@ import type {
   Questions,
   Store,
 } from '../contract.ts'
-import { closed, GroupCommit, type Transaction } from '../group-commit.ts'
+import { closedError, GroupCommit, type Transaction } from '../group-commit.ts'
 import { Listeners } from '../listeners.ts'
 import { systemClock } from '../system-clock.ts'
 import { holderLocks } from './holder-locks.ts'
 import { migrate } from './migrate.ts'
 import { releaseSpace } from './release-space.ts'
+import { isBusy, isFull, toStoreError } from './store-errors.ts'
 import { Tables } from './tables.ts'
-import { isBusy, isFull, trouble } from './trouble.ts'
 import { touchFile, watchFile } from './watch-file.ts'
 
 export interface SqliteOptions {
@@ -31,7 +31,7 @@ export interface SqliteOptions {
   readonly soon?: (task: () => void) => void
   /** Calls `look` when another process may have committed. */
   readonly watch?: (file: string, clock: Clock, look: () => void) => Cancel
-  /** Stands between group commit and the tables: for tests that make writes fail. */
+  /** Wraps the tables for group commit: for tests that make writes fail. */
   readonly wrap?: (transaction: Transaction) => Transaction
 }
 
@@ -39,7 +39,7 @@ const OPEN_BUSY_MS = 5_000
 const OPEN_RETRY_MS = 20
 
 /**
- * Opens (or makes) a store in one SQLite file, which any number of processes on this machine may share.
+ * Opens a store in one SQLite file, which any number of processes on this machine may share. Creates the file if needed.
  *
  * ```ts
  * const store = await openSqlite('reeve.db')
@@ -53,14 +53,14 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
     try {
       const db = connect(file)
       try {
-        // One place, whatever folder the program changes to, and whatever name others opened it by.
+        // The real path stays valid if the program changes its folder, and is the same for all names of the file.
         return new SqliteStore(realpathSync(file), db, { ...options, clock, random })
       } catch (error) {
         db.close()
         throw error
       }
     } catch (error) {
-      if (!isBusy(error) || clock.now() - begun > OPEN_BUSY_MS) throw trouble(error, file)
+      if (!isBusy(error) || clock.now() - begun > OPEN_BUSY_MS) throw toStoreError(error, file)
     }
     await new Promise<void>((resolve) => clock.after(random() * OPEN_RETRY_MS, resolve))
   }
@@ -74,11 +74,11 @@ function connect(file: string): DatabaseSync {
       'Give the path of a file. For a store in memory there is openMemory of reeve/testing.',
     )
   }
-  // What processes print and are told is nobody else's business.
+  // Output and notices of processes are private: only the owner may read the file.
   closeSync(openOwn(file))
   const db = new DatabaseSync(realpathSync(file), { timeout: 0 })
   try {
-    // Has an effect on a new file only: see `releaseSpace`.
+    // Takes effect on a new file only: see `releaseSpace`.
     db.exec('pragma auto_vacuum = incremental')
     db.exec('pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -65536')
     migrate(db, file)
@@ -108,7 +108,7 @@ function unopenable(file: string, error: unknown): unknown {
     )
   }
   const errcode = code === 'EROFS' || code === 'EACCES' || code === 'EPERM' ? 8 : code === 'ENOSPC' ? 13 : 14
-  return trouble(Object.assign(new Error(String(error)), { errcode }), file)
+  return toStoreError(Object.assign(new Error(String(error)), { errcode }), file)
 }
 
 class SqliteStore implements Store {
@@ -121,7 +121,7 @@ class SqliteStore implements Store {
   readonly #listeners = new Listeners()
   readonly #unwatch: Cancel
   readonly #soon: (task: () => void) => void
-  /** How often it had been looked for commits of others when the file was written to and a transaction was about to look. */
+  /** `Tables.looks` at the time of a write to the file that a transaction was about to check. */
   #owedSince: number | undefined
   #closed = false
 
@@ -143,20 +143,20 @@ class SqliteStore implements Store {
       soon: (task) => this.#transactSoon(task),
       onCommit: (commit) => {
         touchFile(`${file}-wal`)
-        this.#listeners.tell(commit)
+        this.#listeners.notify(commit)
       },
     })
     this.#unwatch = (options.watch ?? watchFile)(`${file}-wal`, clock, () => this.#written())
   }
 
   async ask<Q extends Question>(question: Q): Promise<AnswerTo<Q>> {
-    if (this.#closed) throw closed()
+    if (this.#closed) throw closedError()
     try {
       this.#tellForeign('look')
       if (question.ask === 'processes') return (await this.#list(question)) as AnswerTo<Q>
       return this.#tables.answer(question) as AnswerTo<Q>
     } catch (error) {
-      throw trouble(error, this.#file)
+      throw toStoreError(error, this.#file)
     }
   }
 
@@ -174,9 +174,9 @@ class SqliteStore implements Store {
     try {
       return releaseSpace(this.#db)
     } catch (error) {
-      // Another process writes, or the disk has no room for the pages to be moved: what is free stays so until the next time.
+      // Another process writes, or the disk has no room for the pages to be moved: the free pages stay until the next call.
       if (isBusy(error) || isFull(error)) return 'done'
-      throw trouble(error, this.#file)
+      throw toStoreError(error, this.#file)
     }
   }
 
@@ -206,13 +206,13 @@ class SqliteStore implements Store {
       const step = steps.next()
       if (step.done) return step.value
       await new Promise<void>((resolve) => this.#soon(resolve))
-      if (this.#closed) throw closed()
+      if (this.#closed) throw closedError()
     }
   }
 
   /**
-   * Somebody wrote to the file: mostly this store itself. Where a transaction is about to begin, that one looks for commits of
-   * others, which then costs next to nothing.
+   * The file was written to, usually by this store itself. If a transaction is about to begin, it checks for commits of
+   * others, at almost no cost.
    */
   #written(): void {
     if (this.#group.isArmed) this.#owedSince ??= this.#tables.looks
@@ -225,18 +225,18 @@ class SqliteStore implements Store {
     this.#lookOrLater(hasLooked ? 'noticed' : 'look')
   }
 
-  /** A file that cannot be read now is looked at the next time; whoever asks something is told why. */
+  /** If the file cannot be read now, the next check reads it; the next question reports the reason. */
   #lookOrLater(how: 'look' | 'noticed'): void {
     try {
       this.#tellForeign(how)
     } catch {
-      // What was noticed is still to be told.
+      // The commits stay to be reported.
     }
   }
 
   #tellForeign(how: 'look' | 'noticed'): void {
     const position = this.#closed ? null : this.#tables.noticeForeignCommits(how)
-    if (position !== null) this.#listeners.tell({ after: position, position, events: null })
+    if (position !== null) this.#listeners.notify({ after: position, position, events: null })
   }
 }
 

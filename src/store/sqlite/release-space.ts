@@ -1,15 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-/** So many free pages are left in the file, for what comes next: 4 MB. */
+/** Free pages that stay in the file for later writes: 4 MB. */
 const MAX_FREE_PAGES = 1_000
 /** Pages per step: some milliseconds. */
 const STEP_PAGES = 500
-/** A file of an earlier version is rewritten as a whole, once, if no more than this is left in it: 40 MB. */
+/** A file of an earlier version is rewritten as a whole, once, if it has at most this many used pages: 40 MB. */
 const MAX_REWRITTEN_PAGES = 10_000
 
 const INCREMENTAL = 2
 
-/** One step: moves pages from the end of the file into free ones, and cuts it off there. Throws when the file is locked. */
+/** One step: moves pages from the end of the file to free ones, and truncates it. Throws if the file is locked. */
 export function releaseSpace(db: DatabaseSync): 'more' | 'done' {
   const read = (pragma: string) => Number(Object.values(db.prepare(`pragma ${pragma}`).get() ?? {})[0])
   const free = read('freelist_count')

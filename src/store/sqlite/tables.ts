@@ -2,29 +2,17 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { StoredEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { referenceChanges } from '../../core/process/prune.ts'
-import { hasEnded } from '../../core/process/record.ts'
 import type { ProcessRow } from '../../core/process/row.ts'
 import type { Change, Commit, Page, PruneCandidate, Question, Questions } from '../contract.ts'
 import { becameLive } from '../due.ts'
 import type { Transaction } from '../group-commit.ts'
 import { UnreadableRows } from '../unreadable.ts'
 import { Checkpoints } from './checkpoints.ts'
-import { accountStatements } from './statements/account.ts'
-import { eventStatements } from './statements/event.ts'
-import { holderStatements } from './statements/holder.ts'
-import { listStatements } from './statements/list.ts'
-import { type Meta, metaStatements } from './statements/meta.ts'
-import { noticeStatements } from './statements/notice.ts'
-import { type NumberedRow, processStatements } from './statements/process.ts'
-import { pruneStatements } from './statements/prune.ts'
-import { scopeStatements } from './statements/scope.ts'
-import { isBusy, isConstraint, trouble } from './trouble.ts'
-
-/**
- * Rows kept in memory so that a busy process is not parsed for every event. Of those that have ended none is kept: they are
- * hardly asked for again, and would fill it.
- */
-const CACHE_ROWS = 2_000
+import { Counters } from './counters.ts'
+import { RowCache } from './row-cache.ts'
+import { allStatements } from './statements/all.ts'
+import type { NumberedRow } from './statements/process.ts'
+import { isBusy, isConstraint, toStoreError } from './store-errors.ts'
 
 /** The tables of one SQLite file: answers questions, and applies changes inside a transaction. */
 export class Tables implements Transaction {
@@ -33,34 +21,21 @@ export class Tables implements Transaction {
   readonly #now: () => number
   readonly #begin: StatementSync
   readonly #commit: StatementSync
-  readonly #process: ReturnType<typeof processStatements>
-  readonly #event: ReturnType<typeof eventStatements>
-  readonly #scope: ReturnType<typeof scopeStatements>
-  readonly #holder: ReturnType<typeof holderStatements>
-  readonly #notice: ReturnType<typeof noticeStatements>
-  readonly #account: ReturnType<typeof accountStatements>
-  readonly #meta: ReturnType<typeof metaStatements>
-  readonly #prune: ReturnType<typeof pruneStatements>
-  readonly #list: ReturnType<typeof listStatements>
+  readonly #statements: ReturnType<typeof allStatements>
   readonly #unreadable = new UnreadableRows()
-  /** Committed rows; valid as long as no other connection has committed. */
-  #cache = new Map<Pid, NumberedRow>()
-  /** Rows as this transaction has them. */
-  #touched = new Map<Pid, NumberedRow | null>()
+  readonly #rows = new RowCache()
+  readonly #counters: Counters
+  readonly #checkpoints: Checkpoints
   #foreignVersion: number
-  /** Seen, and not yet told: a transaction that comes upon them clears the cache, but tells nobody. */
+  /** Found, and not yet reported: a transaction that finds commits of others clears the caches, but notifies no listener. */
   #foreignCommits = false
   #looks = 0
-  /** The counters as the last commit left them; valid as long as no other connection has committed. */
-  #known: Meta | undefined
-  /** The counters as this transaction found them, and as they become. */
-  #before: Meta | undefined
-  #counters: Meta = { position: 0, prunedThrough: 0, live: 0 }
+  /** Events that the open transaction has appended. */
   #events: StoredEvent[] = []
+  /** How many processes the open transaction has pruned. */
   #pruned = 0
-  /** The numbers of processes that this transaction may prune. */
+  /** The numbers of processes that the open transaction may prune. */
   readonly #places = new Map<Pid, number>()
-  readonly #checkpoints: Checkpoints
 
   constructor(db: DatabaseSync, file: string, now: () => number) {
     this.#db = db
@@ -69,21 +44,14 @@ export class Tables implements Transaction {
     this.#begin = db.prepare('begin immediate')
     this.#commit = db.prepare('commit')
     this.#checkpoints = new Checkpoints(db)
-    this.#process = processStatements(db, this.#unreadable)
-    this.#event = eventStatements(db, this.#unreadable)
-    this.#scope = scopeStatements(db)
-    this.#holder = holderStatements(db)
-    this.#notice = noticeStatements(db)
-    this.#account = accountStatements(db)
-    this.#meta = metaStatements(db)
-    this.#prune = pruneStatements(db)
-    this.#list = listStatements(db, this.#unreadable)
-    this.#foreignVersion = this.#meta.foreignVersion()
+    this.#statements = allStatements(db, this.#unreadable)
+    this.#counters = new Counters(this.#statements.meta)
+    this.#foreignVersion = this.#statements.meta.foreignVersion()
   }
 
   /**
-   * The position, if another connection has committed since this was last asked; else null. `noticed`: by transactions of this
-   * one, without a look of its own.
+   * The position, if another connection has committed since the last call; else null. `look` checks now; `noticed` reports only
+   * what transactions of this connection have found.
    */
   noticeForeignCommits(how: 'look' | 'noticed'): number | null {
     if (how === 'look') this.#lookForForeignCommits()
@@ -93,53 +61,51 @@ export class Tables implements Transaction {
     return position
   }
 
-  /** How often it was looked for commits of others. */
+  /** How often this connection has checked for commits of others. */
   get looks(): number {
     return this.#looks
   }
 
   position(): number {
-    return this.#meta.read().position
+    return this.#statements.meta.read().position
   }
 
   begin(): void {
     this.#begin.run()
     this.#lookForForeignCommits()
-    this.#before = undefined
+    this.#counters.begin()
+    this.#rows.begin()
     this.#events = []
     this.#pruned = 0
     this.#places.clear()
-    this.#touched.clear()
   }
 
   commit(): Commit | null {
-    if (this.#before !== undefined) this.#meta.write(this.#counters)
+    this.#counters.write()
     this.#checkpoints.commit(this.#pruned, () => this.#commit.run())
-    this.#known = this.#before === undefined ? this.#known : this.#counters
-    for (const [pid, row] of this.#touched) this.#remember(pid, row)
-    this.#touched.clear()
-    if (this.#before === undefined) return null
-    return { after: this.#before.position, position: this.#counters.position, events: this.#events }
+    this.#rows.commit()
+    const positions = this.#counters.commit()
+    return positions === null ? null : { ...positions, events: this.#events }
   }
 
-  /** Between transactions; answers whether there was a checkpoint, which takes about as long as one. */
+  /** Between transactions; returns whether there was a checkpoint, which takes about as long as a transaction. */
   checkpointIfDue(): boolean {
     return this.#checkpoints.runIfDue()
   }
 
   rollback(): void {
-    this.#touched.clear()
-    // A commit that failed may have happened all the same: rows are read anew, and whoever follows has to look.
-    this.#forget()
+    // A commit that failed may have happened all the same: rows are read again, and followers have to read the feed.
+    this.#rows.rollBack()
+    this.#counters.forget()
     this.#foreignCommits = true
     if (this.#db.isTransaction) this.#db.exec('rollback')
   }
 
   isBusy = isBusy
-  isOwn = isConstraint
+  isPlanFault = isConstraint
 
-  trouble(error: unknown, committing: boolean): unknown {
-    return trouble(error, this.#file, committing)
+  toStoreError(error: unknown, committing: boolean): unknown {
+    return toStoreError(error, this.#file, committing)
   }
 
   answer(question: Question): unknown {
@@ -147,85 +113,85 @@ export class Tables implements Transaction {
       case 'process':
         return this.#read(question.pid)?.row ?? null
       case 'tombstone':
-        return this.#prune.tombstone(question.pid)
+        return this.#statements.prune.tombstone(question.pid)
       case 'session':
-        return this.#scope.session(question.id)
+        return this.#statements.scope.session(question.id)
       case 'turn':
-        return this.#scope.turn(question.session, question.id)
+        return this.#statements.scope.turn(question.session, question.id)
       case 'group':
-        return this.#scope.group(question.id)
+        return this.#statements.scope.group(question.id)
       case 'environment':
-        return this.#scope.environment(question.ref)
+        return this.#statements.scope.environment(question.ref)
       case 'environments':
-        return this.#scope.environments(question)
+        return this.#statements.scope.environments(question)
       case 'holder':
-        return this.#holder.read(question.id, this.#now())
+        return this.#statements.holder.read(question.id, this.#now())
       case 'announced':
-        return this.#holder.isThere(question.id)
+        return this.#statements.holder.isThere(question.id)
       case 'event':
-        return this.#event.byKey(question)
+        return this.#statements.event.byKey(question)
       case 'eventAt':
-        return this.#event.bySeq(question)
+        return this.#statements.event.bySeq(question)
       case 'pids':
-        return this.#process.pids(question)
+        return this.#statements.process.pids(question)
       case 'processes':
-        return toEnd(this.list(question))
+        return runToEnd(this.list(question))
       case 'claimable':
-        return this.#process.claimable(question)
+        return this.#statements.process.claimable(question)
       case 'nextDue':
-        return this.#process.nextDue(question)
+        return this.#statements.process.nextDue(question)
       case 'held':
-        return this.#process.held(question)
+        return this.#statements.process.held(question)
       case 'holders':
-        return this.#holder.all(this.#now())
+        return this.#statements.holder.all(this.#now())
       case 'unannounced':
-        return this.#holder.unannounced()
+        return this.#statements.holder.unannounced()
       case 'carrying':
-        return this.#process.carrying(question)
+        return this.#statements.process.carrying(question)
       case 'carryingScopes':
-        return this.#scope.carrying(question.limit)
+        return this.#statements.scope.carrying(question.limit)
       case 'waking':
-        return this.#process.waking(question)
+        return this.#statements.process.waking(question)
       case 'grants':
-        return this.#scope.grants(question)
+        return this.#statements.scope.grants(question)
       case 'sessions':
-        return this.#scope.sessions(question)
+        return this.#statements.scope.sessions(question)
       case 'events':
-        return this.#event.after(question)
+        return this.#statements.event.after(question)
       case 'tail':
-        return this.#event.tail(question)
+        return this.#statements.event.tail(question)
       case 'changes':
-        return this.#event.changes(question, this.#head())
+        return this.#statements.event.changes(question, this.#statements.meta.read())
       case 'notices':
-        return this.#notice.read(question)
+        return this.#statements.notice.read(question)
       case 'inbox':
-        return this.#notice.inbox(question.scope)
+        return this.#statements.notice.inbox(question.scope)
       case 'overflowing':
-        return this.#notice.overflowing(question.limit)
+        return this.#statements.notice.overflowing(question.limit)
       case 'account':
-        return this.#account.read(question.id)
+        return this.#statements.account.read(question.id)
       case 'accounts':
-        return this.#account.list(question)
+        return this.#statements.account.list(question)
       case 'activity':
-        return this.#process.activity(question, this.#meta.read().live)
+        return this.#statements.process.activity(question, this.#statements.meta.read().live)
       case 'prunable':
         return this.#candidates(question)
       case 'pruneThrough':
-        return this.#prune.through(question)
+        return this.#statements.prune.through(question)
       case 'tombstones':
-        return this.#prune.oldTombstones(question)
+        return this.#statements.prune.oldTombstones(question)
       case 'storage':
-        return this.#prune.storage()
+        return this.#statements.prune.storage()
       case 'unreadable':
-        return this.#process.unreadable()
+        return this.#statements.process.unreadable()
       case 'secret':
-        return this.#meta.secret()
+        return this.#statements.meta.secret()
     }
   }
 
   /** Yields between queries of some milliseconds. */
   list(question: Questions['processes'][0]): Generator<void, Page<ProcessRow>> {
-    return this.#list.list(question)
+    return this.#statements.list.list(question)
   }
 
   apply(change: Change): void {
@@ -237,165 +203,137 @@ export class Tables implements Transaction {
         this.#applyPrune(change)
         return
       case 'tombstones_gone':
-        this.#prune.dropTombstones(change.pids)
+        this.#statements.prune.dropTombstones(change.pids)
         return
       case 'notice':
-        this.#notice.insert(this.#idOf(change.notice.pid), change.notice)
+        this.#statements.notice.insert(this.#idOf(change.notice.pid), change.notice)
         return
       case 'notices_done':
-        this.#notice.done(change.scope, change.places, change.how)
+        this.#statements.notice.done(change.scope, change.places, change.how)
         return
       case 'notice_observed':
-        this.#notice.observed(change.scope, change.place, change.turns)
+        this.#statements.notice.observed(change.scope, change.place, change.turns)
         return
       case 'drop_notices':
-        this.#notice.drop(change.scope)
+        this.#statements.notice.drop(change.scope)
         return
       case 'inbox':
-        this.#notice.putInbox(change.inbox)
+        this.#statements.notice.putInbox(change.inbox)
         return
       case 'account':
-        this.#account.put(change.account)
+        this.#statements.account.put(change.account)
         return
       case 'account_gone':
-        this.#account.drop(change.id)
+        this.#statements.account.drop(change.id)
         return
       case 'group':
-        this.#scope.putGroup(change.group)
+        this.#statements.scope.putGroup(change.group)
         return
       case 'group_gone':
-        this.#scope.dropGroup(change.id)
+        this.#statements.scope.dropGroup(change.id)
         return
       case 'session_gone':
-        this.#scope.dropSession(change.id)
+        this.#statements.scope.dropSession(change.id)
         return
       case 'session':
-        this.#scope.putSession(change.session)
+        this.#statements.scope.putSession(change.session)
         return
       case 'turn':
-        this.#scope.putTurn(change.turn)
+        this.#statements.scope.putTurn(change.turn)
         return
       case 'grant':
-        this.#scope.putGrant(change.grant)
+        this.#statements.scope.putGrant(change.grant)
         return
       case 'revoke':
-        this.#scope.revoke(change.session, change.pid)
+        this.#statements.scope.revoke(change.session, change.pid)
         return
       case 'environment':
-        this.#scope.putEnvironment(change.ref, change.environment)
+        this.#statements.scope.putEnvironment(change.ref, change.environment)
         return
       case 'environment_used':
-        this.#scope.useEnvironment(change.by, change.ref)
+        this.#statements.scope.useEnvironment(change.by, change.ref)
         return
       case 'environment_unused':
-        this.#scope.endUse(change.by, change.ref)
+        this.#statements.scope.endUse(change.by, change.ref)
         return
       case 'holder':
-        this.#holder.put(change.holder, this.#now(), change.ttlMs)
+        this.#statements.holder.put(change.holder, this.#now(), change.ttlMs)
         return
       case 'holder_gone':
-        this.#holder.remove(change.id)
+        this.#statements.holder.remove(change.id)
         return
     }
   }
 
   #lookForForeignCommits(): void {
     this.#looks += 1
-    const version = this.#meta.foreignVersion()
+    const version = this.#statements.meta.foreignVersion()
     if (version === this.#foreignVersion) return
     this.#foreignVersion = version
     this.#foreignCommits = true
-    this.#forget()
-  }
-
-  #forget(): void {
-    this.#cache.clear()
-    this.#known = undefined
+    this.#rows.forget()
+    this.#counters.forget()
   }
 
   #applyProcess({ was, row, events }: Extract<Change, { type: 'process' }>): void {
     const { pid } = row.record
     let id: number
     if (was === null) {
-      id = this.#process.insert(row)
+      id = this.#statements.process.insert(row)
     } else {
       id = this.#idOf(pid)
-      this.#process.update(id, was, row)
+      this.#statements.process.update(id, was, row)
     }
-    this.#touched.set(pid, { id, row })
+    this.#rows.touch(pid, { id, row })
     const references = referenceChanges(was?.record ?? null, row.record)
-    if (references !== null) this.#prune.changeReferences(pid, references)
+    if (references !== null) this.#statements.prune.changeReferences(pid, references)
     if (events.length === 0) return
-    const counters = this.#count()
+    const counters = this.#counters.change()
     counters.live += becameLive(was, row)
     for (const event of events) {
       counters.position += 1
-      this.#event.insert(counters.position, id, event)
+      this.#statements.event.insert(counters.position, id, event)
       this.#events.push({ ...event, position: counters.position })
     }
   }
 
   #applyPrune({ tombstones }: Extract<Change, { type: 'prune' }>): void {
-    const last = this.#prune.prune(
+    const last = this.#statements.prune.prune(
       tombstones,
       tombstones.map(({ pid }) => this.#places.get(pid) ?? this.#idOf(pid)),
     )
-    const counters = this.#count()
+    const counters = this.#counters.change()
     counters.prunedThrough = Math.max(counters.prunedThrough, last)
     this.#pruned += tombstones.length
-    for (const { pid } of tombstones) this.#touched.set(pid, null)
+    for (const { pid } of tombstones) this.#rows.touch(pid, null)
     this.#unreadable.forget(tombstones.map(({ pid }) => pid))
   }
 
   #candidates(question: Questions['prunable'][0]): PruneCandidate[] {
     const isInside = this.#db.isTransaction
     const justWritten = new Set(isInside ? this.#events.map(({ pid }) => pid) : [])
-    const found = this.#prune.candidates(question, justWritten)
+    const found = this.#statements.prune.candidates(question, justWritten)
     if (isInside) for (const { pid, place } of found) this.#places.set(pid, place)
     return found
   }
 
-  #head() {
-    const { position, prunedThrough } = this.#meta.read()
-    return { position, prunedThrough }
-  }
-
-  #count(): Meta {
-    if (this.#before === undefined) {
-      this.#before = this.#known ?? this.#meta.read()
-      this.#counters = { ...this.#before }
-    }
-    return this.#counters
-  }
-
   #idOf(pid: Pid): number {
     const found = this.#read(pid)
-    if (found === null) throw new Error(`A change of ${pid}, which is not there`)
+    if (found === null) throw new Error(`A change of ${pid}, which does not exist`)
     return found.id
   }
 
   #read(pid: Pid): NumberedRow | null {
-    const known = this.#touched.get(pid) ?? this.#cache.get(pid)
+    const known = this.#rows.get(pid)
     if (known !== undefined) return known
-    if (this.#touched.get(pid) === null) return null
-    const found = this.#process.read(pid)
-    // Outside a transaction the file may be ahead of the cache's version: only what is read inside is kept.
-    if (found !== null && this.#db.isTransaction) this.#touched.set(pid, found)
+    const found = this.#statements.process.read(pid)
+    // Outside a transaction the file may be newer than the cache: only rows read inside one are kept.
+    if (found !== null && this.#db.isTransaction) this.#rows.touch(pid, found)
     return found
-  }
-
-  #remember(pid: Pid, row: NumberedRow | null): void {
-    this.#cache.delete(pid)
-    if (row === null || hasEnded(row.row.record)) return
-    this.#cache.set(pid, row)
-    if (this.#cache.size > CACHE_ROWS) {
-      const oldest = this.#cache.keys().next().value
-      if (oldest !== undefined) this.#cache.delete(oldest)
-    }
   }
 }
 
-function toEnd<Answer>(steps: Generator<void, Answer>): Answer {
+function runToEnd<Answer>(steps: Generator<void, Answer>): Answer {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value

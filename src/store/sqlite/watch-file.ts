@@ -1,10 +1,10 @@
 import { utimesSync, watch } from 'node:fs'
 import type { Cancel } from '../../core/clock.ts'
 
-/** A safety net for file systems that tell nothing; what is told comes at once. */
-const LOOK_MS = 1_000
+/** The interval of polling, for file systems that send no events; otherwise events arrive at once. */
+const POLL_MS = 1_000
 
-/** Calls `look` soon after another process wrote to `file`, and every now and then besides. Keeps nobody awake. */
+/** Calls `look` soon after another process wrote to `file`, and at an interval. Does not keep the OS process alive. */
 export function watchFile(file: string, _clock: unknown, look: () => void): Cancel {
   let armed = false
   const soon = () => {
@@ -15,10 +15,10 @@ export function watchFile(file: string, _clock: unknown, look: () => void): Canc
       look()
     })
   }
-  const timer = setInterval(look, LOOK_MS)
+  const timer = setInterval(look, POLL_MS)
   timer.unref()
   const watcher = watch(file, { persistent: false }, soon)
-  // Without the watcher the timer still looks.
+  // Without the watcher the timer still polls.
   watcher.on('error', () => watcher.close())
   return () => {
     clearInterval(timer)
@@ -27,14 +27,14 @@ export function watchFile(file: string, _clock: unknown, look: () => void): Canc
 }
 
 /**
- * Causes one more event for all that watch `file`. A commit is written to it first, flushed, and only then visible to other
- * processes: on a disk they have looked by then, and would look again a second later.
+ * Causes one more event for all watchers of `file`. A commit is written to it, then flushed, and only then visible to other
+ * processes: on a disk they have looked before that, and would look again only a second later.
  */
 export function touchFile(file: string): void {
   const now = Date.now() / 1_000
   try {
     utimesSync(file, now, now)
   } catch {
-    // Then other processes hear of the commit when their timers look.
+    // Other processes find the commit when they poll.
   }
 }

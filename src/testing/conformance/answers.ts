@@ -5,7 +5,7 @@ import { stop } from './recovery.ts'
 import { takes } from './signals.ts'
 import { snapshotOf } from './sound.ts'
 
-/** One-shot keys, pauses, and waits that are cut short. */
+/** One-shot keys, pauses, and waits that end early. */
 export function answers(behaves: Behaves): void {
   const pid = pidOf('a')
   const wait: WaitRef = { on: 'signal', name: 'go', ordinal: 1 }
@@ -31,10 +31,10 @@ export function answers(behaves: Behaves): void {
     assert.equal(await two.kernel.answer('host', key, 'late'), 'already_resolved')
     const { outcome, signals } = (await bench.row(pid)).record
     assert.ok(Array.isArray(outcome?.result) && outcome.result.length === 1)
-    assert.deepEqual(signals, {}, 'no signal was used up')
+    assert.deepEqual(signals, {}, 'no signal was consumed')
   })
 
-  behaves('a key that was made up or changed answers nothing', async (bench) => {
+  behaves('a forged or modified key answers no wait', async (bench) => {
     const one = await waiting(bench)
     const key = await one.kernel.keyOf(pid, wait)
     const before = await snapshotOf(bench.store)
@@ -42,12 +42,12 @@ export function answers(behaves: Behaves): void {
     const otherEnd = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`
     for (const forged of ['', 'nonsense', key.slice(0, -4), second, otherEnd, key.toUpperCase()])
       assert.equal(await one.kernel.answer('host', forged, 'forged'), 'unknown', forged)
-    const elsewhere = await one.kernel.keyOf(pidOf('nobody'), wait)
-    assert.equal(await one.kernel.answer('host', elsewhere, 'nobody waits'), 'unknown')
+    const elsewhere = await one.kernel.keyOf(pidOf('unknown'), wait)
+    assert.equal(await one.kernel.answer('host', elsewhere, 'no process waits'), 'unknown')
     assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
-  behaves('a wait that a signal ended is resolved for its key as well', async (bench) => {
+  behaves('after a signal has ended a wait, its key is resolved, too', async (bench) => {
     const one = await waiting(bench)
     const key = await one.kernel.keyOf(pid, wait)
     await bench.performed('appended', { type: 'signal', pid, name: 'go', id: '1', value: 'signalled' })
@@ -56,7 +56,7 @@ export function answers(behaves: Behaves): void {
     assert.deepEqual((await bench.row(pid)).record.outcome?.result, ['signalled'])
   })
 
-  behaves('an answer may come before its wait, and is not lost between two attempts', async (bench) => {
+  behaves('an answer may arrive before its wait, and is not lost between two attempts', async (bench) => {
     await bench.register(RERUNNABLE, { pid })
     const asker = await bench.kernel({ id: 'k_asker', serves: [] })
     const first = await asker.kernel.keyOf(pid, wait)
@@ -72,29 +72,32 @@ export function answers(behaves: Behaves): void {
     assert.deepEqual((await bench.row(pid)).record.outcome?.result, ['early', 'meanwhile'])
   })
 
-  behaves('a pause returns to where it came from, also when the wait ended meanwhile', async (bench) => {
-    const one = await waiting(bench, async (work, kernel) => {
-      await kernel.awaitAnswer(work, wait, null)
-      return new Promise<never>(() => {})
-    })
-    const status = async () => {
-      const { record } = await bench.row(pid)
-      return [record.status, record.pausedFrom, record.wait?.name ?? null]
-    }
-    await bench.performed('appended', { type: 'pause', pid })
-    await bench.performed('kept', { type: 'pause', pid })
-    assert.deepEqual(await status(), ['paused', 'waiting', 'go'])
-    await bench.performed('appended', { type: 'resume', pid })
-    assert.deepEqual(await status(), ['waiting', null, 'go'])
-    await bench.refused('not_paused', { type: 'resume', pid })
-    await bench.performed('appended', { type: 'pause', pid })
-    await bench.performed('appended', { type: 'signal', pid, name: 'go', id: '1', value: 1 })
-    assert.deepEqual(await status(), ['paused', 'running', null])
-    await bench.performed('appended', { type: 'resume', pid })
-    assert.deepEqual(await status(), ['running', null, null])
-    await stop(one.kernel, pid, 'enough')
-    await bench.refused('stopping', { type: 'pause', pid })
-  })
+  behaves(
+    'a resumed process has its former status, also if its wait ended during the pause',
+    async (bench) => {
+      const one = await waiting(bench, async (work, kernel) => {
+        await kernel.awaitAnswer(work, wait, null)
+        return new Promise<never>(() => {})
+      })
+      const status = async () => {
+        const { record } = await bench.row(pid)
+        return [record.status, record.pausedFrom, record.wait?.name ?? null]
+      }
+      await bench.performed('appended', { type: 'pause', pid })
+      await bench.performed('kept', { type: 'pause', pid })
+      assert.deepEqual(await status(), ['paused', 'waiting', 'go'])
+      await bench.performed('appended', { type: 'resume', pid })
+      assert.deepEqual(await status(), ['waiting', null, 'go'])
+      await bench.refused('not_paused', { type: 'resume', pid })
+      await bench.performed('appended', { type: 'pause', pid })
+      await bench.performed('appended', { type: 'signal', pid, name: 'go', id: '1', value: 1 })
+      assert.deepEqual(await status(), ['paused', 'running', null])
+      await bench.performed('appended', { type: 'resume', pid })
+      assert.deepEqual(await status(), ['running', null, null])
+      await stop(one.kernel, pid, 'enough')
+      await bench.refused('stopping', { type: 'pause', pid })
+    },
+  )
 
   behaves('a paused process that enters a wait stays paused', async (bench) => {
     const one = await bench.kernel({ id: 'k_one' })

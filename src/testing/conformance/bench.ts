@@ -16,7 +16,7 @@ import { testEdges } from '../test-edges.ts'
 import { holderNamed, type TestKernel, type TestKernelOptions, testKernel } from '../test-kernel.ts'
 import { assertSound } from './sound.ts'
 
-/** A database of its own for one test. */
+/** The separate database of one test. */
 export interface StoreUnderTest {
   /** Opens another connection to the same data, as another process would. The suite closes it. */
   open(): Promise<Store>
@@ -25,7 +25,7 @@ export interface StoreUnderTest {
 }
 
 export interface Suite {
-  /** What declares a test: `test` of vitest or of `node:test`. */
+  /** Declares a test: `test` of vitest or of `node:test`. */
   test(name: string, body: () => Promise<void>): void
   fresh(): Promise<StoreUnderTest>
 }
@@ -33,7 +33,7 @@ export interface Suite {
 /** Declares one behaviour that every store must show. */
 export type Behaves = (name: string, body: (bench: Bench) => Promise<void>) => void
 
-/** Runs each body over fresh data, and afterwards looks whether what it left behind is sound. */
+/** Runs each body over fresh data, and afterwards checks that the data is sound. */
 export function behavesOn(suite: Suite): Behaves {
   return (name, body) => {
     suite.test(name, async () => {
@@ -48,7 +48,7 @@ export function behavesOn(suite: Suite): Behaves {
         } finally {
           await look.close()
         }
-        assert.deepEqual(bench.troubles, [], 'no kernel met trouble in the background')
+        assert.deepEqual(bench.troubles, [], 'no kernel reported an error of its background work')
       } finally {
         await bench.close()
         await data.remove()
@@ -59,15 +59,15 @@ export function behavesOn(suite: Suite): Behaves {
 
 type Answered<Name extends Performed['type']> = Extract<Performed, { type: Name }>
 type DistributiveOmit<Union, Keys extends PropertyKey> = Union extends unknown ? Omit<Union, Keys> : never
-/** An intent, where the host asks it now unless something else is said. */
+/** An intent; actor and time default to the host and now. */
 export type Asking = DistributiveOmit<Intent, 'actor' | 'at'> & Partial<Pick<Intent, 'actor' | 'at'>>
 
-/** One test's data, clock and kernels. */
+/** The data, clock and kernels of one test. */
 export class Bench {
   readonly clock: SimulatedClock = simulatedClock()
-  /** Errors that kernels met in work that nobody waits for. A test that provokes some empties it. */
+  /** Errors of the kernels' background work. A test that provokes errors empties it. */
   readonly troubles: unknown[] = []
-  /** The first connection, and edges over it. */
+  /** The first connection, and its edges. */
   readonly store: Store
   readonly edges: Edges
   readonly #data: StoreUnderTest
@@ -87,7 +87,7 @@ export class Bench {
     return new Bench(data, await data.open())
   }
 
-  /** Another connection, as another process would have it. */
+  /** Opens another connection, as another OS process would. */
   async open(): Promise<Store> {
     const store = await this.#data.open()
     this.#stores.push(store)
@@ -99,7 +99,7 @@ export class Bench {
     return testEdges(store, { clock: this.clock, seed: this.#seed, prove: (holder) => this.#prove(holder) })
   }
 
-  /** Starts a kernel; over a connection of its own, unless one is given. */
+  /** Starts a kernel, by default over a connection of its own. */
   async kernel(options: TestKernelOptions, over?: Store): Promise<TestKernel> {
     const store = over ?? (await this.open())
     this.#seed += 1
@@ -114,18 +114,18 @@ export class Bench {
     return started
   }
 
-  /** Kills a kernel, and lets everybody know for certain. */
+  /** Kills a kernel, and makes its death provable. */
   kill(victim: TestKernel): void {
     victim.crash()
     this.proof(victim.id, 'dead')
   }
 
-  /** What can be found out about a holder apart from its row. */
+  /** Sets what `prove` answers about a holder. */
   proof(holder: string, proof: Proof): void {
     this.#proofs.set(holder, proof)
   }
 
-  /** Writes a holder's row that is valid for so long, by the store's own clock. */
+  /** Writes a holder's row that is valid for `ttlMs` by the store's clock. */
   async announce(holder: string, ttlMs: number): Promise<void> {
     await this.store.write(function* () {
       yield []
@@ -133,7 +133,7 @@ export class Bench {
     })
   }
 
-  /** Registers in one transaction; a refusal is an answer here. */
+  /** Registers in one transaction, and returns a refusal instead of throwing it. */
   async tryRegister(registering: readonly Partial<Registering>[], edges: Edges = this.edges) {
     const asked = registering.map((one) => ({ request: OUTSIDE, actor: 'host', ...one }) as const)
     return register(edges, asked, 'no-environment')
@@ -153,7 +153,7 @@ export class Bench {
     return perform(edges, { actor: 'host', at: this.clock.now(), ...asking } as Intent)
   }
 
-  /** Performs, and the answer must be of this type. */
+  /** Performs an intent whose answer must be of this type. */
   async performed<Name extends Performed['type']>(
     type: Name,
     asking: Asking,
@@ -164,7 +164,7 @@ export class Bench {
     return answer as Answered<Name>
   }
 
-  /** Performs what must be refused with this code, and must leave no trace. */
+  /** Performs an intent that must be refused with this code. */
   async refused(code: RefusalCode, asking: Asking, edges: Edges = this.edges): Promise<void> {
     const { refusal } = await this.performed('refused', asking, edges)
     assert.equal(refusal.code, code)
@@ -172,7 +172,7 @@ export class Bench {
 
   async row(pid: Pid): Promise<ProcessRow> {
     const row = await this.store.ask({ ask: 'process', pid })
-    assert.ok(row, `${pid} is there`)
+    assert.ok(row, `${pid} exists`)
     return row
   }
 
@@ -194,12 +194,12 @@ export class Bench {
   }
 }
 
-/** The least there is to register: a process that somebody else runs. */
+/** The smallest request: a process that runs outside Reeve. */
 export const OUTSIDE: RegistrationRequest = { kind: 'external', spec: { description: 'something outside' } }
 export const TOOL: RegistrationRequest = { kind: 'tool', spec: { tool: 'work' } }
 export const RERUNNABLE: RegistrationRequest = { ...TOOL, recovery: 'rerunnable' }
 
-/** A pid that is easy to tell from others in a failure. */
+/** A pid that is easy to recognise in a failure. */
 export function pidOf(text: string): Pid {
   return `p_${text.padEnd(12, 'z')}`
 }
@@ -210,7 +210,7 @@ export function accepted(registered: Awaited<ReturnType<typeof register>>): read
 }
 
 export function refusalOf(registered: Awaited<ReturnType<typeof register>>): RefusalCode {
-  if (!isRefusal(registered)) assert.fail('It was accepted')
+  if (!isRefusal(registered)) assert.fail('The registration was accepted')
   return registered.code
 }
 
@@ -225,12 +225,12 @@ export async function codeOf(promise: Promise<unknown>): Promise<string> {
   return 'accepted'
 }
 
-/** Numbers from 0, to repeat something. */
+/** The numbers from 0 to `count` - 1. */
 export function times(count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => index)
 }
 
-/** Repeats something, several at once: races are likelier in company, and the suite is over sooner. */
+/** Runs the body repeatedly, several times at once: that makes races likelier, and the suite faster. */
 export async function repeat(count: number, body: (round: number) => Promise<void>): Promise<void> {
   for (let from = 0; from < count; from += AT_ONCE)
     await Promise.all(times(Math.min(AT_ONCE, count - from)).map((index) => body(from + index)))

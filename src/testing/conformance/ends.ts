@@ -13,7 +13,7 @@ export function ends(behaves: Behaves): void {
     fence: null,
   })
 
-  behaves('an end is the outcome, with all that was said of it', async (bench) => {
+  behaves('an end is the outcome, with every field that was given', async (bench) => {
     await bench.register(OUTSIDE, { pid })
     bench.clock.advance(500)
     const ending = {
@@ -35,7 +35,7 @@ export function ends(behaves: Behaves): void {
     assert.deepEqual(await bench.row(pid), row)
   })
 
-  behaves('an exact retry of the end is answered with the first, anything else is refused', async (bench) => {
+  behaves('an exact retry of the end gets the first answer, any other end is refused', async (bench) => {
     await bench.register(OUTSIDE, { pid })
     await bench.performed('appended', end({ status: 'completed', result: 'done' }, 'k'))
     const before = await snapshotOf(bench.store)
@@ -48,7 +48,7 @@ export function ends(behaves: Behaves): void {
     assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
-  behaves('nothing leaves an ended state', async (bench) => {
+  behaves('an ended process never changes its status', async (bench) => {
     await bench.register({ ...OUTSIDE, eventTypes: { note: { schema: {} } } }, { pid })
     await bench.performed('appended', end({ status: 'completed' }, 'k'))
     const before = await snapshotOf(bench.store)
@@ -84,7 +84,7 @@ export function ends(behaves: Behaves): void {
     assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
-  behaves('an event that its process declared as an end ends it', async (bench) => {
+  behaves('an event that the process declared as an end ends it', async (bench) => {
     const eventTypes = { shipped: { schema: {}, end: 'completed', facet: 'parcel' } } as const
     await bench.register({ ...OUTSIDE, eventTypes }, { pid })
     const shipped = (replayKey: string, payload = 'in the post'): Asking => ({
@@ -105,33 +105,43 @@ export function ends(behaves: Behaves): void {
     await bench.refused('already_ended', end({ status: 'failed' }, 'k3'))
   })
 
-  behaves('a stop ends at once what nobody executes, and only asks where somebody does', async (bench) => {
-    const stop = (target: string): Asking => ({
-      type: 'stop',
-      pid: target,
-      how: 'cancel',
-      reason: 'not needed',
-      cause: null,
-      replayKey: 's',
-    })
-    await bench.register(RERUNNABLE, { pid })
-    const { row } = await bench.performed('appended', stop(pid))
-    assert.equal(row.record.status, 'cancelled')
-    assert.deepEqual([row.record.outcome?.reason, row.record.outcome?.source], ['not needed', 'host'])
-    assert.deepEqual(await bench.eventTypes(pid), ['registered', 'stop_requested', 'ended'])
-    await bench.register(OUTSIDE, { pid: pidOf('b') })
-    const asked = await bench.performed('appended', stop(pidOf('b')))
-    assert.deepEqual([asked.row.record.status, asked.row.record.outcome], ['stopping', null])
-  })
+  behaves(
+    'a stop ends a process at once if no kernel executes it, and otherwise only requests the end',
+    async (bench) => {
+      const stop = (target: string): Asking => ({
+        type: 'stop',
+        pid: target,
+        how: 'cancel',
+        reason: 'not needed',
+        cause: null,
+        replayKey: 's',
+      })
+      await bench.register(RERUNNABLE, { pid })
+      const { row } = await bench.performed('appended', stop(pid))
+      assert.equal(row.record.status, 'cancelled')
+      assert.deepEqual([row.record.outcome?.reason, row.record.outcome?.source], ['not needed', 'host'])
+      assert.deepEqual(await bench.eventTypes(pid), ['registered', 'stop_requested', 'ended'])
+      await bench.register(OUTSIDE, { pid: pidOf('b') })
+      const asked = await bench.performed('appended', stop(pidOf('b')))
+      assert.deepEqual([asked.row.record.status, asked.row.record.outcome], ['stopping', null])
+    },
+  )
 
   behaves(
-    'a stop that reached an external process is on record once, and does not count for a stronger one',
+    'the delivery of a stop to an external process is recorded once, and does not count for a stronger stop',
     async (bench) => {
       const stop = (how: 'cancel' | 'kill'): Asking => ({
-        ...{ type: 'stop', pid, how, reason: 'not needed', cause: null, replayKey: how },
+        type: 'stop',
+        pid,
+        how,
+        reason: 'not needed',
+        cause: null,
+        replayKey: how,
       })
       const confirm = (how: 'cancel' | 'kill'): Asking => ({
-        ...{ type: 'confirm_stop', pid, delivered: { how, by: 'signal' } },
+        type: 'confirm_stop',
+        pid,
+        delivered: { how, by: 'signal' },
       })
       await bench.register(OUTSIDE, { pid })
       await bench.performed('kept', confirm('cancel'))
@@ -145,12 +155,15 @@ export function ends(behaves: Behaves): void {
       assert.equal(stronger.record.stopRequest?.deliveredAt, undefined)
       assert.deepEqual(await bench.row(pid), stronger)
       assert.deepEqual(await bench.eventTypes(pid), [
-        ...['registered', 'stop_requested', 'stop_delivered', 'stop_requested'],
+        'registered',
+        'stop_requested',
+        'stop_delivered',
+        'stop_requested',
       ])
     },
   )
 
-  behaves('an external process that was seen gone was cancelled if a stop had reached it', async (bench) => {
+  behaves('an external process that is gone counts as cancelled if a stop had reached it', async (bench) => {
     const process = { osPid: 4, startTime: '9', boot: 'b', host: 'h', pidNamespace: 'pid:[1]' }
     const tracked = { kind: 'external', spec: { process } } as const
     const gone = async (target: string): Promise<Asking> => {
@@ -158,7 +171,12 @@ export function ends(behaves: Behaves): void {
       return { type: 'abandon', pid: target, observed: { holder, fence }, evidence: 'process_gone' }
     }
     const stop = (target: string): Asking => ({
-      ...{ type: 'stop', pid: target, how: 'kill', reason: 'not needed', cause: null, replayKey: 's' },
+      type: 'stop',
+      pid: target,
+      how: 'kill',
+      reason: 'not needed',
+      cause: null,
+      replayKey: 's',
     })
     const [other, unreached] = [pidOf('b'), pidOf('c')]
     for (const one of [pid, other, unreached]) await bench.register(tracked, { pid: one })
@@ -204,7 +222,7 @@ export function ends(behaves: Behaves): void {
     })
   })
 
-  behaves('ten retries of one completion at once are one event and nine repetitions', async (bench) => {
+  behaves('ten retries of one completion at once are one event and nine repeats', async (bench) => {
     const edges = [bench.edges, bench.edgesOver(await bench.open())]
     await repeat(50, async (round) => {
       const raced = pidOf(`r${round}`)

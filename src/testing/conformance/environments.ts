@@ -29,7 +29,7 @@ export function environments(behaves: Behaves): void {
     assert.deepEqual(await prune(bench.edges, { pids: [pidOf(text)] }), [pidOf(text)])
   }
 
-  behaves('a session has a bounded number of environments, and gives up the oldest', async (bench) => {
+  behaves('a session has a bounded number of environments, and evicts the oldest', async (bench) => {
     await openSession(bench.edges, 'host', 's1', null)
     const refs = await putMany(bench, MAX_SESSION_ENVIRONMENTS + 3, 'n')
     assert.deepEqual(await used(bench), refs.slice(3))
@@ -46,7 +46,7 @@ export function environments(behaves: Behaves): void {
   })
 
   behaves(
-    'an environment is there while a process runs in it, and goes when the process is pruned',
+    'an environment is kept while a process uses it, and removed when the process is pruned',
     async (bench) => {
       await openSession(bench.edges, 'host', 's1', null)
       const [ref = ''] = await putMany(bench, 1, 'of a process')
@@ -64,7 +64,7 @@ export function environments(behaves: Behaves): void {
         refusalOf(await bench.tryRegister([{ request: inEnvironment(ref) }])),
         'environment_unknown',
       )
-      // Stored again it is the same one.
+      // An equal environment is the same one.
       assert.equal(await putEnvironment(bench.edges, 'session:s1', plain('of a process 0')), ref)
       await bench.register(inEnvironment(ref), { pid: pidOf('c') })
       await bench.register({ ...TOOL, parent: pidOf('c') }, { pid: pidOf('d') })
@@ -77,7 +77,7 @@ export function environments(behaves: Behaves): void {
     },
   )
 
-  behaves('an environment that the host stored stays, whoever else gives it up', async (bench) => {
+  behaves('an environment that the host stored stays when other users give it up', async (bench) => {
     await openSession(bench.edges, 'host', 's1', null)
     const [ref = ''] = await putMany(bench, 1, 'shared')
     await putEnvironment(bench.edges, 'host', plain('shared 0'))
@@ -87,7 +87,7 @@ export function environments(behaves: Behaves): void {
     assert.equal(await isThere(bench, ref), true)
   })
 
-  behaves('the environments of a session go with it', async (bench) => {
+  behaves('the environments of a session are removed with it', async (bench) => {
     const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
     await openSession(bench.edges, 'host', 's1', null)
     const [first = '', second = ''] = await putMany(bench, 2, 'n')
@@ -97,37 +97,43 @@ export function environments(behaves: Behaves): void {
     assert.deepEqual([await isThere(bench, first), await isThere(bench, second)], [false, true])
   })
 
-  behaves('a session stores plain variables alone, of a bounded length, while it is open', async (bench) => {
-    const put = (environment: Environment) => codeOf(putEnvironment(bench.edges, 'session:s1', environment))
-    assert.equal(await put(plain('x')), 'session_unknown')
-    await openSession(bench.edges, 'host', 's1', null)
-    const before = await snapshotOf(bench.store)
-    assert.equal(await put({ ...plain('x'), variables: { KEY: { secret: 'KEY' } } }), 'denied')
-    assert.equal(await put({ ...plain('x'), policy: { network: true } }), 'denied')
-    assert.equal(await put({ ...plain('x'), options: { other: true } }), 'denied')
-    assert.equal(await put(plain('x'.repeat(MAX_SESSION_ENVIRONMENT_CHARS))), 'payload_too_large')
-    assert.deepEqual([await snapshotOf(bench.store), await used(bench)], [before, []])
-    await endSession(bench.edges, 'host', 's1')
-    assert.equal(await put(plain('x')), 'session_ended')
-  })
+  behaves(
+    'a session stores environments of plain variables only, of bounded length, and only while it is open',
+    async (bench) => {
+      const put = (environment: Environment) => codeOf(putEnvironment(bench.edges, 'session:s1', environment))
+      assert.equal(await put(plain('x')), 'session_unknown')
+      await openSession(bench.edges, 'host', 's1', null)
+      const before = await snapshotOf(bench.store)
+      assert.equal(await put({ ...plain('x'), variables: { KEY: { secret: 'KEY' } } }), 'denied')
+      assert.equal(await put({ ...plain('x'), policy: { network: true } }), 'denied')
+      assert.equal(await put({ ...plain('x'), options: { other: true } }), 'denied')
+      assert.equal(await put(plain('x'.repeat(MAX_SESSION_ENVIRONMENT_CHARS))), 'payload_too_large')
+      assert.deepEqual([await snapshotOf(bench.store), await used(bench)], [before, []])
+      await endSession(bench.edges, 'host', 's1')
+      assert.equal(await put(plain('x')), 'session_ended')
+    },
+  )
 
-  behaves('an environment that goes while a process begins to use it is kept, or refused', async (bench) => {
-    const other = bench.edgesOver(await bench.open())
-    await openSession(bench.edges, 'host', 's1', null)
-    for (const round of times(10)) {
-      const [ref = '', ...later] = await putMany(bench, MAX_SESSION_ENVIRONMENTS, `round ${round}`)
-      assert.equal(later.length, MAX_SESSION_ENVIRONMENTS - 1)
-      // Both connections have seen it.
-      const known = { ...inEnvironment(ref), name: `known ${round}` }
-      await bench.register(known, { pid: pidOf(`a${round}`) }, other)
-      await pruned(bench, `a${round}`)
-      const [registered] = await Promise.all([
-        bench.tryRegister([{ pid: pidOf(`b${round}`), request: inEnvironment(ref) }], other),
-        putEnvironment(bench.edges, 'session:s1', plain(`round ${round} more`)),
-      ])
-      assert.equal(await isThere(bench, ref), Array.isArray(registered))
-      if (Array.isArray(registered)) await pruned(bench, `b${round}`)
-      else assert.equal(refusalOf(registered), 'environment_unknown')
-    }
-  })
+  behaves(
+    'an environment that is removed while a process begins to use it is kept, or the process is refused',
+    async (bench) => {
+      const other = bench.edgesOver(await bench.open())
+      await openSession(bench.edges, 'host', 's1', null)
+      for (const round of times(10)) {
+        const [ref = '', ...later] = await putMany(bench, MAX_SESSION_ENVIRONMENTS, `round ${round}`)
+        assert.equal(later.length, MAX_SESSION_ENVIRONMENTS - 1)
+        // Both connections have it in their caches.
+        const known = { ...inEnvironment(ref), name: `known ${round}` }
+        await bench.register(known, { pid: pidOf(`a${round}`) }, other)
+        await pruned(bench, `a${round}`)
+        const [registered] = await Promise.all([
+          bench.tryRegister([{ pid: pidOf(`b${round}`), request: inEnvironment(ref) }], other),
+          putEnvironment(bench.edges, 'session:s1', plain(`round ${round} more`)),
+        ])
+        assert.equal(await isThere(bench, ref), Array.isArray(registered))
+        if (Array.isArray(registered)) await pruned(bench, `b${round}`)
+        else assert.equal(refusalOf(registered), 'environment_unknown')
+      }
+    },
+  )
 }

@@ -3,10 +3,10 @@ import { endSession, endTurn, openSession, openTurn } from '../../kernel/session
 import { accepted, type Behaves, OUTSIDE, pidOf, refusalOf, TOOL } from './bench.ts'
 import { snapshotOf } from './sound.ts'
 
-/** What a registration has to do with: parents, groups, sessions, turns, environments. */
+/** Registrations with parents, groups, sessions, turns and environments. */
 export function family(behaves: Behaves): void {
   behaves(
-    'a child comes to be with its parent’s event, its grants and its seat, or not at all',
+    'a child is registered together with its parent’s event, its grants and its group seat, or not at all',
     async (bench) => {
       await openSession(bench.edges, 'host', 's1', null)
       await bench.register(OUTSIDE, { pid: pidOf('a') })
@@ -63,7 +63,7 @@ export function family(behaves: Behaves): void {
     },
   )
 
-  behaves('under a stopping or ended ancestor nothing is registered', async (bench) => {
+  behaves('no process is registered under a stopping or ended ancestor', async (bench) => {
     await bench.register(OUTSIDE, { pid: pidOf('a') })
     await bench.register({ ...OUTSIDE, parent: pidOf('a') }, { pid: pidOf('b') })
     await bench.performed('appended', {
@@ -89,8 +89,8 @@ export function family(behaves: Behaves): void {
       assert.equal(refusalOf(await bench.tryRegister([{ request: { ...OUTSIDE, parent } }])), 'already_ended')
   })
 
-  behaves('a parent that is not there, and a tree that is too deep, are refused', async (bench) => {
-    const orphan = await bench.tryRegister([{ request: { ...OUTSIDE, parent: pidOf('nobody') } }])
+  behaves('an unknown parent, and a tree that is too deep, are refused', async (bench) => {
+    const orphan = await bench.tryRegister([{ request: { ...OUTSIDE, parent: pidOf('unknown') } }])
     assert.equal(refusalOf(orphan), 'unknown_pid')
     await bench.register({ ...OUTSIDE, limits: { depth: 1 } }, { pid: pidOf('a') })
     await bench.register({ ...OUTSIDE, parent: pidOf('a'), limits: { depth: 9 } }, { pid: pidOf('b') })
@@ -115,7 +115,7 @@ export function family(behaves: Behaves): void {
     assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
-  behaves('sessions and turns must be there and open, and a lifetime needs its scope', async (bench) => {
+  behaves('sessions and turns must exist and be open, and a lifetime needs its scope', async (bench) => {
     const owned = async (
       owner: { session?: string; turn?: string },
       lifetime?: 'turn' | 'session' | 'parent',
@@ -135,7 +135,7 @@ export function family(behaves: Behaves): void {
     assert.equal(refusalOf(await owned({ session: 's1' })), 'session_ended')
   })
 
-  behaves('an environment is stored once, and one that is not there is refused', async (bench) => {
+  behaves('an environment is stored once, and an unknown one is refused', async (bench) => {
     const environment = {
       variables: { TOKEN: { secret: 'token' } },
       policy: { net: false },
@@ -157,7 +157,7 @@ export function family(behaves: Behaves): void {
     assert.equal(registered?.type === 'registered' && registered.row.record.envRef, 'e1')
   })
 
-  behaves('a session registers only what is its own', async (bench) => {
+  behaves('a session registers only processes that it owns', async (bench) => {
     await openSession(bench.edges, 'host', 's1', null)
     await openSession(bench.edges, 'host', 's2', null)
     const as = (owner: { session?: string }) =>

@@ -5,7 +5,7 @@ import { type Behaves, codeOf, OUTSIDE, pidOf, RERUNNABLE, times } from './bench
 import { passTimeUntil } from './recovery.ts'
 import { allChanges } from './sound.ts'
 
-/** Following and waiting: nothing is missed, nothing comes twice, however many write meanwhile. */
+/** Followers and waiters miss nothing and get nothing twice, however many connections write meanwhile. */
 export function feed(behaves: Behaves): void {
   behaves('a follower sees every event once and in order while several connections write', async (bench) => {
     const writers = [bench.edges, bench.edgesOver(await bench.open()), bench.edgesOver(await bench.open())]
@@ -32,7 +32,7 @@ export function feed(behaves: Behaves): void {
   })
 
   behaves(
-    'a listener of the feed that subscribes amid writes hears all that it did not read',
+    'a listener of the feed that subscribes amid writes gets every event that it did not read',
     async (bench) => {
       const writer = bench.edgesOver(await bench.open())
       const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
@@ -57,7 +57,7 @@ export function feed(behaves: Behaves): void {
   )
 
   behaves(
-    'a waiter hears of an end that another connection writes, or that was there before',
+    'a waiter gets an end that another connection writes, or that was written before',
     async (bench) => {
       const one = await bench.kernel({ id: 'k_one' })
       const two = await bench.kernel({ id: 'k_two', serves: [] })
@@ -74,7 +74,7 @@ export function feed(behaves: Behaves): void {
   )
 
   behaves(
-    'a wait that times out or is called off is an answer, and leaves the process as it was',
+    'a wait that times out or is aborted gets an answer, and does not change the process',
     async (bench) => {
       const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
       const pid = pidOf('a')
@@ -87,13 +87,13 @@ export function feed(behaves: Behaves): void {
       controller.abort()
       assert.deepEqual(await called, { type: 'interrupted' })
       assert.deepEqual(await kernel.waitForEnd(pid, { signal: AbortSignal.abort() }), { type: 'interrupted' })
-      assert.equal(await codeOf(kernel.waitForEnd(pidOf('nobody'), {})), 'unknown_pid')
+      assert.equal(await codeOf(kernel.waitForEnd(pidOf('unknown'), {})), 'unknown_pid')
       assert.deepEqual(await bench.row(pid), before)
     },
   )
 
   behaves(
-    'a wait for an event counts what came before, from where it is told, and ends with the process',
+    'a wait for an event includes earlier events after the given seq, and ends with the process',
     async (bench) => {
       const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
       const pid = pidOf('a')

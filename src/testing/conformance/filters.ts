@@ -4,7 +4,7 @@ import { openSession, openTurn } from '../../kernel/sessions.ts'
 import { type Behaves, type Bench, OUTSIDE, pidOf, TOOL, times } from './bench.ts'
 import { takes } from './signals.ts'
 
-/** Every key of a filter, with one value and several, and pages of what a filter lets through. */
+/** Every key of a filter, with one value and several, and the pages of filtered lists. */
 export function filters(behaves: Behaves): void {
   const found = async (bench: Bench, filter: Filter) => {
     const { items } = await bench.store.ask({ ask: 'processes', filter, after: null, limit: 100 })
@@ -43,7 +43,7 @@ export function filters(behaves: Behaves): void {
   }
 
   behaves(
-    'each key of a filter selects, several values are alternatives, all keys must match',
+    'each key of a filter selects, several values are alternatives, and all keys must match',
     async (bench) => {
       const begun = bench.clock.now()
       await populate(bench)
@@ -76,7 +76,7 @@ export function filters(behaves: Behaves): void {
         [{ parent: [pidOf('a'), pidOf('b')] }, ['b', 'c']],
         [{ root: [pidOf('a')] }, ['a', 'b', 'c']],
         [{ root: [pidOf('d')], status: 'any' }, ['d']],
-        [{ pid: [pidOf('f'), pidOf('a'), pidOf('nobody')] }, ['a', 'f']],
+        [{ pid: [pidOf('f'), pidOf('a'), pidOf('unknown')] }, ['a', 'f']],
         [{ createdAfter: begun + 30 }, ['e', 'f']],
         [{ createdBefore: begun + 20 }, ['a', 'b']],
         [{ createdAfter: begun, createdBefore: begun + 30, kind: ['tool', 'external'] }, ['b', 'c']],
@@ -94,7 +94,7 @@ export function filters(behaves: Behaves): void {
     },
   )
 
-  behaves('what waits is found by what it waits for', async (bench) => {
+  behaves('waiting processes are found by what they wait for', async (bench) => {
     const kernel = await bench.kernel({ id: 'k_one', script: takes('go') })
     for (const text of ['a', 'b']) {
       await kernel.kernel.register([{ request: TOOL, actor: 'host', pid: pidOf(text) }])
@@ -110,7 +110,7 @@ export function filters(behaves: Behaves): void {
     assert.deepEqual(await found(bench, { waiting: false }), [])
   })
 
-  behaves('pages of a filter that passes few are full, in order, and end', async (bench) => {
+  behaves('pages of a selective filter are full, in order, and end', async (bench) => {
     const pids = times(1_200).map((index) => pidOf(`n${index}`))
     await bench.tryRegister(
       pids.map((pid, index) => ({ pid, request: { ...OUTSIDE, definition: { rare: index % 100 === 7 } } })),

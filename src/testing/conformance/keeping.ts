@@ -12,12 +12,12 @@ const COMMAND: RegistrationRequest = { kind: 'command', spec: { argv: ['sleep', 
 const DETACHED: RegistrationRequest = { ...COMMAND, lifetime: 'detached' }
 const SERVES = [{ kind: 'command', targets: null }] as const
 
-/** Processes that a keeper holds: they outlive the kernel that began them, and their keeper. */
+/** Processes that a keeper holds: they outlive the kernel that started them, and their keeper. */
 export function keeping(behaves: Behaves): void {
   const pid = pidOf('a')
 
   behaves(
-    'what a keeper holds outlives its kernel, and the next one goes on under the same fence',
+    'a process that a keeper holds outlives its kernel, and the next kernel continues under the same fence',
     async (bench) => {
       const one = await kernelWith(bench, 'k_one', keeperNamed('kp_one'))
       await one.kernel.register([{ request: COMMAND, actor: 'host', pid }])
@@ -33,7 +33,7 @@ export function keeping(behaves: Behaves): void {
     },
   )
 
-  behaves('a kernel without that keeper leaves what the keeper holds alone', async (bench) => {
+  behaves('a kernel without access to a keeper leaves the keeper’s processes alone', async (bench) => {
     const one = await kernelWith(bench, 'k_one', keeperNamed('kp_one'))
     await one.kernel.register([{ request: COMMAND, actor: 'host', pid }])
     await one.begun(pid)
@@ -46,25 +46,28 @@ export function keeping(behaves: Behaves): void {
     assert.equal(row.holder, 'kp_one')
   })
 
-  behaves('the next keeper of a folder takes over what the dead one held, with fence + 1', async (bench) => {
-    const one = await kernelWith(bench, 'k_one', keeperNamed('kp_one'))
-    await one.kernel.register([{ request: COMMAND, actor: 'host', pid }])
-    await one.begun(pid)
-    bench.kill(one)
-    const two = await kernelWith(bench, 'k_two', keeperNamed('kp_two'))
-    assert.deepEqual((await two.begun(pid)).fence(), { holder: 'kp_two', fence: 2 })
-    two.finish(pid, { status: 'abandoned', evidence: 'keeper_lost' })
-    await two.kernel.waitForEnd(pid, {})
-    const { outcome } = (await bench.row(pid)).record
-    assert.equal(outcome?.status, 'abandoned')
-    assert.equal(outcome.evidence, 'keeper_lost')
-    assert.equal(outcome.exitCode, null)
-    assert.deepEqual(await bench.eventTypes(pid), ['registered', 'started', 'taken_over', 'ended'])
-    assert.equal(await bench.store.ask({ ask: 'holder', id: 'kp_one' }), null)
-  })
+  behaves(
+    'the next keeper of a folder takes over the processes of the dead one, with fence + 1',
+    async (bench) => {
+      const one = await kernelWith(bench, 'k_one', keeperNamed('kp_one'))
+      await one.kernel.register([{ request: COMMAND, actor: 'host', pid }])
+      await one.begun(pid)
+      bench.kill(one)
+      const two = await kernelWith(bench, 'k_two', keeperNamed('kp_two'))
+      assert.deepEqual((await two.begun(pid)).fence(), { holder: 'kp_two', fence: 2 })
+      two.finish(pid, { status: 'abandoned', evidence: 'keeper_lost' })
+      await two.kernel.waitForEnd(pid, {})
+      const { outcome } = (await bench.row(pid)).record
+      assert.equal(outcome?.status, 'abandoned')
+      assert.equal(outcome.evidence, 'keeper_lost')
+      assert.equal(outcome.exitCode, null)
+      assert.deepEqual(await bench.eventTypes(pid), ['registered', 'started', 'taken_over', 'ended'])
+      assert.equal(await bench.store.ask({ ask: 'holder', id: 'kp_one' }), null)
+    },
+  )
 
   behaves(
-    'a keeper that dies while its kernel lives is followed by another, and attempts go on',
+    'when a keeper dies and its kernel lives, another keeper follows and the attempts go on',
     async (bench) => {
       const keeper = keeperNamed('kp_one')
       const one = await kernelWith(bench, 'k_one', keeper)
@@ -79,14 +82,14 @@ export function keeping(behaves: Behaves): void {
     },
   )
 
-  behaves('what is granted to a keeper that dies meanwhile is its successor’s', async (bench) => {
+  behaves('a process that is granted to a dying keeper goes to the next keeper', async (bench) => {
     const keeper = keeperNamed('kp_one')
     const { store, holdNextWrite } = holdable(await bench.open())
     const one = await bench.kernel({ id: 'k_one', keeping: keeper, serves: SERVES }, store)
     const goOn = holdNextWrite()
     const registering = one.kernel.register([{ request: COMMAND, actor: 'host', pid }])
     const changing = one.kernel.keeperChanged(keeper, 'kp_one', keeperNamed('kp_two').holder)
-    // As soon as the change waits for nothing else: the row of the new keeper is there by then.
+    // When the change waits for nothing else, the row of the new keeper has been written.
     while ((await bench.store.ask({ ask: 'holder', id: 'kp_two' })) === null) await new Promise(setImmediate)
     goOn()
     await registering
@@ -97,7 +100,7 @@ export function keeping(behaves: Behaves): void {
   })
 
   behaves(
-    'an error of its executor is no outcome of what a keeper holds: it is gone on with',
+    'an error of the executor does not end a process that a keeper holds: it is continued',
     async (bench) => {
       let runs = 0
       const script: Script = async () => {
@@ -120,36 +123,39 @@ export function keeping(behaves: Behaves): void {
     },
   )
 
-  behaves('a kill of what a keeper holds is settled by what its executor saw', async (bench) => {
-    const heard: Request[] = []
-    const script: Script = (work) =>
-      new Promise<Ending>((resolve) => {
-        work.onRequest((request) => {
-          heard.push(request)
-          if (request.type === 'stop' && request.how === 'kill')
-            resolve({ status: 'cancelled', signal: 'SIGKILL', reason: 'killed' })
+  behaves(
+    'a kill of a process that a keeper holds is settled by what its executor observed',
+    async (bench) => {
+      const heard: Request[] = []
+      const script: Script = (work) =>
+        new Promise<Ending>((resolve) => {
+          work.onRequest((request) => {
+            heard.push(request)
+            if (request.type === 'stop' && request.how === 'kill')
+              resolve({ status: 'cancelled', signal: 'SIGKILL', reason: 'killed' })
+          })
         })
-      })
-    const one = await kernelWith(bench, 'k_one', keeperNamed('kp_one'), script)
-    await one.kernel.register([{ request: COMMAND, actor: 'host', pid }])
-    await one.begun(pid)
-    const asked = { pid, actor: 'host', at: bench.clock.now() } as const
-    await one.kernel.perform({ ...asked, type: 'pause' })
-    await one.kernel.perform({ ...asked, type: 'resume' })
-    const stop = { ...asked, type: 'stop', cause: null } as const
-    await one.kernel.perform({ ...stop, how: 'interrupt', reason: 'first', replayKey: 's1' })
-    await one.kernel.perform({ ...stop, how: 'kill', reason: 'then', replayKey: 's2', graceMs: 5 })
-    await one.kernel.waitForEnd(pid, {})
-    assert.deepEqual(
-      heard.map((request) => (request.type === 'stop' ? [request.how, request.graceMs] : request.type)),
-      ['pause', 'resume', ['interrupt', undefined], ['kill', 5]],
-    )
-    const { outcome } = (await bench.row(pid)).record
-    assert.equal(outcome?.signal, 'SIGKILL')
-    assert.equal(outcome.source, 'host')
-  })
+      const one = await kernelWith(bench, 'k_one', keeperNamed('kp_one'), script)
+      await one.kernel.register([{ request: COMMAND, actor: 'host', pid }])
+      await one.begun(pid)
+      const asked = { pid, actor: 'host', at: bench.clock.now() } as const
+      await one.kernel.perform({ ...asked, type: 'pause' })
+      await one.kernel.perform({ ...asked, type: 'resume' })
+      const stop = { ...asked, type: 'stop', cause: null } as const
+      await one.kernel.perform({ ...stop, how: 'interrupt', reason: 'first', replayKey: 's1' })
+      await one.kernel.perform({ ...stop, how: 'kill', reason: 'then', replayKey: 's2', graceMs: 5 })
+      await one.kernel.waitForEnd(pid, {})
+      assert.deepEqual(
+        heard.map((request) => (request.type === 'stop' ? [request.how, request.graceMs] : request.type)),
+        ['pause', 'resume', ['interrupt', undefined], ['kill', 5]],
+      )
+      const { outcome } = (await bench.row(pid)).record
+      assert.equal(outcome?.signal, 'SIGKILL')
+      assert.equal(outcome.source, 'host')
+    },
+  )
 
-  behaves('a stop that was asked while nobody was there is heard by the next kernel', async (bench) => {
+  behaves('the next kernel carries out a stop that was requested while no kernel ran', async (bench) => {
     const one = await kernelWith(bench, 'k_one', keeperNamed('kp_one'))
     await one.kernel.register([{ request: COMMAND, actor: 'host', pid }])
     await one.begun(pid)
@@ -173,7 +179,7 @@ export function keeping(behaves: Behaves): void {
   })
 
   behaves(
-    'a kernel that closes leaves a keeper what it holds, but for what lives as long as the daemon',
+    'a kernel that closes leaves its processes to the keeper, except those with the lifetime of the daemon',
     async (bench) => {
       const detached = pidOf('detached')
       const script: Script = (work) =>
@@ -192,24 +198,24 @@ export function keeping(behaves: Behaves): void {
       const left = await bench.row(detached)
       assert.equal(left.record.status, 'running')
       assert.equal(left.holder, 'kp_one')
-      assert.ok(await bench.store.ask({ ask: 'holder', id: 'kp_one' }), 'its row leads the next kernel to it')
+      assert.ok(
+        await bench.store.ask({ ask: 'holder', id: 'kp_one' }),
+        'its row leads the next kernel to the keeper',
+      )
     },
   )
 
-  behaves(
-    'a keeper that has all it can take refuses what is new, and answers for what is there',
-    async (bench) => {
-      const one = await kernelWith(bench, 'k_one', { ...keeperNamed('kp_one'), most: 1 })
-      const first = { request: COMMAND, actor: 'host', pid } as const
-      await one.kernel.register([first])
-      assert.equal(await codeOf(one.kernel.register([{ ...first, pid: pidOf('b') }])), 'too_many_commands')
-      const [again] = await one.kernel.register([first])
-      assert.equal(again?.type, 'existing')
-      assert.equal(await bench.store.ask({ ask: 'process', pid: pidOf('b') }), null)
-    },
-  )
+  behaves('a full keeper refuses new processes, and still answers for its own', async (bench) => {
+    const one = await kernelWith(bench, 'k_one', { ...keeperNamed('kp_one'), most: 1 })
+    const first = { request: COMMAND, actor: 'host', pid } as const
+    await one.kernel.register([first])
+    assert.equal(await codeOf(one.kernel.register([{ ...first, pid: pidOf('b') }])), 'too_many_commands')
+    const [again] = await one.kernel.register([first])
+    assert.equal(again?.type, 'existing')
+    assert.equal(await bench.store.ask({ ask: 'process', pid: pidOf('b') }), null)
+  })
 
-  behaves('how much a keeper can take may change while it runs', async (bench) => {
+  behaves('the capacity of a keeper may change while it runs', async (bench) => {
     let most = 0
     const keeper = {
       ...keeperNamed('kp_one'),
@@ -225,7 +231,7 @@ export function keeping(behaves: Behaves): void {
     assert.equal(await codeOf(kernel.register([{ ...first, pid: pidOf('b') }])), 'too_many_commands')
   })
 
-  behaves('the program is said once, and only by the holder', async (bench) => {
+  behaves('the program of a process is reported once, and only by the holder', async (bench) => {
     const one = await kernelWith(bench, 'k_one', keeperNamed('kp_one'))
     await one.kernel.register([{ request: COMMAND, actor: 'host', pid }])
     const work = await one.begun(pid)
@@ -242,7 +248,7 @@ function kernelWith(bench: Bench, id: string, keeping: Keeping, script?: Script)
   return bench.kernel({ id, keeping, serves: SERVES, ...(script === undefined ? {} : { script }) })
 }
 
-/** A store whose next write can be held until it is let go. */
+/** A store whose next write waits until the test releases it. */
 function holdable(inner: Store): { store: Store; holdNextWrite: () => () => void } {
   let held: Promise<void> | undefined
   const write: Store['write'] = async (plan) => {
@@ -266,7 +272,7 @@ function holdable(inner: Store): { store: Store; holdNextWrite: () => () => void
   return { store, holdNextWrite }
 }
 
-/** All of one folder. */
+/** Keepers of one folder. */
 function keeperNamed(id: string): Keeping {
   return {
     holder: { ...holderNamed(id), role: 'keeper', incarnation: 'home' },

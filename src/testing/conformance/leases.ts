@@ -8,7 +8,7 @@ export function leases(behaves: Behaves): void {
   const pid = pidOf('a')
 
   behaves(
-    'a free lease is granted with a higher fence, its own holder keeps it, others are told who has it',
+    'a free lease is granted with a higher fence, its holder keeps it, and others learn the holder’s id',
     async (bench) => {
       await bench.register(TOOL, { pid })
       assert.deepEqual(await claim(bench.edges, pid, 'k_one'), {
@@ -26,37 +26,40 @@ export function leases(behaves: Behaves): void {
     },
   )
 
-  behaves('what is unknown, ended, external, paused or not yet due is not claimed', async (bench) => {
-    const refused = async (target: string, code: string) => {
-      const answer = await claim(bench.edges, target, 'k_one')
-      assert.equal(answer.type === 'refused' && answer.refusal.code, code, target)
-    }
-    await bench.register(RERUNNABLE, { pid: pidOf('ended') })
-    await bench.performed('appended', { type: 'request_abandon', pid: pidOf('ended'), reason: 'gone' })
-    await bench.register(OUTSIDE, { pid: pidOf('external') })
-    await bench.register(TOOL, { pid: pidOf('paused') })
-    await bench.performed('appended', { type: 'pause', pid: pidOf('paused') })
-    await bench.register(RERUNNABLE, { pid: pidOf('backoff') })
-    await claim(bench.edges, pidOf('backoff'), 'k_dead')
-    await bench.performed('appended', {
-      type: 'put_back',
-      pid: pidOf('backoff'),
-      observed: { holder: 'k_dead', fence: 1 },
-      evidence: 'holder_dead',
-      retryAt: bench.clock.now() + 1_000,
-    })
-    const before = await snapshotOf(bench.store)
-    await refused(pidOf('nobody'), 'unknown_pid')
-    await refused(pidOf('ended'), 'already_ended')
-    await refused(pidOf('external'), 'not_claimable')
-    await refused(pidOf('paused'), 'not_claimable')
-    await refused(pidOf('backoff'), 'not_claimable')
-    assert.deepEqual(await snapshotOf(bench.store), before)
-    bench.clock.advance(1_000)
-    assert.equal((await claim(bench.edges, pidOf('backoff'), 'k_one')).type, 'granted')
-  })
+  behaves(
+    'a process that is unknown, ended, external, paused or not yet due is not claimed',
+    async (bench) => {
+      const refused = async (target: string, code: string) => {
+        const answer = await claim(bench.edges, target, 'k_one')
+        assert.equal(answer.type === 'refused' && answer.refusal.code, code, target)
+      }
+      await bench.register(RERUNNABLE, { pid: pidOf('ended') })
+      await bench.performed('appended', { type: 'request_abandon', pid: pidOf('ended'), reason: 'gone' })
+      await bench.register(OUTSIDE, { pid: pidOf('external') })
+      await bench.register(TOOL, { pid: pidOf('paused') })
+      await bench.performed('appended', { type: 'pause', pid: pidOf('paused') })
+      await bench.register(RERUNNABLE, { pid: pidOf('backoff') })
+      await claim(bench.edges, pidOf('backoff'), 'k_dead')
+      await bench.performed('appended', {
+        type: 'put_back',
+        pid: pidOf('backoff'),
+        observed: { holder: 'k_dead', fence: 1 },
+        evidence: 'holder_dead',
+        retryAt: bench.clock.now() + 1_000,
+      })
+      const before = await snapshotOf(bench.store)
+      await refused(pidOf('unknown'), 'unknown_pid')
+      await refused(pidOf('ended'), 'already_ended')
+      await refused(pidOf('external'), 'not_claimable')
+      await refused(pidOf('paused'), 'not_claimable')
+      await refused(pidOf('backoff'), 'not_claimable')
+      assert.deepEqual(await snapshotOf(bench.store), before)
+      bench.clock.advance(1_000)
+      assert.equal((await claim(bench.edges, pidOf('backoff'), 'k_one')).type, 'granted')
+    },
+  )
 
-  behaves('a release keeps the fence, a stale one changes nothing', async (bench) => {
+  behaves('a release keeps the fence, and a stale release changes nothing', async (bench) => {
     await bench.register(RERUNNABLE, { pid })
     await claim(bench.edges, pid, 'k_one')
     const release = (holder: string, fence: number): Asking => ({
@@ -77,7 +80,7 @@ export function leases(behaves: Behaves): void {
     })
   })
 
-  behaves('a stale fence writes nothing at all', async (bench) => {
+  behaves('an intent with a stale fence writes nothing', async (bench) => {
     const eventTypes = { note: { schema: {} }, done: { schema: {}, end: 'completed' } } as const
     await bench.register({ ...RERUNNABLE, eventTypes, group: { id: 'g', size: 1 } }, { pid })
     await claim(bench.edges, pid, 'k_one')
@@ -111,12 +114,12 @@ export function leases(behaves: Behaves): void {
   })
 
   behaves(
-    'a holder whose row lapsed takes its own again with a higher fence, and nobody else’s',
+    'a holder whose row lapsed reclaims its own processes with a higher fence, and no others',
     async (bench) => {
       await bench.register(RERUNNABLE, { pid })
       await claim(bench.edges, pid, 'k_one')
       assert.equal(await reclaim(bench.edges, pid, 'k_two'), null)
-      assert.equal(await reclaim(bench.edges, pidOf('nobody'), 'k_one'), null)
+      assert.equal(await reclaim(bench.edges, pidOf('unknown'), 'k_one'), null)
       assert.equal(await reclaim(bench.edges, pid, 'k_one'), 2)
       await bench.performed('appended', {
         type: 'end',
@@ -130,7 +133,7 @@ export function leases(behaves: Behaves): void {
     },
   )
 
-  behaves('of two kernels that put one process back exactly one does, 200 times over', async (bench) => {
+  behaves('of two kernels that put one process back exactly one succeeds, 200 times over', async (bench) => {
     const other = bench.edgesOver(await bench.open())
     await repeat(200, async (round) => {
       const raced = pidOf(`r${round}`)
@@ -151,51 +154,54 @@ export function leases(behaves: Behaves): void {
     })
   })
 
-  behaves('what is ready, free and served is found, the first registered first', async (bench) => {
-    const find = (serves: readonly Served[], limit = 10) =>
-      bench.store.ask({ ask: 'claimable', serves, here: [], at: bench.clock.now(), limit })
-    for (const [text, request] of [
-      ['one', { kind: 'tool', spec: { tool: 'one' } }],
-      ['two', { kind: 'tool', spec: { tool: 'two' } }],
-      ['workflow', { kind: 'workflow', spec: { workflow: 'one' } }],
-      ['outside', OUTSIDE],
-      ['taken', { kind: 'tool', spec: { tool: 'one' } }],
-      ['again', { kind: 'tool', spec: { tool: 'one' }, recovery: 'rerunnable' }],
-    ] as const) {
-      await bench.register(request, { pid: pidOf(text) })
-      bench.clock.advance(10)
-    }
-    await claim(bench.edges, pidOf('taken'), 'k_one')
-    await claim(bench.edges, pidOf('again'), 'k_one')
-    const due = bench.clock.now() + 5_000
-    await bench.performed('appended', {
-      type: 'put_back',
-      pid: pidOf('again'),
-      observed: { holder: 'k_one', fence: 1 },
-      evidence: 'holder_dead',
-      retryAt: due,
-    })
-    const tools: readonly Served[] = [{ kind: 'tool', targets: null }]
-    const ones: readonly Served[] = [{ kind: 'tool', targets: ['one'] }]
-    const mixed: readonly Served[] = [
-      { kind: 'tool', targets: ['two', 'three'] },
-      { kind: 'workflow', targets: ['one'] },
-    ]
-    assert.deepEqual(await find(tools), [pidOf('one'), pidOf('two')])
-    assert.deepEqual(await find(tools, 1), [pidOf('one')])
-    assert.deepEqual(await find(ones), [pidOf('one')])
-    assert.deepEqual(await find(mixed), [pidOf('two'), pidOf('workflow')])
-    assert.deepEqual(await find([{ kind: 'external', targets: null }]), [])
-    assert.deepEqual(await find([]), [])
-    const next = (serves: readonly Served[]) =>
-      bench.store.ask({ ask: 'nextDue', serves, here: [], at: bench.clock.now() })
-    assert.equal(await next(ones), due)
-    assert.equal(await next(mixed), null)
-    bench.clock.advance(5_000)
-    assert.deepEqual(await find(ones), [pidOf('one'), pidOf('again')])
-  })
+  behaves(
+    'claimable processes are ready, free and served, and found in order of registration',
+    async (bench) => {
+      const find = (serves: readonly Served[], limit = 10) =>
+        bench.store.ask({ ask: 'claimable', serves, here: [], at: bench.clock.now(), limit })
+      for (const [text, request] of [
+        ['one', { kind: 'tool', spec: { tool: 'one' } }],
+        ['two', { kind: 'tool', spec: { tool: 'two' } }],
+        ['workflow', { kind: 'workflow', spec: { workflow: 'one' } }],
+        ['outside', OUTSIDE],
+        ['taken', { kind: 'tool', spec: { tool: 'one' } }],
+        ['again', { kind: 'tool', spec: { tool: 'one' }, recovery: 'rerunnable' }],
+      ] as const) {
+        await bench.register(request, { pid: pidOf(text) })
+        bench.clock.advance(10)
+      }
+      await claim(bench.edges, pidOf('taken'), 'k_one')
+      await claim(bench.edges, pidOf('again'), 'k_one')
+      const due = bench.clock.now() + 5_000
+      await bench.performed('appended', {
+        type: 'put_back',
+        pid: pidOf('again'),
+        observed: { holder: 'k_one', fence: 1 },
+        evidence: 'holder_dead',
+        retryAt: due,
+      })
+      const tools: readonly Served[] = [{ kind: 'tool', targets: null }]
+      const ones: readonly Served[] = [{ kind: 'tool', targets: ['one'] }]
+      const mixed: readonly Served[] = [
+        { kind: 'tool', targets: ['two', 'three'] },
+        { kind: 'workflow', targets: ['one'] },
+      ]
+      assert.deepEqual(await find(tools), [pidOf('one'), pidOf('two')])
+      assert.deepEqual(await find(tools, 1), [pidOf('one')])
+      assert.deepEqual(await find(ones), [pidOf('one')])
+      assert.deepEqual(await find(mixed), [pidOf('two'), pidOf('workflow')])
+      assert.deepEqual(await find([{ kind: 'external', targets: null }]), [])
+      assert.deepEqual(await find([]), [])
+      const next = (serves: readonly Served[]) =>
+        bench.store.ask({ ask: 'nextDue', serves, here: [], at: bench.clock.now() })
+      assert.equal(await next(ones), due)
+      assert.equal(await next(mixed), null)
+      bench.clock.advance(5_000)
+      assert.deepEqual(await find(ones), [pidOf('one'), pidOf('again')])
+    },
+  )
 
-  behaves('what a holder has is listed in pages', async (bench) => {
+  behaves('the processes of a holder are listed in pages', async (bench) => {
     for (const index of times(5)) {
       await bench.register(TOOL, { pid: pidOf(`h${index}`) })
       await claim(bench.edges, pidOf(`h${index}`), index === 2 ? 'k_two' : 'k_one')
@@ -210,7 +216,7 @@ export function leases(behaves: Behaves): void {
     assert.equal(rest.next, null)
   })
 
-  behaves('a holder’s row lapses by the store’s clock, and is gone when it is taken away', async (bench) => {
+  behaves('a holder’s row lapses by the store’s clock, and disappears when it is removed', async (bench) => {
     await bench.announce('k_live', 60_000)
     await bench.announce('k_late', -1)
     const rows = await bench.store.ask({ ask: 'holders' })

@@ -5,7 +5,7 @@ import { type Behaves, type Bench, codeOf, pidOf, TOOL, times } from './bench.ts
 import { snapshotOf } from './sound.ts'
 import { allCarried } from './tree.ts'
 
-/** Sessions and turns, and what ends with them. */
+/** Sessions and turns, and the processes that end with them. */
 export function lifetimes(behaves: Behaves): void {
   const owner = { session: 's1', turn: 't1' }
   const open = async (bench: Bench) => {
@@ -32,7 +32,7 @@ export function lifetimes(behaves: Behaves): void {
     return Promise.all(texts.map(async (text) => (await bench.row(pidOf(text))).record.status))
   }
 
-  behaves('the end of a turn stops what lives as long as that turn', async (bench) => {
+  behaves('the end of a turn stops the processes with the lifetime of that turn', async (bench) => {
     await open(bench)
     const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
     await kernel.endTurn('host', { session: 's1', turn: 't1' })
@@ -41,28 +41,34 @@ export function lifetimes(behaves: Behaves): void {
     assert.deepEqual([outcome?.reason, outcome?.source], ['lifetime: turn t1 has ended', 'kernel:k_one'])
   })
 
-  behaves('the end of a session stops what lives as long as it or its turns', async (bench) => {
-    await open(bench)
-    const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
-    const ended = await kernel.endSession('host', 's1')
-    assert.equal(ended.endedAt, bench.clock.now())
-    assert.deepEqual(await statuses(bench), [
-      'cancelled',
-      'cancelled',
-      'queued',
-      'queued',
-      'queued',
-      'cancelled',
-    ])
-    assert.equal((await bench.row(pidOf('session'))).record.outcome?.reason, 'lifetime: session s1 has ended')
-    await allCarried(bench)
-    const before = await snapshotOf(bench.store)
-    bench.clock.advance(1_000)
-    await kernel.endSession('host', 's1')
-    assert.deepEqual(await snapshotOf(bench.store), before, 'ending it again changes nothing')
-  })
+  behaves(
+    'the end of a session stops the processes with the lifetime of the session or of its turns',
+    async (bench) => {
+      await open(bench)
+      const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
+      const ended = await kernel.endSession('host', 's1')
+      assert.equal(ended.endedAt, bench.clock.now())
+      assert.deepEqual(await statuses(bench), [
+        'cancelled',
+        'cancelled',
+        'queued',
+        'queued',
+        'queued',
+        'cancelled',
+      ])
+      assert.equal(
+        (await bench.row(pidOf('session'))).record.outcome?.reason,
+        'lifetime: session s1 has ended',
+      )
+      await allCarried(bench)
+      const before = await snapshotOf(bench.store)
+      bench.clock.advance(1_000)
+      await kernel.endSession('host', 's1')
+      assert.deepEqual(await snapshotOf(bench.store), before, 'a second end changes nothing')
+    },
+  )
 
-  behaves('an end that nobody carried on is carried on by the next sweep', async (bench) => {
+  behaves('the next sweep carries on an end that no kernel carried to its processes', async (bench) => {
     await open(bench)
     await endTurn(bench.edges, 'host', { session: 's1', turn: 't2' })
     await endSession(bench.edges, 'host', 's1')
@@ -134,7 +140,7 @@ export function lifetimes(behaves: Behaves): void {
     assert.deepEqual(await page('c', 2), ['ä'])
   })
 
-  behaves('a process that moved to another session ends with that one', async (bench) => {
+  behaves('a process that moved to another session ends with the new session', async (bench) => {
     await openSession(bench.edges, 'host', 's1', null)
     await openSession(bench.edges, 'host', 's2', null)
     const pid = pidOf('a')

@@ -3,7 +3,7 @@ import { performAll } from '../../kernel/perform.ts'
 import { accepted, type Behaves, OUTSIDE, pidOf, times } from './bench.ts'
 import { allChanges, snapshotOf } from './sound.ts'
 
-/** Places: `seq` in one process, `position` over all, and pages that go on where the last one ended. */
+/** Order: `seq` in one process, `position` over all processes, and pages that continue where the last one ended. */
 export function order(behaves: Behaves): void {
   behaves(
     'events are numbered per process without gaps, and over all processes in order of commit',
@@ -41,7 +41,7 @@ export function order(behaves: Behaves): void {
     },
   )
 
-  behaves('reading goes on after a seq or a position, without the one it names', async (bench) => {
+  behaves('a read after a seq or a position excludes that event', async (bench) => {
     await bench.register(OUTSIDE, { pid: pidOf('a') })
     for (const index of times(9))
       await bench.performed('appended', { type: 'change_cwd', pid: pidOf('a'), cwd: `/${index}` })
@@ -74,7 +74,7 @@ export function order(behaves: Behaves): void {
   })
 
   behaves(
-    'the tail is the last events in their order, and single events are found by seq and by key',
+    'the tail has the last events in order, and single events are found by seq and by replay key',
     async (bench) => {
       await bench.register(OUTSIDE, { pid: pidOf('a') })
       for (const id of ['x', 'y', 'z'])
@@ -92,55 +92,58 @@ export function order(behaves: Behaves): void {
     },
   )
 
-  behaves('an unknown pid is an error for whoever writes, and no row for whoever reads', async (bench) => {
-    assert.equal(await bench.store.ask({ ask: 'process', pid: pidOf('nobody') }), null)
-    await bench.refused('unknown_pid', { type: 'pause', pid: pidOf('nobody') })
-    assert.deepEqual(await bench.events(pidOf('nobody')), [])
+  behaves('a write to an unknown pid is refused, and a read of it finds no row', async (bench) => {
+    assert.equal(await bench.store.ask({ ask: 'process', pid: pidOf('unknown') }), null)
+    await bench.refused('unknown_pid', { type: 'pause', pid: pidOf('unknown') })
+    assert.deepEqual(await bench.events(pidOf('unknown')), [])
   })
 
-  behaves('pages of a list stay in order of registration while processes come and go', async (bench) => {
-    const name = (index: number) => pidOf(`n${index}`)
-    accepted(await bench.tryRegister(times(7).map((index) => ({ pid: name(index) }))))
-    const seen: string[] = []
-    let after: number | null = null
-    for (let round = 0; round < 10; round++) {
-      const page: { items: readonly { record: { pid: string } }[]; next: number | null } =
-        await bench.store.ask({ ask: 'processes', filter: {}, after, limit: 3 })
-      seen.push(...page.items.map(({ record }) => record.pid))
-      if (round === 0) {
-        await bench.register(OUTSIDE, { pid: name(7) })
-        await bench.performed('appended', { type: 'request_abandon', pid: name(1), reason: 'gone' })
-        await bench.performed('appended', { type: 'request_abandon', pid: name(5), reason: 'gone' })
+  behaves(
+    'pages of a list stay in order of registration while processes are registered and end',
+    async (bench) => {
+      const name = (index: number) => pidOf(`n${index}`)
+      accepted(await bench.tryRegister(times(7).map((index) => ({ pid: name(index) }))))
+      const seen: string[] = []
+      let after: number | null = null
+      for (let round = 0; round < 10; round++) {
+        const page: { items: readonly { record: { pid: string } }[]; next: number | null } =
+          await bench.store.ask({ ask: 'processes', filter: {}, after, limit: 3 })
+        seen.push(...page.items.map(({ record }) => record.pid))
+        if (round === 0) {
+          await bench.register(OUTSIDE, { pid: name(7) })
+          await bench.performed('appended', { type: 'request_abandon', pid: name(1), reason: 'gone' })
+          await bench.performed('appended', { type: 'request_abandon', pid: name(5), reason: 'gone' })
+        }
+        if (page.next === null) break
+        after = page.next
       }
-      if (page.next === null) break
-      after = page.next
-    }
-    assert.deepEqual(seen, [0, 1, 2, 3, 4, 6, 7].map(name))
-    const newest = await bench.store.ask({
-      ask: 'processes',
-      filter: { status: 'any' },
-      newestFirst: true,
-      after: null,
-      limit: 3,
-    })
-    assert.deepEqual(
-      newest.items.map(({ record }) => record.pid),
-      [7, 6, 5].map(name),
-    )
-    const older = await bench.store.ask({
-      ask: 'processes',
-      filter: { status: 'any' },
-      newestFirst: true,
-      after: newest.next,
-      limit: 100,
-    })
-    assert.deepEqual(
-      older.items.map(({ record }) => record.pid),
-      [4, 3, 2, 1, 0].map(name),
-    )
-  })
+      assert.deepEqual(seen, [0, 1, 2, 3, 4, 6, 7].map(name))
+      const newest = await bench.store.ask({
+        ask: 'processes',
+        filter: { status: 'any' },
+        newestFirst: true,
+        after: null,
+        limit: 3,
+      })
+      assert.deepEqual(
+        newest.items.map(({ record }) => record.pid),
+        [7, 6, 5].map(name),
+      )
+      const older = await bench.store.ask({
+        ask: 'processes',
+        filter: { status: 'any' },
+        newestFirst: true,
+        after: newest.next,
+        limit: 100,
+      })
+      assert.deepEqual(
+        older.items.map(({ record }) => record.pid),
+        [4, 3, 2, 1, 0].map(name),
+      )
+    },
+  )
 
-  behaves('pids are found by their beginning, in order', async (bench) => {
+  behaves('pids are found by prefix, in order', async (bench) => {
     for (const text of ['abcd2', 'abcd1', 'abce', 'b']) await bench.register(OUTSIDE, { pid: pidOf(text) })
     const pids = (prefix: string, limit: number) => bench.store.ask({ ask: 'pids', prefix, limit })
     assert.deepEqual(await pids('p_abcd', 10), [pidOf('abcd1'), pidOf('abcd2')])
@@ -157,7 +160,7 @@ export function order(behaves: Behaves): void {
     const both = await performAll(bench.edges, [change('a', '/1'), change('b', '/1'), change('a', '/2')])
     assert.ok(Array.isArray(both))
     const before = await snapshotOf(bench.store)
-    const refused = await performAll(bench.edges, [change('a', '/3'), change('nobody', '/3')])
+    const refused = await performAll(bench.edges, [change('a', '/3'), change('unknown', '/3')])
     assert.ok('code' in refused && refused.code === 'unknown_pid')
     assert.deepEqual(await snapshotOf(bench.store), before)
     assert.equal((await bench.row(pidOf('a'))).record.cwd, '/2')

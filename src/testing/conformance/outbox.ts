@@ -26,7 +26,7 @@ export function outbox(behaves: Behaves): void {
     fence: null,
   })
 
-  behaves('an end is a completion notice to the session it belongs to', async (bench) => {
+  behaves('an end makes a completion notice for the session that owns the process', async (bench) => {
     await openSession(bench.edges, 'host', 's1', null)
     const request = { ...OUTSIDE, owner: { session: 's1' }, label: 'the build', replyTo: { thread: 7 } }
     await bench.register(request, { pid })
@@ -53,7 +53,10 @@ export function outbox(behaves: Behaves): void {
           signal: null,
           reason: 'no space',
         },
-        ...{ source: null, evidence: null, startedAt: null, endedAt },
+        source: null,
+        evidence: null,
+        startedAt: null,
+        endedAt,
       },
       replyTo: { thread: 7 },
       done: null,
@@ -62,7 +65,7 @@ export function outbox(behaves: Behaves): void {
   })
 
   behaves(
-    'whoever is woken hears of an end before the owner, and the parent if there is neither',
+    'the notice of an end goes to the wake target, else to the owner, else to the parent',
     async (bench) => {
       await openSession(bench.edges, 'host', 's1', null)
       await openSession(bench.edges, 'host', 's2', null)
@@ -84,7 +87,7 @@ export function outbox(behaves: Behaves): void {
     },
   )
 
-  behaves('an event that was declared to wake is a notice, once', async (bench) => {
+  behaves('an event that was declared to wake makes one notice', async (bench) => {
     await openSession(bench.edges, 'host', 's1', null)
     const eventTypes = { listening: { schema: {}, wake: true }, quiet: { schema: {} } }
     await bench.register({ ...OUTSIDE, wakeTarget: 's1', eventTypes }, { pid })
@@ -111,40 +114,43 @@ export function outbox(behaves: Behaves): void {
     )
   })
 
-  behaves('a group makes one notice when all have ended, with each outcome in its place', async (bench) => {
-    await openSession(bench.edges, 'host', 's1', null)
-    const member = (index: number) =>
-      bench.register(
-        { ...OUTSIDE, owner: { session: 's1' }, group: { id: 'g', size: 3, index } },
-        { pid: pidOf(`m${index}`) },
+  behaves(
+    'a group makes one notice when all members have ended, with each outcome at its seat',
+    async (bench) => {
+      await openSession(bench.edges, 'host', 's1', null)
+      const member = (index: number) =>
+        bench.register(
+          { ...OUTSIDE, owner: { session: 's1' }, group: { id: 'g', size: 3, index } },
+          { pid: pidOf(`m${index}`) },
+        )
+      await member(2)
+      await member(0)
+      await bench.performed('appended', end(pidOf('m2'), { status: 'completed', result: 'two' }))
+      await bench.performed('appended', end(pidOf('m0'), { status: 'failed', exitCode: 1, reason: 'zero' }))
+      assert.deepEqual(await notices(bench, 'session:s1'), [])
+      await member(1)
+      assert.deepEqual(await notices(bench, 'session:s1'), [])
+      await bench.performed('appended', { type: 'request_abandon', pid: pidOf('m1'), reason: 'lost' })
+      const [notice, ...more] = await notices(bench, 'session:s1')
+      assert.deepEqual(more, [])
+      const outcome = { exitCode: null, reason: null, result: null }
+      assert.deepEqual(
+        [notice?.kind, notice?.payload],
+        [
+          'group_completion',
+          {
+            group: 'g',
+            seats: [
+              { pid: pidOf('m0'), outcome: { ...outcome, status: 'failed', exitCode: 1, reason: 'zero' } },
+              { pid: pidOf('m1'), outcome: { ...outcome, status: 'abandoned', reason: 'lost' } },
+              { pid: pidOf('m2'), outcome: { ...outcome, status: 'completed', result: 'two' } },
+            ],
+          },
+        ],
       )
-    await member(2)
-    await member(0)
-    await bench.performed('appended', end(pidOf('m2'), { status: 'completed', result: 'two' }))
-    await bench.performed('appended', end(pidOf('m0'), { status: 'failed', exitCode: 1, reason: 'zero' }))
-    assert.deepEqual(await notices(bench, 'session:s1'), [])
-    await member(1)
-    assert.deepEqual(await notices(bench, 'session:s1'), [])
-    await bench.performed('appended', { type: 'request_abandon', pid: pidOf('m1'), reason: 'lost' })
-    const [notice, ...more] = await notices(bench, 'session:s1')
-    assert.deepEqual(more, [])
-    const outcome = { exitCode: null, reason: null, result: null }
-    assert.deepEqual(
-      [notice?.kind, notice?.payload],
-      [
-        'group_completion',
-        {
-          group: 'g',
-          seats: [
-            { pid: pidOf('m0'), outcome: { ...outcome, status: 'failed', exitCode: 1, reason: 'zero' } },
-            { pid: pidOf('m1'), outcome: { ...outcome, status: 'abandoned', reason: 'lost' } },
-            { pid: pidOf('m2'), outcome: { ...outcome, status: 'completed', result: 'two' } },
-          ],
-        },
-      ],
-    )
-    assert.equal(await bench.store.ask({ ask: 'group', id: 'session:s1 g' }), null)
-  })
+      assert.equal(await bench.store.ask({ ask: 'group', id: 'session:s1 g' }), null)
+    },
+  )
 
   behaves(
     'members of a group that end at once, through several connections, make one notice',
@@ -195,7 +201,7 @@ export function outbox(behaves: Behaves): void {
     assert.deepEqual([...told].sort(), [...pids].sort())
   })
 
-  behaves('notices are read in the order they were written, on from any place', async (bench) => {
+  behaves('notices are read in the order they were written, from any place', async (bench) => {
     await openSession(bench.edges, 'host', 's1', null)
     const pids = times(7).map((index) => pidOf(`n${index}`))
     for (const each of pids) {

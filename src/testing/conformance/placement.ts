@@ -16,7 +16,7 @@ export function placement(behaves: Behaves): void {
   const pid = pidOf('a')
 
   behaves(
-    'what is placed is found and claimed there alone, and what is not placed anywhere',
+    'a placed process is found and claimed only at its placement, and an unplaced one anywhere',
     async (bench) => {
       for (const [name, placed] of [
         ['free', {}],
@@ -44,7 +44,7 @@ export function placement(behaves: Behaves): void {
     },
   )
 
-  behaves('when the next one is due is told of what is placed here alone', async (bench) => {
+  behaves('the time of the next due process counts only processes placed here', async (bench) => {
     const at = bench.clock.now()
     await bench.register({ ...TOOL, placement: 'host:one', notBefore: at + 1_000 }, { pid })
     await bench.register({ ...TOOL, notBefore: at + 5_000 }, { pid: pidOf('b') })
@@ -54,7 +54,7 @@ export function placement(behaves: Behaves): void {
     assert.equal(await next([]), at + 5_000)
   })
 
-  behaves('where a parent is placed is settled when its child is registered', async (bench) => {
+  behaves('the placement of a parent is resolved when its child is registered', async (bench) => {
     await bench.register({ ...TOOL, placement: 'folder:one' }, { pid })
     await bench.register(TOOL, { pid: pidOf('free') })
     const child = async (request: RegistrationRequest, here: readonly Placement[] = []) =>
@@ -79,7 +79,7 @@ export function placement(behaves: Behaves): void {
   })
 
   behaves(
-    'where it was asked for is no part of a request: a repeated one is the same process',
+    'the place of the request is not part of the request: a repeat elsewhere is the same process',
     async (bench) => {
       await bench.register(COMMAND, { pid, here: ['folder:one'] })
       const [again] = accepted(await bench.tryRegister([{ request: COMMAND, pid, here: ['folder:two'] }]))
@@ -89,7 +89,7 @@ export function placement(behaves: Behaves): void {
   )
 
   behaves(
-    'a kernel begins what is placed with it, and leaves the rest to the one that is there',
+    'a kernel starts processes that are placed with it, and leaves the others to their kernels',
     async (bench) => {
       const one = await bench.kernel({ id: 'k_one', host: 'one' })
       await one.kernel.register([{ request: { ...TOOL, placement: 'host:two' }, actor: 'host', pid }])
@@ -105,7 +105,7 @@ export function placement(behaves: Behaves): void {
     },
   )
 
-  behaves('what a dead kernel held waits for a kernel of the same host', async (bench) => {
+  behaves('the processes of a dead kernel wait for a kernel on the same host', async (bench) => {
     const one = await bench.kernel({ id: 'k_one', host: 'one' })
     await one.kernel.register([{ request: { ...RERUNNABLE, placement: 'host:one' }, actor: 'host', pid }])
     await one.begun(pid)
@@ -118,24 +118,21 @@ export function placement(behaves: Behaves): void {
     assert.equal(two.executions(pid), 0)
   })
 
-  behaves(
-    'a command that is begun later is begun in the data folder where it was asked for',
-    async (bench) => {
-      const one = await inFolder(bench, 'one')
-      const two = await inFolder(bench, 'two')
-      const at = bench.clock.now()
-      await one.kernel.register([{ request: { ...COMMAND, notBefore: at + 1_000 }, actor: 'host', pid }])
-      assert.equal((await bench.row(pid)).record.placement, 'folder:one')
-      bench.clock.advance(1_000)
-      // Both look for work now.
-      for (const { kernel } of [two, one]) await kernel.sweep()
-      await one.begun(pid)
-      assert.equal(two.executions(pid), 0)
-      assert.equal((await bench.row(pid)).holder, 'kp_one')
-    },
-  )
+  behaves('a command that starts later starts in the data folder where it was requested', async (bench) => {
+    const one = await inFolder(bench, 'one')
+    const two = await inFolder(bench, 'two')
+    const at = bench.clock.now()
+    await one.kernel.register([{ request: { ...COMMAND, notBefore: at + 1_000 }, actor: 'host', pid }])
+    assert.equal((await bench.row(pid)).record.placement, 'folder:one')
+    bench.clock.advance(1_000)
+    // Both kernels look for work now.
+    for (const { kernel } of [two, one]) await kernel.sweep()
+    await one.begun(pid)
+    assert.equal(two.executions(pid), 0)
+    assert.equal((await bench.row(pid)).holder, 'kp_one')
+  })
 
-  behaves('a full keeper refuses what is placed with it, and nothing else', async (bench) => {
+  behaves('a full keeper refuses only processes that are placed with it', async (bench) => {
     const one = await inFolder(bench, 'one', 0)
     const placed = (placement: Placement) =>
       one.kernel.register([{ request: { ...COMMAND, placement }, actor: 'host' }])

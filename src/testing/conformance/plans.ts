@@ -5,17 +5,17 @@ import { type Commit, know, type Plan, unchanged } from '../../store/contract.ts
 import { type Behaves, OUTSIDE, pidOf, times } from './bench.ts'
 import { snapshotOf } from './sound.ts'
 
-/** The contract's own words: plans, batches, word of commits, the end of a connection. */
+/** The contract itself: plans, batches, notifications of commits, closed connections. */
 export function plans(behaves: Behaves): void {
   behaves(
-    'a plan sees what the plans before it changed, also in the same turn of the loop',
+    'a plan sees the changes of the plans before it, also in the same turn of the loop',
     async (bench) => {
       const seen = await Promise.all(times(10).map(() => bench.store.write(countUp)))
       assert.deepEqual(seen, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     },
   )
 
-  behaves('of plans on several connections each is decided on what the others committed', async (bench) => {
+  behaves('plans on several connections are each decided on what the others committed', async (bench) => {
     const stores = [bench.store, await bench.open(), await bench.open()]
     const counts = await Promise.all(
       times(60).map((index) => stores[index % 3]?.write(countUp) ?? Promise.reject(new Error('no store'))),
@@ -43,35 +43,32 @@ export function plans(behaves: Behaves): void {
     ])
   })
 
-  behaves(
-    'an impossible change rejects its plan as a whole and leaves its neighbours alone',
-    async (bench) => {
-      const row = await bench.register(OUTSIDE, { pid: pidOf('a') })
-      const before = await snapshotOf(bench.store)
-      const again = bench.store.write(function* () {
-        yield []
-        const session = counter(100)
-        return {
-          answer: 'both',
-          changes: [
-            { type: 'session', was: null, session },
-            { type: 'process', was: null, row, events: [] },
-          ],
-        }
-      })
-      const [refused, neighbour] = await Promise.allSettled([again, bench.store.write(() => nothing('fine'))])
-      assert.equal(refused.status, 'rejected')
-      assert.deepEqual(neighbour, { status: 'fulfilled', value: 'fine' })
-      assert.deepEqual(await snapshotOf(bench.store), before)
-      assert.equal(await bench.store.write(countUp), 1)
-    },
-  )
+  behaves('an impossible change rejects its whole plan, and no other plan of the batch', async (bench) => {
+    const row = await bench.register(OUTSIDE, { pid: pidOf('a') })
+    const before = await snapshotOf(bench.store)
+    const again = bench.store.write(function* () {
+      yield []
+      const session = counter(100)
+      return {
+        answer: 'both',
+        changes: [
+          { type: 'session', was: null, session },
+          { type: 'process', was: null, row, events: [] },
+        ],
+      }
+    })
+    const [refused, neighbour] = await Promise.allSettled([again, bench.store.write(() => nothing('fine'))])
+    assert.equal(refused.status, 'rejected')
+    assert.deepEqual(neighbour, { status: 'fulfilled', value: 'fine' })
+    assert.deepEqual(await snapshotOf(bench.store), before)
+    assert.equal(await bench.store.write(countUp), 1)
+  })
 
   behaves('several questions at once are answered in their order', async (bench) => {
     await bench.register(OUTSIDE, { pid: pidOf('a') })
     const known = await bench.store.write(function* () {
       const answers = yield [
-        { ask: 'process', pid: pidOf('nobody') },
+        { ask: 'process', pid: pidOf('unknown') },
         { ask: 'pids', prefix: 'p_a', limit: 10 },
         { ask: 'session', id: 'none' },
       ]
@@ -80,7 +77,7 @@ export function plans(behaves: Behaves): void {
     assert.deepEqual(known, [null, [pidOf('a')], null])
   })
 
-  behaves('every commit is told, with its events, after the last position before it', async (bench) => {
+  behaves('listeners get every commit with its events and the last position before it', async (bench) => {
     const commits: Commit[] = []
     const stop = bench.store.onCommit((commit) => commits.push(commit))
     await bench.register(OUTSIDE, { pid: pidOf('a') })
@@ -97,7 +94,7 @@ export function plans(behaves: Behaves): void {
     )
   })
 
-  behaves('a commit on one connection is told on another', async (bench) => {
+  behaves('listeners on one connection are nudged by a commit on another', async (bench) => {
     const other = await bench.open()
     const { promise: heard, resolve } = Promise.withResolvers<void>()
     const stop = other.onCommit(({ position }) => position >= 1 && resolve())
@@ -111,21 +108,18 @@ export function plans(behaves: Behaves): void {
     )
   })
 
-  behaves(
-    'what was written before the close is there after it, and nothing is taken any more',
-    async (bench) => {
-      const other = await bench.open()
-      const written = bench.register(OUTSIDE, { pid: pidOf('last') }, bench.edgesOver(other))
-      await other.close()
-      assert.equal((await written).record.pid, pidOf('last'))
-      assert.equal((await bench.row(pidOf('last'))).record.status, 'queued')
-      await assert.rejects(other.write(countUp), isClosed)
-      await assert.rejects(other.ask({ ask: 'holders' }), isClosed)
-      await other.close()
-    },
-  )
+  behaves('a close commits earlier writes, and rejects later ones', async (bench) => {
+    const other = await bench.open()
+    const written = bench.register(OUTSIDE, { pid: pidOf('last') }, bench.edgesOver(other))
+    await other.close()
+    assert.equal((await written).record.pid, pidOf('last'))
+    assert.equal((await bench.row(pidOf('last'))).record.status, 'queued')
+    await assert.rejects(other.write(countUp), isClosed)
+    await assert.rejects(other.ask({ ask: 'holders' }), isClosed)
+    await other.close()
+  })
 
-  behaves('every connection reads one and the same secret', async (bench) => {
+  behaves('every connection reads the same secret', async (bench) => {
     const other = await bench.open()
     const secret = await bench.store.ask({ ask: 'secret' })
     assert.ok(secret.length >= 32)
@@ -133,7 +127,7 @@ export function plans(behaves: Behaves): void {
   })
 }
 
-/** Read, add one, write: shows whether a plan's facts still held when it was committed. */
+/** Reads, adds one, and writes: shows whether a plan's facts still held when it was committed. */
 const countUp: Plan<number> = function* () {
   const was = yield* know({ ask: 'session', id: 'counter' })
   const count = (was?.touchedAt ?? 0) + 1

@@ -8,32 +8,35 @@ import { readNotices } from '../../kernel/read-notices.ts'
 import { endSession, openSession } from '../../kernel/sessions.ts'
 import { accepted, type Behaves, type Bench, OUTSIDE, pidOf, refusalOf, TOOL, times } from './bench.ts'
 
-/** What is never pruned, and for how long: a live process keeps what it refers to. */
+/** Processes that are exempt from pruning, and for how long: a live process keeps the processes that it refers to. */
 export function pruneExemptions(behaves: Behaves): void {
   const abandon = (bench: Bench, text: string) =>
     bench.performed('appended', { type: 'request_abandon', pid: pidOf(text), reason: 'gone' })
 
-  behaves('an ended child of live code that may look for it again is kept until that ends', async (bench) => {
-    for (const kind of ['workflow', 'tool'] as const) {
-      const parent = pidOf(kind)
-      const child = pidOf(`${kind}b`)
-      await bench.register({ kind, spec: { [kind]: 'work' } } as typeof TOOL, { pid: parent })
-      await bench.register({ ...OUTSIDE, parent }, { pid: child })
-      await abandon(bench, `${kind}b`)
-      assert.deepEqual(await keptBy(bench, { pids: [child] }), [[child, 'live_parent']])
-      await abandon(bench, kind)
-      assert.deepEqual(await prune(bench.edges, { keep: 0 }), [child])
-    }
-  })
+  behaves(
+    'an ended child is kept until its parent ends, if the parent is code that may look for it again',
+    async (bench) => {
+      for (const kind of ['workflow', 'tool'] as const) {
+        const parent = pidOf(kind)
+        const child = pidOf(`${kind}b`)
+        await bench.register({ kind, spec: { [kind]: 'work' } } as typeof TOOL, { pid: parent })
+        await bench.register({ ...OUTSIDE, parent }, { pid: child })
+        await abandon(bench, `${kind}b`)
+        assert.deepEqual(await keptBy(bench, { pids: [child] }), [[child, 'live_parent']])
+        await abandon(bench, kind)
+        assert.deepEqual(await prune(bench.edges, { keep: 0 }), [child])
+      }
+    },
+  )
 
-  behaves('an ended child of something outside, which looks for nothing, is pruned', async (bench) => {
+  behaves('an ended child of an external process is pruned', async (bench) => {
     await bench.register(OUTSIDE, { pid: pidOf('a') })
     await bench.register({ ...OUTSIDE, parent: pidOf('a') }, { pid: pidOf('b') })
     await abandon(bench, 'b')
     assert.deepEqual(await prune(bench.edges, { pids: [pidOf('b')] }), [pidOf('b')])
   })
 
-  behaves('what a live process waits for is kept while it waits', async (bench) => {
+  behaves('a process that a live one waits for is kept during the wait', async (bench) => {
     await bench.register(OUTSIDE, { pid: pidOf('a') })
     await bench.register({ kind: 'workflow', spec: { workflow: 'work' } }, { pid: pidOf('w') })
     await bench.announce('h1', 60_000)
@@ -48,7 +51,7 @@ export function pruneExemptions(behaves: Behaves): void {
     assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('a')])
   })
 
-  behaves('what a live process is the restart of is kept until that ends', async (bench) => {
+  behaves('the predecessor of a restarted process is kept until the restart ends', async (bench) => {
     await bench.register(OUTSIDE, { pid: pidOf('a') })
     await abandon(bench, 'a')
     await bench.register({ ...OUTSIDE, restartOf: pidOf('a') }, { pid: pidOf('b') })
@@ -69,7 +72,7 @@ export function pruneExemptions(behaves: Behaves): void {
     }
   }
 
-  behaves('limits keep what an unread notice tells of, until it is acknowledged', async (bench) => {
+  behaves('a process with an unread notice is kept until the notice is acknowledged', async (bench) => {
     await endedIn(bench, ['a', 'b', 'c'])
     const kept = (texts: readonly string[]) => texts.map((text) => [pidOf(text), 'unread'])
     const endedBefore = bench.clock.now() + 1
@@ -93,13 +96,13 @@ export function pruneExemptions(behaves: Behaves): void {
     assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('a')])
   })
 
-  behaves('what a session that has ended was told keeps nothing', async (bench) => {
+  behaves('notices to an ended session keep no process', async (bench) => {
     await endedIn(bench, ['a'])
     await endSession(bench.edges, 'host', 's1')
     assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('a')])
   })
 
-  behaves('what a process was told keeps its children until it ends', async (bench) => {
+  behaves('notices to a process keep its children until it ends', async (bench) => {
     await bench.register(OUTSIDE, { pid: pidOf('a') })
     await bench.register({ ...OUTSIDE, parent: pidOf('a') }, { pid: pidOf('b') })
     await abandon(bench, 'b')
@@ -108,7 +111,7 @@ export function pruneExemptions(behaves: Behaves): void {
     assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('b')])
   })
 
-  behaves('what only a person was told goes with age and number', async (bench) => {
+  behaves('notices to a person keep no process', async (bench) => {
     await bench.register({ kind: 'command', spec: { run: 'ls', notify: 'always' } }, { pid: pidOf('a') })
     await abandon(bench, 'a')
     assert.equal((await told(bench, 'human:host')).length, 1)
@@ -118,7 +121,7 @@ export function pruneExemptions(behaves: Behaves): void {
   behaves('a process is never pruned by the commit that ended it', async (bench) => {
     const pid = pidOf('a')
     await bench.register(OUTSIDE, { pid })
-    // A store that commits together what arrives together does so here. One that does not prunes in its next commit.
+    // Both plans may be committed together here; otherwise the next commit prunes.
     const [, [batch]] = await Promise.all([abandon(bench, 'a'), batchesOf(bench, { pids: [pid] })])
     const isKept = (await bench.store.ask({ ask: 'process', pid })) !== null
     assert.deepEqual(batch, {
@@ -127,21 +130,24 @@ export function pruneExemptions(behaves: Behaves): void {
     })
     if (isKept) assert.deepEqual(await prune(bench.edges, { pids: [pid] }), [pid])
     const { position, prunedThrough } = await bench.store.ask({ ask: 'changes', after: 0, limit: 1 })
-    assert.equal(prunedThrough, position, 'followers are told that the end is gone')
+    assert.equal(prunedThrough, position, 'followers learn that the end was pruned')
   })
 
-  behaves('some are pruned by pid, and others are named with the reason why not', async (bench) => {
-    for (const text of ['a', 'b', 'c']) await bench.register(OUTSIDE, { pid: pidOf(text) })
-    for (const text of ['a', 'b']) await abandon(bench, text)
-    const pids = ['a', 'c', 'absent'].map(pidOf)
-    assert.deepEqual(await batchesOf(bench, { pids }), [
-      { pruned: [pidOf('a')], kept: [{ pid: pidOf('c'), reason: 'live' }] },
-    ])
-    assert.equal((await bench.row(pidOf('b'))).record.status, 'abandoned')
-    assert.deepEqual(await batchesOf(bench, { pids: [pidOf('a')] }), [{ pruned: [], kept: [] }])
-  })
+  behaves(
+    'processes are pruned by pid, and the answer gives the reason for each that is kept',
+    async (bench) => {
+      for (const text of ['a', 'b', 'c']) await bench.register(OUTSIDE, { pid: pidOf(text) })
+      for (const text of ['a', 'b']) await abandon(bench, text)
+      const pids = ['a', 'c', 'absent'].map(pidOf)
+      assert.deepEqual(await batchesOf(bench, { pids }), [
+        { pruned: [pidOf('a')], kept: [{ pid: pidOf('c'), reason: 'live' }] },
+      ])
+      assert.equal((await bench.row(pidOf('b'))).record.status, 'abandoned')
+      assert.deepEqual(await batchesOf(bench, { pids: [pidOf('a')] }), [{ pruned: [], kept: [] }])
+    },
+  )
 
-  behaves('what is kept does not keep those behind it from being pruned', async (bench) => {
+  behaves('processes that are kept do not stop later ones from being pruned', async (bench) => {
     await bench.register(TOOL, { pid: pidOf('parent') })
     const kept = times(130).map((index) => pidOf(`k${index}`))
     accepted(
@@ -154,7 +160,7 @@ export function pruneExemptions(behaves: Behaves): void {
     assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('last')])
   })
 
-  behaves('a pid is refused for 90 days after it was pruned, and then free', async (bench) => {
+  behaves('a pid is refused for 90 days after it was pruned, and free afterwards', async (bench) => {
     await bench.register(OUTSIDE, { pid: pidOf('a') })
     await abandon(bench, 'a')
     await prune(bench.edges, { keep: 0 })
@@ -173,7 +179,7 @@ async function batchesOf(bench: Bench, options: PruneOptions): Promise<PruneBatc
   return batches
 }
 
-/** Prunes; answers with what was kept and why, and nothing may be pruned. */
+/** Prunes, where nothing may be pruned; returns what was kept and why. */
 async function keptBy(bench: Bench, options: PruneOptions): Promise<(readonly [string, string])[]> {
   const batches = await batchesOf(bench, options)
   assert.deepEqual(

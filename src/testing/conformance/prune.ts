@@ -27,7 +27,7 @@ export function pruning(behaves: Behaves): void {
     }
   }
 
-  behaves('age is counted from the end of a process', async (bench) => {
+  behaves('the age of a process is counted from its end', async (bench) => {
     await endedOneAfterAnother(bench, ['a', 'b', 'c'])
     await bench.register(OUTSIDE, { pid: pidOf('live') })
     const endedBefore = bench.clock.now()
@@ -39,7 +39,7 @@ export function pruning(behaves: Behaves): void {
     assert.equal((await bench.row(pidOf('live'))).record.status, 'queued')
   })
 
-  behaves('beyond a number to keep the longest ended go first', async (bench) => {
+  behaves('beyond a number to keep, the processes that ended first are pruned first', async (bench) => {
     await endedOneAfterAnother(bench, ['a', 'b', 'c', 'd', 'e'])
     assert.deepEqual(await prune(bench.edges, { keep: 5 }), [])
     assert.deepEqual(await prune(bench.edges, { keep: 3 }), [pidOf('e'), pidOf('d')])
@@ -47,7 +47,7 @@ export function pruning(behaves: Behaves): void {
     assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('b'), pidOf('a')])
   })
 
-  behaves('ended processes are counted, with the time of the longest ended', async (bench) => {
+  behaves('ended processes are counted, with the time of the oldest end', async (bench) => {
     const storage = async () => {
       const { ended, oldestEndedAt } = await bench.store.ask({ ask: 'storage' })
       return { ended, oldestEndedAt }
@@ -101,29 +101,32 @@ export function pruning(behaves: Behaves): void {
     const claimed = await claim(bench.edges, pid, 'k_two')
     assert.equal(claimed.type === 'refused' && claimed.refusal.code, 'pruned_pid')
     assert.deepEqual(await snapshotOf(bench.store), before)
-    assert.equal(await bench.store.ask({ ask: 'tombstone', pid: pidOf('nobody') }), null)
+    assert.equal(await bench.store.ask({ ask: 'tombstone', pid: pidOf('unknown') }), null)
   })
 
-  behaves('all that was about a pruned process goes with it, and nothing else', async (bench) => {
-    await openSession(bench.edges, 'host', 's1', null)
-    const request = { ...OUTSIDE, owner: { session: 's1' }, name: 'web' }
-    for (const text of ['a', 'b']) {
-      await bench.register(request, { pid: pidOf(text) })
-      await grant(bench.edges, 'host', 's1', [pidOf(text)], null)
-      await abandon(bench, text)
-      bench.clock.advance(1_000)
-    }
-    await prune(bench.edges, { pids: [pidOf('a')] })
-    assert.equal(await bench.store.ask({ ask: 'process', pid: pidOf('a') }), null)
-    assert.deepEqual(await bench.events(pidOf('a')), [])
-    const left = async (items: Promise<readonly { pid: string }[]>) => (await items).map(({ pid }) => pid)
-    assert.deepEqual(await left(bench.store.ask({ ask: 'grants', session: 's1' })), [pidOf('b')])
-    const notices = bench.store.ask({ ask: 'notices', scope: 'session:s1', after: 0, limit: 10 })
-    assert.deepEqual(await left(notices), [pidOf('b')])
-    assert.deepEqual(await bench.store.ask({ ask: 'pids', prefix: 'p_a', limit: 10 }), [])
-  })
+  behaves(
+    'everything that belongs to a pruned process is removed with it, and nothing else',
+    async (bench) => {
+      await openSession(bench.edges, 'host', 's1', null)
+      const request = { ...OUTSIDE, owner: { session: 's1' }, name: 'web' }
+      for (const text of ['a', 'b']) {
+        await bench.register(request, { pid: pidOf(text) })
+        await grant(bench.edges, 'host', 's1', [pidOf(text)], null)
+        await abandon(bench, text)
+        bench.clock.advance(1_000)
+      }
+      await prune(bench.edges, { pids: [pidOf('a')] })
+      assert.equal(await bench.store.ask({ ask: 'process', pid: pidOf('a') }), null)
+      assert.deepEqual(await bench.events(pidOf('a')), [])
+      const left = async (items: Promise<readonly { pid: string }[]>) => (await items).map(({ pid }) => pid)
+      assert.deepEqual(await left(bench.store.ask({ ask: 'grants', session: 's1' })), [pidOf('b')])
+      const notices = bench.store.ask({ ask: 'notices', scope: 'session:s1', after: 0, limit: 10 })
+      assert.deepEqual(await left(notices), [pidOf('b')])
+      assert.deepEqual(await bench.store.ask({ ask: 'pids', prefix: 'p_a', limit: 10 }), [])
+    },
+  )
 
-  behaves('a process whose stop must still be carried on is kept until it has been', async (bench) => {
+  behaves('a process whose stop has yet to be carried on is kept until then', async (bench) => {
     await bench.register(TOOL, { pid: pidOf('a') })
     await bench.register({ ...TOOL, parent: pidOf('a') }, { pid: pidOf('b') })
     const stop = {
@@ -142,25 +145,28 @@ export function pruning(behaves: Behaves): void {
     assert.deepEqual((await prune(bench.edges, { keep: 0 })).sort(), [pidOf('a'), pidOf('b')])
   })
 
-  behaves('a follower behind what was pruned is told so, and one that begins anew is not', async (bench) => {
-    await endedOneAfterAnother(bench, ['a', 'b'])
-    await bench.register(OUTSIDE, { pid: pidOf('live') })
-    await prune(bench.edges, { keep: 1 })
-    const { events, prunedThrough } = await bench.store.ask({ ask: 'changes', after: 0, limit: 100 })
-    assert.deepEqual(
-      events.map(({ pid, type }) => [pid, type]),
-      [
-        [pidOf('a'), 'registered'],
-        [pidOf('a'), 'abandon_requested'],
-        [pidOf('a'), 'ended'],
-        [pidOf('live'), 'registered'],
-      ],
-    )
-    assert.equal(prunedThrough, 4, 'the last position that was pruned')
-    const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
-    const first = async (after: number) => (await kernel.follow(after, () => true).next()).value
-    assert.equal(await codeOf(first(1)), 'behind_pruned')
-    assert.equal((await first(0))?.pid, pidOf('a'))
-    assert.equal((await first(4))?.pid, pidOf('a'))
-  })
+  behaves(
+    'a follower behind the pruned position is refused, and one that starts from the beginning is not',
+    async (bench) => {
+      await endedOneAfterAnother(bench, ['a', 'b'])
+      await bench.register(OUTSIDE, { pid: pidOf('live') })
+      await prune(bench.edges, { keep: 1 })
+      const { events, prunedThrough } = await bench.store.ask({ ask: 'changes', after: 0, limit: 100 })
+      assert.deepEqual(
+        events.map(({ pid, type }) => [pid, type]),
+        [
+          [pidOf('a'), 'registered'],
+          [pidOf('a'), 'abandon_requested'],
+          [pidOf('a'), 'ended'],
+          [pidOf('live'), 'registered'],
+        ],
+      )
+      assert.equal(prunedThrough, 4, 'the last position that was pruned')
+      const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
+      const first = async (after: number) => (await kernel.follow(after, () => true).next()).value
+      assert.equal(await codeOf(first(1)), 'behind_pruned')
+      assert.equal((await first(0))?.pid, pidOf('a'))
+      assert.equal((await first(4))?.pid, pidOf('a'))
+    },
+  )
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { openSession } from '../../kernel/sessions.ts'
 import { accepted, type Behaves, OUTSIDE, pidOf, repeat, times } from './bench.ts'
 
-/** Registrations at once, through several connections. */
+/** Concurrent registrations over several connections. */
 export function races(behaves: Behaves): void {
   behaves(
     'twenty registrations of one pid at once give one row and no error, 200 times over',
@@ -54,7 +54,7 @@ export function races(behaves: Behaves): void {
   )
 
   behaves(
-    'of a stop of the parent and a new child at once, one comes first and the other heeds it',
+    'a stop of the parent and a new child at once are serialised: the child is refused, or stopped',
     async (bench) => {
       const other = bench.edgesOver(await bench.open())
       await repeat(100, async (round) => {
@@ -75,35 +75,32 @@ export function races(behaves: Behaves): void {
         const registered = Array.isArray(child)
         const row = await bench.row(parent)
         assert.equal(row.record.children, registered ? 1 : 0)
-        // A child that came first is seen by the stop, which then has to be carried to it.
+        // If the child came first, the stop has to be carried to it.
         assert.equal(stopped.row.carry, registered ? 'stop' : null)
       })
     },
   )
 
-  behaves(
-    'of twenty registrations at once that keep what runs under a name, one starts it',
-    async (bench) => {
-      const edges = [bench.edges, bench.edgesOver(await bench.open()), bench.edgesOver(await bench.open())]
-      await openSession(bench.edges, 'host', 's1', null)
-      await repeat(30, async (round) => {
-        const owner = round % 2 === 0 ? {} : { session: 's1' }
-        const request = { ...OUTSIDE, name: `web ${round}`, owner, ifRunning: 'keep' } as const
-        const answers = await Promise.all(
-          times(20).map(async (caller) =>
-            accepted(
-              await bench.tryRegister([{ pid: pidOf(`n${round}x${caller}`), request }], edges[caller % 3]),
-            ),
+  behaves('of twenty registrations at once that keep the process of a name, one starts it', async (bench) => {
+    const edges = [bench.edges, bench.edgesOver(await bench.open()), bench.edgesOver(await bench.open())]
+    await openSession(bench.edges, 'host', 's1', null)
+    await repeat(30, async (round) => {
+      const owner = round % 2 === 0 ? {} : { session: 's1' }
+      const request = { ...OUTSIDE, name: `web ${round}`, owner, ifRunning: 'keep' } as const
+      const answers = await Promise.all(
+        times(20).map(async (caller) =>
+          accepted(
+            await bench.tryRegister([{ pid: pidOf(`n${round}x${caller}`), request }], edges[caller % 3]),
           ),
-        )
-        const types = answers.map(([answer]) => answer?.type)
-        assert.equal(types.filter((type) => type === 'registered').length, 1, `round ${round}`)
-        assert.equal(types.filter((type) => type === 'running').length, 19, `round ${round}`)
-        const pids = answers.map(([answer]) => (answer?.type === 'refused' ? null : answer?.row.record.pid))
-        assert.equal(new Set(pids).size, 1, `round ${round}`)
-      })
-      const { live } = await bench.store.ask({ ask: 'activity', session: null, since: null })
-      assert.equal(live, 30)
-    },
-  )
+        ),
+      )
+      const types = answers.map(([answer]) => answer?.type)
+      assert.equal(types.filter((type) => type === 'registered').length, 1, `round ${round}`)
+      assert.equal(types.filter((type) => type === 'running').length, 19, `round ${round}`)
+      const pids = answers.map(([answer]) => (answer?.type === 'refused' ? null : answer?.row.record.pid))
+      assert.equal(new Set(pids).size, 1, `round ${round}`)
+    })
+    const { live } = await bench.store.ask({ ask: 'activity', session: null, since: null })
+    assert.equal(live, 30)
+  })
 }

@@ -7,7 +7,7 @@ import { snapshotOf } from './sound.ts'
 
 const NOTHING = { checked: [], adopted: [], rerun: [], completed: [], abandoned: [], left: [] }
 
-/** What becomes of a process whose holder died: every verdict, with the executions counted. */
+/** The recovery of a process whose holder died: every verdict, with the executions counted. */
 export function recovery(behaves: Behaves): void {
   const pid = pidOf('a')
   const begin = async (bench: Bench, request = RERUNNABLE, id = 'k_one') => {
@@ -17,27 +17,30 @@ export function recovery(behaves: Behaves): void {
     return kernel
   }
 
-  behaves('a rerunnable process is run again, once, by whoever finds its holder dead', async (bench) => {
-    const one = await begin(bench)
-    bench.kill(one)
-    assert.deepEqual(await look(bench), { ...NOTHING, checked: [pid], rerun: [pid] })
-    assert.deepEqual(await look(bench), NOTHING)
-    const two = await bench.kernel({ id: 'k_two' })
-    const work = await two.begun(pid)
-    assert.equal(work.record.attempts, 2)
-    assert.deepEqual(work.fence(), { holder: 'k_two', fence: 2 })
-    two.finish(pid, { status: 'completed', result: 'second' })
-    const ended = await two.kernel.waitForEnd(pid, {})
-    assert.equal(ended.type === 'done' && ended.value.record.outcome?.result, 'second')
-    assert.deepEqual([one.executions(pid), two.executions(pid)], [1, 1])
-    assert.deepEqual(await bench.eventTypes(pid), [
-      'registered',
-      'started',
-      'holder_lost',
-      'started',
-      'ended',
-    ])
-  })
+  behaves(
+    'a rerunnable process is run again, once, by the kernel that finds its holder dead',
+    async (bench) => {
+      const one = await begin(bench)
+      bench.kill(one)
+      assert.deepEqual(await look(bench), { ...NOTHING, checked: [pid], rerun: [pid] })
+      assert.deepEqual(await look(bench), NOTHING)
+      const two = await bench.kernel({ id: 'k_two' })
+      const work = await two.begun(pid)
+      assert.equal(work.record.attempts, 2)
+      assert.deepEqual(work.fence(), { holder: 'k_two', fence: 2 })
+      two.finish(pid, { status: 'completed', result: 'second' })
+      const ended = await two.kernel.waitForEnd(pid, {})
+      assert.equal(ended.type === 'done' && ended.value.record.outcome?.result, 'second')
+      assert.deepEqual([one.executions(pid), two.executions(pid)], [1, 1])
+      assert.deepEqual(await bench.eventTypes(pid), [
+        'registered',
+        'started',
+        'holder_lost',
+        'started',
+        'ended',
+      ])
+    },
+  )
 
   behaves('a bound process that was started is never run again', async (bench) => {
     const one = await begin(bench, TOOL)
@@ -52,7 +55,7 @@ export function recovery(behaves: Behaves): void {
     assert.deepEqual([holder, fence, two.executions(pid)], [null, 1, 0])
   })
 
-  behaves('a bound process that was not started is run, and then begun for the first time', async (bench) => {
+  behaves('a bound process that was not started is run, and that is its first start', async (bench) => {
     await bench.register(TOOL, { pid })
     await bench.announce('k_dead', 60_000)
     await claim(bench.edges, pid, 'k_dead')
@@ -65,7 +68,7 @@ export function recovery(behaves: Behaves): void {
     assert.deepEqual([record.firstStarted?.holder, record.attempts, two.executions(pid)], ['k_two', 1, 1])
   })
 
-  behaves('an external process is left to whoever runs it', async (bench) => {
+  behaves('an external process is not recovered', async (bench) => {
     await bench.register(OUTSIDE, { pid })
     const serves = [{ kind: 'external', targets: null }] as const
     const kernel = await bench.kernel({ id: 'k_one', serves })
@@ -75,16 +78,19 @@ export function recovery(behaves: Behaves): void {
     assert.equal(kernel.executions(pid), 0)
   })
 
-  behaves('a command is left to the kernel of its keeper, and its holder’s row is kept', async (bench) => {
-    await bench.register({ kind: 'command', spec: { run: 'sleep 1' } }, { pid })
-    await bench.announce('keeper_1', -1)
-    await claim(bench.edges, pid, 'keeper_1')
-    assert.deepEqual(await look(bench), { ...NOTHING, checked: [pid], left: [pid] })
-    assert.equal((await bench.row(pid)).holder, 'keeper_1')
-    assert.ok(await bench.store.ask({ ask: 'holder', id: 'keeper_1' }))
-  })
+  behaves(
+    'a command is left to the kernel of its keeper, and the row of its holder is kept',
+    async (bench) => {
+      await bench.register({ kind: 'command', spec: { run: 'sleep 1' } }, { pid })
+      await bench.announce('keeper_1', -1)
+      await claim(bench.edges, pid, 'keeper_1')
+      assert.deepEqual(await look(bench), { ...NOTHING, checked: [pid], left: [pid] })
+      assert.equal((await bench.row(pid)).holder, 'keeper_1')
+      assert.ok(await bench.store.ask({ ask: 'holder', id: 'keeper_1' }))
+    },
+  )
 
-  behaves('after its last attempt a process has failed, and is not begun again', async (bench) => {
+  behaves('after its last attempt a process has failed, and is not started again', async (bench) => {
     const one = await begin(bench, { ...RERUNNABLE, limits: { attempts: 2 } })
     bench.kill(one)
     const two = await bench.kernel({ id: 'k_two' })
@@ -103,32 +109,29 @@ export function recovery(behaves: Behaves): void {
     )
   })
 
-  behaves(
-    'the first loss costs no time, later ones wait twice as long each, within their jitter',
-    async (bench) => {
-      let kernel = await begin(bench, { ...RERUNNABLE, limits: { attempts: 9 } })
-      const waits: number[] = []
-      for (const round of times(4)) {
-        bench.kill(kernel)
-        const lostAt = bench.clock.now()
-        await look(bench)
-        const { retryAt } = (await bench.row(pid)).record
-        waits.push((retryAt ?? 0) - lostAt)
-        kernel = await bench.kernel({ id: `k_next${round}` })
-        const begun = await passTimeUntil(bench, kernel.begun(pid))
-        assert.equal(begun.record.attempts, round + 2)
-        const started = (await bench.events(pid)).at(-1)
-        assert.ok(started?.type === 'started' && started.at >= (retryAt ?? 0), 'not before its time')
-      }
-      assert.equal(waits[0], 0)
-      for (const [index, longest] of [1_000, 2_000, 4_000].entries()) {
-        const wait = waits[index + 1] ?? 0
-        assert.ok(wait >= longest / 2 && wait <= longest, `${wait} ms of at most ${longest} ms`)
-      }
-    },
-  )
+  behaves('the first loss has no delay, and later ones double it, within the jitter', async (bench) => {
+    let kernel = await begin(bench, { ...RERUNNABLE, limits: { attempts: 9 } })
+    const waits: number[] = []
+    for (const round of times(4)) {
+      bench.kill(kernel)
+      const lostAt = bench.clock.now()
+      await look(bench)
+      const { retryAt } = (await bench.row(pid)).record
+      waits.push((retryAt ?? 0) - lostAt)
+      kernel = await bench.kernel({ id: `k_next${round}` })
+      const begun = await passTimeUntil(bench, kernel.begun(pid))
+      assert.equal(begun.record.attempts, round + 2)
+      const started = (await bench.events(pid)).at(-1)
+      assert.ok(started?.type === 'started' && started.at >= (retryAt ?? 0), 'not before its time')
+    }
+    assert.equal(waits[0], 0)
+    for (const [index, longest] of [1_000, 2_000, 4_000].entries()) {
+      const wait = waits[index + 1] ?? 0
+      assert.ok(wait >= longest / 2 && wait <= longest, `${wait} ms of at most ${longest} ms`)
+    }
+  })
 
-  behaves('a stop whose executor died is settled as its end', async (bench) => {
+  behaves('a stop whose executor died is settled as the end of the process', async (bench) => {
     const deaf = { script: () => new Promise<never>(() => {}) }
     const one = await bench.kernel({ id: 'k_one', ...deaf })
     await one.kernel.register([{ request: RERUNNABLE, actor: 'host', pid }])
@@ -146,21 +149,31 @@ export function recovery(behaves: Behaves): void {
     assert.equal(two.executions(pid), 0)
   })
 
-  behaves('a stop of what was claimed but not begun is settled too when its holder died', async (bench) => {
-    await bench.register(TOOL, { pid })
-    await bench.announce('k_dead', 60_000)
-    await claim(bench.edges, pid, 'k_dead')
-    const asked = { type: 'stop', pid, how: 'cancel', reason: 'enough', cause: null, replayKey: 's' } as const
-    await bench.performed('appended', asked)
-    bench.proof('k_dead', 'dead')
-    const two = await bench.kernel({ id: 'k_two' })
-    const ended = await two.kernel.waitForEnd(pid, {})
-    assert.equal(ended.type === 'done' && ended.value.record.outcome?.status, 'cancelled')
-    assert.equal(two.executions(pid), 0)
-  })
+  behaves(
+    'a stop of a process that was claimed but not started is settled, too, when its holder died',
+    async (bench) => {
+      await bench.register(TOOL, { pid })
+      await bench.announce('k_dead', 60_000)
+      await claim(bench.edges, pid, 'k_dead')
+      const asked = {
+        type: 'stop',
+        pid,
+        how: 'cancel',
+        reason: 'enough',
+        cause: null,
+        replayKey: 's',
+      } as const
+      await bench.performed('appended', asked)
+      bench.proof('k_dead', 'dead')
+      const two = await bench.kernel({ id: 'k_two' })
+      const ended = await two.kernel.waitForEnd(pid, {})
+      assert.equal(ended.type === 'done' && ended.value.record.outcome?.status, 'cancelled')
+      assert.equal(two.executions(pid), 0)
+    },
+  )
 
   behaves(
-    'one recovery looks at every page of what a dead holder left, and takes its row away',
+    'one recovery reads every page of a dead holder’s processes, and removes its row',
     async (bench) => {
       const pids = times(450).map((index) => pidOf(`m${index}`))
       await bench.tryRegister(pids.map((each) => ({ pid: each, request: RERUNNABLE })))
@@ -172,7 +185,7 @@ export function recovery(behaves: Behaves): void {
     },
   )
 
-  behaves('of two kernels that recover at once each process is run again by one', async (bench) => {
+  behaves('when two kernels recover at once, each process is run again by one of them', async (bench) => {
     const pids = times(450).map((index) => pidOf(`m${index}`))
     const done = { script: async () => ({ status: 'completed' }) as const, concurrency: 50 }
     const one = await bench.kernel({ id: 'k_one', concurrency: 1_000 })
@@ -194,21 +207,21 @@ export function recovery(behaves: Behaves): void {
   })
 }
 
-/** One recovery, by somebody who executes nothing. */
+/** One recovery by a kernel that executes nothing. */
 function look(bench: Bench) {
   return recover(bench.edges, 'k_looker', { baseMs: 1_000, maxMs: 60_000 }, () => false)
 }
 
 const STEP_MS = 50
 
-/** Lets simulated time pass in small steps until something has happened. */
+/** Lets simulated time pass in small steps until the condition holds. */
 export async function passTimeUntil<Thing>(bench: Bench, happens: Promise<Thing>): Promise<Thing> {
   let over = false
   const done = happens.finally(() => {
     over = true
   })
   while (!over) {
-    // A turn of the loop between two steps: whatever is on its way arrives first.
+    // A turn of the loop between two steps, so that pending messages arrive first.
     await new Promise<void>((resolve) => void setImmediate(resolve))
     await bench.store.ask({ ask: 'holders' })
     if (!over) bench.clock.advance(STEP_MS)

@@ -7,40 +7,37 @@ import { accepted, type Behaves, OUTSIDE, pidOf, refusalOf, TOOL, times } from '
 import { snapshotOf } from './sound.ts'
 
 export function registration(behaves: Behaves): void {
-  behaves(
-    'a process that lives under a name is kept, or is in the way, in its own session alone',
-    async (bench) => {
-      await openSession(bench.edges, 'host', 's1', null)
-      const named = { ...OUTSIDE, name: 'web' }
-      const keep = { ...named, ifRunning: 'keep' } as const
-      const replace = { ...named, ifRunning: 'replace' } as const
-      const inSession = { owner: { session: 's1' } }
-      await bench.register({ ...keep, ...inSession }, { pid: pidOf('s') })
-      const first = await bench.register(keep, { pid: pidOf('a') })
-      assert.equal(first.record.pid, pidOf('a'))
-      const before = await snapshotOf(bench.store)
-      const [kept] = accepted(await bench.tryRegister([{ pid: pidOf('b'), request: keep }]))
-      assert.equal(kept?.type, 'running')
-      assert.equal(kept?.type === 'running' && kept.row.record.pid, pidOf('a'))
-      const [keptInSession] = accepted(
-        await bench.tryRegister([{ pid: pidOf('c'), request: { ...keep, ...inSession } }]),
-      )
-      assert.equal(keptInSession?.type === 'running' && keptInSession.row.record.pid, pidOf('s'))
-      const refused = await bench.tryRegister([{ pid: pidOf('d'), request: replace }])
-      assert.equal(refusalOf(refused), 'name_in_use')
-      const nameless = { ...OUTSIDE, ifRunning: 'keep' } as const
-      assert.equal(
-        refusalOf(await bench.tryRegister([{ pid: pidOf('e'), request: nameless }])),
-        'invalid_input',
-      )
-      assert.deepEqual(await snapshotOf(bench.store), before)
-      await bench.register(named, { pid: pidOf('f') })
-      const repeated = accepted(await bench.tryRegister([{ pid: pidOf('a'), request: keep }]))
-      assert.equal(repeated[0]?.type, 'existing')
-    },
-  )
+  behaves('a live process keeps or blocks its name only within its session', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const named = { ...OUTSIDE, name: 'web' }
+    const keep = { ...named, ifRunning: 'keep' } as const
+    const replace = { ...named, ifRunning: 'replace' } as const
+    const inSession = { owner: { session: 's1' } }
+    await bench.register({ ...keep, ...inSession }, { pid: pidOf('s') })
+    const first = await bench.register(keep, { pid: pidOf('a') })
+    assert.equal(first.record.pid, pidOf('a'))
+    const before = await snapshotOf(bench.store)
+    const [kept] = accepted(await bench.tryRegister([{ pid: pidOf('b'), request: keep }]))
+    assert.equal(kept?.type, 'running')
+    assert.equal(kept?.type === 'running' && kept.row.record.pid, pidOf('a'))
+    const [keptInSession] = accepted(
+      await bench.tryRegister([{ pid: pidOf('c'), request: { ...keep, ...inSession } }]),
+    )
+    assert.equal(keptInSession?.type === 'running' && keptInSession.row.record.pid, pidOf('s'))
+    const refused = await bench.tryRegister([{ pid: pidOf('d'), request: replace }])
+    assert.equal(refusalOf(refused), 'name_in_use')
+    const nameless = { ...OUTSIDE, ifRunning: 'keep' } as const
+    assert.equal(
+      refusalOf(await bench.tryRegister([{ pid: pidOf('e'), request: nameless }])),
+      'invalid_input',
+    )
+    assert.deepEqual(await snapshotOf(bench.store), before)
+    await bench.register(named, { pid: pidOf('f') })
+    const repeated = accepted(await bench.tryRegister([{ pid: pidOf('a'), request: keep }]))
+    assert.equal(repeated[0]?.type, 'existing')
+  })
 
-  behaves('two requests of one batch that keep what runs under a name start one process', async (bench) => {
+  behaves('two requests of one batch that keep the process of a name start one process', async (bench) => {
     const request = { ...OUTSIDE, name: 'web', ifRunning: 'keep' } as const
     const answers = accepted(
       await bench.tryRegister([
@@ -54,46 +51,49 @@ export function registration(behaves: Behaves): void {
     )
   })
 
-  behaves('what is to be replaced is named only if every request could be registered then', async (bench) => {
-    await bench.register({ ...OUTSIDE, name: 'web' }, { pid: pidOf('a') })
-    await bench.register({ ...OUTSIDE, name: 'api' }, { pid: pidOf('b') })
-    const before = await snapshotOf(bench.store)
-    const web = { ...OUTSIDE, name: 'web', ifRunning: 'replace' } as const
-    const api = { ...OUTSIDE, name: 'api', ifRunning: 'replace' } as const
-    const unknownParent = { ...OUTSIDE, parent: pidOf('z') }
-    const refusals = [
-      await bench.tryRegister([{ pid: pidOf('c'), request: { ...web, parent: pidOf('z') } }]),
-      await bench.tryRegister([{ pid: pidOf('c'), request: { ...web, parent: pidOf('a') } }]),
-      await bench.tryRegister([
+  behaves(
+    'the answer names processes to replace only if every request could be registered then',
+    async (bench) => {
+      await bench.register({ ...OUTSIDE, name: 'web' }, { pid: pidOf('a') })
+      await bench.register({ ...OUTSIDE, name: 'api' }, { pid: pidOf('b') })
+      const before = await snapshotOf(bench.store)
+      const web = { ...OUTSIDE, name: 'web', ifRunning: 'replace' } as const
+      const api = { ...OUTSIDE, name: 'api', ifRunning: 'replace' } as const
+      const unknownParent = { ...OUTSIDE, parent: pidOf('z') }
+      const refusals = [
+        await bench.tryRegister([{ pid: pidOf('c'), request: { ...web, parent: pidOf('z') } }]),
+        await bench.tryRegister([{ pid: pidOf('c'), request: { ...web, parent: pidOf('a') } }]),
+        await bench.tryRegister([
+          { pid: pidOf('c'), request: web },
+          { pid: pidOf('d'), request: unknownParent },
+        ]),
+        await bench.tryRegister([
+          { pid: pidOf('c'), request: web },
+          { pid: pidOf('d'), request: web },
+        ]),
+        await bench.tryRegister([
+          { pid: pidOf('c'), request: { ...web, ifRunning: 'keep' } },
+          { pid: pidOf('d'), request: web },
+        ]),
+      ]
+      assert.deepEqual(refusals.map(refusalOf), [
+        'unknown_pid',
+        'stopping',
+        'unknown_pid',
+        'invalid_input',
+        'invalid_input',
+      ])
+      const inUse = await bench.tryRegister([
         { pid: pidOf('c'), request: web },
-        { pid: pidOf('d'), request: unknownParent },
-      ]),
-      await bench.tryRegister([
-        { pid: pidOf('c'), request: web },
-        { pid: pidOf('d'), request: web },
-      ]),
-      await bench.tryRegister([
-        { pid: pidOf('c'), request: { ...web, ifRunning: 'keep' } },
-        { pid: pidOf('d'), request: web },
-      ]),
-    ]
-    assert.deepEqual(refusals.map(refusalOf), [
-      'unknown_pid',
-      'stopping',
-      'unknown_pid',
-      'invalid_input',
-      'invalid_input',
-    ])
-    const inUse = await bench.tryRegister([
-      { pid: pidOf('c'), request: web },
-      { pid: pidOf('d'), request: api },
-      { pid: pidOf('e'), request: { ...OUTSIDE, parent: pidOf('c') } },
-    ])
-    assert.ok(!Array.isArray(inUse))
-    assert.equal(refusalOf(inUse), 'name_in_use')
-    assert.deepEqual('details' in inUse && inUse.details?.['pids'], [pidOf('a'), pidOf('b')])
-    assert.deepEqual(await snapshotOf(bench.store), before)
-  })
+        { pid: pidOf('d'), request: api },
+        { pid: pidOf('e'), request: { ...OUTSIDE, parent: pidOf('c') } },
+      ])
+      assert.ok(!Array.isArray(inUse))
+      assert.equal(refusalOf(inUse), 'name_in_use')
+      assert.deepEqual('details' in inUse && inUse.details?.['pids'], [pidOf('a'), pidOf('b')])
+      assert.deepEqual(await snapshotOf(bench.store), before)
+    },
+  )
 
   behaves('a registration fills in every default', async (bench) => {
     const at = bench.clock.now()
@@ -151,7 +151,7 @@ export function registration(behaves: Behaves): void {
     assert.deepEqual(await bench.row(pidOf('a')), { record, ...lease })
   })
 
-  behaves('everything that is asked for is kept as it was given', async (bench) => {
+  behaves('every field of a request is stored as given', async (bench) => {
     await openSession(bench.edges, 'host', 's1', null)
     const asked = {
       kind: 'tool',
@@ -198,7 +198,7 @@ export function registration(behaves: Behaves): void {
     assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
-  behaves('neither the order of keys nor the sign of zero makes another request', async (bench) => {
+  behaves('the order of keys and the sign of zero do not make another request', async (bench) => {
     const one = { ...OUTSIDE, definition: { b: [1, { y: 1, x: 2 }], a: -0, é: 'ü' } }
     const other = { definition: { é: 'ü', a: 0, b: [1, { x: 2, y: 1 }] }, ...OUTSIDE }
     await bench.register(one, { pid: pidOf('a') })
@@ -208,7 +208,7 @@ export function registration(behaves: Behaves): void {
     assert.equal(refusalOf(await bench.tryRegister([{ pid: pidOf('a'), request: reordered }])), 'conflict')
   })
 
-  behaves('trace data makes no other request, the cause itself does', async (bench) => {
+  behaves('other trace data does not make another request, another cause does', async (bench) => {
     const causedBy = (cause: string, trace: string) => ({
       ...OUTSIDE,
       causedBy: { event: cause, traceparent: trace, tracestate: trace },
@@ -238,7 +238,7 @@ export function registration(behaves: Behaves): void {
     },
   )
 
-  behaves('many are registered in their order, or none at all', async (bench) => {
+  behaves('several requests are registered in order, or none of them', async (bench) => {
     const pids = times(300).map((index) => pidOf(`n${index}`.padStart(4, '0')))
     const registered = accepted(await bench.tryRegister(pids.map((pid) => ({ pid }))))
     assert.deepEqual(registered.map(pidIn), pids)
@@ -248,7 +248,7 @@ export function registration(behaves: Behaves): void {
     assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
-  behaves('a later one of many may have an earlier one as its parent, or be the same', async (bench) => {
+  behaves('a later request of a batch may have an earlier one as its parent, or repeat it', async (bench) => {
     const registered = accepted(
       await bench.tryRegister([
         { pid: pidOf('a') },
@@ -267,7 +267,7 @@ export function registration(behaves: Behaves): void {
   })
 }
 
-/** Text and numbers that a careless column changes. */
+/** Texts and numbers that a badly typed column would change. */
 const AWKWARD: Json = {
   nul: 'a\u0000b',
   separators: '\u2028\u2029',

@@ -16,9 +16,9 @@ export function removedHolders(behaves: Behaves): void {
   const pid = pidOf('a')
   const bound = pidOf('bound')
 
-  behaves('a silent holder is left alone by sweeps, and removed: what it held is settled', async (bench) => {
+  behaves('sweeps leave a silent holder alone, and its removal settles its processes', async (bench) => {
     const one = await silentWith(bench)
-    // Frozen: it neither hears of its removal nor notices it.
+    // Frozen: it does not notice its removal.
     one.crash()
     const two = await bench.kernel({ id: 'k_two' })
     assert.deepEqual((await two.kernel.sweep()).checked, [])
@@ -31,63 +31,63 @@ export function removedHolders(behaves: Behaves): void {
     assert.deepEqual([one.executions(pid), two.executions(pid)], [1, 1])
   })
 
-  behaves('a removed holder writes nothing of what it held, and goes on under another id', async (bench) => {
-    const one = await silentWith(bench)
-    const works = await Promise.all([one.begun(pid), one.begun(bound)])
-    const two = await bench.kernel({ id: 'k_two', serves: [] })
-    await two.kernel.removeHolder('host', 'k_one', { force: false })
-    for (const work of works) {
-      const asked = {
-        pid: work.record.pid,
-        actor: `process:${work.record.pid}`,
-        at: bench.clock.now(),
-      } as const
-      const ending = { status: 'completed' } as const
-      const end = { type: 'end', ...asked, ending, replayKey: 'late', fence: work.fence() } as const
-      assert.notEqual(await codeOf(one.kernel.perform(end)), 'accepted')
-      const written = await bench.events(work.record.pid)
-      assert.equal(
-        written.some(({ replayKey }) => replayKey === 'late'),
-        false,
-      )
-    }
-
-    await one.kernel.renew()
-    for (const { signal } of works)
-      assert.ok(signal.reason instanceof Stopped && signal.reason.why === 'lease_lost')
-    assert.equal(one.kernel.id, 'k_one_1')
-    assert.equal(await bench.store.ask({ ask: 'holder', id: 'k_one' }), null)
-    const other = pidOf('other')
-    await one.kernel.register([{ request: TOOL, actor: 'host', pid: other }])
-    assert.deepEqual((await one.begun(other)).fence(), { holder: 'k_one_1', fence: 1 })
-    one.finish(other)
-    await one.kernel.waitForEnd(other, {})
-  })
-
   behaves(
-    'a holder that is alive and well is removed only by force, and the refusal has its evidence',
+    'a removed holder writes nothing for its former processes, and goes on under another id',
     async (bench) => {
-      const one = await bench.kernel({ id: 'k_one' })
-      await one.kernel.register([{ request: RERUNNABLE, actor: 'host', pid }])
-      await one.begun(pid)
+      const one = await silentWith(bench)
+      const works = await Promise.all([one.begun(pid), one.begun(bound)])
       const two = await bench.kernel({ id: 'k_two', serves: [] })
-      for (const proof of ['alive', 'unknown'] as const) {
-        bench.proof('k_one', proof)
-        const before = await snapshotOf(bench.store)
-        await assert.rejects(two.kernel.removeHolder('host', 'k_one', { force: false }), (error) => {
-          assert.ok(error instanceof RefusedError)
-          assert.equal(error.code, 'holder_alive')
-          const { id, osPid, host, proof: known } = error.details
-          assert.deepEqual([id, osPid, host, known], ['k_one', 1, 'test-host', proof])
-          return true
-        })
-        assert.deepEqual(await snapshotOf(bench.store), before)
+      await two.kernel.removeHolder('host', 'k_one', { force: false })
+      for (const work of works) {
+        const asked = {
+          pid: work.record.pid,
+          actor: `process:${work.record.pid}`,
+          at: bench.clock.now(),
+        } as const
+        const ending = { status: 'completed' } as const
+        const end = { type: 'end', ...asked, ending, replayKey: 'late', fence: work.fence() } as const
+        assert.notEqual(await codeOf(one.kernel.perform(end)), 'accepted')
+        const written = await bench.events(work.record.pid)
+        assert.equal(
+          written.some(({ replayKey }) => replayKey === 'late'),
+          false,
+        )
       }
-      assert.deepEqual((await two.kernel.removeHolder('host', 'k_one', { force: true })).rerun, [pid])
-      // It may have noticed by now, and claimed it again under another id.
-      assert.notEqual((await bench.row(pid)).holder, 'k_one')
+
+      await one.kernel.renew()
+      for (const { signal } of works)
+        assert.ok(signal.reason instanceof Stopped && signal.reason.why === 'lease_lost')
+      assert.equal(one.kernel.id, 'k_one_1')
+      assert.equal(await bench.store.ask({ ask: 'holder', id: 'k_one' }), null)
+      const other = pidOf('other')
+      await one.kernel.register([{ request: TOOL, actor: 'host', pid: other }])
+      assert.deepEqual((await one.begun(other)).fence(), { holder: 'k_one_1', fence: 1 })
+      one.finish(other)
+      await one.kernel.waitForEnd(other, {})
     },
   )
+
+  behaves('a live holder is removed only by force, and the refusal has the evidence', async (bench) => {
+    const one = await bench.kernel({ id: 'k_one' })
+    await one.kernel.register([{ request: RERUNNABLE, actor: 'host', pid }])
+    await one.begun(pid)
+    const two = await bench.kernel({ id: 'k_two', serves: [] })
+    for (const proof of ['alive', 'unknown'] as const) {
+      bench.proof('k_one', proof)
+      const before = await snapshotOf(bench.store)
+      await assert.rejects(two.kernel.removeHolder('host', 'k_one', { force: false }), (error) => {
+        assert.ok(error instanceof RefusedError)
+        assert.equal(error.code, 'holder_alive')
+        const { id, osPid, host, proof: known } = error.details
+        assert.deepEqual([id, osPid, host, known], ['k_one', 1, 'test-host', proof])
+        return true
+      })
+      assert.deepEqual(await snapshotOf(bench.store), before)
+    }
+    assert.deepEqual((await two.kernel.removeHolder('host', 'k_one', { force: true })).rerun, [pid])
+    // The holder may have noticed by now, and claimed the process again under another id.
+    assert.notEqual((await bench.row(pid)).holder, 'k_one')
+  })
 
   behaves('a removed holder claims nothing before it has noticed', async (bench) => {
     await bench.announce('k_one', 60_000)
@@ -99,7 +99,7 @@ export function removedHolders(behaves: Behaves): void {
     assert.equal((await bench.row(pid)).holder, null)
   })
 
-  behaves('a removed holder begins nothing that it registers before it has noticed', async (bench) => {
+  behaves('a removed holder starts no process that it registers before it has noticed', async (bench) => {
     const one = await bench.kernel({ id: 'k_one' })
     await one.kernel.register([{ request: RERUNNABLE, actor: 'host', pid }])
     assert.equal((await one.begun(pid)).fence().holder, 'k_one')
@@ -142,7 +142,7 @@ export function removedHolders(behaves: Behaves): void {
     )
   })
 
-  behaves('nothing is removed that is not there, or by a session', async (bench) => {
+  behaves('an unknown holder is not removed, and a session removes none', async (bench) => {
     const one = await bench.kernel({ id: 'k_one' })
     await bench.announce('k_late', -1)
     const before = await snapshotOf(bench.store)
@@ -151,7 +151,7 @@ export function removedHolders(behaves: Behaves): void {
     assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
-  behaves('what a holder without a row has is settled, too', async (bench) => {
+  behaves('the processes of a holder without a row are settled, too', async (bench) => {
     await bench.register(RERUNNABLE, { pid })
     await claim(bench.edges, pid, 'k_gone')
     const one = await bench.kernel({ id: 'k_one', serves: [] })
@@ -160,7 +160,7 @@ export function removedHolders(behaves: Behaves): void {
   })
 
   behaves(
-    'of a removed keeper commands are abandoned, and their programs ended when it comes back',
+    'the commands of a removed keeper are abandoned, and their programs are ended when it comes back',
     async (bench) => {
       const one = await bench.kernel({ id: 'k_one', serves: COMMANDS, keeping: KEEPING })
       await one.kernel.register([{ request: SLEEP, actor: 'host', pid }])
@@ -183,7 +183,7 @@ export function removedHolders(behaves: Behaves): void {
   )
 
   behaves(
-    'a keeper that comes back before its commands are settled ends them, and keeps what it began since then',
+    'a keeper that comes back before its commands are settled ends them, and keeps those that it started since then',
     async (bench) => {
       const one = await bench.kernel({ id: 'k_one', serves: COMMANDS, keeping: KEEPING })
       await one.kernel.register([{ request: SLEEP, actor: 'host', pid }])
@@ -221,7 +221,7 @@ const KEEPING: Keeping = {
   found: () => 'adopted',
 }
 
-/** The same store; `then` happens between the first write through it and what follows. */
+/** The same store; `then` runs after the first write through it, before the caller goes on. */
 function afterFirstWrite(inner: Store, then: () => Promise<void>): Store {
   let isFirst = true
   const write = async <Answer>(plan: Plan<Answer>): Promise<Answer> => {
@@ -241,7 +241,7 @@ function afterFirstWrite(inner: Store, then: () => Promise<void>): Store {
   })
 }
 
-/** A kernel that lives, executes two tools, and has not renewed its row in time. */
+/** A live kernel that executes two tools and has not renewed its row in time. */
 async function silentWith(bench: Bench) {
   const one = await bench.kernel({ id: 'k_one' })
   await one.kernel.register([

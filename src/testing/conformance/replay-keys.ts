@@ -23,20 +23,17 @@ export function replayKeys(behaves: Behaves): void {
     fence: null,
   })
 
-  behaves(
-    'the same key with the same payload answers with the first event, also after a restart',
-    async (bench) => {
-      await bench.register(DECLARING, { pid })
-      await bench.performed('appended', progress(1, 'step 1'))
-      const before = await snapshotOf(bench.store)
-      bench.clock.advance(60_000)
-      const { event } = await bench.performed('replayed', progress(1, 'step 1'))
-      assert.deepEqual([event.seq, event.payload], [2, 1])
-      const later = bench.edgesOver(await bench.open())
-      assert.deepEqual((await bench.performed('replayed', progress(1, 'step 1'), later)).event, event)
-      assert.deepEqual(await snapshotOf(bench.store), before)
-    },
-  )
+  behaves('the same key with the same payload gets the first event, also after a restart', async (bench) => {
+    await bench.register(DECLARING, { pid })
+    await bench.performed('appended', progress(1, 'step 1'))
+    const before = await snapshotOf(bench.store)
+    bench.clock.advance(60_000)
+    const { event } = await bench.performed('replayed', progress(1, 'step 1'))
+    assert.deepEqual([event.seq, event.payload], [2, 1])
+    const later = bench.edgesOver(await bench.open())
+    assert.deepEqual((await bench.performed('replayed', progress(1, 'step 1'), later)).event, event)
+    assert.deepEqual(await snapshotOf(bench.store), before)
+  })
 
   behaves('the same key with another payload or type is a conflict, and nothing changes', async (bench) => {
     await bench.register(DECLARING, { pid })
@@ -69,20 +66,23 @@ export function replayKeys(behaves: Behaves): void {
     assert.deepEqual(await bench.eventTypes(pid), ['registered', 'progress'])
   })
 
-  behaves('an undeclared type, a reserved one and a misfit are refused', async (bench) => {
-    await bench.register(DECLARING, { pid })
-    const before = await snapshotOf(bench.store)
-    const append = (event: string, payload: string | number) =>
-      ({ type: 'append', pid, event, payload, replayKey: null, fence: null }) as const
-    await bench.refused('undeclared_event', append('unheard_of', 1))
-    await bench.refused('undeclared_event', append('constructor', 1))
-    await bench.refused('undeclared_event', append('started', 1))
-    await bench.refused('undeclared_event', append('signal.go', 1))
-    await bench.refused('payload_mismatch', append('progress', 'one'))
-    await bench.refused('payload_too_large', append('note', 'x'.repeat(64 * 1024)))
-    await bench.refused('replay_key_required', append('finished', 1))
-    assert.deepEqual(await snapshotOf(bench.store), before)
-  })
+  behaves(
+    'an undeclared type, a reserved type, and a payload that breaks its schema are refused',
+    async (bench) => {
+      await bench.register(DECLARING, { pid })
+      const before = await snapshotOf(bench.store)
+      const append = (event: string, payload: string | number) =>
+        ({ type: 'append', pid, event, payload, replayKey: null, fence: null }) as const
+      await bench.refused('undeclared_event', append('unheard_of', 1))
+      await bench.refused('undeclared_event', append('constructor', 1))
+      await bench.refused('undeclared_event', append('started', 1))
+      await bench.refused('undeclared_event', append('signal.go', 1))
+      await bench.refused('payload_mismatch', append('progress', 'one'))
+      await bench.refused('payload_too_large', append('note', 'x'.repeat(64 * 1024)))
+      await bench.refused('replay_key_required', append('finished', 1))
+      assert.deepEqual(await snapshotOf(bench.store), before)
+    },
+  )
 
   behaves('a repeated stop is one request, and a weaker one changes nothing', async (bench) => {
     await bench.register(OUTSIDE, { pid })
@@ -98,7 +98,7 @@ export function replayKeys(behaves: Behaves): void {
     assert.deepEqual(await bench.eventTypes(pid), ['registered', 'stop_requested', 'stop_requested'])
   })
 
-  behaves('a process that somebody executes is written by its holder alone', async (bench) => {
+  behaves('only the holder writes events of a process that is executed', async (bench) => {
     const kernel = await bench.kernel({ id: 'k_one' })
     await kernel.kernel.register([
       { request: { ...TOOL, eventTypes: DECLARING.eventTypes }, actor: 'host', pid },

@@ -6,7 +6,7 @@ import { type Behaves, type Bench, OUTSIDE, pidOf, RERUNNABLE, times } from './b
 import { passTimeUntil } from './recovery.ts'
 import { snapshotOf } from './sound.ts'
 
-/** Waits for signals of these names one after another, and ends with what it got. */
+/** Waits for signals of these names one after another, and ends with their values. */
 export function takes(...names: readonly string[]): Script {
   return async (work, kernel) => {
     const got: Json[] = []
@@ -80,7 +80,7 @@ export function signals(behaves: Behaves): void {
     assert.deepEqual((await bench.row(pid)).record.signals['other'], { received: 1, taken: 0, pending: [4] })
   })
 
-  behaves('a wait that times out uses up no signal', async (bench) => {
+  behaves('a wait that times out consumes no signal', async (bench) => {
     const script: Script = async (work, kernel) => {
       const until = kernel.edges.clock.now() + 1_000
       const first = await kernel.awaitAnswer(work, { on: 'signal', name: 'go', ordinal: 1 }, until)
@@ -104,14 +104,14 @@ export function signals(behaves: Behaves): void {
     assert.equal((await send(bench, 'stop', 1, 'id')).type, 'appended')
   })
 
-  behaves('more signals than are kept are refused', async (bench) => {
+  behaves('signals beyond the limit of pending ones are refused', async (bench) => {
     await bench.register(OUTSIDE, { pid })
     for (const value of times(100)) assert.equal((await send(bench, 'go', value)).type, 'appended')
     await bench.refused('signals_full', { type: 'signal', pid, name: 'go', id: 'more', value: 0 })
     assert.equal((await send(bench, 'stay', 0)).type, 'appended')
   })
 
-  behaves('signals may have names that every object has', async (bench) => {
+  behaves('signals may have the names of properties that every object has', async (bench) => {
     const names = ['constructor', '__proto__', 'hasOwnProperty', 'toString']
     await bench.register(RERUNNABLE, { pid })
     for (const name of names) assert.equal((await send(bench, name, name)).type, 'appended')
@@ -119,7 +119,7 @@ export function signals(behaves: Behaves): void {
     assert.deepEqual(await resultOf(bench, kernel), names)
   })
 
-  behaves('a later attempt gets what the first one got, and goes on from there', async (bench) => {
+  behaves('a later attempt gets the same signals as the first one, and goes on from there', async (bench) => {
     const one = await bench.kernel({ id: 'k_one', script: takes('go', 'go') })
     await one.kernel.register([{ request: RERUNNABLE, actor: 'host', pid }])
     await send(bench, 'go', 'first')
@@ -130,7 +130,7 @@ export function signals(behaves: Behaves): void {
     assert.deepEqual(await resultOf(bench, two), ['first', 'second'])
   })
 
-  behaves('a wait goes on after its kernel was closed in order', async (bench) => {
+  behaves('a wait goes on after its kernel closed in order', async (bench) => {
     const one = await bench.kernel({ id: 'k_one', script: takes('go') })
     await one.kernel.register([{ request: RERUNNABLE, actor: 'host', pid }])
     await waitingFor(bench, 1)
@@ -141,7 +141,7 @@ export function signals(behaves: Behaves): void {
     assert.deepEqual(await resultOf(bench, two), ['at last'])
   })
 
-  behaves('the time that the first attempt set holds for later ones', async (bench) => {
+  behaves('the timeout of the first attempt holds for later ones', async (bench) => {
     const sleeps: Script = async (work, kernel) => {
       const until = kernel.edges.clock.now() + 10_000
       await kernel.awaitAnswer(work, { on: 'timer', name: 'sleep', ordinal: 1 }, until)

@@ -7,7 +7,7 @@ import type { Store } from '../../store/contract.ts'
 
 const PAGE = 1_000
 
-/** What must hold of any store at any time, whatever happened to it. */
+/** The invariants that every store keeps at all times. */
 export async function assertSound(store: Store): Promise<void> {
   const rows = await allProcesses(store)
   const feed = await allChanges(store)
@@ -29,7 +29,7 @@ export async function assertSound(store: Store): Promise<void> {
   assert.deepEqual(
     [...byPid.keys()].filter((pid) => !known.has(pid)),
     [],
-    'the feed has nothing else',
+    'the feed has no other events',
   )
   const { live } = await store.ask({ ask: 'activity', session: null, since: null })
   assert.equal(
@@ -40,10 +40,10 @@ export async function assertSound(store: Store): Promise<void> {
   for (const scope of scopesOf(rows)) await assertNoticesCaused(store, scope, byPid)
 }
 
-/** How many processes are looked at one by one; the others only as the feed shows them. */
+/** How many processes are checked one by one; the others are checked only by the feed. */
 const CLOSELY = 25
 
-/** Whoever may have been told something. */
+/** The scopes that may have notices. */
 function scopesOf(rows: readonly ProcessRow[]): Set<string> {
   const scopes = new Set<string>()
   for (const { record } of rows) {
@@ -54,7 +54,7 @@ function scopesOf(rows: readonly ProcessRow[]): Set<string> {
   return scopes
 }
 
-/** Everything that can be asked of a store, to compare before and after something that must change nothing. */
+/** A copy of everything in a store, to show that an operation changed nothing. */
 export async function snapshotOf(store: Store) {
   const sessions = await store.ask({ ask: 'sessions', after: null, limit: PAGE })
   const processes = await allProcesses(store)
@@ -80,7 +80,7 @@ export async function snapshotOf(store: Store) {
   }
 }
 
-/** In order of registration, ended ones too. */
+/** In order of registration, with ended processes. */
 async function allProcesses(store: Store): Promise<ProcessRow[]> {
   const rows: ProcessRow[] = []
   let after: number | null = null
@@ -124,7 +124,7 @@ function assertEndsOnce({ record, holder }: ProcessRow, events: readonly StoredE
   assert.equal(ends.length, record.outcome === null ? 0 : 1, `${record.pid} ended once, or not at all`)
   if (record.outcome === null) return
   assert.equal(ends[0]?.seq, record.revision, `nothing came after the end of ${record.pid}`)
-  assert.equal(holder, null, `nobody holds ${record.pid}, which has ended`)
+  assert.equal(holder, null, `${record.pid} has ended, and has no holder`)
 }
 
 async function assertNoticesCaused(

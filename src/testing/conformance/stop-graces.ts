@@ -11,11 +11,16 @@ const DEFAULT_GRACE_MS = 30_000
 export function stopGraces(behaves: Behaves): void {
   const pid = pidOf('a')
   const cancel = (graceMs?: number): Asking => ({
-    ...{ type: 'stop', pid, how: 'cancel', reason: 'enough', cause: null },
-    ...{ replayKey: `stop:${graceMs}`, ...(graceMs === undefined ? {} : { graceMs }) },
+    type: 'stop',
+    pid,
+    how: 'cancel',
+    reason: 'enough',
+    cause: null,
+    replayKey: `stop:${graceMs}`,
+    ...(graceMs === undefined ? {} : { graceMs }),
   })
 
-  /** A kernel whose code neither ends nor listens until `let go`. */
+  /** A kernel whose code neither ends nor reacts until the test releases it. */
   const deafKernel = async (bench: Bench, request: RegistrationRequest = RERUNNABLE) => {
     const late = Promise.withResolvers<{ status: 'completed'; result: string }>()
     const script = () => late.promise
@@ -27,7 +32,7 @@ export function stopGraces(behaves: Behaves): void {
   }
 
   behaves(
-    'a process whose code ignores a cancel ends as cancelled when the grace is over, and says that its stop was not seen',
+    'a process whose code ignores a cancel ends as cancelled after the grace, with the evidence that its stop was not seen',
     async (bench) => {
       const { kernel, late, work } = await deafKernel(bench)
       const { row } = await bench.performed('appended', cancel())
@@ -54,7 +59,7 @@ export function stopGraces(behaves: Behaves): void {
     },
   )
 
-  behaves('code that stops within its grace ends with what it says, and is not given up', async (bench) => {
+  behaves('code that stops within its grace ends with its own outcome', async (bench) => {
     const { kernel, late, work } = await deafKernel(bench)
     await bench.performed('appended', cancel())
     await aborted(work.signal)
@@ -68,7 +73,7 @@ export function stopGraces(behaves: Behaves): void {
     await kernel.close()
   })
 
-  behaves('a stop that was asked for before its process was found has its grace, too', async (bench) => {
+  behaves('a stop that was requested before its process was found has its grace, too', async (bench) => {
     const lossy = losingAnswers(await bench.open())
     const script = () => new Promise<never>(() => undefined)
     const { kernel, begun } = await bench.kernel({ id: 'k_one', script }, lossy.store)
@@ -76,7 +81,7 @@ export function stopGraces(behaves: Behaves): void {
     const registering = kernel.register([{ request: RERUNNABLE, actor: 'host', pid }])
     await assert.rejects(registering, { code: 'outcome_unknown' })
     await bench.performed('appended', cancel())
-    // Heard before the process is found, so that its record alone tells of it.
+    // The kernel receives it before it finds the process, so only the record has the stop.
     await kernel.waitForEvent(pid, 0, ({ type }) => type === 'stop_requested', {})
     await kernel.sweep()
     await aborted((await begun(pid)).signal)
@@ -86,7 +91,7 @@ export function stopGraces(behaves: Behaves): void {
     assert.equal((await bench.row(pid)).record.outcome?.evidence, 'not_seen_to_stop')
   })
 
-  behaves('a stop is given up under its fence and after its own grace alone', async (bench) => {
+  behaves('a stop is given up only under its fence and after its own grace', async (bench) => {
     const { row } = await held(bench, pid, RERUNNABLE)
     const fence = { holder: 'k_else', fence: row.fence }
     const giveUp: Asking = { type: 'give_up_stop', pid, fence }
@@ -104,32 +109,39 @@ export function stopGraces(behaves: Behaves): void {
     assert.equal(given.row.record.outcome?.evidence, 'not_seen_to_stop')
     await bench.refused('already_ended', giveUp)
     await bench.refused('already_ended', {
-      ...{ type: 'end', pid, ending: { status: 'completed', result: 'late' } },
-      ...{ replayKey: `end:${fence.fence}`, fence },
+      type: 'end',
+      pid,
+      ending: { status: 'completed', result: 'late' },
+      replayKey: `end:${fence.fence}`,
+      fence,
     })
   })
 
   behaves(
-    'a stop with a grace of 0 is never given up, and that of an external process neither',
+    'a stop with a grace of 0, and a stop of an external process, are never given up',
     async (bench) => {
       const { row } = await held(bench, pid, RERUNNABLE)
       await bench.performed('appended', cancel(0))
       bench.clock.advance(10 * DEFAULT_GRACE_MS)
       await bench.refused('stopping', {
-        ...{ type: 'give_up_stop', pid, fence: { holder: 'k_else', fence: row.fence } },
+        type: 'give_up_stop',
+        pid,
+        fence: { holder: 'k_else', fence: row.fence },
       })
       const other = pidOf('b')
       await bench.register(OUTSIDE, { pid: other })
       await bench.performed('appended', { ...cancel(1), pid: other })
       bench.clock.advance(DEFAULT_GRACE_MS)
       await bench.refused('stale_fence', {
-        ...{ type: 'give_up_stop', pid: other, fence: { holder: 'k_else', fence: 1 } },
+        type: 'give_up_stop',
+        pid: other,
+        fence: { holder: 'k_else', fence: 1 },
       })
     },
   )
 }
 
-/** A store that commits the next registration and does not say so. */
+/** A store that commits the next registration and then reports an unknown outcome. */
 function losingAnswers(inner: Store): { readonly store: Store; loseNext(): void } {
   let losing = false
   const write = async <Answer>(plan: Plan<Answer>): Promise<Answer> => {
@@ -158,13 +170,13 @@ function losingAnswers(inner: Store): { readonly store: Store; loseNext(): void 
   }
 }
 
-/** The kernel has heard of the stop. */
+/** Resolves when the kernel has received the stop. */
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
-/** Held by a kernel that is not there, so that nothing happens by itself. */
+/** Registers a process whose holder does not run, so that nothing happens by itself. */
 async function held(bench: Bench, pid: string, request: RegistrationRequest) {
   await bench.announce('k_else', 10_000_000)
   const row = await bench.register(request, { pid, startBy: 'k_else' })

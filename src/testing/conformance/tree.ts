@@ -5,7 +5,7 @@ import { openSession } from '../../kernel/sessions.ts'
 import { type Asking, accepted, type Behaves, type Bench, OUTSIDE, pidOf, TOOL, times } from './bench.ts'
 import { stop } from './recovery.ts'
 
-/** Stops and ends that are carried down a tree. */
+/** Stops and ends that propagate down a tree. */
 export function tree(behaves: Behaves): void {
   const root = pidOf('root')
   const child = (pid: string, parent: string, lifetime: Lifetime = 'parent') =>
@@ -43,30 +43,33 @@ export function tree(behaves: Behaves): void {
     await allCarried(bench)
   })
 
-  behaves('survivors on purpose are passed by, with all that is below them', async (bench) => {
-    await bench.register(TOOL, { pid: root })
-    accepted(
-      await bench.tryRegister([
-        child(pidOf('parent'), root, 'parent'),
-        child(pidOf('daemon'), root, 'daemon'),
-        child(pidOf('detached'), root, 'detached'),
-        child(pidOf('below'), pidOf('detached'), 'parent'),
-      ]),
-    )
-    const { kernel } = await idle(bench, 'k_one')
-    await stop(kernel, root, 'enough', 'kill')
-    await kernel.waitForEnd(pidOf('parent'), {})
-    await allCarried(bench)
-    const statuses = await Promise.all(
-      ['parent', 'daemon', 'detached', 'below'].map(
-        async (text) => (await bench.row(pidOf(text))).record.status,
-      ),
-    )
-    assert.deepEqual(statuses, ['cancelled', 'queued', 'queued', 'queued'])
-    assert.equal((await bench.row(pidOf('parent'))).record.stopRequest?.how, 'kill')
-  })
+  behaves(
+    'a stop skips processes that survive their parent on purpose, with everything below them',
+    async (bench) => {
+      await bench.register(TOOL, { pid: root })
+      accepted(
+        await bench.tryRegister([
+          child(pidOf('parent'), root, 'parent'),
+          child(pidOf('daemon'), root, 'daemon'),
+          child(pidOf('detached'), root, 'detached'),
+          child(pidOf('below'), pidOf('detached'), 'parent'),
+        ]),
+      )
+      const { kernel } = await idle(bench, 'k_one')
+      await stop(kernel, root, 'enough', 'kill')
+      await kernel.waitForEnd(pidOf('parent'), {})
+      await allCarried(bench)
+      const statuses = await Promise.all(
+        ['parent', 'daemon', 'detached', 'below'].map(
+          async (text) => (await bench.row(pidOf(text))).record.status,
+        ),
+      )
+      assert.deepEqual(statuses, ['cancelled', 'queued', 'queued', 'queued'])
+      assert.equal((await bench.row(pidOf('parent'))).record.stopRequest?.how, 'kill')
+    },
+  )
 
-  behaves('a stop passes through a child that has ended, to what still lives below it', async (bench) => {
+  behaves('a stop passes through an ended child to the live processes below it', async (bench) => {
     await openSession(bench.edges, 'host', 's1', null)
     await bench.register(OUTSIDE, { pid: root })
     await bench.register({ ...OUTSIDE, parent: root }, { pid: pidOf('middle') })
@@ -78,7 +81,7 @@ export function tree(behaves: Behaves): void {
     await kernel.perform({ type: 'end', pid: pidOf('middle'), ...ended })
     await allCarried(bench)
     assert.equal((await bench.row(pidOf('leaf'))).record.status, 'queued')
-    assert.deepEqual(await prune(bench.edges, { keep: 0 }), [], 'what leads to a live one is kept')
+    assert.deepEqual(await prune(bench.edges, { keep: 0 }), [], 'an ancestor of a live process is kept')
     await stop(kernel, root, 'the whole tree')
     const stopped = await kernel.waitForEnd(pidOf('leaf'), {})
     assert.ok(stopped.type === 'done')
@@ -97,7 +100,7 @@ export function tree(behaves: Behaves): void {
   })
 
   behaves(
-    'the end of a parent stops the children that live as long as it does, and no others',
+    'the end of a parent stops the children with the lifetime of the parent, and no others',
     async (bench) => {
       await bench.register(OUTSIDE, { pid: root })
       accepted(
@@ -122,31 +125,34 @@ export function tree(behaves: Behaves): void {
     },
   )
 
-  behaves('a stop whose carrier never was or crashed is carried on by the next sweep', async (bench) => {
-    const children = times(250).map((index) => pidOf(`c${index}`))
-    await bench.register(TOOL, { pid: root })
-    accepted(await bench.tryRegister(children.map((pid) => child(pid, root))))
-    accepted(await bench.tryRegister([child(pidOf('below'), children[249] ?? '')]))
-    // The request is durable by itself: it was written without any kernel, and the first one dies on the way.
-    assert.equal((await bench.performed('appended', stopRoot)).row.carry, 'stop')
-    const carrying = await bench.store.ask({ ask: 'carrying', after: null, limit: 10 })
-    assert.deepEqual(
-      carrying.items.map(({ record }) => record.pid),
-      [root],
-    )
-    const one = await idle(bench, 'k_one')
-    one.crash()
-    const two = await idle(bench, 'k_two')
-    await two.kernel.sweep()
-    const all = [...children, pidOf('below')]
-    for (const ended of await Promise.all(all.map((pid) => two.kernel.waitForEnd(pid, {})))) {
-      assert.equal(ended.type === 'done' && ended.value.record.outcome?.status, 'cancelled')
-    }
-    await allCarried(bench)
-    assert.deepEqual(await bench.eventTypes(children[0] ?? ''), ['registered', 'stop_requested', 'ended'])
-  })
+  behaves(
+    'the next sweep carries on a stop that no kernel carried, or whose kernel crashed',
+    async (bench) => {
+      const children = times(250).map((index) => pidOf(`c${index}`))
+      await bench.register(TOOL, { pid: root })
+      accepted(await bench.tryRegister(children.map((pid) => child(pid, root))))
+      accepted(await bench.tryRegister([child(pidOf('below'), children[249] ?? '')]))
+      // The request is durable by itself: it was written without a kernel, and the first kernel dies while it carries it.
+      assert.equal((await bench.performed('appended', stopRoot)).row.carry, 'stop')
+      const carrying = await bench.store.ask({ ask: 'carrying', after: null, limit: 10 })
+      assert.deepEqual(
+        carrying.items.map(({ record }) => record.pid),
+        [root],
+      )
+      const one = await idle(bench, 'k_one')
+      one.crash()
+      const two = await idle(bench, 'k_two')
+      await two.kernel.sweep()
+      const all = [...children, pidOf('below')]
+      for (const ended of await Promise.all(all.map((pid) => two.kernel.waitForEnd(pid, {})))) {
+        assert.equal(ended.type === 'done' && ended.value.record.outcome?.status, 'cancelled')
+      }
+      await allCarried(bench)
+      assert.deepEqual(await bench.eventTypes(children[0] ?? ''), ['registered', 'stop_requested', 'ended'])
+    },
+  )
 
-  behaves('a stop is heard by whoever executes a descendant, on another connection', async (bench) => {
+  behaves('a stop reaches the executor of a descendant on another connection', async (bench) => {
     const worker = await bench.kernel({ id: 'k_worker' })
     await bench.register(OUTSIDE, { pid: root })
     await worker.kernel.register([{ ...child(pidOf('b'), root), actor: 'host' }])
@@ -158,7 +164,7 @@ export function tree(behaves: Behaves): void {
     assert.equal(work.signal.aborted, true)
   })
 
-  behaves('a kill ends what does not listen', async (bench) => {
+  behaves('a kill ends a process that ignores stops', async (bench) => {
     const deaf = await bench.kernel({ id: 'k_deaf', script: () => new Promise<never>(() => {}) })
     await deaf.kernel.register([{ request: TOOL, actor: 'host', pid: root }])
     await deaf.begun(root)
@@ -174,7 +180,7 @@ export function tree(behaves: Behaves): void {
   })
 }
 
-/** Every mark of something to carry on has been taken off. */
+/** No process has a carry mark any more. */
 export async function allCarried(bench: Bench): Promise<void> {
   for (;;) {
     const { items } = await bench.store.ask({ ask: 'carrying', after: null, limit: 1 })

@@ -10,7 +10,7 @@ import { markDeleted, openSession } from '../../kernel/sessions.ts'
 import { type Behaves, type Bench, codeOf, OUTSIDE, pidOf, TOOL, times } from './bench.ts'
 import { snapshotOf } from './sound.ts'
 
-/** Grants, and what the deletion of a session takes with it. */
+/** Grants, and the deletion of a session. */
 export function visibility(behaves: Behaves): void {
   const open = async (bench: Bench) => {
     for (const id of ['s1', 's2', 's3']) await openSession(bench.edges, 'host', id, null)
@@ -20,7 +20,7 @@ export function visibility(behaves: Behaves): void {
   const granted = async (bench: Bench, session: string) =>
     (await bench.store.ask({ ask: 'grants', session })).map(({ pid, descriptor }) => [pid, descriptor])
 
-  behaves('grants are given, told again, and taken back', async (bench) => {
+  behaves('grants are given, changed, and revoked', async (bench) => {
     await open(bench)
     await grant(bench.edges, 'host', 's2', [pidOf('a'), pidOf('b')], { as: 'reader' })
     await grant(bench.edges, 'host', 's2', [pidOf('b')], null)
@@ -38,7 +38,7 @@ export function visibility(behaves: Behaves): void {
     assert.deepEqual(await granted(bench, 's2'), [[pidOf('a'), { as: 'reader' }]])
   })
 
-  behaves('a grant shows, and gives no right to act', async (bench) => {
+  behaves('a grant makes a process visible, and gives no right to act', async (bench) => {
     await open(bench)
     const { record } = await bench.row(pidOf('a'))
     assert.equal(await mayRead(bench.edges, 'session:s2', record), false)
@@ -51,7 +51,7 @@ export function visibility(behaves: Behaves): void {
     assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
-  behaves('a list has what an actor may see, in full pages, whatever lies between', async (bench) => {
+  behaves('a list has the processes that an actor may see, in full pages', async (bench) => {
     await populate(bench)
     for (const actor of ACTORS)
       for (const filter of FILTERS)
@@ -64,11 +64,11 @@ export function visibility(behaves: Behaves): void {
             `${actor} ${JSON.stringify(filter)}`,
           )
           const short = listed.slice(0, -1).filter(({ length }) => length < PAGE)
-          assert.deepEqual(short, [], 'only the last page has room left')
+          assert.deepEqual(short, [], 'only the last page is not full')
         }
   })
 
-  behaves('an actor of no known kind sees nothing', async (bench) => {
+  behaves('an actor of an unknown kind sees nothing', async (bench) => {
     await populate(bench)
     for (const actor of STRANGERS) {
       const listed = await pages(bench, { filter: { status: 'any' } }, actor)
@@ -80,7 +80,7 @@ export function visibility(behaves: Behaves): void {
     }
   })
 
-  behaves('a list follows grants that are given and taken back, and processes that move', async (bench) => {
+  behaves('a list reflects grants that are given and revoked, and processes that move', async (bench) => {
     await populate(bench)
     const listed = async (session: string) =>
       (await pages(bench, { filter: {} }, `session:${session}`)).flat()
@@ -94,7 +94,7 @@ export function visibility(behaves: Behaves): void {
     assert.ok((await listed('s3')).includes(own))
   })
 
-  behaves('the beginning of a pid finds what an actor may see, however many there are', async (bench) => {
+  behaves('a prefix of a pid finds only processes that the actor may see', async (bench) => {
     await populate(bench)
     for (const actor of ACTORS) {
       const visibleTo = visibilityOf(actor)
@@ -110,7 +110,7 @@ export function visibility(behaves: Behaves): void {
     await grant(bench.edges, 'host', 's2', [pidOf('a'), pidOf('b')], 1)
     const before = await snapshotOf(bench.store)
     const no = [
-      ['unknown_pid', grant(bench.edges, 'host', 's3', [pidOf('a'), pidOf('nobody')], null)],
+      ['unknown_pid', grant(bench.edges, 'host', 's3', [pidOf('a'), pidOf('unknown')], null)],
       ['session_unknown', grant(bench.edges, 'host', 's9', [pidOf('a')], null)],
       ['unknown_pid', transfer(bench.edges, 'host', 's2', 's3', [pidOf('a'), pidOf('c')])],
       ['session_unknown', transfer(bench.edges, 'host', 's2', 's9', [pidOf('a')])],
@@ -127,7 +127,7 @@ export function visibility(behaves: Behaves): void {
   })
 
   behaves(
-    'the deletion of a session takes what is its own, touches nothing else, and says what it did',
+    'the deletion of a session removes what it owns, changes nothing else, and reports what it did',
     async (bench) => {
       for (const id of ['s1', 's2']) await openSession(bench.edges, 'host', id, null)
       const own = { session: 's1' }
@@ -179,7 +179,7 @@ export function visibility(behaves: Behaves): void {
     assert.equal((await bench.row(pidOf('stopped'))).record.status, 'cancelled')
   })
 
-  behaves('activity counts what lives, in all, in a session, and since a time', async (bench) => {
+  behaves('activity counts live processes: all, of a session, and since a time', async (bench) => {
     await open(bench)
     const activity = (session: string | null, since: number | null) =>
       bench.store.ask({ ask: 'activity', session, since })
@@ -197,7 +197,7 @@ export function visibility(behaves: Behaves): void {
 
 const PAGE = 3
 const SESSIONS = ['s1', 's2', 's3', 's4'] as const
-/** Actors of no kind that the rule knows. */
+/** Actors of kinds that the rule does not know. */
 const STRANGERS = ['', 'human:eve', 'hosts', 'kernel', 'Session:s1'].map((text) => text as Actor)
 const ACTORS: readonly Actor[] = [
   'host',
@@ -205,11 +205,11 @@ const ACTORS: readonly Actor[] = [
   'session:s1',
   'session:s3',
   'session:s4',
-  'session:nobody',
+  'session:unknown',
   'session:',
   `process:${pidOf('s1n0')}`,
   `process:${pidOf('s1n0child')}`,
-  `process:${pidOf('nobody')}`,
+  `process:${pidOf('unknown')}`,
   ...STRANGERS,
 ]
 const FILTERS: readonly Filter[] = [
@@ -222,7 +222,7 @@ const FILTERS: readonly Filter[] = [
   { pid: [pidOf('s1n1'), pidOf('s2n1'), pidOf('s2n2')] },
 ]
 
-/** Processes of three sessions and of none, some with children, some ended, and grants across; `s4` has nothing but grants. */
+/** Processes of three sessions and of none, some with children, some ended, with grants between sessions; `s4` has only grants. */
 async function populate(bench: Bench): Promise<void> {
   for (const id of SESSIONS) await openSession(bench.edges, 'host', id, null)
   const owners = [{ session: 's1' }, { session: 's2' }, { session: 's3' }, {}]
@@ -250,16 +250,19 @@ async function populate(bench: Bench): Promise<void> {
   }
   for (const text of ['s1n2', 's2n1child', 's2n4', 's3n5'])
     await perform(bench.edges, {
-      ...{ type: 'request_abandon', pid: pidOf(text), reason: 'gone' },
-      ...{ actor: 'host', at: bench.clock.now() },
+      type: 'request_abandon',
+      pid: pidOf(text),
+      reason: 'gone',
+      actor: 'host',
+      at: bench.clock.now(),
     })
   await grant(bench.edges, 'host', 's1', ['s2n1', 's2n4', 's3n0', 's4n7'].map(pidOf), null)
-  // One that the session owns anyway.
+  // A grant of a process that the session owns.
   await grant(bench.edges, 'host', 's1', [pidOf('s1n3')], null)
   await grant(bench.edges, 'host', 's4', ['s1n0', 's1n2', 's4n1'].map(pidOf), null)
 }
 
-/** What the rule says that an actor sees, of everything there is. */
+/** The processes that an actor sees according to the rule. */
 async function seenBy(bench: Bench, actor: Actor, filter: Filter): Promise<string[]> {
   const visibility = visibilityOf(actor)
   const { items } = await bench.store.ask({ ask: 'processes', filter, after: null, limit: 10_000 })

@@ -15,13 +15,13 @@ const GO: WaitRef = { on: 'signal', name: 'go', ordinal: 1, place: 1 }
 export function workflows(behaves: Behaves): void {
   const pid = pidOf('a')
 
-  behaves('a step is in the log once, and said again it is the first one', async (bench) => {
+  behaves('a step is in the log once, and a repeated one gets the first answer', async (bench) => {
     const fence = await begun(bench, pid)
     await bench.performed('appended', { type: 'end_step', pid, fence, step: step(1, 'first') })
     const again = { type: 'end_step', pid, fence, step: step(1, 'second') } as const
     const { event } = await bench.performed('replayed', again)
     assert.deepEqual(event.payload, step(1, 'first'))
-    // Steps that were under way at once end in any order.
+    // Steps that run at once end in any order.
     await bench.performed('appended', { type: 'end_step', pid, fence, step: step(3, 'third') })
     await bench.performed('appended', { type: 'end_step', pid, fence, step: step(2, 'second') })
     await bench.performed('replayed', { type: 'end_step', pid, fence, step: step(2, 'again') })
@@ -32,7 +32,7 @@ export function workflows(behaves: Behaves): void {
     assert.deepEqual((await bench.row(pid)).record.journal, { last: 3, attempts: 0 })
   })
 
-  behaves('of the same step, written ten times at once, one is in the log', async (bench) => {
+  behaves('a step that is written ten times at once is in the log once', async (bench) => {
     const fence = await begun(bench, pid)
     const edges = await Promise.all(times(3).map(async () => bench.edgesOver(await bench.open())))
     const answers = await Promise.all(
@@ -52,13 +52,15 @@ export function workflows(behaves: Behaves): void {
     await bench.refused('stale_fence', { type: 'end_step', pid, fence: stale, step: step(1, 1) })
     await bench.refused('stale_fence', { type: 'park', pid, fence: stale, waits: [] })
     await bench.refused('conflict', {
-      ...{ type: 'end_step', pid: tool.record.pid, step: step(1, 1) },
+      type: 'end_step',
+      pid: tool.record.pid,
+      step: step(1, 1),
       fence: { holder: 'h1', fence: tool.fence },
     })
     assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
-  behaves('what is parked is held by nobody, and a signal makes it ready', async (bench) => {
+  behaves('a parked process has no holder, and a signal makes it ready', async (bench) => {
     const fence = await begun(bench, pid)
     await park(bench, pid, fence, [GO])
     assert.deepEqual(await due(bench), { now: [], next: null })
@@ -72,7 +74,7 @@ export function workflows(behaves: Behaves): void {
     assert.equal(row?.fence, fence.fence + 1)
   })
 
-  behaves('a park that is asked for again is kept, until somebody has claimed it', async (bench) => {
+  behaves('a repeated park changes nothing, until a holder has claimed the process', async (bench) => {
     const fence = await begun(bench, pid)
     await park(bench, pid, fence, [GO])
     const before = await snapshotOf(bench.store)
@@ -83,26 +85,29 @@ export function workflows(behaves: Behaves): void {
     await bench.refused('stale_fence', { type: 'park', pid, fence, waits: [GO] })
   })
 
-  behaves('what is parked until a time is due then, and still waits when it is begun', async (bench) => {
-    const fence = await begun(bench, pid)
-    const until = bench.clock.now() + 5_000
-    const timer: WaitRef = { on: 'timer', name: 'sleep', ordinal: 1, place: 1 }
-    await bench.performed('appended', { type: 'enter_wait', pid, fence, wait: GO, until: null })
-    await bench.performed('appended', { type: 'enter_wait', pid, fence, wait: timer, until })
-    await bench.performed('appended', { type: 'park', pid, fence, waits: [GO, timer] })
-    assert.deepEqual(await due(bench), { now: [], next: until })
-    assert.deepEqual(await claimAndStart(bench.edges, [pid], 'h2'), [])
-    await bench.clock.advance(5_000)
-    assert.deepEqual(await due(bench), { now: [pid], next: null })
-    const [row] = await claimAndStart(bench.edges, [pid], 'h2')
-    assert.equal(row?.record.status, 'waiting')
-    assert.deepEqual(
-      [row?.record.wait?.on, ...(row?.record.moreWaits ?? []).map(({ on }) => on)],
-      ['signal', 'timer'],
-    )
-  })
+  behaves(
+    'a process that is parked until a time is due then, and still waits when it starts',
+    async (bench) => {
+      const fence = await begun(bench, pid)
+      const until = bench.clock.now() + 5_000
+      const timer: WaitRef = { on: 'timer', name: 'sleep', ordinal: 1, place: 1 }
+      await bench.performed('appended', { type: 'enter_wait', pid, fence, wait: GO, until: null })
+      await bench.performed('appended', { type: 'enter_wait', pid, fence, wait: timer, until })
+      await bench.performed('appended', { type: 'park', pid, fence, waits: [GO, timer] })
+      assert.deepEqual(await due(bench), { now: [], next: until })
+      assert.deepEqual(await claimAndStart(bench.edges, [pid], 'h2'), [])
+      await bench.clock.advance(5_000)
+      assert.deepEqual(await due(bench), { now: [pid], next: null })
+      const [row] = await claimAndStart(bench.edges, [pid], 'h2')
+      assert.equal(row?.record.status, 'waiting')
+      assert.deepEqual(
+        [row?.record.wait?.on, ...(row?.record.moreWaits ?? []).map(({ on }) => on)],
+        ['signal', 'timer'],
+      )
+    },
+  )
 
-  behaves('nothing is parked that no longer waits for all of it, or is to stop', async (bench) => {
+  behaves('a process is not parked if one of its waits has ended, or if it has to stop', async (bench) => {
     const fence = await begun(bench, pid)
     await bench.performed('appended', { type: 'enter_wait', pid, fence, wait: GO, until: null })
     await bench.performed('appended', { type: 'signal', pid, name: 'go', id: '1', value: 1 })
@@ -138,32 +143,34 @@ export function workflows(behaves: Behaves): void {
     await bench.refused('conflict', { type: 'enter_wait', ...held, wait: other, until: null })
   })
 
-  behaves(
-    'the end of a child is told to the parent that is parked, in the same transaction',
-    async (bench) => {
-      const fence = await begun(bench, pid)
-      const child = await spawned(bench, pid, 'c')
-      await parkOn(bench, pid, fence, child)
-      const at = await bench.performed('appended', { type: 'stop', ...stopOf(child) })
-      assert.equal(at.row.record.status, 'cancelled')
-      const { record } = await bench.row(pid)
-      assert.deepEqual([record.status, record.parked, record.wait], ['queued', true, null])
-      const left = (await bench.events(pid)).at(-1)
-      assert.deepEqual(
-        [left?.type, left?.payload],
-        [
-          'wait_left',
-          {
-            ...{ on: 'child', name: child, ordinal: 1, place: 2, how: 'ended', signalSeq: null },
-            value: at.row.record.outcome,
-          },
-        ],
-      )
-      assert.deepEqual(await due(bench), { now: [pid], next: null })
-    },
-  )
+  behaves('the end of a child reaches its parked parent in the same transaction', async (bench) => {
+    const fence = await begun(bench, pid)
+    const child = await spawned(bench, pid, 'c')
+    await parkOn(bench, pid, fence, child)
+    const at = await bench.performed('appended', { type: 'stop', ...stopOf(child) })
+    assert.equal(at.row.record.status, 'cancelled')
+    const { record } = await bench.row(pid)
+    assert.deepEqual([record.status, record.parked, record.wait], ['queued', true, null])
+    const left = (await bench.events(pid)).at(-1)
+    assert.deepEqual(
+      [left?.type, left?.payload],
+      [
+        'wait_left',
+        {
+          on: 'child',
+          name: child,
+          ordinal: 1,
+          place: 2,
+          how: 'ended',
+          signalSeq: null,
+          value: at.row.record.outcome,
+        },
+      ],
+    )
+    assert.deepEqual(await due(bench), { now: [pid], next: null })
+  })
 
-  behaves('a child that ends while its parent is being parked is never missed', async (bench) => {
+  behaves('a parent that is being parked never misses the end of its child', async (bench) => {
     const [one, two] = [bench.edgesOver(await bench.open()), bench.edgesOver(await bench.open())]
     await repeat(20, async (round) => {
       const parent = pidOf(`p${round}`)
@@ -185,7 +192,7 @@ export function workflows(behaves: Behaves): void {
     })
   })
 
-  behaves('a workflow that gets on may lose more holders than one that does not', async (bench) => {
+  behaves('a workflow that makes progress may lose more holders than one that does not', async (bench) => {
     const limited = { ...WORKFLOW, limits: { attempts: 2 } }
     for (const [name, steps] of [
       ['on', true],
@@ -201,7 +208,7 @@ export function workflows(behaves: Behaves): void {
         const fence = { holder, fence: row.fence }
         if (steps)
           await bench.performed('appended', { type: 'end_step', pid: lost, fence, step: step(round + 1, 1) })
-        // Not before: the kernels of earlier rounds still look for dead holders.
+        // Only now: the kernels of earlier rounds still look for dead holders.
         bench.proof(holder, 'dead')
         await (await bench.kernel({ id: `r${name}${round}`, serves: [] })).kernel.sweep()
         await bench.clock.advance(60_000)
@@ -212,7 +219,7 @@ export function workflows(behaves: Behaves): void {
     assert.deepEqual([off.status, off.outcome?.reason], ['failed', 'attempts_exhausted'])
   })
 
-  behaves('a workflow that gets on while it is being given up is put back in line', async (bench) => {
+  behaves('a workflow that makes progress while it is being given up is queued again', async (bench) => {
     const pid = pidOf('late')
     await bench.register({ ...WORKFLOW, limits: { attempts: 2 } }, { pid })
     const [row] = await claimAndStart(bench.edges, [pid], 'h1')
@@ -272,7 +279,7 @@ function step(place: number, value: string | number): StepEnded {
   return { place, kind: 'step', name: 'do', began: 1, tries: 1, how: 'done', value }
 }
 
-/** What could be claimed now, and when the next could. */
+/** The processes that can be claimed now, and when the next one can. */
 async function due(bench: Bench) {
   const asked = { serves: SERVES, here: [], at: bench.clock.now() }
   return {

@@ -2,17 +2,18 @@ import { type Account, accountOf, leftOf, spentOf } from '../../../src/core/allo
 import { COUNTED, type Counted, plus } from '../../../src/core/allowance/amounts.ts'
 import type { Check, Ledger } from '../ledger.ts'
 import { same } from '../ledger.ts'
+import { asJson } from '../payload.ts'
 import type { Stage } from '../stage.ts'
 
 const LAW = 'no tree uses more than it was given'
 
 /**
- * Accounts are decided on facts that hold, and overdrawn only by what was said after the work; what is carved is what children
- * hold, and back at their end; a tree uses no more than its root was given, but for that.
+ * Accounts are decided on true facts, and overdrawn only by charges after the work. The carved amount is what children hold,
+ * and returns at their end. A tree uses no more than its root was given, except by charges after the work.
  */
 export function checkAllowances(stage: Stage, ledger: Ledger): Check {
   const accounts = new Map<string, Account>()
-  /** By how much all who may have used too much. */
+  /** The total overdraft by charges after the work. */
   const over = new Map<Counted, number>()
   return {
     other(change) {
@@ -20,7 +21,7 @@ export function checkAllowances(stage: Stage, ledger: Ledger): Check {
       if (change.type !== 'account') return
       const { was, account } = change
       const known = accounts.get(account.id) ?? null
-      if (!same(was as never, known as never))
+      if (!same(asJson(was), asJson(known)))
         stage.violated('decided on facts that hold', `${account.id} was ${JSON.stringify(known)}`)
       for (const name of COUNTED) {
         const more = overdraftOf(account, name) - (was === null ? 0 : overdraftOf(was, name))
@@ -63,7 +64,7 @@ function heldByChildren(stage: Stage, account: Account, all: readonly Account[])
   }
 }
 
-/** All that it and those below it have used, wherever that is written down, is at most what it was given. */
+/** The use of an account and of all accounts below it, in any account, is at most what it was given. */
 function usedBelow(
   stage: Stage,
   top: Account,
@@ -91,10 +92,10 @@ function overdraftOf(account: Account, name: Counted): number {
   return Math.max(0, -leftOf(account, name))
 }
 
-/** Sums of decimals may differ by less than is counted. */
+/** Rounding errors of decimal sums stay below this. */
 const EVEN = 1e-6
 
-/** One without limits may have come to be after its children ended. */
+/** An account without limits may have been created after its children ended. */
 function isLimited(account: Account | undefined): boolean {
   return account !== undefined && Object.keys(account.given).length > 0
 }

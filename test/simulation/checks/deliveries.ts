@@ -3,8 +3,8 @@ import type { Check } from '../ledger.ts'
 import type { Stage } from '../stage.ts'
 
 /**
- * Nobody is given what is out with another in time, and what was acknowledged is given to nobody; whoever has looked at a
- * notice in one turn has still done so when somebody looks in another. Worked out from the committed changes alone; `now` is the clock of whoever committed.
+ * A notice that a consumer has taken goes to no other before its timeout, and an acknowledged notice to none. An observation in
+ * one turn survives an observation in another. Derived from the committed changes alone; `now` is the clock of the writer.
  */
 export function checkDeliveries(stage: Stage): Check {
   const inboxes = new Map<string, Inbox>()

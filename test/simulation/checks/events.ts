@@ -3,7 +3,7 @@ import type { Check, Entry, Ledger } from '../ledger.ts'
 import { same } from '../ledger.ts'
 import type { Stage } from '../stage.ts'
 
-/** The log itself: positions rise, `seq` has no gaps, one end and nothing after it, and nothing ever changes. */
+/** The log: positions rise, `seq` has no gaps, one end and nothing after it, and no event ever changes. */
 export function checkEvents(stage: Stage, ledger: Ledger): Check {
   let position = 0
 
@@ -88,7 +88,7 @@ function oneOutcome(stage: Stage, pid: string, record: Entry['record']): void {
     stage.violated('never invent an outcome', `${pid} was seen gone: ${outcome.status}, not ${status}`)
 }
 
-/** Once a parent has been told to stop, or has ended, nothing comes to be under it. */
+/** No process is registered under a parent that has a stop request or has ended. */
 function underLiveParent(stage: Stage, ledger: Ledger, stored: readonly StoredEvent[]): void {
   for (const event of stored) {
     if (event.type !== 'registered') continue

@@ -1,10 +1,11 @@
-import type { ReservedEvent, StoredEvent } from '../../../src/core/process/event.ts'
+import type { StoredEvent } from '../../../src/core/process/event.ts'
 import type { Check, Entry, Ledger, ProcessChange } from '../ledger.ts'
+import { payloadOf } from '../payload.ts'
 import type { Stage } from '../stage.ts'
 
-/** Who may write what: fences only rise, leases change hands in the open, and a stale fence writes nothing. */
+/** Fences only rise, every change of a lease is recorded, and a stale fence writes nothing. */
 export function checkLeases(stage: Stage, ledger: Ledger): Check {
-  /** Holders whose row was taken away. */
+  /** Holders whose row was removed. */
   const gone = new Set<string>()
   return {
     process(change, before, stored) {
@@ -12,11 +13,11 @@ export function checkLeases(stage: Stage, ledger: Ledger): Check {
       decidedOnFacts(stage, change, before)
       handsOver(stage, pid, before?.row ?? { holder: null, fence: 0 }, change.row)
       for (const event of stored) written(stage, before, change, event)
-      const begunBy = stored.flatMap(({ type, payload }) =>
-        type === 'started' ? [(payload as unknown as Started).holder] : [],
-      )
-      for (const holder of begunBy)
-        if (gone.has(holder)) stage.violated('a removed holder begins nothing', `${holder} began ${pid}`)
+      for (const event of stored) {
+        const holder = payloadOf(event, 'started')?.holder
+        if (holder !== undefined && gone.has(holder))
+          stage.violated('a removed holder begins nothing', `${holder} began ${pid}`)
+      }
     },
 
     other(change) {
@@ -37,10 +38,9 @@ export function checkLeases(stage: Stage, ledger: Ledger): Check {
   }
 }
 
-type Started = Extract<ReservedEvent, { type: 'started' }>['payload']
 type Lease = { readonly holder: string | null; readonly fence: number }
 
-/** The store's promise: what a plan was told still held when it was committed. */
+/** The store's promise: the facts of a plan still held when it was committed. */
 function decidedOnFacts(stage: Stage, { was, row }: ProcessChange, before: Entry | undefined): void {
   const told = was === null ? 'none' : `${was.record.revision}/${was.holder}/${was.fence}/${was.carry}`
   const true_ =
@@ -63,7 +63,7 @@ function handsOver(stage: Stage, pid: string, from: Lease, to: Lease): void {
     stage.violated('one executor', `${pid} passed from ${from.holder} to ${to.holder} without recovery`)
 }
 
-/** What only a holder may write was written by the holder, under a fence that was its own all along. */
+/** Events that only a holder may write were written by the holder, under a fence that it had all along. */
 function written(stage: Stage, before: Entry | undefined, { row }: ProcessChange, event: StoredEvent): void {
   const { pid } = event
   const lease: Lease = before?.row ?? row
@@ -75,14 +75,14 @@ function written(stage: Stage, before: Entry | undefined, { row }: ProcessChange
       if (row.holder !== payload['holder']) broke(`started by ${payload['holder']}, held by ${row.holder}`)
       return
     case 'wait_entered':
-      if (lease.holder === null) broke('entered with nobody holding it')
+      if (lease.holder === null) broke('entered without a holder')
       if (!event.replayKey?.endsWith(`:${lease.fence}`))
         broke(`entered as ${event.replayKey}, under ${lease.fence}`)
       return
     case 'wait_left':
       // An answer, a signal, or the end of a child for which its parent was parked.
       if (lease.holder === null && !['answered', 'signal', 'ended'].includes(String(payload['how'])))
-        broke('left with nobody holding it')
+        broke('left without a holder')
       return
     case 'holder_lost':
     case 'released':
@@ -110,9 +110,9 @@ function endedUnder(
   if (executed === null || !actor.startsWith('kernel:')) return
   const holder = actor.slice('kernel:'.length)
   if (lease.holder !== holder) broke(`completed by ${holder}, held by ${lease.holder}`)
-  // A holder that had lapsed goes on under a higher fence, if nobody else had one in between.
+  // A holder that had lapsed goes on under a higher fence, if no other holder had one in between.
   for (let fence = Number(executed[1]); fence <= lease.fence; fence++) {
     const had = before?.granted.get(fence)
-    if (had !== holder) broke(`completed by ${holder}, but fence ${fence} was ${had ?? 'nobody'}'s`)
+    if (had !== holder) broke(`completed by ${holder}, but fence ${fence} belonged to ${had ?? 'no holder'}`)
   }
 }

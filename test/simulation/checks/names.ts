@@ -2,10 +2,10 @@ import { hasEnded } from '../../../src/core/process/record.ts'
 import type { Check, Ledger } from '../ledger.ts'
 import type { Stage } from '../stage.ts'
 
-/** Every request for it says `ifRunning`. */
+/** Every request for this name has `ifRunning`. */
 export const KEPT_NAME = 'only'
 
-/** Of a name that every request keeps, none is registered beside one that lives in the same session, or outside of all. */
+/** A kept name has at most one live process per session, and one without a session. */
 export function checkNames(stage: Stage, ledger: Ledger): Check {
   return {
     process({ row: { record } }, before) {

@@ -2,6 +2,7 @@ import type { Json } from '../../../src/core/json/json.ts'
 import type { StoredEvent } from '../../../src/core/process/event.ts'
 import type { EventType, Outcome, Registration } from '../../../src/core/process/record.ts'
 import { type Check, type Ledger, same } from '../ledger.ts'
+import { payloadOf } from '../payload.ts'
 import type { Stage } from '../stage.ts'
 
 interface Told {
@@ -18,7 +19,7 @@ interface Known {
   readonly registration: Registration
   session: string | undefined
   wakeTarget: string | null
-  /** Groups are told apart by whom they tell, and by name: of whoever joined, not of where it was moved since. */
+  /** The key of a group: its name and the scope that it notifies, as of the registration. */
   group: string | null
   startedAt: number | null
 }
@@ -31,8 +32,8 @@ interface Group {
 const ANY_TIME = -1
 
 /**
- * No notice is lost or doubled: who must have been told what is worked out here from the event log alone, in other
- * words than the kernel's, and compared with the inbox.
+ * No notice is lost or doubled: the expected notices are derived here from the event log alone, independently of the kernel's
+ * code, and compared with the inbox.
  */
 export function checkNotices(stage: Stage, ledger: Ledger): Check {
   const processes = new Map<string, Known>()
@@ -40,13 +41,14 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
   let expected = new Map<string, Told>()
   const approvals = new Set<string>()
 
-  /** Matches that were held back, by scope, and what tripped it. */
+  /** The count of held-back matches by scope, and the match that tripped it. */
   const tripped = new Map<string, { pid: string; seq: number; at: number; held: number }>()
 
   const expect = (told: Told) => expected.set(`${told.scope} ${told.pid} ${told.seq} ${told.kind}`, told)
 
   const heard = (event: StoredEvent) => {
-    if (event.type === 'registered') return registered(event)
+    const registration = payloadOf(event, 'registered')
+    if (registration !== undefined) return registered(event, registration)
     const known = processes.get(event.pid)
     if (known === undefined) return
     const payload = event.payload as Readonly<Record<string, Json>>
@@ -73,7 +75,7 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
       expect({ ...about(known, event), scope, kind, payload: { ...namesOf(known), ...payload } })
   }
 
-  /** Whoever is told is asked once, however many holders come upon it. */
+  /** An approval makes one notice, however many holders reach it. */
   const approval = (known: Known, event: StoredEvent) => {
     const { name: wait, ordinal, until } = event.payload as { name: string; ordinal: number; until: Json }
     const asked = `${listenerOf(known)} ${event.pid} ${wait} ${ordinal}`
@@ -100,7 +102,7 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
     expect({ ...about(known, event), scope, kind, payload: { ...namesOf(known), ...match } })
   }
 
-  /** Said once, with the count, when it is not tripped any more. */
+  /** One notice with the count, when the inbox is not tripped any more. */
   const released = (scope: string) => {
     const held = tripped.get(scope)
     tripped.delete(scope)
@@ -109,12 +111,11 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
     const payload = { ...namesOf(known), held: held.held, trippedAt: held.at }
     const { pid, seq } = held
     const { replyTo } = known.registration
-    // When that is decided depends on who comes upon it.
+    // The time depends on the kernel that releases it.
     expect({ pid, seq, at: ANY_TIME, replyTo, scope, kind: 'overflow_released', payload })
   }
 
-  const registered = (event: StoredEvent) => {
-    const registration = event.payload as unknown as Registration
+  const registered = (event: StoredEvent, registration: Registration) => {
     const known: Known = {
       registration,
       session: registration.owner.session,
@@ -218,7 +219,8 @@ function listenerOf({ registration, session, wakeTarget }: Known): string | null
 
 function outcomeOf({ registration, startedAt }: Known, event: StoredEvent): Outcome | undefined {
   const types: Readonly<Record<string, EventType>> = registration.eventTypes
-  if (event.type === 'ended') return event.payload as unknown as Outcome
+  const outcome = payloadOf(event, 'ended')
+  if (outcome !== undefined) return outcome
   const status = types[event.type]?.end
   if (status === undefined) return undefined
   const nothing = { exitCode: null, signal: null, source: null, evidence: null }

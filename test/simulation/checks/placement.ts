@@ -1,8 +1,9 @@
 import { isPlacedAt, type Placement, placementsOf } from '../../../src/core/placement/placement.ts'
 import type { Check } from '../ledger.ts'
+import { payloadOf } from '../payload.ts'
 import type { Stage } from '../stage.ts'
 
-/** The holder that begins a process is where that is placed, by what its own row says of it. */
+/** A process is started only by a holder at its placement, according to the holder's row. */
 export function checkPlacement(stage: Stage): Check {
   const holders = new Map<string, readonly Placement[]>()
 
@@ -12,10 +13,9 @@ export function checkPlacement(stage: Stage): Check {
     },
     process({ row }, _before, stored) {
       const { pid, placement } = row.record
-      for (const { type, payload } of stored) {
-        if (type !== 'started') continue
-        const { holder } = payload as { readonly holder: string }
-        const here = holders.get(holder)
+      for (const event of stored) {
+        const holder = payloadOf(event, 'started')?.holder
+        const here = holder === undefined ? undefined : holders.get(holder)
         if (here !== undefined && !isPlacedAt(placement, here))
           stage.violated('it runs where it was placed', `${pid}, of ${placement}, was begun by ${holder}`)
       }

@@ -2,7 +2,7 @@ import type { Pid } from '../../../src/core/process/pid.ts'
 import type { Check, Entry, Ledger } from '../ledger.ts'
 import type { Stage } from '../stage.ts'
 
-/** Only what ended before this commit is pruned, and nothing that a live process still needs. */
+/** Only processes that ended before this commit are pruned, and none that a live process still needs. */
 export function checkPrunes(stage: Stage, ledger: Ledger): Check {
   const written = new Set<Pid>()
   const isLive = (entry: Entry | undefined) => entry !== undefined && entry.record.outcome === null

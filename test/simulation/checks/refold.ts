@@ -3,7 +3,7 @@ import type { ProcessRecord } from '../../../src/core/process/record.ts'
 import { type Check, type Entry, type Ledger, same } from '../ledger.ts'
 import type { Stage } from '../stage.ts'
 
-/** The record is the fold of its events, field for field, and the columns beside it say the same. */
+/** The record is the fold of its events, field by field, and the columns beside it agree. */
 export function checkRefold(stage: Stage, ledger: Ledger): Check {
   const look = (entry: Entry) => {
     const row = ledger.observer.ask({ ask: 'process', pid: entry.pid })
@@ -39,7 +39,7 @@ export function checkRefold(stage: Stage, ledger: Ledger): Check {
       })
       for (const { record } of items)
         if (!ledger.processes.has(record.pid))
-          stage.violated('one write path', `${record.pid} is in the file, and nobody wrote it`)
+          stage.violated('one write path', `${record.pid} is in the file, and no commit wrote it`)
       for (const entry of ledger.processes.values()) {
         look(entry)
         const record = ledger.observer
@@ -51,9 +51,9 @@ export function checkRefold(stage: Stage, ledger: Ledger): Check {
   }
 }
 
-/** Set while it may be claimed: to the time before which it may not, if there is one, else to some time past. */
+/** Set while the process may be claimed: to the time from which it may, or to a time in the past. */
 function fitsDue({ record, row }: Entry, due: unknown): boolean {
-  // A parked one: the earliest time that it waits for.
+  // A parked process: the earliest time that it waits for.
   if (record.parked && record.status === 'waiting') {
     const times = [record.wait, ...record.moreWaits].flatMap((wait) => wait?.until ?? [])
     return due === (times.length === 0 ? null : Math.min(...times))

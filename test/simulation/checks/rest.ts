@@ -5,8 +5,8 @@ import type { Entry } from '../ledger.ts'
 import type { World } from '../world.ts'
 
 /**
- * What must hold when everything has come to rest: no faults any more, time enough for every lapse, backoff and sweep,
- * and kernels that serve everything.
+ * The invariants at rest: no faults any more, time enough for every lapse, backoff and sweep, and kernels that serve every
+ * process.
  */
 export function checkAtRest(world: World): void {
   for (const entry of world.ledger.processes.values()) {
@@ -23,22 +23,23 @@ export function checkAtRest(world: World): void {
   for (const scope of observer.ask({ ask: 'carryingScopes', limit: 1_000 }))
     world.stage.violated('no carry marks at rest', `${JSON.stringify(scope)} still has one`)
   for (const { id } of observer.ask({ ask: 'holders' }))
-    if (!world.isAlive(id)) world.stage.violated('the dead are buried', `${id} still has its row`)
+    if (!world.isAlive(id))
+      world.stage.violated('rows of dead holders are removed', `${id} still has its row`)
 }
 
-/** After everyone has closed in order, nobody holds anything. */
+/** After all kernels have closed in order, no process has a holder. */
 export function checkAllClosed(world: World): void {
   for (const entry of world.ledger.processes.values())
     if (entry.row.holder !== null && entry.row.holder !== ELSEWHERE)
       broke(world, 'no lease without a holder', entry, `is held by ${entry.row.holder}`)
 }
 
-/** By so much a wait may be late: clocks were apart when it was entered. */
+/** How late a wait may end: clocks differed when it was entered. */
 const LATE_MS = 60_000
-/** So long it may take until a commit elsewhere is seen when the word of it was lost, and then to read it. */
+/** How long it may take to see and read a foreign commit after a lost nudge. */
 const NOTICED_MS = 1_000
 
-/** Those who wait or follow have been told, without anybody's help. */
+/** Waiters and followers have got their answers by themselves. */
 export function checkWatchers({ stage, ledger, waits, followers }: World): void {
   const isOld = (what: number | string | undefined) =>
     what !== undefined && (ledger.since.get(what) ?? stage.now) < stage.now - NOTICED_MS
@@ -91,7 +92,7 @@ function mustHaveStopped(world: World, { parent, lifetime, owner }: ProcessRecor
 
 function checkLease(world: World, entry: Entry): void {
   const { record, row } = entry
-  // Nobody here knows what becomes of it.
+  // Its outcome is unknown in this world.
   if (row.holder === ELSEWHERE) return
   const ours = record.recovery !== 'external'
   if (record.stopRequest?.how === 'kill' && ours)
@@ -100,10 +101,10 @@ function checkLease(world: World, entry: Entry): void {
   else if (record.status === 'queued' && ours) checkReady(world, entry)
   else if (record.parked && record.status === 'waiting') checkParked(world, entry)
   else if (record.status !== 'paused' && ours)
-    broke(world, 'nothing is left hanging', entry, `is ${record.status} with nobody holding it`)
+    broke(world, 'nothing is left hanging', entry, `is ${record.status} without a holder`)
 }
 
-/** What it waits for has not come; when it does, somebody goes on with it. */
+/** The wait of a parked process has not ended; when it does, a kernel continues the process. */
 function checkParked(world: World, entry: Entry): void {
   const due = wakesAt(entry.record)
   if (due !== null && due < world.stage.now - LATE_MS)
@@ -121,7 +122,7 @@ function checkReady(world: World, entry: Entry): void {
     broke(world, 'nothing is left lying', entry, `is ready, and ${idle.name} could run it`)
 }
 
-/** Held means executed: by a kernel that lives, under the fence that counts, and told of what is asked of it. */
+/** A held process is executed by a live kernel, under the current fence, and its executor knows of a stop. */
 function checkHolder(world: World, entry: Entry, holderId: string): void {
   const { record, row, pid } = entry
   const holder = world.peers.find((peer) => peer.holder === holderId && peer.alive)
@@ -151,7 +152,7 @@ function checkHolder(world: World, entry: Entry, holderId: string): void {
   else checkStopping(world, entry)
 }
 
-/** Code that ignores a stop is given up when its grace is over. */
+/** Code that ignores a stop is given up after its grace. */
 function checkStopping(world: World, entry: Entry): void {
   const { stopRequest } = entry.record
   const overdueAt = stopRequest === null ? null : stopOverdueAt(stopRequest)
@@ -164,11 +165,11 @@ function checkStopping(world: World, entry: Entry): void {
     )
 }
 
-/** A time that was set has come, with a holder there to see it. */
+/** A wait with a timeout ends in time, if the process has a holder. */
 function checkWait(world: World, entry: Entry): void {
   const { wait, spec, stopRequest } = entry.record
   if (wait === null || wait.until === null || entry.row.holder === null) return
-  // Told to stop, or failed by the disk, a stubborn executor goes on without having left its wait.
+  // After a stop, or a failure of the disk, a stubborn executor goes on without leaving its wait.
   if (stopRequest !== null || JSON.stringify(spec).includes('"stubborn":true')) return
   if (wait.until < world.stage.now - LATE_MS)
     broke(

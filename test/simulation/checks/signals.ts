@@ -3,12 +3,12 @@ import type { Check, Ledger } from '../ledger.ts'
 import type { Stage } from '../stage.ts'
 
 interface Mail {
-  /** Of each name: the signals that no wait has taken, by `seq`, oldest first. */
+  /** By name: the signals that no wait has taken, by `seq`, oldest first. */
   readonly untaken: Map<string, number[]>
   waitsOn: { readonly name: string; readonly wait: string } | undefined
 }
 
-/** The n-th wait on a name gets the n-th signal of that name; nobody waits while his signal lies there. */
+/** The n-th wait on a name gets the n-th signal of that name, and no process waits while its signal is pending. */
 export function checkSignals(stage: Stage, ledger: Ledger): Check {
   const mails = new Map<string, Mail>()
 
@@ -20,7 +20,7 @@ export function checkSignals(stage: Stage, ledger: Ledger): Check {
     } else if (event.type === 'wait_entered') {
       mail.waitsOn = { name: String(payload['name']), wait: waitOf(payload) }
     } else if (event.type === 'wait_left') {
-      // An answer may come before its wait: then it ends no other one.
+      // An answer may arrive before its wait: then it ends no other wait.
       if (mail.waitsOn?.wait === waitOf(payload)) mail.waitsOn = undefined
       if (payload['how'] === 'signal')
         taken(mail, event, String(payload['name']), Number(payload['signalSeq']))

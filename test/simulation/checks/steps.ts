@@ -1,11 +1,12 @@
 import type { Outcome } from '../../../src/core/process/record.ts'
 import type { Check } from '../ledger.ts'
+import { payloadOf } from '../payload.ts'
 import type { Stage } from '../stage.ts'
 
-/** Each step is in the log once, written by whoever holds the process; and its end is its result. */
+/** Each step is in the log once, written by the holder of the process; and the end of the process is its result. */
 export function checkSteps(stage: Stage): Check {
   const places = new Map<string, Set<number>>()
-  /** A simulated function fails by itself never: it comes to its end, is stopped, or is given up. */
+  /** A simulated function never fails by itself: it completes, is stopped, or is given up. */
   const checkEnd = (pid: string, { status, reason, result }: Outcome) => {
     const isOwn = status === 'completed' && Array.isArray(result)
     const isGivenUp = status === 'failed' && /^(attempts_exhausted|limit:)/.test(String(reason))
@@ -16,16 +17,16 @@ export function checkSteps(stage: Stage): Check {
     process(_change, before, stored) {
       for (const { pid, type, payload } of stored) {
         if (type === 'parked' && before?.row.holder !== (payload as { holder: string }).holder)
-          stage.violated('one executor', `${pid} was parked by somebody who does not hold it`)
-        if (type === 'ended' && before?.row.record.kind === 'workflow')
-          checkEnd(pid, payload as unknown as Outcome)
+          stage.violated('one executor', `${pid} was parked by another than its holder`)
+        const outcome = payloadOf({ type, payload }, 'ended')
+        if (outcome !== undefined && before?.row.record.kind === 'workflow') checkEnd(pid, outcome)
         if (type !== 'step_ended') continue
         const { place } = payload as { place: number }
         const known = places.get(pid) ?? new Set()
         places.set(pid, known)
         if (known.has(place)) stage.violated('a step is in the log once', `${pid} has step ${place} twice`)
         if (before?.row.holder == null)
-          stage.violated('one executor', `${pid} took step ${place} with nobody holding it`)
+          stage.violated('one executor', `${pid} took step ${place} without a holder`)
         known.add(place)
       }
     },

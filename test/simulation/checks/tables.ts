@@ -3,11 +3,12 @@ import type { Actor } from '../../../src/core/process/record.ts'
 import type { Change } from '../../../src/store/contract.ts'
 import { type Check, type Ledger, same } from '../ledger.ts'
 import type { Observer } from '../observer.ts'
+import { asJson } from '../payload.ts'
 import type { Stage } from '../stage.ts'
 
 /**
- * Everything beside the processes: sessions, turns, groups, grants, environments, holders, tombstones are what the
- * committed changes made of them. So a refused write, which commits no change, cannot have left a trace either.
+ * All rows except processes: sessions, turns, groups, grants, environments, holders and tombstones are what the committed
+ * changes made of them. So a refused write, which commits no change, leaves no trace.
  */
 export function checkTables(stage: Stage, ledger: Ledger): Check {
   const tables = new Map(Object.keys(READ).map((name) => [name, new Map<string, Json>()]))
@@ -42,7 +43,7 @@ export function checkTables(stage: Stage, ledger: Ledger): Check {
 function note(table: (name: string) => Map<string, Json>, change: Change, now: number): void {
   switch (change.type) {
     case 'session':
-      table('session').set(change.session.id, json(change.session))
+      table('session').set(change.session.id, asJson(change.session))
       return
     case 'session_gone':
       table('session').delete(change.id)
@@ -51,17 +52,17 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
         if (key.startsWith(`session:${change.id} `)) endUses(table, key)
       return
     case 'turn':
-      table('turn').set(`${change.turn.session} ${change.turn.id}`, json(change.turn))
+      table('turn').set(`${change.turn.session} ${change.turn.id}`, asJson(change.turn))
       return
     case 'group':
-      table('process_group').set(change.group.id, json(change.group))
+      table('process_group').set(change.group.id, asJson(change.group))
       return
     case 'group_gone':
       table('process_group').delete(change.id)
       return
     case 'environment':
       if (!table('environment').has(change.ref))
-        table('environment').set(change.ref, json(change.environment))
+        table('environment').set(change.ref, asJson(change.environment))
       return
     case 'environment_used':
       table('environment_use').set(`${change.by} ${change.ref}`, change.ref)
@@ -72,31 +73,31 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
     case 'grant': {
       const key = `${change.grant.session} ${change.grant.pid}`
       const first = table('visible').get(key) as { at: number } | undefined
-      table('visible').set(key, json({ ...change.grant, at: first?.at ?? change.grant.at }))
+      table('visible').set(key, asJson({ ...change.grant, at: first?.at ?? change.grant.at }))
       return
     }
     case 'revoke':
       table('visible').delete(`${change.session} ${change.pid}`)
       return
     case 'holder':
-      table('holder').set(change.holder.id, json({ ...change.holder, renewedAt: now }))
+      table('holder').set(change.holder.id, asJson({ ...change.holder, renewedAt: now }))
       return
     case 'holder_gone':
       table('holder').delete(change.id)
       return
     case 'account':
-      table('account').set(change.account.id, json(change.account))
+      table('account').set(change.account.id, asJson(change.account))
       return
     case 'account_gone':
       table('account').delete(change.id)
       return
     case 'inbox':
-      table('inbox').set(change.inbox.scope, json(change.inbox))
+      table('inbox').set(change.inbox.scope, asJson(change.inbox))
       return
     case 'prune':
       for (const tombstone of change.tombstones) {
         const { pid } = tombstone
-        table('tombstone').set(pid, json(tombstone))
+        table('tombstone').set(pid, asJson(tombstone))
         remove(table('visible'), (key) => key.endsWith(` ${pid}`))
         for (const key of [...table('environment_use').keys()])
           if (key.startsWith(`process:${pid} `)) endUses(table, key)
@@ -105,7 +106,7 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
     case 'tombstones_gone':
       for (const pid of change.pids) table('tombstone').delete(pid)
       return
-    // Those have checks of their own.
+    // These have checks of their own.
     case 'process':
     case 'notice':
     case 'notices_done':
@@ -117,7 +118,7 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
   }
 }
 
-/** With its last use an environment goes. */
+/** An environment is removed with its last use. */
 function endUses(table: (name: string) => Map<string, Json>, key: string): void {
   const ref = table('environment_use').get(key)
   if (ref === undefined) return
@@ -125,15 +126,15 @@ function endUses(table: (name: string) => Map<string, Json>, key: string): void 
   if (![...table('environment_use').values()].includes(ref)) table('environment').delete(String(ref))
 }
 
-/** How each thing is read back, by the key it is noted under. */
+/** How each row is read back, by its key here. */
 const READ: Readonly<Record<string, (observer: Observer, key: string) => Json>> = {
-  session: (observer, id) => json(observer.ask({ ask: 'session', id })),
+  session: (observer, id) => asJson(observer.ask({ ask: 'session', id })),
   turn: (observer, key) => {
     const [session = '', id = ''] = key.split(' ')
-    return json(observer.ask({ ask: 'turn', session, id }))
+    return asJson(observer.ask({ ask: 'turn', session, id }))
   },
-  process_group: (observer, id) => json(observer.ask({ ask: 'group', id })),
-  environment: (observer, ref) => json(observer.ask({ ask: 'environment', ref })),
+  process_group: (observer, id) => asJson(observer.ask({ ask: 'group', id })),
+  environment: (observer, ref) => asJson(observer.ask({ ask: 'environment', ref })),
   environment_use: (observer, key) => {
     const [usedBy, ref = ''] = key.split(' ') as [Actor, string?]
     const used = observer.ask({ ask: 'environments', usedBy, limit: 1_000 })
@@ -141,21 +142,17 @@ const READ: Readonly<Record<string, (observer: Observer, key: string) => Json>> 
   },
   visible: (observer, key) => {
     const [session = '', pid = ''] = key.split(' ')
-    return json(observer.ask({ ask: 'grants', session, pid })[0] ?? null)
+    return asJson(observer.ask({ ask: 'grants', session, pid })[0] ?? null)
   },
   holder: (observer, id) => {
     const { expired: _expired, ...row } = observer.ask({ ask: 'holder', id }) ?? { expired: null }
-    return json(row)
+    return asJson(row)
   },
-  account: (observer, id) => json(observer.ask({ ask: 'account', id })),
-  inbox: (observer, scope) => json(observer.ask({ ask: 'inbox', scope })),
-  tombstone: (observer, pid) => json(observer.ask({ ask: 'tombstone', pid })),
+  account: (observer, id) => asJson(observer.ask({ ask: 'account', id })),
+  inbox: (observer, scope) => asJson(observer.ask({ ask: 'inbox', scope })),
+  tombstone: (observer, pid) => asJson(observer.ask({ ask: 'tombstone', pid })),
 }
 
 function remove(map: Map<string, Json>, gone: (key: string) => boolean): void {
   for (const key of [...map.keys()]) if (gone(key)) map.delete(key)
-}
-
-function json(value: unknown): Json {
-  return value as Json
 }

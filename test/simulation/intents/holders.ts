@@ -1,6 +1,6 @@
 import type { Request } from './intent.ts'
 
-/** What a holder has now, by its fences. */
+/** The processes of a holder, with their fences. */
 function heldBy(processes: Parameters<Request['ask']>[0]['ledger']['processes'], id: string) {
   return [...processes.values()].flatMap(({ pid, row }) =>
     row.holder === id ? [{ pid, fence: row.fence }] : [],
@@ -11,7 +11,7 @@ export const holders: readonly Request[] = [
   {
     name: 'remove a holder',
     weight: 0.7,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const { stage, ledger } = world
       const { random } = stage
       const rows = ledger.observer.ask({ ask: 'holders' })
@@ -19,7 +19,7 @@ export const holders: readonly Request[] = [
       const force = random.chance(0.4)
       const before = heldBy(ledger.processes, id)
       const asked = peer.kernel.removeHolder('host', id, { force })
-      world.track('remove a holder', peer, `${id}${force ? ' by force' : ''}`, asked, () => {
+      track(`${id}${force ? ' by force' : ''}`, asked, () => {
         ledger.removed.add(id)
         for (const { pid, fence } of heldBy(ledger.processes, id))
           if (before.some((one) => one.pid === pid && one.fence === fence))

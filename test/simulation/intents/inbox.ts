@@ -8,19 +8,19 @@ import { someSession } from './requests.ts'
 
 const CONSUMERS = ['one', 'two', 'three'] as const
 
-/** Consumers that take, forget, acknowledge late and read; executors that see something in the output. */
+/** Consumers that take, forget, acknowledge late and read; executors that report matches in the output. */
 export const inboxes: readonly Request[] = [
   {
     name: 'take notices',
     weight: 3,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const { random } = world.stage
       const scope: Scope = `session:${someSession(world)}`
       const consumer = random.pick(CONSUMERS)
       const visibilityMs = random.between(1, 20_000)
       const { edges } = peer.kernel
       const asked = takeNotices(edges, { scope, consumer, visibilityMs, limit: random.between(1, 5) })
-      world.track('take notices', peer, `${scope} ${consumer}`, asked, ({ notices }) => {
+      track(`${scope} ${consumer}`, asked, ({ notices }) => {
         world.taken.push(...notices.map(({ place }) => ({ scope, consumer, place })))
       })
     },
@@ -28,50 +28,49 @@ export const inboxes: readonly Request[] = [
   {
     name: 'acknowledge',
     weight: 3,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const { random } = world.stage
       if (world.taken.length === 0) return
       const { scope, consumer, place } = random.pick(world.taken)
       const { edges } = peer.kernel
       const how = random.chance(0.8) ? { places: [place] } : { through: place }
-      world.track('acknowledge', peer, `${scope} ${place}`, acknowledge(edges, { scope, consumer, ...how }))
+      track(`${scope} ${place}`, acknowledge(edges, { scope, consumer, ...how }))
     },
   },
   {
     name: 'read notices',
     weight: 1,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const scope: Scope = `session:${someSession(world)}`
       const consumer = world.stage.random.pick(CONSUMERS)
-      world.track('read notices', peer, scope, readNotices(peer.kernel.edges, { scope, consumer, limit: 10 }))
+      track(scope, readNotices(peer.kernel.edges, { scope, consumer, limit: 10 }))
     },
   },
   {
     name: 'consume',
     weight: 0.5,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const pid = world.somePid()
       const session = someSession(world)
-      world.track('consume', peer, pid, consume(peer.kernel.edges, `session:${session}`, pid))
+      track(pid, consume(peer.kernel.edges, `session:${session}`, pid))
     },
   },
   {
     name: 'observe',
     weight: 0.8,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const { random } = world.stage
       const pid = world.somePid()
       const actor = `session:${someSession(world)}` as const
       const turns = random.chance(0.3) ? ['t1', 't2'] : [random.pick(['t1', 't2', 't3'])]
-      // Two at once, in turns of their own: neither may undo what the other says.
-      for (const turn of turns)
-        world.track('observe', peer, `${pid} ${turn}`, observe(peer.kernel.edges, actor, pid, turn))
+      // Two at once, in different turns: neither may undo the other.
+      for (const turn of turns) track(`${pid} ${turn}`, observe(peer.kernel.edges, actor, pid, turn))
     },
   },
   {
     name: 'match',
     weight: 6,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const { random } = world.stage
       const pid = world.somePid(({ row }) => row.holder !== null)
       const row = world.ledger.entry(pid)?.row
@@ -80,10 +79,14 @@ export const inboxes: readonly Request[] = [
       const match = { watch: random.pick(['errors', 'ready']), wanted: 'ERROR', offset, end: offset + 10 }
       const fence = { holder: row.holder, fence: row.fence - Number(random.chance(0.1)) }
       const asked = peer.kernel.perform({
-        ...{ type: 'match', pid, actor: `process:${pid}`, at: peer.clock.now(), fence },
+        type: 'match',
+        pid,
+        actor: `process:${pid}`,
+        at: peer.clock.now(),
+        fence,
         match: { ...match, lines: ['ERROR'], more: 0, heldBack: 0, missed: null, strikes: 0 },
       })
-      world.track('match', peer, `${pid} ${offset}`, asked)
+      track(`${pid} ${offset}`, asked)
     },
   },
 ]

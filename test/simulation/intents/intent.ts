@@ -1,9 +1,12 @@
 import type { Peer } from '../peer.ts'
 import type { World } from '../world.ts'
 
-/** Something that somebody asks of one kernel. */
+/** A request that a client makes to one kernel. */
 export interface Request {
   readonly name: string
   readonly weight: number
-  ask(world: World, peer: Peer): void
+  ask(world: World, peer: Peer, track: Track): void
 }
+
+/** `World.track` under the name of the request. */
+type Track = <Answer>(about: string, asked: Promise<Answer>, then?: (answer: Answer) => void) => void

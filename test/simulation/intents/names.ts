@@ -3,22 +3,23 @@ import { KEPT_NAME } from '../checks/names.ts'
 import type { Request } from './intent.ts'
 import { EVENT_TYPES, someOwner } from './requests.ts'
 
-/** Asked for in runs of their own: in all runs they would move the seeds that find planted bugs. */
+/** Used in separate runs: in all runs they would shift the seeds that find planted bugs. */
 export const namedRegistrations: readonly Request[] = [
   {
     name: 'register unless it runs',
     weight: 10,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const { random } = world.stage
       const owner = random.maybe(0.3, () => someOwner(world))
       const request: RegistrationRequest = {
-        ...{ kind: 'external', spec: {}, eventTypes: EVENT_TYPES, name: KEPT_NAME },
+        kind: 'external',
+        spec: {},
+        eventTypes: EVENT_TYPES,
+        name: KEPT_NAME,
         ...(owner === undefined ? {} : { owner }),
         ifRunning: random.pick(['keep', 'keep', 'replace'] as const),
       }
-      world.track(
-        'register unless it runs',
-        peer,
+      track(
         `${request.ifRunning} ${owner?.session ?? ''}`,
         peer.kernel.register([{ request, actor: 'host' }]),
       )

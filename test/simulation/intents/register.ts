@@ -4,34 +4,26 @@ import type { World } from '../world.ts'
 import type { Request } from './intent.ts'
 import { someRequest } from './requests.ts'
 
-/** Few enough that the same one is asked for again. */
+/** Few enough that requests repeat them. */
 const GIVEN = ['p_000000000001', 'p_000000000002', 'p_000000000003', 'p_000000000004'] as const
 
 export const registrations: readonly Request[] = [
   {
     name: 'register',
     weight: 10,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const request = someRequest(world)
-      world.track(
-        'register',
-        peer,
-        said(request),
-        peer.kernel.register([{ request, actor: 'host' }]),
-        checked(world, [request]),
-      )
+      track(said(request), peer.kernel.register([{ request, actor: 'host' }]), checked(world, [request]))
     },
   },
   {
     name: 'register a given pid',
     weight: 3,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const { random } = world.stage
       const pid = random.pick(GIVEN)
       const request = again(world, pid)
-      world.track(
-        'register a given pid',
-        peer,
+      track(
         `${pid} ${said(request)}`,
         peer.kernel.register([{ request, actor: 'host', pid }]),
         checked(world, [request], pid),
@@ -41,13 +33,11 @@ export const registrations: readonly Request[] = [
   {
     name: 'register with a key',
     weight: 2,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const idempotencyKey = `key ${world.stage.random.between(1, 4)}`
       const request = again(world, idempotencyKey)
       const pid = peer.kernel.edges.pidOf(`host ${idempotencyKey}`)
-      world.track(
-        'register with a key',
-        peer,
+      track(
         `${idempotencyKey} ${said(request)}`,
         peer.kernel.register([{ request, actor: 'host', idempotencyKey }]),
         checked(world, [request], pid),
@@ -57,16 +47,10 @@ export const registrations: readonly Request[] = [
   {
     name: 'register many',
     weight: 2,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const requests = Array.from({ length: world.stage.random.between(2, 4) }, () => someRequest(world))
       const registering = requests.map((request) => ({ request, actor: 'host' as const }))
-      world.track(
-        'register many',
-        peer,
-        `${requests.length}`,
-        peer.kernel.register(registering),
-        checked(world, requests),
-      )
+      track(`${requests.length}`, peer.kernel.register(registering), checked(world, requests))
     },
   },
   {
@@ -100,7 +84,7 @@ export const registrations: readonly Request[] = [
   },
 ]
 
-/** The first request under this key, most of the time: then it is no conflict. */
+/** Usually the first request with this key, which is no conflict. */
 function again(world: World, key: string): RegistrationRequest {
   const known = world.requests.get(key)
   if (known !== undefined && world.stage.random.chance(0.7)) return known
@@ -109,7 +93,7 @@ function again(world: World, key: string): RegistrationRequest {
   return request
 }
 
-/** Who is told of a process finds it in the log, begun from exactly that request. */
+/** Checks that an acknowledged process is in the log, and was made from the request. */
 function checked(world: World, requests: readonly RegistrationRequest[], pid?: string) {
   const { stage, ledger } = world
   return (registered: readonly Registered[]) => {

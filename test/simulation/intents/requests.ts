@@ -1,13 +1,13 @@
-import type { Json } from '../../../src/core/json/json.ts'
 import type { EventType, Lifetime, Owner } from '../../../src/core/process/record.ts'
 import type { RegistrationRequest } from '../../../src/core/process/register.ts'
 import type { ChildRequest } from '../../../src/tool/in-process.ts'
 import type { FlowStep } from '../flow.ts'
+import { asJson } from '../payload.ts'
 import type { Random } from '../random.ts'
 import type { Step } from '../script.ts'
 import { HOSTS, type World } from '../world.ts'
 
-/** Every process may append these: a plain one, one that is a facet, one that wakes, one that ends. */
+/** Event types of every process: a plain one, a facet, one that wakes, and one that ends. */
 export const EVENT_TYPES: { readonly [type: string]: EventType } = {
   note: { schema: { type: 'string' } },
   progress: { schema: { type: 'number' }, facet: 'progress' },
@@ -17,7 +17,7 @@ export const EVENT_TYPES: { readonly [type: string]: EventType } = {
 
 export const SIGNALS = ['go', 'stop-now'] as const
 
-/** Somebody's wish for a process: sound most of the time, impossible now and then. */
+/** A client's request for a process: usually valid, sometimes impossible. */
 export function someRequest(world: World): RegistrationRequest {
   const { random } = world.stage
   const parents = world.ledger.processes.size > 0 ? 0.35 : 0.05
@@ -55,7 +55,7 @@ export function someRequest(world: World): RegistrationRequest {
   }
 }
 
-/** Mostly one that would take a child. */
+/** Usually a process that accepts a child. */
 function someParent(world: World): string {
   const willing = world.stage.random.chance(0.85)
   return world.somePid(
@@ -64,7 +64,7 @@ function someParent(world: World): string {
   )
 }
 
-/** Mostly open ones. */
+/** Usually an open session or turn. */
 export function someOwner(world: World): Owner {
   const { random } = world.stage
   const { observer } = world.ledger
@@ -85,7 +85,7 @@ function openSessions({ ledger, sessions }: World): readonly string[] {
   return sessions.filter((id) => ledger.observer.ask({ ask: 'session', id })?.endedAt === null)
 }
 
-/** Mostly such as have something to end with. */
+/** Usually lifetimes whose scope the process has. */
 function lifetimesFor(owner: Owner | undefined, parent: string | undefined): readonly Lifetime[] {
   const lifetimes: Lifetime[] = ['daemon', 'detached']
   if (owner?.session !== undefined) lifetimes.push('session', 'session')
@@ -101,16 +101,16 @@ function someKind(random: Random, depth: number): Pick<RegistrationRequest, 'kin
   )
   switch (kind) {
     case 'tool': {
-      const spec = { tool: 'script', input: someScript(random, depth) as unknown as Json }
+      const spec = { tool: 'script', input: asJson(someScript(random, depth)) }
       return { kind, spec, recovery: random.pick(['rerunnable', 'rerunnable', 'bound']) }
     }
     case 'agent': {
       const turns = random.between(0, 4)
-      return { kind, spec: { turns, deaf: random.chance(0.3), fails: random.chance(0.3) } }
+      return { kind, spec: { turns, ignoresStop: random.chance(0.3), fails: random.chance(0.3) } }
     }
     case 'workflow': {
       const input = Array.from({ length: random.between(0, 6) }, () => someFlowStep(random, depth))
-      return { kind, spec: { workflow: 'flow', input: input as unknown as Json } }
+      return { kind, spec: { workflow: 'flow', input: asJson(input) } }
     }
     case 'external':
       return { kind, spec: {} }

@@ -7,99 +7,84 @@ export const scopes: readonly Request[] = [
   {
     name: 'open session',
     weight: 2,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const { random } = world.stage
       const isNew = world.sessions.length < 2 || random.chance(0.5)
       const session = isNew ? `s${world.sessions.length + 1}` : random.pick(world.sessions)
       if (isNew) world.sessions.push(session)
       const allowance = session.endsWith('2') ? { toolCalls: 300 } : undefined
       const asked = openSession(peer.kernel.edges, 'host', session, null, allowance)
-      world.track('open session', peer, session, asked)
+      track(session, asked)
     },
   },
   {
     name: 'touch session',
     weight: 0.5,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const session = someSession(world)
-      world.track('touch session', peer, session, touchSession(peer.kernel.edges, 'host', session))
+      track(session, touchSession(peer.kernel.edges, 'host', session))
     },
   },
   {
     name: 'open turn',
     weight: 1.5,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const id = { session: someSession(world), turn: `t${world.turns.length + 1}` }
       world.turns.push(id)
-      world.track('open turn', peer, `${id.session} ${id.turn}`, openTurn(peer.kernel.edges, 'host', id))
+      track(`${id.session} ${id.turn}`, openTurn(peer.kernel.edges, 'host', id))
     },
   },
   {
     name: 'end turn',
     weight: 0.7,
-    ask(world, peer) {
+    ask(world, peer, track) {
       if (world.turns.length === 0) return
       const id = world.stage.random.pick(world.turns)
-      world.track('end turn', peer, `${id.session} ${id.turn}`, peer.kernel.endTurn('host', id))
+      track(`${id.session} ${id.turn}`, peer.kernel.endTurn('host', id))
     },
   },
   {
     name: 'end session',
     weight: 0.5,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const session = someSession(world)
-      world.track('end session', peer, session, peer.kernel.endSession('host', session))
+      track(session, peer.kernel.endSession('host', session))
     },
   },
   {
     name: 'delete session',
     weight: 0.4,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const session = someSession(world)
-      world.track('delete session', peer, session, peer.kernel.deleteSession('host', session))
+      track(session, peer.kernel.deleteSession('host', session))
     },
   },
   {
     name: 'grant',
     weight: 1,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const session = someSession(world)
       const pids = [world.somePid(), world.somePid()]
-      world.track(
-        'grant',
-        peer,
-        `${session} ${pids.join(' ')}`,
-        grant(peer.kernel.edges, 'host', session, pids, 'shared'),
-      )
+      track(`${session} ${pids.join(' ')}`, grant(peer.kernel.edges, 'host', session, pids, 'shared'))
     },
   },
   {
     name: 'transfer grants',
     weight: 0.7,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const from = someSession(world)
       const to = someSession(world)
       const pids = [world.somePid()]
-      world.track(
-        'transfer grants',
-        peer,
-        `${from} to ${to} ${pids.join(' ')}`,
-        transfer(peer.kernel.edges, 'host', from, to, pids),
-      )
+      track(`${from} to ${to} ${pids.join(' ')}`, transfer(peer.kernel.edges, 'host', from, to, pids))
     },
   },
   {
     name: 'revoke',
     weight: 0.5,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const session = someSession(world)
       const pids = [world.somePid()]
-      world.track(
-        'revoke',
-        peer,
-        `${session} ${pids.join(' ')}`,
-        revoke(peer.kernel.edges, 'host', session, pids),
-      )
+      track(`${session} ${pids.join(' ')}`, revoke(peer.kernel.edges, 'host', session, pids))
     },
   },
 ]

@@ -8,7 +8,7 @@ export const signals: readonly Request[] = [
   {
     name: 'signal',
     weight: 6,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const { random } = world.stage
       const pid = world.somePid()
       const name = random.pick(SIGNALS)
@@ -16,7 +16,7 @@ export const signals: readonly Request[] = [
       const id = `i${random.between(1, 12)}`
       const value = random.chance(0.8) ? id : 'another value'
       const asked = { ...askedOf(peer, pid), type: 'signal', name, id, value } as const
-      world.track('signal', peer, `${pid} ${name} ${id}`, peer.kernel.perform(asked), () => {
+      track(`${pid} ${name} ${id}`, peer.kernel.perform(asked), () => {
         const stored = world.ledger.eventByKey(pid, `signal:${name}:${id}`)
         if ((stored?.payload as { value?: unknown } | undefined)?.value !== value)
           world.stage.violated('no lost acknowledged write', `signal ${name} ${id} of ${pid} was accepted`)
@@ -26,14 +26,14 @@ export const signals: readonly Request[] = [
   {
     name: 'answer',
     weight: 2,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const { random } = world.stage
       const key =
         world.keys.length === 0 || random.chance(0.1)
           ? 'p_000000000001.signal.go.1.00'
           : random.pick(world.keys)
       const value = `answer ${random.between(1, 99)}`
-      world.track('answer', peer, key.slice(0, 30), peer.kernel.answer('host', key, value), (answer) => {
+      track(key.slice(0, 30), peer.kernel.answer('host', key, value), (answer) => {
         if (answer !== 'accepted') return
         const [pid = '', on, name, ordinal] = key.split('.')
         const left = world.ledger.eventByKey(pid, `wait:${on}:${name}:${ordinal}:left`)
@@ -50,17 +50,17 @@ export const signals: readonly Request[] = [
   {
     name: 'pause',
     weight: 2,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const pid = world.somePid()
-      world.track('pause', peer, pid, peer.kernel.perform({ ...askedOf(peer, pid), type: 'pause' }))
+      track(pid, peer.kernel.perform({ ...askedOf(peer, pid), type: 'pause' }))
     },
   },
   {
     name: 'resume',
     weight: 3,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const pid = world.somePid(({ record }) => record.status === 'paused')
-      world.track('resume', peer, pid, peer.kernel.perform({ ...askedOf(peer, pid), type: 'resume' }))
+      track(pid, peer.kernel.perform({ ...askedOf(peer, pid), type: 'resume' }))
     },
   },
   { name: 'interrupt', weight: 1, ask: (world, peer) => stop(world, peer, 'interrupt') },
@@ -96,7 +96,7 @@ function stop(world: World, peer: Peer, how: StopHow, pid = world.somePid()): vo
   })
 }
 
-/** Mostly by the host, who may do everything; now and then by a session, which may do what is its own. */
+/** Usually the host asks, which may do everything; sometimes a session, which may act on its own processes. */
 export function askedOf(peer: Peer, pid: string) {
   const { random } = peer.stage
   const actor: Actor = random.chance(0.1) ? `session:s${random.between(1, 3)}` : 'host'

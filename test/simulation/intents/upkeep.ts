@@ -6,12 +6,12 @@ export const upkeep: readonly Request[] = [
   {
     name: 'prune',
     weight: 0.5,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const { random } = world.stage
       const options = random.chance(0.5)
         ? { keep: random.between(0, 5) }
         : { endedBefore: peer.clock.now() - random.between(0, 30_000) }
-      world.track('prune', peer, JSON.stringify(options), prunedBy(peer.kernel.prune(options)), (pids) => {
+      track(JSON.stringify(options), prunedBy(peer.kernel.prune(options)), (pids) => {
         for (const pid of pids)
           if (world.ledger.processes.has(pid))
             world.stage.violated('acknowledged is durable', `${pid} was pruned`)
@@ -21,8 +21,8 @@ export const upkeep: readonly Request[] = [
   {
     name: 'recover',
     weight: 2,
-    ask(world, peer) {
-      world.track('recover', peer, '', peer.kernel.sweep())
+    ask(_world, peer, track) {
+      track('', peer.kernel.sweep())
     },
   },
   {

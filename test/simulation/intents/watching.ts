@@ -7,7 +7,7 @@ export const watching: readonly Request[] = [
   {
     name: 'wait',
     weight: 5,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const { random, schedule } = world.stage
       const pid = world.somePid()
       const wait = { peer, pid, settled: false }
@@ -17,7 +17,7 @@ export const watching: readonly Request[] = [
         wait.settled = true
       })
       world.waits.push(wait)
-      world.track('wait', peer, pid, asked, (waited) => {
+      track(pid, asked, (waited) => {
         const outcome = world.ledger.entry(pid)?.record.outcome
         const broke = (what: string) =>
           world.stage.violated('a wait resolves if and only if it has ended', `${pid}: ${what}`)
@@ -25,23 +25,23 @@ export const watching: readonly Request[] = [
           broke(`told ${waited.value.record.status}`)
         if (waited.type === 'timed_out' && schedule.now - begun < (timeoutMs ?? Number.POSITIVE_INFINITY))
           broke('timed out early')
-        if (waited.type === 'interrupted') broke('interrupted by nobody')
+        if (waited.type === 'interrupted') broke('interrupted without a reason')
       })
     },
   },
   {
     name: 'wait for an event',
     weight: 1,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const pid = world.somePid()
       const asked = peer.kernel.waitForEvent(pid, 0, ({ type }) => type === 'note', {
         timeoutMs: world.stage.random.between(1, 20_000),
       })
-      world.track('wait for an event', peer, pid, asked, (waited) => {
+      track(pid, asked, (waited) => {
         if (waited.type !== 'done') return
         const entry = world.ledger.entry(pid)
         const first = entry?.events.find(({ type }) => type === 'note')
-        // Nothing fitted before the end: then null. The first that fitted, otherwise.
+        // The first matching event, or null if none came before the end.
         if (
           waited.value === null
             ? entry?.record.outcome === null || first !== undefined
@@ -57,7 +57,7 @@ export const watching: readonly Request[] = [
   {
     name: 'follow',
     weight: 0.7,
-    ask(world, peer) {
+    ask(world, peer, track) {
       if (world.followers.filter(({ over }) => !over).length >= 3) return
       const { random } = world.stage
       const position = random.chance(0.5) ? 0 : world.ledger.position
@@ -69,12 +69,12 @@ export const watching: readonly Request[] = [
         over: false,
       }
       world.followers.push(follower)
-      world.track('follow', peer, `from ${position}`, follow(world, peer, follower))
+      track(`from ${position}`, follow(world, peer, follower))
     },
   },
 ]
 
-/** Takes its time between events now and then, so that it falls behind; and it may be told that it fell too far. */
+/** Pauses between events at random, so that it falls behind; it may be refused because it fell too far behind. */
 async function follow(world: World, peer: Peer, follower: Follower): Promise<void> {
   try {
     for await (const event of peer.kernel.follow(follower.position, () => true, follower.stop.signal)) {

@@ -10,38 +10,29 @@ export const writes: readonly Request[] = [
   {
     name: 'append',
     weight: 4,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const intent = someAppend(world, peer)
-      world.track(
-        'append',
-        peer,
-        `${intent.pid} ${intent.event} ${intent.replayKey}`,
-        peer.kernel.perform(intent),
-        () => {
-          if (intent.replayKey === null) return
-          const stored = world.ledger.eventByKey(intent.pid, intent.replayKey)
-          if (stored?.type !== intent.event || !same(stored.payload, intent.payload))
-            world.stage.violated(
-              'no lost acknowledged write',
-              `${intent.event} of ${intent.pid} was accepted`,
-            )
-        },
-      )
+      track(`${intent.pid} ${intent.event} ${intent.replayKey}`, peer.kernel.perform(intent), () => {
+        if (intent.replayKey === null) return
+        const stored = world.ledger.eventByKey(intent.pid, intent.replayKey)
+        if (stored?.type !== intent.event || !same(stored.payload, intent.payload))
+          world.stage.violated('no lost acknowledged write', `${intent.event} of ${intent.pid} was accepted`)
+      })
     },
   },
   {
     name: 'append several',
     weight: 1.5,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const intents = Array.from({ length: world.stage.random.between(2, 3) }, () => someAppend(world, peer))
       const pids = intents.map(({ pid }) => pid).join(' ')
-      world.track('append several', peer, pids, peer.kernel.performAll(intents))
+      track(pids, peer.kernel.performAll(intents))
     },
   },
   {
     name: 'append with a stale fence',
     weight: 1.5,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const { random } = world.stage
       const pid = world.somePid(({ row }) => row.fence > 0)
       const { granted, row } = world.ledger.entry(pid) ?? {
@@ -50,20 +41,20 @@ export const writes: readonly Request[] = [
       }
       const fence = Math.max(1, row.fence - random.between(0, 1))
       const holder = random.chance(0.8) ? (granted.get(fence) ?? peer.holder) : peer.holder
-      // Nobody but the holder's own kernel uses its fence; a true one from elsewhere would be a lie of the simulator.
+      // Only the holder's kernel uses its fence; the current fence from elsewhere would be an error of the simulator.
       const isOwn = holder === peer.holder || fence < row.fence
       const intent = {
         ...someAppend(world, peer),
         pid,
         fence: { holder: isOwn ? holder : 'k_stranger', fence },
       }
-      world.track('append with a stale fence', peer, `${pid} ${fence}`, peer.kernel.perform(intent))
+      track(`${pid} ${fence}`, peer.kernel.perform(intent))
     },
   },
   {
     name: 'end',
     weight: 3,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const { random } = world.stage
       const pid = random.chance(0.8)
         ? world.somePid(({ record }) => record.kind === 'external')
@@ -72,7 +63,7 @@ export const writes: readonly Request[] = [
       const ending = { status, exitCode: random.pick([0, 1]), result: random.pick(['a', 'b']) }
       const replayKey = `outside:${random.between(1, 2)}`
       const intent = { ...askedOf(peer, pid), type: 'end', ending, replayKey, fence: null } as const
-      world.track('end', peer, `${pid} ${status}`, peer.kernel.perform(intent), () => {
+      track(`${pid} ${status}`, peer.kernel.perform(intent), () => {
         const outcome = world.ledger.entry(pid)?.record.outcome
         if (outcome?.status !== status || outcome.result !== ending.result)
           world.stage.violated(
@@ -85,51 +76,41 @@ export const writes: readonly Request[] = [
   {
     name: 'abandon',
     weight: 1.5,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const pid = world.somePid()
       const intent = { ...askedOf(peer, pid), type: 'request_abandon', reason: 'nobody needs it' } as const
-      world.track('abandon', peer, pid, peer.kernel.perform(intent))
+      track(pid, peer.kernel.perform(intent))
     },
   },
   {
     name: 'changeOwner',
     weight: 1,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const pid = world.somePid()
       const intent = { ...askedOf(peer, pid), type: 'changeOwner', owner: someOwner(world) } as const
-      world.track('changeOwner', peer, `${pid} ${JSON.stringify(intent.owner)}`, peer.kernel.perform(intent))
+      track(`${pid} ${JSON.stringify(intent.owner)}`, peer.kernel.perform(intent))
     },
   },
   {
     name: 'change cwd',
     weight: 0.5,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const pid = world.somePid()
-      world.track(
-        'change cwd',
-        peer,
-        pid,
-        peer.kernel.perform({ ...askedOf(peer, pid), type: 'change_cwd', cwd: '/tmp' }),
-      )
+      track(pid, peer.kernel.perform({ ...askedOf(peer, pid), type: 'change_cwd', cwd: '/tmp' }))
     },
   },
   {
     name: 'setExternalRef',
     weight: 0.5,
-    ask(world, peer) {
+    ask(world, peer, track) {
       const pid = world.somePid(({ record }) => record.kind === 'external')
       const ref = { ticket: world.stage.random.between(1, 9) }
-      world.track(
-        'setExternalRef',
-        peer,
-        pid,
-        peer.kernel.perform({ ...askedOf(peer, pid), type: 'set_external_ref', ref }),
-      )
+      track(pid, peer.kernel.perform({ ...askedOf(peer, pid), type: 'set_external_ref', ref }))
     },
   },
 ]
 
-/** Declared or not, fitting its schema or not, new or repeated, on a held process or a free one. */
+/** An event that is declared or not, valid or not, new or repeated, of a held process or a free one. */
 function someAppend(world: World, peer: Peer): Extract<Intent, { type: 'append' }> {
   const { random } = world.stage
   const event = random.pick(['note', 'note', 'progress', 'ping', 'done', 'undeclared', 'ended'])

@@ -10,10 +10,10 @@ type StopHow = 'interrupt' | 'cancel' | 'kill'
 const holder = fc.constantFrom<HolderName>('k_a', 'k_b')
 const name = fc.constantFrom('go', 'stop')
 const key = fc.constantFrom('1', '2', '3')
-/** Mostly the fence that counts, sometimes the one before. */
+/** Usually the current fence, sometimes the one before. */
 const age = fc.constantFrom(0, 0, 0, 1)
 
-/** Everything that can be asked of one process, in any order. */
+/** All requests to one process, in any order. */
 export const commands: fc.Arbitrary<Command>[] = [
   holder.map((who) => command(`claim by ${who}`, (model, real) => claim(model, real, who))),
   holder.map((who) => command(`release by ${who}`, (model, real) => release(model, real, who))),
@@ -53,14 +53,14 @@ export const commands: fc.Arbitrary<Command>[] = [
   fc
     .tuple(fc.option(holder), age, key, fc.constantFrom('x', 'y'))
     .map(([who, old, id, text]) =>
-      command(`${who ?? 'somebody'} notes ${text} as ${id}, ${old} behind`, (model, real) =>
+      command(`${who ?? 'a client'} notes ${text} as ${id}, ${old} behind`, (model, real) =>
         note(model, real, who, old, id, text),
       ),
     ),
   fc.constant(command('ask to abandon', abandon)),
 ]
 
-/** Each answers what the model expects; the rest is the same for all: the answers agree, and so do the states. */
+/** Each command returns the model's answer; for all of them answers and states must agree. */
 function command(
   what: string,
   run: (model: Model, real: Real) => Promise<{ told: string; expected: string }>,

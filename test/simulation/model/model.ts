@@ -1,7 +1,7 @@
-/** Which of two holders executes, as far as somebody outside can tell. */
+/** Which of two holders executes, as a client can tell. */
 export type HolderName = 'k_a' | 'k_b'
 
-/** One process as a reader of the documentation imagines it; written without a look at the deciders. */
+/** One process as the documentation describes it; written independently of the deciders. */
 export interface Model {
   status:
     | 'queued'
@@ -13,20 +13,20 @@ export interface Model {
     | 'failed'
     | 'cancelled'
     | 'abandoned'
-  /** What a paused process returns to. */
+  /** The status that a paused process returns to. */
   before: 'queued' | 'running' | 'waiting'
   holder: HolderName | null
   fence: number
-  /** How often it was begun. */
+  /** How often it was started. */
   begun: number
-  /** The wait it is in: only signals of this name end it. */
+  /** The current wait: only signals of this name end it. */
   waitsFor: { name: string; ordinal: number } | null
-  /** Of each name: ids that no wait has taken, and all that were ever sent. */
+  /** By name: the ids that no wait has taken, and all that were sent. */
   readonly untaken: Map<string, string[]>
   readonly sent: Map<string, string>
-  /** How each wait that was left ended: the id of a signal, an answer, or nothing. */
+  /** How each former wait ended: with the id of a signal, an answer, or nothing. */
   readonly left: Map<string, string | null>
-  /** Waits entered by the present holder, per name. */
+  /** Waits entered by the current holder, by name. */
   readonly entered: Map<string, number>
   stop: 'interrupt' | 'cancel' | 'kill' | null
   abandonAsked: boolean

@@ -15,7 +15,7 @@ export const MAX_PENDING = 3
 
 type Unasked<One> = One extends unknown ? Omit<One, 'pid' | 'actor' | 'at'> : never
 
-/** One process over a real SQLite store. Every answer is one word: what became of the request. */
+/** One process over a real SQLite store. Every answer is one word: the result of the request. */
 export class Real {
   readonly pid: Pid
   readonly #edges: Edges
@@ -26,7 +26,7 @@ export class Real {
     this.pid = pid
   }
 
-  /** `alter` stands between the kernel and the store: for a bug that the model must find. */
+  /** `alter` wraps plans on their way to the store: for a bug that the model must find. */
   static async over(file: string, alter: typeof unaltered = unaltered): Promise<Real> {
     const store = await openSqlite(file, { soon: queueMicrotask, watch: () => () => {} })
     const altered: Store = Object.create(store, {

@@ -1,7 +1,7 @@
 import type { Visibility } from '../../../core/authority/visibility.ts'
 import type { Value } from '../link.ts'
 
-/** The values of a statement that is put together: each gets its number. */
+/** Collects the values of a statement, each with its number. */
 export class Values {
   readonly all: Value[] = []
 
@@ -10,7 +10,7 @@ export class Values {
   }
 }
 
-/** Selects what is visible among rows that an index has narrowed to a few already. */
+/** Selects the visible rows among the few that an index has found. */
 export function visibleRows(at: string, visibleTo: Visibility | undefined, values: Values): string {
   if (visibleTo === undefined || visibleTo.type === 'all') return 'true'
   if (visibleTo.type === 'none') return 'false'

@@ -44,7 +44,7 @@ export function eventStatements(link: Link, at: string, unreadable: UnreadableRo
     tail: async ({ pid, limit }: Questions['tail'][0]): Promise<StoredEvent[]> =>
       (await events(`${at}event e where e.pid = $1 order by e.seq desc limit $2`, [pid, limit])).reverse(),
 
-    /** Without events that cannot be read. One statement per page, so that the head is not older than the events. */
+    /** Skips events that cannot be read. One statement per page, so that the head is not older than the events. */
     async changes({ after, limit }: Questions['changes'][0]): Promise<Changes> {
       const events: StoredEvent[] = []
       for (let place = after; ; ) {

@@ -7,7 +7,7 @@ interface Columns {
   readonly expired: number
 }
 
-/** Who is expired the server says: its clock is the one that all hosts share. */
+/** The server decides which holders are expired: its clock is the one that all hosts share. */
 export function holderStatements(link: Link, at: string) {
   const select = `select body, renewed_at, (expires_at <= ${at}now_ms())::int as expired from ${at}holder`
 
@@ -18,7 +18,7 @@ export function holderStatements(link: Link, at: string) {
       (await link.query<{ id: string }>(`select id from ${at}holder where id = any ($1)`, [ids])).map(
         ({ id }) => id,
       ),
-    /** Through the index of what is held. */
+    /** Uses the index of held processes. */
     unannounced: async (): Promise<string[]> =>
       (
         await link.query<{

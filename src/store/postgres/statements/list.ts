@@ -12,11 +12,11 @@ import { type Columns, type NumberedRow, numbered, selectProcess } from './proce
 const MAX_RECORDS = 500
 const MIN_RECORDS = 20
 
-/** `seen` is told of every row that is part of an answer. */
+/** `onRow` is called with every row in an answer. */
 export function listStatements(
   link: Link,
   at: string,
-  seen: (found: NumberedRow) => void,
+  onRow: (found: NumberedRow) => void,
   unreadable: UnreadableRows,
 ) {
   return {
@@ -42,7 +42,7 @@ export function listStatements(
           const read = unreadable.readOrSkip(columns.pid, () => numbered(columns))
           if (read === undefined) continue
           const { row } = read
-          seen(read)
+          onRow(read)
           if (!matches(row.record, filter)) continue
           if (visibleTo !== undefined && !isVisible(row.record, visibleTo, columns.granted)) continue
           items.push(row)
@@ -60,7 +60,7 @@ interface Range {
   readonly records: number
 }
 
-/** The query for the ids that follow a place. */
+/** The query for the ids after a place. */
 export function listIds(
   at: string,
   parts: readonly ListPart[],

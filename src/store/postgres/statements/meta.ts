@@ -4,7 +4,7 @@ export function metaStatements(link: Link, at: string) {
   return {
     position: async (): Promise<number> =>
       (await link.query<{ position: number }>(`select position from ${at}meta`))[0]?.position ?? 0,
-    /** The position once the commits that are under way are over; those that come know that `store` listens. */
+    /** The position after the commits that are under way; later commits know that `store` listens. */
     stay: async (store: string): Promise<number> =>
       (await link.query<{ position: number }>(`select ${at}stay($1) as position`, [store]))[0]?.position ?? 0,
     secret: async (): Promise<string> =>

@@ -4,6 +4,7 @@ import type { Notice } from '../../../core/inbox/notice.ts'
 import type { Json } from '../../../core/json/json.ts'
 import type { Questions, StoredNotice } from '../../contract.ts'
 import type { Link, Value } from '../link.ts'
+import { bodies, versionedBodies } from './bodies.ts'
 
 interface Columns extends Omit<Notice, 'payload' | 'replyTo'> {
   readonly place: number
@@ -39,20 +40,10 @@ export function noticeStatements(link: Link, at: string) {
       const notices = found.map(noticeFrom)
       return newest ? notices.reverse() : notices
     },
-    inboxesOf: async (scopes: readonly string[]) =>
-      (
-        await link.query<{ version: number; body: string }>(
-          `select version, body from ${at}inbox where scope = any ($1)`,
-          [scopes],
-        )
-      ).map(({ version, body }) => ({ version, value: JSON.parse(body) as Inbox })),
-    overflowing: async (limit: number): Promise<Inbox[]> =>
-      (
-        await link.query<{ body: string }>(
-          `select body from ${at}inbox where tripped order by scope limit $1`,
-          [limit],
-        )
-      ).map(({ body }) => JSON.parse(body) as Inbox),
+    inboxesOf: (scopes: readonly string[]) =>
+      versionedBodies<Inbox>(link, `select version, body from ${at}inbox where scope = any ($1)`, [scopes]),
+    overflowing: (limit: number) =>
+      bodies<Inbox>(link, `select body from ${at}inbox where tripped order by scope limit $1`, [limit]),
   }
 }
 

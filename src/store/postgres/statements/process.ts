@@ -6,7 +6,7 @@ import type { UnreadableRows } from '../../unreadable.ts'
 import type { Link, Value } from '../link.ts'
 import { Values, visibleRows } from './conditions.ts'
 
-/** A row with its number in lists, and the version that a commit compares. */
+/** A row with the number that orders it in lists, and the version that a commit compares. */
 export interface NumberedRow {
   readonly id: number
   readonly version: number
@@ -22,35 +22,35 @@ export interface Columns {
   readonly carry: Carry | null
   readonly created_at: number
   readonly moving: string
-  /** Of the event `registered`. */
+  /** The payload of the event `registered`. */
   readonly payload: string
 }
 
 type Served = Questions['claimable'][0]['serves'][number]
 
-/** The columns of a row, with its record's other half. */
+/** The columns of a row, with the fixed half of its record from its first event. */
 export function selectProcess(at: string): string {
   return `select id, pid, version, fence, holder, carry, created_at, moving,
     (select payload from ${at}event e where e.pid = process.pid and e.seq = 1) as payload`
 }
 
-/** `seen` is told of every row that is part of an answer. */
+/** `onRow` is called with every row in an answer. */
 export function processStatements(
   link: Link,
   at: string,
-  seen: (found: NumberedRow) => void,
+  onRow: (found: NumberedRow) => void,
   unreadable: UnreadableRows,
 ) {
   const one = async <Row extends object>(text: string, values: readonly Value[] = []) =>
     (await link.query<Row>(text, values))[0]
   const columns = (text: string, values: readonly Value[]) =>
     link.query<Columns>(`${selectProcess(at)} from ${at}process as process where ${text}`, values)
-  /** Without rows that cannot be read. */
+  /** Skips rows that cannot be read. */
   const readable = (found: readonly Columns[]): NumberedRow[] =>
     found.flatMap((one) => {
       const row = unreadable.readOrSkip(one.pid, () => numbered(one))
       if (row === undefined) return []
-      seen(row)
+      onRow(row)
       return [row]
     })
   const page = async (text: string, values: readonly Value[], limit: number): Promise<Page<ProcessRow>> => {

@@ -5,7 +5,7 @@ import type { Link } from '../link.ts'
 
 type Columns = Omit<PruneCandidate, 'isCommitted' | 'unreadAt'>
 
-/** What is removed is removed by `apply_rest`; here is what that is decided on. No record is parsed. */
+/** The facts that prunes are decided on; `prune_processes` removes the rows. No record is parsed. */
 export function pruneStatements(link: Link, at: string) {
   const facts = `select p.id as place, p.pid, p.parent, p.root, p.fence, p.ended_at as "endedAt", p.carry,
       (select above.kind from ${at}process above where above.pid = p.parent and above.ended_at is null) as "liveParent",
@@ -18,8 +18,8 @@ export function pruneStatements(link: Link, at: string) {
         where r.pid = p.pid and q.ended_at is null) as "isReferenced",
       exists (select from ${at}account a where a.id = 'process:' || p.pid) as "hasAccount"
     from ${at}process p`
-  // What is known of a scope is read once, however many notices it has. No text is parsed: in JSON within JSON every quote is
-  // escaped, so that these patterns match members alone.
+  // Each scope is read once, however many notices it has. No text is parsed: in JSON within JSON every quote is escaped, so
+  // these patterns match members alone.
   const unread = `with open as materialized (
       select n.pid, n.scope, max(n.place) as place, max(n.at) as at from ${at}notice n
       where n.pid = any ($1) and n.done is null group by n.pid, n.scope
@@ -76,14 +76,17 @@ export function pruneStatements(link: Link, at: string) {
               `${facts} where p.ended_at is not null and (p.ended_at, p.id) > ($1, $2) and (p.ended_at, p.id) <= ($3, $4)
                 order by p.ended_at, p.id limit $5`,
               [
-                ...[question.after?.endedAt ?? 0, question.after?.place ?? 0],
-                ...[question.through.endedAt, question.through.place, question.limit],
+                question.after?.endedAt ?? 0,
+                question.after?.place ?? 0,
+                question.through.endedAt,
+                question.through.place,
+                question.limit,
               ],
             )
       const pids = found.map(({ pid }) => pid)
       const told = await link.query<{ pid: Pid; at: number }>(unread, [pids])
       const unreadAt = new Map(told.map(({ pid, at }) => [pid, at]))
-      // A list is answered by the database alone, after what was staged before it has been committed.
+      // The database answers lists alone, after earlier plans of the batch have been committed.
       return found.map((columns) => ({
         ...columns,
         isCommitted: true,

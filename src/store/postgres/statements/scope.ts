@@ -4,39 +4,23 @@ import type { Json } from '../../../core/json/json.ts'
 import type { Grant } from '../../../core/session/grant.ts'
 import type { Session, Turn } from '../../../core/session/session.ts'
 import type { Questions } from '../../contract.ts'
-import type { Link, Value } from '../link.ts'
+import type { Link } from '../link.ts'
+import { bodies, versionedBodies } from './bodies.ts'
 
-interface Versioned<Thing> {
-  readonly version: number
-  readonly value: Thing
-}
-
-interface Body {
-  readonly version: number
-  readonly body: string
-}
-
-/** Sessions, turns, groups, grants and environments: small things that are read and written whole. */
+/** Sessions, turns, groups, grants and environments: small rows that are read and written whole. */
 export function scopeStatements(link: Link, at: string) {
-  const versioned = async <Thing>(text: string, values: readonly Value[]): Promise<Versioned<Thing>[]> =>
-    (await link.query<Body>(text, values)).map(({ version, body }) => ({
-      version,
-      value: JSON.parse(body) as Thing,
-    }))
-  const bodies = async <Thing>(text: string, values: readonly Value[]): Promise<Thing[]> =>
-    (await link.query<{ body: string }>(text, values)).map(({ body }) => JSON.parse(body) as Thing)
-
   return {
     sessionsOf: (ids: readonly string[]) =>
-      versioned<Session>(`select version, body from ${at}session where id = any ($1)`, [ids]),
+      versionedBodies<Session>(link, `select version, body from ${at}session where id = any ($1)`, [ids]),
     turnsOf: (sessions: readonly string[], ids: readonly string[]) =>
-      versioned<Turn>(
+      versionedBodies<Turn>(
+        link,
         `select version, body from unnest($1::text[], $2::text[]) as k (session, id)
           join ${at}turn t on t.session = k.session and t.id = k.id`,
         [sessions, ids],
       ),
     groupsOf: (ids: readonly string[]) =>
-      versioned<Group>(`select version, body from ${at}process_group where id = any ($1)`, [ids]),
+      versionedBodies<Group>(link, `select version, body from ${at}process_group where id = any ($1)`, [ids]),
     environmentsOf: async (refs: readonly string[]) =>
       (
         await link.query<{ ref: string; body: string }>(
@@ -53,14 +37,14 @@ export function scopeStatements(link: Link, at: string) {
       ).map(({ ref }) => ref),
 
     sessions: ({ after, limit }: Questions['sessions'][0]) =>
-      bodies<Session>(`select body from ${at}session where id > $1 order by id limit $2`, [
+      bodies<Session>(link, `select body from ${at}session where id > $1 order by id limit $2`, [
         after ?? '',
         limit,
       ]),
     async carrying(limit: number) {
       const [sessions, turns] = await Promise.all([
-        bodies<Session>(`select body from ${at}session where carry order by id limit $1`, [limit]),
-        bodies<Turn>(`select body from ${at}turn where carry order by session, id limit $1`, [limit]),
+        bodies<Session>(link, `select body from ${at}session where carry order by id limit $1`, [limit]),
+        bodies<Turn>(link, `select body from ${at}turn where carry order by session, id limit $1`, [limit]),
       ])
       return [...sessions.map((session) => ({ session })), ...turns.map((turn) => ({ turn }))]
     },

@@ -11,7 +11,7 @@ export interface Condition {
 export const GRANTED =
   'exists (select 1 from visible where visible.session = ? and visible.pid = process.pid)'
 
-/** Selects what is visible among rows that an index has narrowed to a few already. */
+/** Selects the visible rows among the few that an index has found. */
 export function visibleRows(visibleTo: Visibility | undefined): Condition {
   if (visibleTo === undefined || visibleTo.type === 'all') return plain('true')
   if (visibleTo.type === 'none') return plain('false')

@@ -4,6 +4,7 @@ import type { ProcessEvent, StoredEvent } from '../../../core/process/event.ts'
 import type { Actor } from '../../../core/process/record.ts'
 import type { Changes, Questions } from '../../contract.ts'
 import type { UnreadableRows } from '../../unreadable.ts'
+import { allRows } from '../rows.ts'
 
 interface Columns extends Omit<StoredEvent, 'payload' | 'replayKey' | 'actor'> {
   readonly actor: string
@@ -22,7 +23,7 @@ export function eventStatements(db: DatabaseSync, unreadable: UnreadableRows) {
   const bySeq = db.prepare(`${SELECT} where process.pid = ? and event.seq = ?`)
   const after = db.prepare(`${SELECT} where process.pid = ? and event.seq > ? order by event.seq limit ?`)
   const tail = db.prepare(`${SELECT} where process.pid = ? order by event.seq desc limit ?`)
-  // The order of the feed is the table's own; a join that begins at `process` would sort it.
+  // The table is in the order of the feed; a join that begins at `process` would need a sort.
   const changes = db.prepare(
     `${SELECT.replace(' join ', ' cross join ')} where event.position > ? order by event.position limit ?`,
   )
@@ -49,24 +50,27 @@ export function eventStatements(db: DatabaseSync, unreadable: UnreadableRows) {
       let length = 0
       for (const row of after.iterate(pid, seq, limit)) {
         found.push(stored(row))
-        length += Buffer.byteLength((row as unknown as Columns).payload)
+        length += Buffer.byteLength(String(row['payload']))
         if (length >= bytes) break
       }
       return found
     },
     tail: ({ pid, limit }: Questions['tail'][0]): StoredEvent[] => tail.all(pid, limit).map(stored).reverse(),
-    /** Without events that cannot be read. */
-    changes({ after, limit }: Questions['changes'][0], head: Omit<Changes, 'events'>): Changes {
+    /** Skips events that cannot be read. */
+    changes(
+      { after, limit }: Questions['changes'][0],
+      { position, prunedThrough }: Omit<Changes, 'events'>,
+    ): Changes {
       const events: StoredEvent[] = []
       for (let place = after; ; ) {
         const wanted = limit - events.length
-        const found = changes.all(place, wanted) as unknown as Columns[]
+        const found = allRows<Columns>(changes, place, wanted)
         for (const row of found) {
           const event = unreadable.readOrSkip(row.pid, () => stored(row), row.position)
           if (event !== undefined) events.push(event)
           place = row.position
         }
-        if (found.length < wanted || events.length === limit) return { ...head, events }
+        if (found.length < wanted || events.length === limit) return { events, position, prunedThrough }
       }
     },
   }

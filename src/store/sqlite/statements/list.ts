@@ -5,6 +5,7 @@ import type { ProcessRow } from '../../../core/process/row.ts'
 import type { Page, Questions } from '../../contract.ts'
 import { type ListPart, type ListSource, type ListTerm, listPlan } from '../../list-plan.ts'
 import type { UnreadableRows } from '../../unreadable.ts'
+import { allRows } from '../rows.ts'
 import { type Condition, GRANTED, marks, plain, visibleRows } from './conditions.ts'
 import { type Columns, numbered, PROCESS_COLUMNS, PROCESS_FROM } from './process.ts'
 
@@ -16,18 +17,18 @@ interface ListedColumns extends Columns {
 /** Records read per query while a filter that no index covers is applied. */
 const MAX_RECORDS = 250
 const MIN_RECORDS = 20
-/** How many ids one query walks at most: some milliseconds. */
-const SPAN = 50_000
-const SHAPES_KEPT = 100
+/** The ids that one query scans at most: some milliseconds. */
+const MAX_SPAN = 50_000
+const MAX_SHAPES = 100
 
-/** Lists are made of queries of some milliseconds each: between two of them the caller may let other work run. */
+/** A list consists of queries of some milliseconds each: between two of them the caller may let other work run. */
 export function listStatements(db: DatabaseSync, unreadable: UnreadableRows) {
   const lastId = db.prepare('select max(id) as id from process')
-  // Questions come in a few shapes, again and again: each is prepared once.
+  // Questions have a few shapes: each is prepared once.
   const shapes = new Map<string, StatementSync>()
   const prepared = (sql: string): StatementSync => {
     const statement = shapes.get(sql) ?? db.prepare(sql)
-    if (shapes.size >= SHAPES_KEPT) shapes.clear()
+    if (shapes.size >= MAX_SHAPES) shapes.clear()
     shapes.set(sql, statement)
     return statement
   }
@@ -46,10 +47,10 @@ export function listStatements(db: DatabaseSync, unreadable: UnreadableRows) {
       while (parts.length > 0 && (newestFirst ? place > 1 : place < end)) {
         if (!isFirst) yield
         isFirst = false
-        const until = newestFirst ? Math.max(0, place - SPAN) : place + SPAN
+        const until = newestFirst ? Math.max(0, place - MAX_SPAN) : place + MAX_SPAN
         const range = { after: Math.min(place, until), until: Math.max(place, until), newestFirst, records }
         const { sql, values } = listQuery(parts, range)
-        const found = prepared(sql).all(session, ...values) as unknown as ListedColumns[]
+        const found = allRows<ListedColumns>(prepared(sql), session, ...values)
         for (const columns of found) {
           place = columns.id
           const row = unreadable.readOrSkip(columns.pid, () => numbered(columns))?.row
@@ -65,7 +66,7 @@ export function listStatements(db: DatabaseSync, unreadable: UnreadableRows) {
   }
 }
 
-/** From `after` to `until`, in the direction of the list: the end where it begins is left out. */
+/** The ids of one query. The end at which the list begins is excluded. */
 interface Range {
   readonly after: number
   readonly until: number
@@ -73,12 +74,12 @@ interface Range {
   readonly records: number
 }
 
-/** The text and the values of one query; the first value, which is not among them, is the session that lists. */
+/** The text and the values of one query. The caller adds the first value, the session that lists. */
 export function listQuery(
   parts: readonly ListPart[],
   { after, until, newestFirst, records }: Range,
 ): { readonly sql: string; readonly values: readonly SQLInputValue[] } {
-  // Going down, `until` is the end that is left out, as it is where the list is.
+  // In descending order `until` is the end at which the list begins.
   const ids = newestFirst ? 'process.id > ? and process.id < ?' : 'process.id > ? and process.id <= ?'
   const order = `order by process.id ${newestFirst ? 'desc' : ''} limit ?`
   const rendered = parts.map((part) => {
@@ -133,7 +134,7 @@ function fromOf(
   }
 }
 
-/** The children of one that has had many are found without a look at those that have ended. */
+/** Finds the live children of a process without reading the ended ones, which may be many. */
 const LIVE_INDEX: Partial<Record<string, string>> = { parent: 'process_parent_live' }
 
 function conditionOf(term: ListTerm): Condition {

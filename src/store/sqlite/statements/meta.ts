@@ -1,11 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { getRow } from '../rows.ts'
 
-/** The store's own counters, in one row: read at the start of a commit and written once at its end. */
+/** The counters of the store, all in one row. */
 export interface Meta {
   position: number
   prunedThrough: number
   live: number
 }
+
+export type MetaStatements = ReturnType<typeof metaStatements>
 
 export function metaStatements(db: DatabaseSync) {
   const read = db.prepare('select position, pruned_through as prunedThrough, live from meta')
@@ -14,10 +17,15 @@ export function metaStatements(db: DatabaseSync) {
   const version = db.prepare('pragma data_version')
 
   return {
-    read: (): Meta => ({ ...(read.get() as unknown as Meta) }),
+    read(): Meta {
+      const found = getRow<Meta>(read)
+      if (found === undefined) throw new Error('The table meta is empty')
+      const { position, prunedThrough, live } = found
+      return { position, prunedThrough, live }
+    },
     write: (meta: Meta) => write.run(meta.position, meta.prunedThrough, meta.live),
     secret: (): string => String(secret.get()?.['secret']),
-    /** Changes whenever another connection has committed. */
+    /** A number that changes whenever another connection has committed. */
     foreignVersion: (): number => Number(version.get()?.['data_version']),
   }
 }

@@ -13,14 +13,14 @@ export function noticeStatements(db: DatabaseSync) {
     'insert into notice (scope, process, pid, seq, kind, at, payload, reply_to) values (?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const selects = new Map<string, StatementSync>()
-  /** One statement for each of the few ways to ask. */
+  /** One prepared statement for each combination of options. */
   const select = (question: Questions['notices'][0]): StatementSync => {
     const { open = false, newest = false, pid, places, toldSince, unobserved } = question
     const given = [pid, places, toldSince, unobserved].map((value) => value !== undefined)
     const key = [open, newest, ...given].join(' ')
     const known = selects.get(key)
     if (known !== undefined) return known
-    // By process: `+` keeps SQLite from walking all notices of the scope in the order of their places.
+    // For one process, `+` keeps SQLite from scanning all notices of the scope in the order of their places.
     const place = pid === undefined ? 'place' : '+place'
     const where = [
       `scope = ? and ${place} > ?`,
@@ -52,7 +52,8 @@ export function noticeStatements(db: DatabaseSync) {
       const { scope, after, limit, pid, places, toldSince, unobserved, newest = false } = question
       const found = select(question)
         .all(
-          ...[scope, after],
+          scope,
+          after,
           ...(pid === undefined ? [] : [pid]),
           ...(places === undefined ? [] : [JSON.stringify(places)]),
           ...(toldSince === undefined ? [] : [toldSince]),

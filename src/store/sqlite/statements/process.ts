@@ -7,9 +7,10 @@ import { dueOf } from '../../due.ts'
 import { movingText, recordFrom } from '../../record-text.ts'
 import { definitionSignature, labelSignature } from '../../signature.ts'
 import type { UnreadableRow, UnreadableRows } from '../../unreadable.ts'
+import { allRows, getRow } from '../rows.ts'
 import { marks, visibleRows } from './conditions.ts'
 
-/** A row with the number that its events and its place in lists go by. */
+/** A row with the number that its events refer to and that orders it in lists. */
 export interface NumberedRow {
   readonly id: number
   readonly row: ProcessRow
@@ -23,13 +24,13 @@ export interface Columns {
   readonly carry: Carry | null
   readonly created_at: number
   readonly moving: string
-  /** Of the event `registered`. */
+  /** The payload of the event `registered`. */
   readonly payload: string
 }
 
 export const PROCESS_COLUMNS = 'id, pid, fence, holder, carry, created_at, moving, payload'
 export const PROCESS_FROM = 'process join event on event.process = process.id and event.seq = 1'
-const SHAPES_KEPT = 100
+const MAX_SHAPES = 100
 
 export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) {
   const byPid = db.prepare(`select ${PROCESS_COLUMNS} from ${PROCESS_FROM} where pid = ?`)
@@ -40,7 +41,7 @@ export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) 
   const update =
     db.prepare(`update process set revision = ?, fence = ?, holder = ?, carry = ?, due = ?, session = ?,
     wake_target = ?, ended_at = ?, end_status = ?, moving = ? where id = ?`)
-  // Most events move no indexed column, and then no index needs to be touched.
+  // Most events change no indexed column, and then no index needs to be updated.
   const updateRecord = db.prepare('update process set revision = ?, moving = ? where id = ?')
   const updateLease = db.prepare('update process set fence = ?, holder = ?, carry = ?, due = ? where id = ?')
   const held = db.prepare(
@@ -60,27 +61,27 @@ export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) 
     'select created_at as newestAt from process where ended_at is null order by id desc limit 1',
   )
 
-  // Questions come in a few shapes, again and again: each is prepared once.
+  // Questions have a few shapes: each is prepared once.
   const shapes = new Map<string, StatementSync>()
   const prepared = (sql: string): StatementSync => {
     const statement = shapes.get(sql) ?? db.prepare(sql)
-    if (shapes.size >= SHAPES_KEPT) shapes.clear()
+    if (shapes.size >= MAX_SHAPES) shapes.clear()
     shapes.set(sql, statement)
     return statement
   }
 
   return {
     read(pid: Pid): NumberedRow | null {
-      const found = byPid.get(pid) as Columns | undefined
+      const found = getRow<Columns>(byPid, pid)
       if (found !== undefined) return unreadable.read(pid, () => numbered(found))
       unreadable.forget([pid])
       return null
     },
 
-    /** What was met is looked at again: it may have been mended or pruned by another program. */
+    /** Reads the unreadable rows again: another program may have repaired or pruned them. */
     unreadable(): readonly UnreadableRow[] {
       for (const { pid } of unreadable.all()) {
-        const found = byPid.get(pid) as Columns | undefined
+        const found = getRow<Columns>(byPid, pid)
         if (found === undefined) unreadable.forget([pid])
         else unreadable.readOrSkip(pid, () => numbered(found))
       }
@@ -149,17 +150,13 @@ export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) 
 
     held: (question: Questions['held'][0]): Page<ProcessRow> =>
       page(
-        held.all(question.holder, question.after ?? 0, question.limit) as unknown as Columns[],
+        allRows<Columns>(held, question.holder, question.after ?? 0, question.limit),
         question.limit,
         unreadable,
       ),
 
     carrying: (question: Questions['carrying'][0]): Page<ProcessRow> =>
-      page(
-        carrying.all(question.after ?? 0, question.limit) as unknown as Columns[],
-        question.limit,
-        unreadable,
-      ),
+      page(allRows<Columns>(carrying, question.after ?? 0, question.limit), question.limit, unreadable),
 
     waking: (question: Questions['waking'][0]): Pid[] =>
       waking.all(question.session, question.limit).map((found) => String(found['pid'])),
@@ -193,16 +190,17 @@ export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) 
     activity({ session, since }: Questions['activity'][0], liveInAll: number) {
       if (session !== null)
         return (
-          plain<{ live: number; newestAt: number | null }>(liveOfSession.get(session, since ?? 0)) ?? NOBODY
+          plain<{ live: number; newestAt: number | null }>(liveOfSession.get(session, since ?? 0)) ??
+          NO_PROCESSES
         )
       if (since !== null)
-        return plain<{ live: number; newestAt: number | null }>(liveSince.get(since)) ?? NOBODY
+        return plain<{ live: number; newestAt: number | null }>(liveSince.get(since)) ?? NO_PROCESSES
       return { live: liveInAll, newestAt: (newestLive.get()?.['newestAt'] as number | undefined) ?? null }
     },
   }
 }
 
-const NOBODY = { live: 0, newestAt: null }
+const NO_PROCESSES = { live: 0, newestAt: null }
 
 type Serving = Questions['claimable'][0]['serves'][number]
 
@@ -216,7 +214,7 @@ function servedBy(
   return { where: `${ofKind} and target in (${marks(targets)})`, values: [kind, ...here, ...targets] }
 }
 
-/** Without rows that cannot be read. */
+/** Skips rows that cannot be read. */
 function page(found: readonly Columns[], limit: number, unreadable: UnreadableRows): Page<ProcessRow> {
   return {
     items: found.flatMap((columns) => unreadable.readOrSkip(columns.pid, () => numbered(columns))?.row ?? []),

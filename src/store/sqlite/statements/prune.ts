@@ -3,6 +3,7 @@ import type { Pid } from '../../../core/process/pid.ts'
 import type { Kind } from '../../../core/process/record.ts'
 import type { Carry, Tombstone } from '../../../core/process/row.ts'
 import type { EndPlace, PruneCandidate, Questions, Storage } from '../../contract.ts'
+import { allRows, getRow } from '../rows.ts'
 
 interface Columns {
   readonly place: number
@@ -31,8 +32,8 @@ const FACTS = `select p.id as place, p.pid, p.parent, p.root, p.fence, p.ended_a
   from process p`
 
 /**
- * The newest unread notice of each process, if it has any. What is known of a scope is read once, however many notices it has;
- * text that is no JSON counts as empty.
+ * The newest unread notice of each process, if it has any. Each scope is read once, however many notices it has; text that is
+ * not JSON counts as empty.
  */
 const UNREAD = `with open as materialized (
     select process, scope, max(place) as place, max(at) as at from notice
@@ -52,7 +53,7 @@ const UNREAD = `with open as materialized (
   select process, max(open.at) as at from open join live on live.scope = open.scope where open.place > live.through
   group by process`
 
-/** Each statement removes from one table what belongs to a whole batch. */
+/** Each statement removes the rows of a whole batch from one table. */
 export function pruneStatements(db: DatabaseSync) {
   const before = db.prepare(
     'select ended_at as endedAt, id as place from process where ended_at < ? order by ended_at desc, id desc limit 1',
@@ -109,19 +110,19 @@ export function pruneStatements(db: DatabaseSync) {
       return isAfter(first, second) ? first : second
     },
 
-    /** `justWritten`: processes with events of the transaction that asks. */
+    /** `justWritten` are the processes for which the open transaction has appended events. */
     candidates(question: Questions['prunable'][0], justWritten: ReadonlySet<Pid>): PruneCandidate[] {
-      const found =
+      const rows =
         'pids' in question
-          ? byPid.all(JSON.stringify(question.pids))
-          : inRange.all(
+          ? allRows<Columns>(byPid, JSON.stringify(question.pids))
+          : allRows<Columns>(
+              inRange,
               question.after?.endedAt ?? 0,
               question.after?.place ?? 0,
               question.through.endedAt,
               question.through.place,
               question.limit,
             )
-      const rows = found as unknown as Columns[]
       const unreadAt = new Map(
         unread.all(JSON.stringify(rows.map(({ place }) => place))).map(({ process, at }) => [process, at]),
       ) as Map<number, number>
@@ -137,7 +138,7 @@ export function pruneStatements(db: DatabaseSync) {
       )
     },
 
-    /** Removes these processes with all that is about them; answers with the last position that went with them. */
+    /** Removes these processes and everything that belongs to them. Returns the last position of their events. */
     prune(tombstones: readonly Tombstone[], ids: readonly number[]): number {
       const pids = JSON.stringify(tombstones.map(({ pid }) => pid))
       const numbers = JSON.stringify(ids)
@@ -153,8 +154,8 @@ export function pruneStatements(db: DatabaseSync) {
     },
 
     tombstone(pid: Pid): Tombstone | null {
-      const found = tombstone.get(pid)
-      return found === undefined ? null : ({ ...found } as unknown as Tombstone)
+      const found = getRow<Tombstone>(tombstone, pid)
+      return found === undefined ? null : { ...found }
     },
     oldTombstones: ({ prunedBefore, limit }: Questions['tombstones'][0]): Pid[] =>
       oldTombstones.all(prunedBefore, limit).map(({ pid }) => String(pid)),

@@ -6,7 +6,7 @@ import type { Grant } from '../../../core/session/grant.ts'
 import type { Session, Turn } from '../../../core/session/session.ts'
 import type { Questions } from '../../contract.ts'
 
-/** Sessions, turns, groups, grants and environments: small things that are read and written whole. */
+/** Sessions, turns, groups, grants and environments: small rows that are read and written whole. */
 export function scopeStatements(db: DatabaseSync) {
   const session = db.prepare('select body from session where id = ?')
   const sessions = db.prepare('select body from session where id > ? order by id limit ?')

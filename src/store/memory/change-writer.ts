@@ -1,0 +1,229 @@
+import type { Notice } from '../../core/inbox/notice.ts'
+import type { StoredEvent } from '../../core/process/event.ts'
+import type { Change, StoredNotice } from '../contract.ts'
+import { becameLive } from '../due.ts'
+import { environmentsOf, eventsOf, pairKey } from './keys.ts'
+import type { MemoryTables } from './memory-tables.ts'
+import { UndoLog } from './undo-log.ts'
+
+/** Applies the changes of one transaction. */
+export class ChangeWriter {
+  /** The events that the transaction has appended. */
+  readonly events: StoredEvent[] = []
+  readonly #tables: MemoryTables
+  readonly #now: () => number
+  readonly #log = new UndoLog()
+  #hasMovedFeed = false
+
+  constructor(tables: MemoryTables, now: () => number) {
+    this.#tables = tables
+    this.#now = now
+  }
+
+  get hasChanges(): boolean {
+    return !this.#log.isEmpty
+  }
+
+  /** Whether the transaction has appended to the feed, or pruned from it. */
+  get hasMovedFeed(): boolean {
+    return this.#hasMovedFeed
+  }
+
+  rollBack(): void {
+    this.#log.rollBack()
+  }
+
+  apply(change: Change): void {
+    const tables = this.#tables
+    const log = this.#log
+    switch (change.type) {
+      case 'process':
+        this.#applyProcess(change)
+        return
+      case 'prune':
+        this.#applyPrune(change)
+        return
+      case 'tombstones_gone':
+        for (const pid of change.pids) log.remove(tables.tombstones, pid)
+        return
+      case 'notice':
+        this.#applyNotice(change.notice)
+        return
+      case 'drop_notices':
+        log.remove(tables.notices, change.scope)
+        log.remove(tables.inboxes, change.scope)
+        return
+      case 'notices_done':
+        this.#mapNotices(change.scope, (notice) =>
+          change.places.includes(notice.place) && notice.done === null
+            ? { ...notice, done: change.how }
+            : notice,
+        )
+        return
+      case 'notice_observed':
+        this.#mapNotices(change.scope, (notice) =>
+          notice.place === change.place ? { ...notice, observed: [...change.turns] } : notice,
+        )
+        return
+      case 'inbox':
+        log.put(tables.inboxes, change.inbox.scope, asStored(change.inbox))
+        return
+      case 'account':
+        log.put(tables.accounts, change.account.id, asStored(change.account))
+        return
+      case 'account_gone':
+        log.remove(tables.accounts, change.id)
+        return
+      case 'group':
+        log.put(tables.groups, change.group.id, asStored(change.group))
+        return
+      case 'group_gone':
+        log.remove(tables.groups, change.id)
+        return
+      case 'session_gone':
+        log.remove(tables.sessions, change.id)
+        for (const [key, turn] of tables.turns) if (turn.session === change.id) log.remove(tables.turns, key)
+        this.#endUsesBy(`session:${change.id}`)
+        return
+      case 'session':
+        log.put(tables.sessions, change.session.id, asStored(change.session))
+        return
+      case 'turn':
+        log.put(tables.turns, pairKey(change.turn.session, change.turn.id), asStored(change.turn))
+        return
+      case 'grant': {
+        const key = pairKey(change.grant.session, change.grant.pid)
+        const at = tables.grants.get(key)?.at ?? change.grant.at
+        log.put(tables.grants, key, { ...asStored(change.grant), at })
+        return
+      }
+      case 'revoke':
+        log.remove(tables.grants, pairKey(change.session, change.pid))
+        return
+      case 'environment':
+        if (!tables.environments.has(change.ref))
+          log.put(tables.environments, change.ref, asStored(change.environment))
+        return
+      case 'environment_used':
+        this.#beginUse(change.ref, change.by)
+        return
+      case 'environment_unused':
+        this.#endUse(change.ref, change.by)
+        return
+      case 'holder': {
+        const renewedAt = this.#now()
+        const held = { holder: asStored(change.holder), renewedAt, expiresAt: renewedAt + change.ttlMs }
+        log.put(tables.holders, change.holder.id, held)
+        return
+      }
+      case 'holder_gone':
+        log.remove(tables.holders, change.id)
+        return
+    }
+  }
+
+  #applyProcess({ was, row, events }: Extract<Change, { type: 'process' }>): void {
+    const tables = this.#tables
+    const { pid } = row.record
+    const known = tables.processes.get(pid)
+    if (was === null && known !== undefined) throw new ConstraintError(`${pid} exists already`)
+    if (was !== null && known === undefined) throw new Error(`A change of ${pid}, which does not exist`)
+    const id = known?.id ?? tables.nextId
+    if (known === undefined) this.#log.assign(tables, 'nextId', id + 1)
+    // Copies, as from a disk: no caller holds a reference into the tables, and what JSON cannot hold is lost.
+    const stored = was !== null && was.record === row.record ? (known?.row.record ?? row.record) : row.record
+    this.#log.put(tables.processes, pid, {
+      id,
+      row: { ...row, record: stored === row.record ? asStored(row.record) : stored },
+    })
+    if (events.length === 0) return
+    this.#hasMovedFeed = true
+    this.#log.assign(tables, 'live', tables.live + becameLive(was, row))
+    for (const event of events) this.#append({ ...asStored(event), position: tables.position + 1 })
+  }
+
+  #append(event: StoredEvent): void {
+    const tables = this.#tables
+    const { pid, seq, replayKey } = event
+    if (!tables.events.has(pid)) this.#log.put(tables.events, pid, { events: [], byReplayKey: new Map() })
+    const log = tables.events.get(pid)
+    if (log === undefined || seq !== log.events.length + 1)
+      throw new ConstraintError(`Event ${seq} of ${pid} does not follow its last`)
+    if (replayKey !== null && log.byReplayKey.has(replayKey))
+      throw new ConstraintError(`${pid} already has an event with the replay key ${replayKey}`)
+    this.#log.assign(tables, 'position', event.position)
+    this.#log.push(log.events, event)
+    this.#log.push(tables.feed, event)
+    if (replayKey !== null) this.#log.put(log.byReplayKey, replayKey, event)
+    this.events.push(event)
+  }
+
+  #applyNotice(notice: Notice): void {
+    const tables = this.#tables
+    const { scope, pid, seq, kind } = notice
+    if (!tables.notices.has(scope)) this.#log.put(tables.notices, scope, [])
+    const told = tables.notices.get(scope) ?? []
+    if (told.some((other) => other.pid === pid && other.seq === seq && other.kind === kind))
+      throw new ConstraintError(`${scope} already has a notice about event ${seq} of ${pid}`)
+    this.#log.push(told, { ...asStored(notice), place: tables.nextPlace, done: null, observed: [] })
+    this.#log.assign(tables, 'nextPlace', tables.nextPlace + 1)
+  }
+
+  #mapNotices(scope: string, changed: (notice: StoredNotice) => StoredNotice): void {
+    const { notices } = this.#tables
+    this.#log.put(notices, scope, (notices.get(scope) ?? []).map(changed))
+  }
+
+  #applyPrune({ tombstones }: Extract<Change, { type: 'prune' }>): void {
+    const tables = this.#tables
+    const pruned = new Set(tombstones.map(({ pid }) => pid))
+    this.#hasMovedFeed = true
+    for (const tombstone of tombstones) {
+      const { pid } = tombstone
+      if (!tables.processes.has(pid)) throw new Error(`A change of ${pid}, which does not exist`)
+      const last = eventsOf(tables, pid).at(-1)?.position ?? 0
+      this.#log.assign(tables, 'prunedThrough', Math.max(tables.prunedThrough, last))
+      this.#log.remove(tables.processes, pid)
+      this.#log.remove(tables.events, pid)
+      this.#endUsesBy(`process:${pid}`)
+      this.#log.put(tables.tombstones, pid, asStored(tombstone))
+    }
+    const feed = tables.feed.filter((event) => !pruned.has(event.pid))
+    this.#log.assign(tables, 'feed', feed)
+    for (const [scope, told] of tables.notices) {
+      const left = told.filter((notice) => !pruned.has(notice.pid))
+      if (left.length < told.length) this.#log.put(tables.notices, scope, left)
+    }
+    for (const [key, grant] of tables.grants) if (pruned.has(grant.pid)) this.#log.remove(tables.grants, key)
+  }
+
+  #beginUse(ref: string, by: string): void {
+    const tables = this.#tables
+    const key = pairKey(by, ref)
+    if (tables.environmentUses.has(key)) return
+    this.#log.put(tables.environmentUses, key, { by, ref, place: tables.nextUse })
+    this.#log.assign(tables, 'nextUse', tables.nextUse + 1)
+  }
+
+  /** An environment is removed with its last use. */
+  #endUse(ref: string, by: string): void {
+    const { environmentUses, environments } = this.#tables
+    const key = pairKey(by, ref)
+    if (!environmentUses.has(key)) return
+    this.#log.remove(environmentUses, key)
+    if (![...environmentUses.values()].some((use) => use.ref === ref)) this.#log.remove(environments, ref)
+  }
+
+  #endUsesBy(by: string): void {
+    for (const ref of environmentsOf(this.#tables, by)) this.#endUse(ref, by)
+  }
+}
+
+/** A change that the tables cannot hold, such as a duplicate key: the fault of its plan. */
+export class ConstraintError extends Error {
+  override readonly name = 'ConstraintError'
+}
+
+function asStored<Thing>(thing: Thing): Thing {
+  return JSON.parse(JSON.stringify(thing)) as Thing
+}

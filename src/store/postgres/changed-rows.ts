@@ -1,0 +1,30 @@
+import type { Change } from '../contract.ts'
+import type { Guard } from './staged.ts'
+
+/** The rows that a change replaces or removes, and that the commit has to compare. */
+export function changedRows(change: Change): readonly Guard['question'][] {
+  switch (change.type) {
+    case 'process':
+      return [{ ask: 'process', pid: change.row.record.pid }]
+    case 'group':
+      return [{ ask: 'group', id: change.group.id }]
+    case 'group_gone':
+      return [{ ask: 'group', id: change.id }]
+    case 'session':
+      return [{ ask: 'session', id: change.session.id }]
+    case 'session_gone':
+      return [{ ask: 'session', id: change.id }]
+    case 'inbox':
+      return [{ ask: 'inbox', scope: change.inbox.scope }]
+    case 'drop_notices':
+      return [{ ask: 'inbox', scope: change.scope }]
+    case 'account':
+      return [{ ask: 'account', id: change.account.id }]
+    case 'account_gone':
+      return [{ ask: 'account', id: change.id }]
+    case 'turn':
+      return [{ ask: 'turn', session: change.turn.session, id: change.turn.id }]
+    default:
+      return []
+  }
+}

@@ -1,0 +1,62 @@
+-- Like stale_keys, and locks the rows until the end of the transaction. All transactions lock in one order: processes,
+-- sessions, turns, groups, inboxes, accounts, holders, environments, each by key as the caller sorted them.
+create or replace function reeve.lock_and_find_stale(p_pids text[], p_versions bigint[], p_scopes text) returns text[]
+language plpgsql as
+$body$
+declare
+  v_stale text[];
+  v_found text[];
+begin
+  select array_agg('process:' || g.pid) into v_stale
+    from unnest(p_pids, p_versions) as g (pid, version)
+    left join lateral (select p.version from reeve.process p where p.pid = g.pid for no key update) p on true
+    where coalesce(p.version, 0) <> g.version;
+  if p_scopes is null then
+    return v_stale;
+  end if;
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select s.version from reeve.session s where s.id = g.id for no key update) s on true
+    where g.kind = 'session' and coalesce(s.version, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, session text, id text, version bigint)
+    left join lateral
+      (select t.version from reeve.turn t where t.session = g.session and t.id = g.id for no key update) t on true
+    where g.kind = 'turn' and coalesce(t.version, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select o.version from reeve.process_group o where o.id = g.id for no key update) o on true
+    where g.kind = 'group' and coalesce(o.version, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select i.version from reeve.inbox i where i.scope = g.id for no key update) i on true
+    where g.kind = 'inbox' and coalesce(i.version, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select a.version from reeve.account a where a.id = g.id for no key update) a on true
+    where g.kind = 'account' and coalesce(a.version, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  -- A holder's row has no version: the time of its last renewal takes that part.
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select h.renewed_at from reeve.holder h where h.id = g.id for no key update) h on true
+    where g.kind = 'holder' and coalesce(h.renewed_at, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  -- A guard on the existence of the row alone: a renewal does not change that.
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select 1 as version from reeve.holder h where h.id = g.id for key share) h on true
+    where g.kind = 'announced' and coalesce(h.version, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  -- An environment has no version either: it exists or not. The lock keeps it while a new use of it is written.
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select 1 as version from reeve.environment e where e.ref = g.id for key share) e on true
+    where g.kind = 'environment' and coalesce(e.version, 0) <> g.version;
+  return v_stale || v_found;
+end
+$body$;

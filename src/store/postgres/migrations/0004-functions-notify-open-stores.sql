@@ -1,0 +1,1 @@
+-- Replaces the functions: a commit notifies other stores only if one is open, and compares and changes a row in one statement.

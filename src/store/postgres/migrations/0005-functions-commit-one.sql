@@ -1,0 +1,1 @@
+-- Replaces the functions: a commit of one process has a function of its own, commit_one.

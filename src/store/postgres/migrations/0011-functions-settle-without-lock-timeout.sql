@@ -1,0 +1,1 @@
+-- Replaces the functions: settle waits for a commit that is under way, however long the connection waits for locks otherwise.

@@ -1,0 +1,1 @@
+-- Replaces the functions: a commit can require that a holder still has its row, whether or not the holder renews it meanwhile.

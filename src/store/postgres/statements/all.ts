@@ -1,0 +1,31 @@
+import type { UnreadableRows } from '../../unreadable.ts'
+import type { Link } from '../link.ts'
+import { accountStatements } from './account.ts'
+import { eventStatements } from './event.ts'
+import { holderStatements } from './holder.ts'
+import { listStatements } from './list.ts'
+import { metaStatements } from './meta.ts'
+import { noticeStatements } from './notice.ts'
+import { type NumberedRow, processStatements } from './process.ts'
+import { pruneStatements } from './prune.ts'
+import { scopeStatements } from './scope.ts'
+
+/** `onRow` is called with every process row in an answer. */
+export function allStatements(
+  link: Link,
+  at: string,
+  onRow: (found: NumberedRow) => void,
+  unreadable: UnreadableRows,
+) {
+  return {
+    process: processStatements(link, at, onRow, unreadable),
+    event: eventStatements(link, at, unreadable),
+    scope: scopeStatements(link, at),
+    holder: holderStatements(link, at),
+    notice: noticeStatements(link, at),
+    account: accountStatements(link, at),
+    meta: metaStatements(link, at),
+    prune: pruneStatements(link, at),
+    list: listStatements(link, at, onRow, unreadable),
+  }
+}

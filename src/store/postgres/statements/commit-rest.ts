@@ -1,0 +1,78 @@
+import { referenceChanges } from '../../../core/process/prune.ts'
+import type { Staged, StagedRow } from '../staged.ts'
+
+/** The less frequent parts of a commit, as JSON for apply_rest; null if there are none. Empty parts are left out. */
+export function restText(staged: Staged): string | null {
+  const parts = {
+    sessions: versioned(staged.sessions, (session) => ({ id: session.id, carry: session.carry })),
+    turns: versioned(staged.turns, ({ session, id, carry }) => ({ session, id, carry })),
+    groups: versioned(staged.groups, ({ id }) => ({ id })),
+    groups_gone: removed(staged.groups).map(({ id }) => id),
+    inboxes: versioned(staged.inboxes, ({ scope, overflow }) => ({
+      scope,
+      tripped: overflow.tripped !== null,
+    })),
+    inboxes_gone: removed(staged.inboxes).map(({ scope }) => scope),
+    accounts: versioned(staged.accounts, ({ id, root, session, settled }) => ({
+      id,
+      root,
+      session,
+      open: !settled,
+    })),
+    accounts_gone: removed(staged.accounts).map(({ id }) => id),
+    notices_done: staged.noticesDone,
+    observed: staged.observed.map(({ turns, ...notice }) => ({ ...notice, turns: JSON.stringify(turns) })),
+    sessions_gone: [...staged.goneSessions],
+    grants: [...staged.grants.values()].map((grant) => ({
+      ...grant,
+      descriptor: JSON.stringify(grant.descriptor),
+    })),
+    revokes: [...staged.revoked.values()],
+    environments: [...staged.environments].map(([ref, value]) => ({ ref, body: JSON.stringify(value) })),
+    environment_uses: staged.environmentUses,
+    ended_uses: staged.endedUses,
+    holders: [...staged.holders].flatMap(([id, put]) =>
+      put === null ? [] : [{ id, body: JSON.stringify(put.holder), ttl: put.ttlMs }],
+    ),
+    holders_gone: [...staged.holders].flatMap(([id, put]) => (put === null ? [id] : [])),
+    notices_dropped: [...staged.dropped],
+    tombstones: [...staged.tombstones.values()].map(({ pid, fence, endedAt, prunedAt }) => ({
+      pid,
+      fence,
+      ended_at: endedAt,
+      pruned_at: prunedAt,
+    })),
+    tombstones_gone: staged.goneTombstones,
+    ...references(staged),
+  }
+  const filled = Object.entries(parts).filter(([, rows]) => rows.length > 0)
+  return filled.length === 0 ? null : JSON.stringify(Object.fromEntries(filled))
+}
+
+/** Rows that are new or changed, each with its version before and after, its columns and its body. */
+function versioned<Value extends object>(
+  rows: ReadonlyMap<string, StagedRow<Value | null>>,
+  columns: (value: Value) => object,
+): readonly object[] {
+  return [...rows.values()].flatMap(({ value, version, next }) =>
+    value === null ? [] : [{ ...columns(value), version, next, body: JSON.stringify(value) }],
+  )
+}
+
+/** Rows that exist, and that the commit removes. */
+function removed<Value>(rows: ReadonlyMap<string, StagedRow<Value | null>>): readonly Value[] {
+  return [...rows.values()].flatMap(({ base, value }) => (value === null && base !== null ? [base] : []))
+}
+
+/** The references between processes that the changed records add and remove. */
+function references({ processes }: Staged) {
+  const changed = [...processes.values()].flatMap(({ base, value }) => {
+    const { pid: referrer } = value.record
+    const changes = referenceChanges(base?.record ?? null, value.record)
+    return changes === null ? [] : [{ referrer, ...changes }]
+  })
+  return {
+    references: changed.flatMap(({ referrer, added }) => added.map((pid) => ({ pid, referrer }))),
+    references_gone: changed.flatMap(({ referrer, removed }) => removed.map((pid) => ({ pid, referrer }))),
+  }
+}

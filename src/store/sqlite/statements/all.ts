@@ -1,0 +1,25 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { UnreadableRows } from '../../unreadable.ts'
+import { accountStatements } from './account.ts'
+import { eventStatements } from './event.ts'
+import { holderStatements } from './holder.ts'
+import { listStatements } from './list.ts'
+import { metaStatements } from './meta.ts'
+import { noticeStatements } from './notice.ts'
+import { processStatements } from './process.ts'
+import { pruneStatements } from './prune.ts'
+import { scopeStatements } from './scope.ts'
+
+export function allStatements(db: DatabaseSync, unreadable: UnreadableRows) {
+  return {
+    process: processStatements(db, unreadable),
+    event: eventStatements(db, unreadable),
+    scope: scopeStatements(db),
+    holder: holderStatements(db),
+    notice: noticeStatements(db),
+    account: accountStatements(db),
+    meta: metaStatements(db),
+    prune: pruneStatements(db),
+    list: listStatements(db, unreadable),
+  }
+}

@@ -1,0 +1,93 @@
+import type { Clock } from '../../src/core/clock.ts'
+import type { ProcessRecord } from '../../src/core/process/record.ts'
+import type { RegistrationRequest } from '../../src/core/process/register.ts'
+import type { Executor, Work } from '../../src/kernel/executor.ts'
+import type { Kernel } from '../../src/kernel/kernel.ts'
+import type { Registering } from '../../src/kernel/register.ts'
+import { inProcess } from '../../src/tool/in-process.ts'
+import { Workflows } from '../../src/workflow/in-kernel.ts'
+import { runFlow } from './flow.ts'
+import { runScript, type ScriptHost } from './script.ts'
+
+/** What the executors need from the peer that has them. */
+export interface ExecutorHost extends ScriptHost {
+  readonly kernel: Kernel
+  readonly clock: Clock
+}
+
+/** Short, so that functions are parked in the middle of their work. */
+const PARK_AFTER_MS = 300
+
+/** The executors of a simulated kernel, for the kinds that it serves. */
+export function executorsFor(host: ExecutorHost, serves: readonly string[]): Executor[] {
+  return [
+    ...(serves.includes('tool') ? [tools(host)] : []),
+    ...(serves.includes('workflow') ? [workflows(host)] : []),
+    ...(serves.includes('agent') ? [agents(host)] : []),
+  ]
+}
+
+function tools(host: ExecutorHost): Executor {
+  return inProcess(
+    { script: (context) => runScript(context, host) },
+    (work, { idempotencyKey, pid: _pid, ...request }) =>
+      registerChild(host, work, {
+        request: request as RegistrationRequest,
+        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      }),
+    async () => ({}),
+  )
+}
+
+function workflows(host: ExecutorHost): Executor {
+  const executor = new Workflows(
+    (work, request, place) =>
+      registerChild(host, work, {
+        request: { ...request, parent: work.record.pid } as RegistrationRequest,
+        idempotencyKey: `step:${place}`,
+        place,
+      }),
+    async () => ({}),
+  )
+  executor.add('flow', (context) => runFlow(context, host), { parkAfterMs: PARK_AFTER_MS })
+  return executor
+}
+
+/** Like embed(), without parsing: the requests of scripts always parse. */
+async function registerChild(
+  { kernel }: ExecutorHost,
+  work: Work,
+  registering: Omit<Registering, 'actor' | 'fence'>,
+): Promise<ProcessRecord> {
+  const [child] = await kernel.register([
+    { ...registering, actor: `process:${work.record.pid}`, fence: work.fence() },
+  ])
+  if (child === undefined || child.type === 'refused') throw new Error('A registration without an answer')
+  return child.row.record
+}
+
+/** Appends with its fence, and ends with an outcome of its own. */
+function agents(host: ExecutorHost): Executor {
+  return {
+    serves: [{ kind: 'agent', targets: null }],
+    run: async (work, kernel) => {
+      const { pid, spec } = work.record
+      for (let turn = 0; turn < Number(spec['turns']); turn++) {
+        await host.turn()
+        if (work.signal.aborted && spec['ignoresStop'] !== true) throw work.signal.reason
+        await kernel.perform({
+          type: 'append',
+          pid,
+          actor: `process:${pid}`,
+          at: host.clock.now(),
+          event: 'progress',
+          payload: turn,
+          replayKey: `turn:${turn}`,
+          fence: work.fence(),
+        })
+      }
+      if (spec['fails'] === true) return { status: 'failed', exitCode: 3, reason: 'It gave up' }
+      return { status: 'completed', exitCode: 0, result: { turns: Number(spec['turns']) } }
+    },
+  }
+}
