@@ -5,6 +5,9 @@ import { ClosingSummary } from './test/reporting/closing-summary.ts'
 // Tests start hundreds of keepers, daemons and clients from the sources: each compiles only what none did before.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache/compiled', import.meta.url))
 
+// Every answer of every verb is parsed by the verb's schema, in each test and in the daemons that tests start.
+process.env['REEVE_CHECK_ANSWERS'] = '1'
+
 // `import 'reeve'` in a test means the sources, as it does for tsc and for `node --conditions=reeve-source`.
 // The others are the defaults, which a list of one's own replaces.
 const conditions = ['reeve-source', 'module', 'node', 'development|production']

@@ -26,7 +26,7 @@ const mayImport: Record<string, readonly string[]> = {
   home: ['core/errors.ts', 'base', 'os', 'node:*', '!node:sqlite'],
   redaction: ['base', 're2js'],
   keeper: ['base', 'os', 'node:*', '@lydell/node-pty'],
-  verbs: ['type core', 'base', 'zod'],
+  verbs: ['core', 'base', 'zod'],
   store: ['core', 'base', 'node:*', '!node:sqlite'],
   'store/sqlite': ['core', 'base', 'package', 'store', '!store/postgres', 'node:*'],
   'store/postgres': [

@@ -54,7 +54,7 @@ function overview(names: readonly (keyof typeof verbs)[]): string {
   return ['| verb | route | role | what it does |', '| --- | --- | --- | --- |', ...lines, ''].join('\n')
 }
 
-function section(name: string, { summary, route, needs, input, codes }: Verb): string {
+function section(name: string, { summary, description, route, needs, input, codes }: Verb): string {
   const schema = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as Schema
   const found = membersOf(schema)
   const table =
@@ -62,7 +62,17 @@ function section(name: string, { summary, route, needs, input, codes }: Verb): s
       ? ['Takes nothing.']
       : ['| member | type | |', '| --- | --- | --- |', ...found.map(memberLine)]
   const refusals = codes.length === 0 ? [] : ['', `Refuses with ${codes.map(quoted).join(', ')}.`]
-  return [`## ${name}`, '', `${summary} \`${route}\`, ${needs}.`, '', ...table, ...refusals, ''].join('\n')
+  const more = description === undefined ? [] : [description, '']
+  return [
+    `## ${name}`,
+    '',
+    `${summary} \`${route}\`, ${needs}.`,
+    '',
+    ...more,
+    ...table,
+    ...refusals,
+    '',
+  ].join('\n')
 }
 
 function membersOf(schema: Schema): Member[] {

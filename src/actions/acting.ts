@@ -8,11 +8,13 @@ import { filter } from '../verbs/shapes/filter.ts'
 import { consumer, scope } from '../verbs/shapes/notice.ts'
 import { count, duration, processRef, turnId } from '../verbs/shapes/scalars.ts'
 import { SCROLLBACK_BYTES } from '../verbs/shapes/scrollback.ts'
+import type { Verb } from '../verbs/verb.ts'
 import type { ActionParts } from './action.ts'
 import { actionsOf } from './actions.ts'
 import { attach, followLog } from './attach.ts'
 import { followChanges } from './changes.ts'
-import type { AnswerMasker, MaskingMode } from './mask-answers.ts'
+import { checkAnswer } from './check-answer.ts'
+import type { AnswerMasker } from './mask-answers.ts'
 import { parse } from './parse.ts'
 import { effectsFor, onlyObserves, type ReadEffects } from './read-effects.ts'
 
@@ -32,19 +34,22 @@ export function acting(
     string,
     (input: unknown, options: CallOptions) => Promise<unknown>
   >
-  const calls = Object.entries(verbs).map(([name, { input, needs }]) => [
+  const calls = Object.entries(verbs).map(([name, verb]: [string, Verb]) => [
     name,
     async (given: unknown, options: CallOptions = {}) => {
+      const { input, needs, masking, showsMany } = verb
       if (kernel.isClosed) throw kernelClosed()
       try {
         if (!effects.areKept && needs !== 'read') throw new RefusedError(onlyObserves(actor, name))
         const parsed = parse(input, given ?? {}, name)
-        if (!isRevealed(parsed))
-          return await masker.answer(await actions[name]?.(parsed, options), maskingModeOf(name))
+        if (!isRevealed(parsed)) {
+          const shown = await masker.answer(await actions[name]?.(parsed, options), masking)
+          return checkAnswer(name, verb, shown)
+        }
         reveals.permit(actor)
         const answer = await actions[name]?.(parsed, options)
-        if (ABOUT_MANY.has(name)) await reveals.noteAll(actor, await masker.secretsIn(answer), name)
-        return answer
+        if (showsMany === true) await reveals.noteAll(actor, await masker.secretsIn(answer), name)
+        return checkAnswer(name, verb, answer)
       } catch (error) {
         throw await masker.error(error)
       }
@@ -100,26 +105,4 @@ const FOLLOW = z.strictObject({
 
 function isRevealed(parsed: unknown): boolean {
   return (parsed as { readonly reveal?: boolean }).reveal === true
-}
-
-/** Answers about many processes: a reveal is noted for those whose secrets are in the answer. */
-const ABOUT_MANY: ReadonlySet<string> = new Set(['list', 'changes'])
-
-/** Verbs whose answers programs process, or whose answers were masked when they were read. All others are masked wholly. */
-const MASKING_MODES: Readonly<Partial<Record<string, MaskingMode>>> = {
-  wait: 'values',
-  waitAny: 'values',
-  waitAll: 'values',
-  waitFor: 'values',
-  claimWork: 'none',
-  doWork: 'none',
-  poll: 'records',
-  log: 'none',
-  search: 'none',
-  screen: 'none',
-  output: 'none',
-}
-
-function maskingModeOf(verb: string): MaskingMode {
-  return MASKING_MODES[verb] ?? 'all'
 }

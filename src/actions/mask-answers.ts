@@ -12,17 +12,7 @@ import { maskJson } from '../redaction/mask-json.ts'
 import type { Masker } from '../redaction/masker.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import { secretsIn } from '../redaction/secret-name.ts'
-
-/**
- * How much of an answer is masked.
- *
- * | mode   | of commands | of other processes                                        | anything else |
- * | all      | everything  | everything                                                | everything    |
- * | values   | everything  | all but what programs hand to each other: inputs, results, signals | nothing  |
- * | records  | everything  | everything                                                | nothing       |
- * | none     | nothing     | nothing                                                   | nothing       |
- */
-export type MaskingMode = 'all' | 'values' | 'records' | 'none'
+import type { AnswerMasking as MaskingMode } from '../verbs/verb.ts'
 
 /** The secrets that processes were given. */
 interface SecretSources {

@@ -6,15 +6,15 @@ import { type HomePaths, homeFolder, homePaths } from '../home/paths.ts'
 export interface ConnectOptions {
   /** The folder of the daemon; `REEVE_HOME`, else `~/.reeve`. */
   readonly home?: string
-  /** Its Unix socket, where that lies elsewhere. */
+  /** Its Unix socket, if that is not in the folder. */
   readonly socket?: string
-  /** Instead of a socket: `http://127.0.0.1:7777`. Needs a token. */
+  /** Instead of a socket, for example `http://127.0.0.1:7777`. Needs a token. */
   readonly url?: string
-  /** For a URL; without one, the home's own if its daemon has that URL. Over a socket, to be less than the user: an agent's token. */
+  /** For a URL; by default the token of the home, if its daemon has that URL. Over a socket it limits the client, for example to an agent. */
   readonly token?: string
 }
 
-/** Where the daemon is, and what is said to it at every request. */
+/** The address of a daemon, and the token of every request. */
 export interface Address {
   readonly socket: string | null
   readonly url: URL | null
@@ -38,24 +38,24 @@ function urlOf(text: string): URL {
   if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) return url
   throw new ReeveError(
     'invalid_input',
-    `${text} is no address of a daemon.`,
-    'Give one like http://127.0.0.1:7777.',
+    `${text} is not the address of a daemon.`,
+    'Give a URL like http://127.0.0.1:7777.',
   )
 }
 
-/** The home's token is for the home's daemon, and nobody else is shown it. None is no error: who is asked says what is missing. */
+/** Only the home's own daemon gets the home's token. Null is no error: a daemon that needs a token says so. */
 function tokenFor(url: URL, home: HomePaths): string | null {
   try {
     const announced = announcedDaemon(home)?.url ?? null
-    if (announced === null || nameless(new URL(announced)) !== nameless(url)) return null
+    if (announced === null || withoutLoopback(new URL(announced)) !== withoutLoopback(url)) return null
     return readFileSync(home.token, 'utf8').trim()
   } catch {
     return null
   }
 }
 
-/** This machine has several names. */
-function nameless({ protocol, hostname, port }: URL): string {
+/** For comparison: the loopback interface has several names. */
+function withoutLoopback({ protocol, hostname, port }: URL): string {
   return `${protocol}${isLoopback(hostname) ? '' : hostname}:${port}`
 }
 

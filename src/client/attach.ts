@@ -14,19 +14,18 @@ import { closedError } from './transport.ts'
 type Gap = NonNullable<OutputPiece['gap']>
 type Frame = { readonly bytes: Buffer } | { readonly gap: Gap } | { readonly ended: true }
 
-/** A connected terminal: where it begins, and what comes from there on. */
+/** A connected terminal: the offset it begins at, and the frames from there on. */
 interface Terminal {
   readonly offset: number
   readonly frames: Queue<Frame>
 }
 
 const FIRST_TRIES_MS = 10_000
-/** More than this waits for a slow reader in the daemon, not here. */
-const MAX_WAITING = 256
-/** Calls that are not answered yet. */
-const MAX_TYPING = 1_024
+/** Further frames wait for a slow reader in the daemon. */
+const MAX_QUEUED_FRAMES = 256
+const MAX_UNANSWERED_WRITES = 1_024
 
-/** A live terminal over a WebSocket. One that breaks is taken up again at the byte where it broke. */
+/** A live terminal over a WebSocket. After a broken connection it continues at the byte where it broke. */
 export async function attach(
   line: Line,
   { pid, scrollback = SCROLLBACK_BYTES }: { readonly pid: string; readonly scrollback?: number },
@@ -73,17 +72,17 @@ export async function attach(
     }
   }
 
-  // What is typed goes its own way, a call at a time: so each is answered, and a slow reader holds none up.
+  // Input is sent by calls, one at a time: each is answered, and a slow reader of the output delays none.
   let last: Promise<unknown> = Promise.resolve()
-  let typing = 0
+  let unanswered = 0
   const inTurn = async (name: 'write' | 'resize', input: Readonly<Record<string, unknown>>) => {
-    if (typing >= MAX_TYPING) throw nobodyReads(pid)
-    typing++
+    if (unanswered >= MAX_UNANSWERED_WRITES) throw inputFull(pid)
+    unanswered++
     const done = last.then(() => {
       if (either.aborted) throw closedError()
       return call(line, name, { pid, ...input }, { signal: either })
     })
-    last = done.catch(() => undefined).then(() => typing--)
+    last = done.catch(() => undefined).then(() => unanswered--)
     return done
   }
   return {
@@ -97,13 +96,17 @@ export async function attach(
   }
 }
 
-function nobodyReads(pid: string): RefusedError {
+function inputFull(pid: string): RefusedError {
   return new RefusedError(
-    refusal('input_full', `${MAX_TYPING} writes to ${pid} wait for an answer.`, 'Await some of them first.'),
+    refusal(
+      'input_full',
+      `${MAX_UNANSWERED_WRITES} writes to ${pid} wait for an answer.`,
+      'Await some of them first.',
+    ),
   )
 }
 
-/** Resolves when the daemon has said at which offset it begins. */
+/** Resolves when the daemon has sent the offset that the terminal begins at. */
 async function open(line: Line, path: string, signal: AbortSignal): Promise<Terminal> {
   const { address } = line.transport
   line.transport.refuseForeignSocket()
@@ -114,7 +117,7 @@ async function open(line: Line, path: string, signal: AbortSignal): Promise<Term
     perMessageDeflate: false,
     ...(unixSocket === null ? {} : { createConnection: () => connectTo(unixSocket) }),
   })
-  const frames = new Queue<Frame>(MAX_WAITING, {
+  const frames = new Queue<Frame>(MAX_QUEUED_FRAMES, {
     full: () => socket.pause(),
     drained: () => socket.resume(),
   })
@@ -124,13 +127,13 @@ async function open(line: Line, path: string, signal: AbortSignal): Promise<Term
     let began = false
     socket.on('message', (data: Buffer, isBinary: boolean) => {
       if (isBinary) return frames.push({ bytes: data })
-      const said = JSON.parse(data.toString()) as { offset?: number; gap?: Gap; ended?: boolean }
-      if (said.offset !== undefined) {
+      const control = JSON.parse(data.toString()) as { offset?: number; gap?: Gap; ended?: boolean }
+      if (control.offset !== undefined) {
         began = true
-        resolve({ offset: said.offset, frames })
+        resolve({ offset: control.offset, frames })
       }
-      if (said.gap !== undefined) frames.push({ gap: said.gap })
-      if (said.ended === true) frames.push({ ended: true })
+      if (control.gap !== undefined) frames.push({ gap: control.gap })
+      if (control.ended === true) frames.push({ ended: true })
     })
     socket.on('unexpected-response', (_request, body) => {
       const status = body.statusCode ?? 0

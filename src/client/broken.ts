@@ -1,14 +1,14 @@
 import type { ClientRequest } from 'node:http'
 import { ReeveError } from '../core/errors.ts'
 
-/** The connection could not be made, or was cut. `details.sent`: the daemon may have heard the request. */
+/** The connection could not be made, or broke. `details.sent`: the daemon may have received the request. */
 export function brokenWith(error: Error, shown: string, neverSent: boolean): ReeveError {
   const { code } = error as NodeJS.ErrnoException
   const { message, remedy } = neverSent
     ? unreached(code, shown)
     : {
         message: `The daemon at ${shown} went away during the call.`,
-        remedy: 'Look whether it was done, then try again.',
+        remedy: 'Check whether the call took effect, then try again.',
       }
   return new ReeveError('daemon_unreachable', message, remedy, {
     cause: error,
@@ -34,10 +34,10 @@ function unreached(
   }
 }
 
-/** What a lookup of a host name fails with. */
+/** Error codes of a failed lookup of a host name. */
 const UNRESOLVED: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_FAIL'])
 
-/** A connection that was refused carried nothing, so whatever was asked can be asked again. */
+/** A refused connection carried no request, so any call may be repeated. */
 export function wasNeverSent(error: Error, request: ClientRequest): boolean {
   const { code } = error as NodeJS.ErrnoException
   return wasNeverConnected(error) || code === 'ECONNREFUSED' || code === 'ENOENT' || request.socket === null
@@ -51,7 +51,8 @@ export function wasNeverConnected(error: Error): boolean {
 
 /**
  * A reused connection that the daemon closed before it read the request: EPIPE is the write that failed, and a reset that was
- * read means that the daemon left bytes of the request unread. A daemon that dies after it read them closes in order. True on one machine only.
+ * read means that the daemon left bytes of the request unread. A daemon that dies after reading them closes in order. This holds
+ * on one machine only.
  */
 export function foundClosed(error: Error, request: ClientRequest): boolean {
   const { code, syscall } = error as NodeJS.ErrnoException

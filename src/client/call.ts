@@ -3,23 +3,23 @@ import { fromWire, requestTo } from '../verbs/request.ts'
 import { routes } from '../verbs/routes.ts'
 import { brokenWith } from './broken.ts'
 import { errorOf } from './problem.ts'
-import { isKeyRefused, isRead, isRepeatable, keyedCall, WAITS } from './repeatable.ts'
+import { isKeyRefused, isRepeatable, keyedCall } from './repeatable.ts'
 import { retrying } from './retry.ts'
 import type { Answered, Transport } from './transport.ts'
 
-/** A daemon, and on whose behalf it is asked. */
+/** A connection to a daemon, and the actor that it acts as. */
 export interface Line {
   readonly transport: Transport
   /** `Reeve-As`, or nothing. */
   readonly headers: Readonly<Record<string, string>>
   readonly revive: ((wasHeard: boolean) => Promise<string | undefined>) | undefined
-  /** For how long a call that may be repeated is repeated. */
+  /** How long a repeatable call is repeated. */
   readonly retryMs: number
-  /** What the last answer said of the feed. */
+  /** The position of the change feed in the last answer. */
   readonly seen: { position?: number }
 }
 
-/** Calls a verb; the input is checked where it arrives. */
+/** Calls a verb. The daemon checks the input. */
 export async function call(
   line: Line,
   name: VerbName,
@@ -27,14 +27,16 @@ export async function call(
   { signal }: CallOptions = {},
 ): Promise<unknown> {
   const since = Date.now()
+  const { route, interrupted } = routes[name]
+  const isWait = interrupted !== undefined
   try {
     const keyed = keyedCall(name, input)
     const perform = (given: Readonly<Record<string, unknown>>) =>
       retrying(() => callOnce(line, name, withTimeLeft(name, given, Date.now() - since), signal), {
         safe: isRepeatable(name, given),
         forMs: line.retryMs,
-        outlastsRestarts: WAITS.has(name) || isRead(name),
-        isWait: WAITS.has(name),
+        outlastsRestarts: isWait || route.startsWith('GET '),
+        isWait,
         hasAnswered: () => line.transport.hasAnswered,
         signal,
         revive: line.revive,
@@ -45,7 +47,8 @@ export async function call(
     })
     return keyed.firstAnswer(answer)
   } catch (error) {
-    if (signal?.aborted && WAITS.has(name)) return interrupted(name)
+    // An aborted wait is answered, as it is without a daemon in between.
+    if (signal?.aborted && isWait) return structuredClone(interrupted)
     throw error
   }
 }
@@ -56,7 +59,7 @@ async function callOnce(
   input: Readonly<Record<string, unknown>>,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
-  const { method, path, query, body } = requestTo(routes[name], input)
+  const { method, path, query, body } = requestTo(routes[name].route, input)
   const search = query.size === 0 ? '' : `?${query}`
   const answered = await transport.ask({ method, path: `/v1${path}${search}`, headers, body, signal })
   const text = await textOf(transport, answered, signal)
@@ -66,7 +69,7 @@ async function callOnce(
   return fromWire(text)
 }
 
-/** The whole body. One that is cut short is as good as none. */
+/** The whole body. A body that breaks off is a lost answer. */
 export async function textOf(
   transport: Transport,
   { body }: Answered,
@@ -82,16 +85,11 @@ export async function textOf(
   return Buffer.concat(pieces).toString('utf8')
 }
 
-/** A wait that is asked again lasts for what is left of it. A number that is no duration is refused by the daemon. */
+/** A repeated wait lasts for the rest of its time. The daemon refuses a number that is not a duration. */
 function withTimeLeft(name: VerbName, input: Readonly<Record<string, unknown>>, passedMs: number) {
   const { timeoutMs } = input
-  if (!WAITS.has(name) || !isDuration(timeoutMs)) return input
+  if (routes[name].interrupted === undefined || !isDuration(timeoutMs)) return input
   return { ...input, timeoutMs: Math.max(0, Math.round(timeoutMs - passedMs)) }
-}
-
-/** A wait that was called off is answered, as it is without a daemon in between. */
-function interrupted(name: VerbName): unknown {
-  return name === 'waitAll' ? { type: 'interrupted', records: [] } : { type: 'interrupted' }
 }
 
 function isDuration(value: unknown): value is number {

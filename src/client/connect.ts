@@ -11,19 +11,19 @@ import { Transport } from './transport.ts'
 export type { ConnectOptions } from './address.ts'
 
 const RETRY_MS = 10_000
-/** How long a URL may take to give its first answer: what listens there may be another program, which never does. */
+/** How long the first answer from a URL may take: another program may listen there, and never answer. */
 const MAX_FIRST_ANSWER_MS = 30_000
 
 /**
- * Called when no daemon can be reached, until one can. `hasAnswered`: one was there before; `wasHeard`: it may have heard the
- * request that is to be repeated. Answers with the identity of the daemon that is ready, if one is.
+ * Called when no daemon can be reached, until one can. `hasAnswered`: a daemon was there before. `wasHeard`: it may have received
+ * the request that is to be repeated. Returns the identity of the daemon that is ready, if there is one.
  */
 export type Revive = (hasAnswered: boolean, wasHeard: boolean) => Promise<string | undefined>
 
 type Actor = Parameters<Reeve['as']>[0]
 
 /**
- * Talks to a daemon, which goes on when this client is closed. The same interface as `embed`.
+ * Connects to a daemon, which runs on when this client is closed. The same interface as `embed`.
  *
  * ```ts
  * const reeve = await connect()
@@ -36,7 +36,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Reeve> {
   return connectWith(options)
 }
 
-/** With a way to bring the daemon up again when it is gone. */
+/** With a function that starts the daemon again when it is gone. */
 export async function connectWith(options: ConnectOptions, revive?: Revive): Promise<Reeve> {
   const line = lineTo(options, revive)
   try {
@@ -47,12 +47,12 @@ export async function connectWith(options: ConnectOptions, revive?: Revive): Pro
   }
 }
 
-/** Without asking who is there: the first call finds out. */
+/** Sends no request: the first call finds out whether a daemon is there. */
 export function connectUnasked(options: ConnectOptions, revive?: Revive): Reeve {
   return reeveOn(lineTo(options, revive), '')
 }
 
-/** Where the feed was just before the last answer was read: whoever follows from there misses nothing. */
+/** The position of the change feed just before the last answer was made: following from there misses nothing. */
 export function positionOf(acting: ReeveVerbs): number | undefined {
   return lines.get(acting)?.seen.position
 }
@@ -90,16 +90,16 @@ function acting(line: Line, kernel: string): ReeveVerbs {
     kernel,
     follow: (input = {}, options = {}) => follow(line, input, options),
     followOutput: (input, options = {}) => followOutput(line, input, options),
-    inbox: (input, options = {}) => followInbox(patient(line), input, options),
-    // The WebSocket's library is loaded by whoever attaches.
+    inbox: (input, options = {}) => followInbox(patientVerbs(line), input, options),
+    // Loads the WebSocket library only when it is needed.
     attach: async (input, options = {}) => (await import('./attach.ts')).attach(line, input, options),
   }
   lines.set(made, line)
   return made
 }
 
-/** For whoever follows an inbox: a daemon that is away is waited for, however long. */
-function patient(line: Line): InboxVerbs {
+/** For following an inbox: waits for a daemon that is away without a limit. */
+function patientVerbs(line: Line): InboxVerbs {
   const asked = { ...line, retryMs: Number.POSITIVE_INFINITY }
   return {
     notices: async (input, options) => (await call(asked, 'notices', input, options)) as OutputOf<'notices'>,
@@ -108,17 +108,17 @@ function patient(line: Line): InboxVerbs {
   }
 }
 
-/** A session may not ask who runs the store, and so does not learn it. */
+/** Empty for a session, which may not call `status`. */
 async function kernelOf(line: Line): Promise<string> {
   const { url, shown } = line.transport.address
-  const late = new AbortController()
-  const timer = url === null ? undefined : setTimeout(() => late.abort(), MAX_FIRST_ANSWER_MS)
+  const deadline = new AbortController()
+  const timer = url === null ? undefined : setTimeout(() => deadline.abort(), MAX_FIRST_ANSWER_MS)
   try {
     const asked = { ...line, retryMs: 0 }
-    const { daemon } = (await call(asked, 'status', {}, { signal: late.signal })) as OutputOf<'status'>
+    const { daemon } = (await call(asked, 'status', {}, { signal: deadline.signal })) as OutputOf<'status'>
     return daemon.id
   } catch (error) {
-    if (late.signal.aborted) throw unanswered(shown)
+    if (deadline.signal.aborted) throw unanswered(shown)
     if (error instanceof ReeveError && error.code === 'denied') return ''
     throw error
   } finally {

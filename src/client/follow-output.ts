@@ -42,12 +42,12 @@ export async function* followOutput(
   } catch (error) {
     if (!either.aborted) throw error
   } finally {
-    // Whoever stops listening in the middle of a page lets go of its connection.
+    // Releases the connection when the caller stops in the middle of a page.
     stop.abort()
   }
 }
 
-/** The bytes of a page as they arrive. A page that is cut in the middle is no end: it is asked for again from there. */
+/** The bytes of a page as they arrive. A page that breaks off is requested again from there. */
 async function* piecesOf(
   page: Page,
   from: number,

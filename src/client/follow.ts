@@ -7,7 +7,7 @@ import { readPage } from './read-stream.ts'
 type FollowInput = NonNullable<Parameters<ReeveVerbs['follow']>[0]>
 type StoredEvent = Awaited<ReturnType<ReeveVerbs['changes']>>['events'][number]
 
-/** Every event once, in order; whatever breaks in between is taken up again behind the last one. */
+/** Every event once, in order. After a broken connection it continues after the last event. */
 export async function* follow(
   line: Line,
   { after = 0, filter, reveal = false }: FollowInput,

@@ -1,18 +1,24 @@
 import { type ErrorCode, ReeveError, RefusedError, StoreError } from '../core/errors.ts'
 import type { RefusalCode } from '../core/refusal.ts'
 
-/** Trouble of the machine or of the doors; every other code is the no of a rule. */
+/** Codes of errors: something failed, or the server refused the request as such. Every other code is a refusal by a rule. */
 const TROUBLE: ReadonlySet<string> = new Set([
-  ...[
-    'closed',
-    'daemon_already_running',
-    'daemon_unreachable',
-    'keeper_unavailable',
-    'outcome_unknown',
-    'wrong_store',
-  ],
-  ...['bad_request', 'unauthorized', 'forbidden', 'method_not_allowed', 'unsupported_media_type'],
-  ...['body_too_large', 'too_many_requests', 'too_many_connections', 'internal', 'gap'],
+  'closed',
+  'daemon_already_running',
+  'daemon_unreachable',
+  'keeper_unavailable',
+  'outcome_unknown',
+  'wrong_store',
+  'bad_request',
+  'unauthorized',
+  'forbidden',
+  'method_not_allowed',
+  'unsupported_media_type',
+  'body_too_large',
+  'too_many_requests',
+  'too_many_connections',
+  'internal',
+  'gap',
 ])
 
 /** A problem document as the error that `embed` would have thrown. */
@@ -24,9 +30,9 @@ export function errorOf(status: number, text: string): ReeveError {
 }
 
 function problemIn(status: number, text: string) {
-  const said = objectIn(text)
-  const textOf = (member: string) => (typeof said[member] === 'string' ? said[member] : undefined)
-  const details = said['details']
+  const problem = objectIn(text)
+  const textOf = (member: string) => (typeof problem[member] === 'string' ? problem[member] : undefined)
+  const details = problem['details']
   return {
     code: textOf('code') ?? 'internal',
     message: textOf('detail') ?? textOf('title') ?? `The daemon answered with status ${status}.`,

@@ -1,14 +1,14 @@
-/** What arrives, until it is asked for. When more than `most` wait, whoever sends is told, and told again when few do. */
+/** Items that wait for their reader. Calls `full` when `max` items wait, and `drained` when half of them are read. */
 export class Queue<Item> {
   readonly #items: Item[] = []
-  readonly #most: number
+  readonly #max: number
   readonly #flow: { readonly full: () => void; readonly drained: () => void }
   #waiting: ((item: Item | null) => void) | null = null
   #isClosed = false
   #isFull = false
 
-  constructor(most: number, flow: { readonly full: () => void; readonly drained: () => void }) {
-    this.#most = most
+  constructor(max: number, flow: { readonly full: () => void; readonly drained: () => void }) {
+    this.#max = max
     this.#flow = flow
   }
 
@@ -17,12 +17,12 @@ export class Queue<Item> {
     this.#waiting = null
     if (waiting === null) this.#items.push(item)
     else waiting(item)
-    if (this.#isFull || this.#items.length < this.#most) return
+    if (this.#isFull || this.#items.length < this.#max) return
     this.#isFull = true
     this.#flow.full()
   }
 
-  /** The next one; null when there will be none. */
+  /** The next item; null when the queue is closed and empty. */
   next(): Promise<Item | null> {
     const item = this.#items.shift()
     if (item === undefined) {
@@ -31,7 +31,7 @@ export class Queue<Item> {
         this.#waiting = resolve
       })
     }
-    if (this.#isFull && this.#items.length < this.#most / 2) {
+    if (this.#isFull && this.#items.length < this.#max / 2) {
       this.#isFull = false
       this.#flow.drained()
     }

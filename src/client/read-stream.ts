@@ -4,22 +4,22 @@ import { errorOf } from './problem.ts'
 import { retrying } from './retry.ts'
 import type { Answered } from './transport.ts'
 
-/** One answer of a stream: what lies from an offset on, or nothing new after a while. */
+/** One answer of a stream: content from an offset on, or nothing after a timeout. */
 export interface Page {
   readonly answered: Answered
-  /** Where the stream goes on behind this page. */
+  /** The offset after this page. */
   readonly next: number
-  /** There is no more now: the next page is waited for. */
+  /** There is no more content now: the next request waits. */
   readonly upToDate: boolean
-  /** There will never be more. */
+  /** There will never be more content. */
   readonly closed: boolean
   /** With the page that closes the output of a command. */
   readonly outcome: NonNullable<OutputPiece['outcome']> | undefined
 }
 
 /**
- * Asks for the page of a stream that begins at an offset, for as long as it takes to reach a daemon. With `live` the daemon
- * holds the answer back until there is something.
+ * Requests the page of a stream that begins at an offset, and repeats that until a daemon answers. With `live` the daemon
+ * delays the answer until there is content.
  */
 export async function readPage(
   line: Line,

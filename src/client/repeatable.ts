@@ -1,65 +1,44 @@
 import { ReeveError } from '../core/errors.ts'
-import type { OutputOf, VerbName } from '../verbs/reeve.ts'
+import type { VerbName } from '../verbs/reeve.ts'
 import { routes } from '../verbs/routes.ts'
+import type { RepeatKey } from '../verbs/verb.ts'
 
 type Input = Readonly<Record<string, unknown>>
 
-export const WAITS: ReadonlySet<VerbName> = new Set(['wait', 'waitAny', 'waitAll', 'waitFor'])
-const REPEATABLE: ReadonlySet<VerbName> = new Set([
-  ...WAITS,
-  ...(['spawn', 'spawnMany', 'send'] as const),
-  ...(['kill', 'closeInput', 'resize', 'touchSession', 'openSession', 'endSession'] as const),
-  ...(['announceWorker', 'claimWork', 'doWork', 'retireWorker', 'acknowledge', 'takeNotices'] as const),
-])
-
-/**
- * Calls that change nothing, and calls that have the same effect when they are repeated. Notices that were taken in a lost
- * answer are delivered again when their time is up.
- */
+/** Whether this call has the same effect when it is sent again, as its verb declares. */
 export function isRepeatable(name: VerbName, input: Input): boolean {
-  if (isRead(name) || REPEATABLE.has(name)) return true
-  if (name === 'restart') return input['idempotencyKey'] !== undefined
-  if (name === 'write' || name === 'submit') return input['seq'] !== undefined
-  // An OS signal is sent as often as it is asked for.
-  if (name === 'signal' && String(input['signal']).startsWith('SIG')) return false
-  return input['replayKey'] !== undefined
-}
-
-export function isRead(name: VerbName): boolean {
-  return routes[name].startsWith('GET ')
+  const { repeat } = routes[name]
+  if (typeof repeat === 'string') return repeat === 'always'
+  const { except } = repeat
+  if (except !== undefined && String(input[except.member]).startsWith(except.startsWith)) return false
+  return inputsOf(repeat, input).every((one) => hasKey(repeat, one))
 }
 
 /** A call that the daemon recognises when it is repeated. */
 export interface KeyedCall {
   readonly input: Input
-  /** The answer to the first request that the daemon heard, which may be lost. */
+  /** The answer to the first request that the daemon received, which may be lost. */
   readonly firstAnswer: (answer: unknown) => unknown
-  /** The input for a daemon of an older version, which refuses the key. */
+  /** The input for a daemon of an earlier version, which refuses the key. */
   readonly unkeyed?: Input
 }
 
-/** Gives `spawn`, `spawnMany`, `restart` and `send` a key of their own, unless the caller has given one. */
+/** Generates a key where the verb has one and the caller gave none. */
 export function keyedCall(name: VerbName, input: Input): KeyedCall {
-  if (name === 'spawn' && !isKeyedSpawn(input)) return { input: withKey(input), firstAnswer: firstSpawn }
-  if (name === 'restart' && input['idempotencyKey'] === undefined)
-    return { input: withKey(input), firstAnswer: unchanged, unkeyed: input }
-  if (name === 'send' && input['id'] === undefined)
-    return { input: { ...input, id: newKey() }, firstAnswer: firstSend }
-  const { processes } = input
-  // What is no list of objects is refused where it arrives.
-  if (name !== 'spawnMany' || !Array.isArray(processes) || !processes.every(isObject))
-    return { input, firstAnswer: unchanged }
-  const isKeyedHere = processes.map((one) => !isKeyedSpawn(one))
+  const { repeat } = routes[name]
+  if (typeof repeat === 'string' || repeat.generated === undefined) return { input, firstAnswer: unchanged }
+  const { each, generated } = repeat
+  const withKey = (one: Input): Input => (hasKey(repeat, one) ? one : { ...one, [repeat.keys[0]]: newKey() })
+  if (each !== undefined) return keyedCalls(repeat, each, input, withKey)
+  if (hasKey(repeat, input)) return { input, firstAnswer: unchanged }
   return {
-    input: { ...input, processes: processes.map((one) => (isKeyedSpawn(one) ? one : withKey(one))) },
-    firstAnswer: (answer) => {
-      const { processes: spawned } = answer as OutputOf<'spawnMany'>
-      return { processes: spawned.map((one, index) => (isKeyedHere[index] ? firstSpawn(one) : one)) }
-    },
+    input: withKey(input),
+    firstAnswer: (answer) => answerToFirst(repeat, answer),
+    ...(generated === 'if_accepted' ? { unkeyed: input } : {}),
   }
 }
 
-/** Nothing was done: the input was refused. */
+/** The daemon refused the input and did nothing. */
 export function isKeyRefused(error: unknown): boolean {
   return (
     error instanceof ReeveError &&
@@ -68,16 +47,43 @@ export function isKeyRefused(error: unknown): boolean {
   )
 }
 
-/** A pid of the caller's own makes a registration safe to repeat, too. */
-function isKeyedSpawn(input: Input): boolean {
-  return input['idempotencyKey'] !== undefined || input['pid'] !== undefined
+function keyedCalls(
+  repeat: RepeatKey,
+  each: string,
+  input: Input,
+  withKey: (one: Input) => Input,
+): KeyedCall {
+  const given = inputsOf(repeat, input)
+  // The daemon refuses a member that is not a list of objects.
+  if (given.length === 0) return { input, firstAnswer: unchanged }
+  const isKeyedHere = given.map((one) => !hasKey(repeat, one))
+  return {
+    input: { ...input, [each]: given.map(withKey) },
+    firstAnswer: (answer) => {
+      const answers = (answer as Readonly<Record<string, readonly unknown[]>>)[each] ?? []
+      return { [each]: answers.map((one, index) => (isKeyedHere[index] ? answerToFirst(repeat, one) : one)) }
+    },
+  }
 }
 
-function withKey(input: Input): Input {
-  return { ...input, idempotencyKey: newKey() }
+/** The inputs that each have a key: the items of a list, or the input itself. Empty where the list is malformed. */
+function inputsOf({ each }: RepeatKey, input: Input): readonly Input[] {
+  if (each === undefined) return [input]
+  const items = input[each]
+  return Array.isArray(items) && items.every(isObject) ? items : []
 }
 
-/** Loaded by the calls that need it: most only read. */
+function hasKey({ keys }: RepeatKey, input: Input): boolean {
+  return keys.some((key) => input[key] !== undefined)
+}
+
+/** No other call has the generated key, so a replayed answer means that an earlier try of this call was received. */
+function answerToFirst({ answer: said }: RepeatKey, answer: unknown): unknown {
+  if (said === undefined || !isObject(answer) || answer[said.member] !== said.replayed) return answer
+  return { ...answer, [said.member]: said.first }
+}
+
+/** Loaded on the first use: most clients only read. */
 function newKey(): string {
   return process.getBuiltinModule('node:crypto').randomUUID()
 }
@@ -88,15 +94,4 @@ function isObject(value: unknown): value is Input {
 
 function unchanged(answer: unknown): unknown {
   return answer
-}
-
-/** A key that no other call has: this call registered the process. */
-function firstSpawn(answer: unknown): unknown {
-  const spawned = answer as OutputOf<'spawn'>
-  return spawned.type === 'existing' ? { ...spawned, type: 'registered' } : answer
-}
-
-function firstSend(answer: unknown): unknown {
-  const sent = answer as OutputOf<'send'>
-  return sent.answer === 'replayed' ? { ...sent, answer: 'sent' } : answer
 }

@@ -7,7 +7,7 @@ import { IdleConnections } from './idle-connections.ts'
 
 export interface Asked {
   readonly method: string
-  /** With its query, from the root. */
+  /** The whole path, with its query. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | undefined
@@ -17,11 +17,11 @@ export interface Asked {
 export interface Answered {
   readonly status: number
   readonly headers: http.IncomingHttpHeaders
-  /** To be read to its end, or destroyed: until then the connection is taken. */
+  /** Read it to its end, or destroy it: until then the connection is in use. */
   readonly body: http.IncomingMessage
 }
 
-/** One daemon, over its socket or TCP, on connections that are used again. */
+/** Requests to one daemon, over its socket or TCP, on pooled connections. */
 export class Transport {
   readonly address: Address
   #agent: http.Agent | undefined
@@ -34,7 +34,7 @@ export class Transport {
     this.address = address
   }
 
-  /** Resolves with the head of the answer. What breaks below HTTP is a `daemon_unreachable`. */
+  /** Resolves with the head of the answer. Network errors become `daemon_unreachable`. */
   async ask(asked: Asked): Promise<Answered> {
     for (;;) {
       const answered = await this.#askOnce(asked)
@@ -48,7 +48,7 @@ export class Transport {
     this.refuseForeignSocket()
     const { socket, url } = this.address
     const isTls = url?.protocol === 'https:'
-    // An import would read every member of the module, and one of them loads a whole HTTP client that nobody needs here.
+    // An import would read every member of the module, and one of them loads a whole HTTP client that is not needed here.
     const { Agent, request } = process.getBuiltinModule(isTls ? 'node:https' : 'node:http')
     this.#agent ??= new Agent({ keepAlive: true })
     const agent = this.#agent
@@ -64,16 +64,16 @@ export class Transport {
     }
     return new Promise((resolve, reject) => {
       const asked = request(options)
-      const letGo = callOff(asked, signal)
+      const release = abortOn(asked, signal)
       asked.on('response', (response) => {
         this.#answered = true
         const { socket: connection } = response
         response.once('end', () => this.#idle.note(connection, response.headers))
-        for (const end of ['end', 'close']) response.once(end, letGo)
+        for (const end of ['end', 'close']) response.once(end, release)
         resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response })
       })
       asked.on('error', (error) => {
-        letGo()
+        release()
         if (signal?.aborted) return reject(signal.reason)
         const isFoundClosed = foundClosed(error, asked)
         // The next attempt needs a new connection: every repetition leaves fewer pooled ones.
@@ -92,7 +92,7 @@ export class Transport {
     this.#isSocketOurs = refuseForeignSocket(socket)
   }
 
-  /** What every request says, a WebSocket's too. */
+  /** The headers of every request, also of a WebSocket's. */
   headersWith(headers: Readonly<Record<string, string>>, body?: string): Record<string, string> {
     const { token, url } = this.address
     return {
@@ -120,8 +120,8 @@ export class Transport {
   }
 }
 
-/** Not by the option `signal`: that would end the connection too when it has long been another request's. */
-function callOff(asked: http.ClientRequest, signal: AbortSignal | undefined): () => void {
+/** Not the option `signal` of Node: it would also destroy a connection that another request uses by then. */
+function abortOn(asked: http.ClientRequest, signal: AbortSignal | undefined): () => void {
   if (signal === undefined) return () => undefined
   const abort = () => void asked.destroy()
   if (signal.aborted) abort()

@@ -12,7 +12,8 @@ import type { Grant } from './session/grant.ts'
 import type { Session, Turn } from './session/session.ts'
 
 /** How a notice was done with: a consumer acknowledged it, or read the facts from the process itself. */
-export type DoneHow = 'acknowledged' | 'consumed'
+export const DONE_HOW = ['acknowledged', 'consumed'] as const
+export type DoneHow = (typeof DONE_HOW)[number]
 
 /**
  * What a decision does to the store: rows as they become, with the rows they were decided on (`was`), so that a

@@ -4,11 +4,11 @@ import { demandWhole } from './caller.ts'
 import type { Metrics } from './metrics.ts'
 import type { Served } from './served.ts'
 
-/** What the server says of itself: what it serves, and what it counts. */
+/** The routes about the server itself: the OpenAPI document and the metrics. */
 export function addAbout(app: Hono<Env>, reeve: Served, metrics: Metrics, version: string): void {
   let document: string | undefined
   app.get('/v1/openapi.json', async (context) => {
-    // Most daemons are never asked, and all of them are to start fast.
+    // Loaded on demand: most daemons are never asked for it, and all of them must start fast.
     const { openApiDocument } = await import('./openapi/document.ts')
     document ??= JSON.stringify(openApiDocument(version))
     return context.body(document, 200, { 'Content-Type': 'application/json' })

@@ -5,6 +5,7 @@ import { addAbout } from './about.ts'
 import { refuseTooLarge, withinLimit } from './body.ts'
 import type { Caller } from './caller.ts'
 import { type Arrival, type Door, type Guard, tokenRevoked } from './guard.ts'
+import { setCommonHeaders } from './headers.ts'
 import { addHealth } from './health.ts'
 import type { Metrics } from './metrics.ts'
 import { foreseen, problemResponse } from './problem.ts'
@@ -16,7 +17,7 @@ import { addVerbs } from './verb-routes.ts'
 export interface Env {
   Bindings: HttpBindings & {
     readonly door: Door
-    /** Says of a request that nothing is lost when it is cut: whoever asked may ask again. */
+    /** Marks the request as safe to cut when the server closes: the client may repeat it. */
     onlyReads(): void
     /** Counts the connection for its token, null for the user. Throws if that token has too many connections. */
     authenticated(tokenId: string | null): void
@@ -29,7 +30,7 @@ export interface Env {
   }
 }
 
-/** A protocol of its own below a path, for callers that have been let in. */
+/** Another protocol below a path, for authenticated callers. */
 export type MountedHandler = (request: Request, caller: Caller) => Promise<Response>
 
 export interface AppParts {
@@ -45,7 +46,7 @@ export interface AppParts {
   readonly version: string
 }
 
-/** Everything that is answered over HTTP, whichever way it comes in. */
+/** All routes, for every listener. */
 export function appOf(parts: AppParts): Hono<Env> {
   const { reeve, guard, log, metrics, mount, bodyBytes } = parts
   const app = new Hono<Env>()
@@ -54,9 +55,7 @@ export function appOf(parts: AppParts): Hono<Env> {
     const begun = performance.now()
     await next()
     const { headers, status } = context.res
-    headers.set('X-Content-Type-Options', 'nosniff')
-    headers.set('Cross-Origin-Resource-Policy', 'same-origin')
-    if (!headers.has('cache-control')) headers.set('Cache-Control', 'no-store')
+    setCommonHeaders(headers)
     const verb = context.get('verb') ?? 'other'
     metrics.answered(verb, status)
     const ms = Math.round(performance.now() - begun)
@@ -81,7 +80,7 @@ export function appOf(parts: AppParts): Hono<Env> {
     context.set('revoked', revoked.signal)
     const cut = () => {
       revoked.abort()
-      // Of an answer that has begun, the rest is kept back; whoever still waits for one is told why there is none.
+      // An answer that has begun is cut off. A caller that still waits gets the error.
       if (outgoing.headersSent) outgoing.destroy()
       else refused.reject(tokenRevoked())
     }
@@ -124,13 +123,13 @@ export function arrival(incoming: HttpBindings['incoming'], door: Door): Arrival
   }
 }
 
-/** Of two, somebody on the way may have looked at the other one. */
+/** With two, a proxy on the way may have checked the other one. */
 function refuseTwoHosts(rawHeaders: readonly string[]): void {
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host')
-  if (hosts.length > 1) throw new ReeveError('bad_request', 'There are two Host headers.', 'Send one.')
+  if (hosts.length > 1) throw new ReeveError('bad_request', 'The request has two Host headers.', 'Send one.')
 }
 
-/** A path that is known with another method is told apart from one that is not known at all. */
+/** A known path with another method is `method_not_allowed`, not `not_found`. */
 function addWrongMethods(app: Hono<Env>): void {
   const allowed = new Map<string, Set<string>>()
   for (const { method, path } of app.routes) {
@@ -142,8 +141,8 @@ function addWrongMethods(app: Hono<Env>): void {
   for (const [path, methods] of allowed) {
     app.all(path, ({ req }) => {
       const allow = [...methods].join(', ')
-      const said = `${req.path} takes no ${req.method}.`
-      const error = new ReeveError('method_not_allowed', said, `Use ${allow}.`, {
+      const message = `${req.path} does not accept ${req.method}.`
+      const error = new ReeveError('method_not_allowed', message, `Use ${allow}.`, {
         details: { allow: [...methods] },
       })
       return problemResponse(error, { Allow: allow })
@@ -151,16 +150,16 @@ function addWrongMethods(app: Hono<Env>): void {
   }
 }
 
-/** A path with dots for steps would be read as another one than was sent. Whoever sends that does not mean a process. */
+/** `.` and `..` in a path would be resolved to another path than was sent. No valid request has them. */
 function refuseDotSegments(url: string): void {
   const [path = ''] = url.split(/[?#]/)
-  if (path.split(/[/\\]/).some((step) => /^(\.|%2e){1,2}$/i.test(step))) throw nowhere(path)
+  if (path.split(/[/\\]/).some((segment) => /^(\.|%2e){1,2}$/i.test(segment))) throw nowhere(path)
 }
 
 function noUpgrade(): ReeveError {
   return new ReeveError(
     'bad_request',
-    'A terminal is a WebSocket, and this request is none.',
+    'This endpoint accepts WebSocket upgrades only.',
     'Open it with a WebSocket client; output/stream has the bytes without one.',
   )
 }

@@ -1,43 +1,43 @@
 import { ReeveError } from '../core/errors.ts'
 import { fromWire } from '../verbs/wire.ts'
 
-/** The JSON object in a request's body; nothing at all stands for an empty one. */
-export async function bodyOf(request: Request, mostBytes: number): Promise<Record<string, unknown>> {
-  refuseTooLarge(request, mostBytes)
-  const bytes = await readUpTo(request, mostBytes)
+/** The JSON object in a request's body. An empty body is an empty object. */
+export async function bodyOf(request: Request, maxBytes: number): Promise<Record<string, unknown>> {
+  refuseTooLarge(request, maxBytes)
+  const bytes = await readUpTo(request, maxBytes)
   if (bytes.length === 0) return {}
   refuseOtherThanJson(request)
   refuseTooManyValues(bytes)
   return objectIn(bytes)
 }
 
-export function refuseTooLarge(request: Request, mostBytes: number): void {
-  if (Number(request.headers.get('content-length') ?? 0) > mostBytes) throw tooLarge(mostBytes)
+export function refuseTooLarge(request: Request, maxBytes: number): void {
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
 }
 
-/** The same request, its body read and found short enough, for those who do not count themselves. */
-export async function withinLimit(request: Request, mostBytes: number): Promise<Request> {
+/** The same request, after its body was read and checked, for handlers that do not limit it themselves. */
+export async function withinLimit(request: Request, maxBytes: number): Promise<Request> {
   if (request.method === 'GET' || request.method === 'HEAD') return request
-  const body = await readUpTo(request, mostBytes)
+  const body = await readUpTo(request, maxBytes)
   refuseTooManyValues(body)
   const { url, method, headers, signal } = request
   return new Request(url, { method, headers, signal, ...(body.length === 0 ? {} : { body }) })
 }
 
-/** What comes in pieces has no length to look at beforehand, so it is counted as it comes. */
-async function readUpTo(request: Request, mostBytes: number): Promise<Buffer<ArrayBuffer>> {
+/** A chunked body has no length in its headers, so its bytes are counted as they arrive. */
+async function readUpTo(request: Request, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   if (request.body === null) return Buffer.alloc(0)
   const pieces: Uint8Array[] = []
   let length = 0
   for await (const piece of request.body as ReadableStream<Uint8Array>) {
     length += piece.length
-    if (length > mostBytes) throw tooLarge(mostBytes)
+    if (length > maxBytes) throw tooLarge(maxBytes)
     pieces.push(piece)
   }
   return Buffer.concat(pieces)
 }
 
-/** Each is parsed and checked in one go: with some hundred thousand of them nobody else would be answered for a second. */
+/** A body is parsed and checked in one go: some hundred thousand values would block other requests for a second. */
 const MAX_VALUES = 100_000
 
 function refuseTooManyValues(bytes: Buffer): void {
@@ -50,7 +50,7 @@ function refuseTooManyValues(bytes: Buffer): void {
   )
 }
 
-/** How many values a JSON text has, about: commas and opening brackets that are in no string. */
+/** The approximate number of values in a JSON text: commas and opening brackets outside of strings. */
 function valuesIn(bytes: Buffer): number {
   let values = 1
   let isInString = false
@@ -88,8 +88,8 @@ function objectIn(bytes: Buffer): Record<string, unknown> {
   try {
     value = fromWire(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
-    const said = error instanceof RangeError ? 'it is nested too deeply' : (error as Error).message
-    throw unreadable(`The body is not JSON that can be read: ${said}.`, error)
+    const reason = error instanceof RangeError ? 'it is nested too deeply' : (error as Error).message
+    throw unreadable(`The body is not JSON that can be read: ${reason}.`, error)
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array))
     return value as Record<string, unknown>
@@ -100,11 +100,11 @@ function unreadable(message: string, cause?: unknown): ReeveError {
   return new ReeveError('bad_request', message, 'Send one JSON object.', { cause })
 }
 
-function tooLarge(mostBytes: number): ReeveError {
+function tooLarge(maxBytes: number): ReeveError {
   return new ReeveError(
     'body_too_large',
-    `The body has more than ${mostBytes} bytes, which is the most a request may have.`,
+    `The body has more than ${maxBytes} bytes, which is the most a request may have.`,
     'Send less at once; large things go into files.',
-    { details: { mostBytes } },
+    { details: { mostBytes: maxBytes } },
   )
 }

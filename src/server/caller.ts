@@ -4,21 +4,21 @@ import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { ROLES, type Role } from '../verbs/verb.ts'
 import type { Served } from './served.ts'
 
-/** Who calls: what their token lets them do, and on whose behalf it is done. */
+/** Who calls: the role of the token, and the actor that the call acts as. */
 export interface Caller {
   readonly role: Role | 'agent'
   readonly actor: Actor
-  /** Null for whoever came through the Unix socket, and so is the user. */
+  /** Null for the user, who comes through the Unix socket without a token. */
   readonly tokenId: string | null
 }
 
-/** The role `read` has no effects: whoever has no other one observes, whomever they act as. */
+/** Calls with the role `read` have no effects, whichever actor they act as. */
 export function actingFor(reeve: Served, { actor, role }: Caller): ReeveVerbs {
   if (role === 'read') return reeve.observing(actor)
   return actor === 'host' ? reeve : reeve.as(actor)
 }
 
-/** An agent may do what its session may; what that is the kernel decides. Only what concerns everybody is out of its reach. */
+/** The kernel decides what the session of an agent may do. Here only verbs about the whole store are refused to agents. */
 export function demand({ role }: Caller, needs: Role): void {
   const reach = ROLES.indexOf(role === 'agent' ? 'operate' : role)
   if (reach >= ROLES.indexOf(needs)) return
@@ -30,24 +30,24 @@ export function demand({ role }: Caller, needs: Role): void {
   )
 }
 
-/** For what is about everything there is: an agent sees its session alone. */
+/** For routes about the whole store: an agent sees its session only. */
 export function demandWhole(caller: Caller, needs: Role): void {
   demand(caller, needs)
   if (caller.role !== 'agent') return
-  const said = 'This tells of everything that runs here, and your token is bound to a session.'
-  throw new ReeveError('forbidden', said, `Use a token with the role ${needs}.`, {
+  const message = 'This is about everything that runs here, and your token is bound to a session.'
+  throw new ReeveError('forbidden', message, `Use a token with the role ${needs}.`, {
     details: { role: 'agent', needs },
   })
 }
 
-/** An environment belongs to a program on this machine: one that a token sends from elsewhere would mean nothing here. */
+/** An inherited environment belongs to a program on this machine. A caller with a token may be on another one. */
 export function refuseInherited({ tokenId }: Caller, input: Readonly<Record<string, unknown>>): void {
   if (tokenId === null) return
   const requests: readonly unknown[] = Array.isArray(input['processes']) ? input['processes'] : [input]
   if (!requests.some((request) => Object(request).inherited !== undefined)) return
   throw new ReeveError(
     'forbidden',
-    'inherited has the environment of a program on the machine of the daemon, and is taken on its own socket alone.',
+    "inherited has the environment of a program on the daemon's machine, so it is accepted on the daemon's own socket only.",
     'Leave inherited and spec.inheritEnv out, and name variables in spec.env.',
   )
 }
@@ -58,8 +58,8 @@ interface SecretsAsked {
 }
 
 /**
- * How output is shown: secrets to an admin who says so, which is noted; and at a terminal of their own to whoever is the user.
- * Who shows a token may sit anywhere: for an admin a terminal is one more way to say so, for others it masks as everything does.
+ * Whether secrets in output are shown: to an admin who asks for it, which is recorded, and to the user at a terminal. A caller
+ * with a token may be anywhere: for an admin a terminal counts as a reveal, and for others it masks as everything else does.
  */
 export function viewOf(caller: Caller, { reveal, terminal }: SecretsAsked): Partial<SecretsAsked> {
   if (reveal) demand(caller, 'admin')

@@ -11,7 +11,7 @@ export function networkOf(address: string): string {
   return isIPv6(plain) ? `${groupsOf(plain).slice(0, 4).join(':')}::/64` : plain
 }
 
-/** From sockets in the order of their arrival: the oldest one of the network that has the most. */
+/** From sockets in the order of their arrival: the oldest one of the network that has the most sockets. */
 export function oldestOfBusiestNetwork(sockets: Iterable<Socket>): Socket | undefined {
   const byNetwork = new Map<string, Socket[]>()
   for (const socket of sockets) {
@@ -27,7 +27,7 @@ export function oldestOfBusiestNetwork(sockets: Iterable<Socket>): Socket | unde
 
 /** The eight groups of a valid IPv6 address, without leading zeros. */
 function groupsOf(address: string): readonly string[] {
-  // A dotted tail stands for the last two groups, which are behind the first 64 bits.
+  // A dotted tail stands for the last two groups, which come after the first 64 bits.
   const [head = '', tail] = address.replace(/[0-9]+(\.[0-9]+){3}$/, '0:0').split('::')
   const split = (part: string) => (part === '' ? [] : part.split(':').map((group) => trimmed(group)))
   if (tail === undefined) return split(head)

@@ -70,7 +70,7 @@ export class Connections {
     if (sockets.size >= connectionsPerToken)
       throw new ReeveError(
         'too_many_connections',
-        `${connectionsPerToken} connections with this token are open, which is the most there may be.`,
+        `${connectionsPerToken} connections with this token are open, which is the limit.`,
         'Close some, or share them; another program can have a token of its own.',
         { details: { limit: connectionsPerToken } },
       )
@@ -95,11 +95,11 @@ export class Connections {
   }
 }
 
-function tooMany(most: number): ReeveError {
+function tooMany(limit: number): ReeveError {
   return new ReeveError(
     'too_many_connections',
-    `${most} connections are open, which is the most there may be.`,
+    `${limit} connections are open, which is the limit.`,
     'Close some, or share them.',
-    { details: { limit: most } },
+    { details: { limit } },
   )
 }

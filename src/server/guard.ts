@@ -5,10 +5,10 @@ import { Failures } from './failures.ts'
 import { Openings } from './openings.ts'
 import { findToken, type Tokens } from './tokens.ts'
 
-/** The way a request came in. Whoever can open the Unix socket is the user, unless they show a token; everybody else shows one. */
+/** The listener that a request came through. A client on the Unix socket is the user, unless it sends a token; others need one. */
 export type Door = { readonly by: 'socket' } | { readonly by: 'tcp'; readonly hosts: ReadonlySet<string> }
 
-/** What is looked at before anything else, of a request or of an upgrade to a WebSocket. */
+/** What is checked first, of a request or of an upgrade to a WebSocket. */
 export interface Arrival {
   readonly door: Door
   readonly address: string
@@ -16,11 +16,11 @@ export interface Arrival {
 }
 
 /**
- * Lets in who may come in.
+ * Authenticates requests.
  *
  * | door   | `Host`, `Origin`                     | token  | acts as                                       |
- * | socket | as they like: no browser gets here   | none, or one to be less than the user | the host, or whom `Reeve-As` names |
- * | tcp    | the daemon's own, or `forbidden`     | always | the same; an agent as its session, and nobody else |
+ * | socket | any: no browser can connect          | none, or one that limits the user | the host, or the actor in `Reeve-As` |
+ * | tcp    | the daemon's own, or `forbidden`     | always | the same; an agent as its session only |
  */
 export class Guard {
   readonly #tokens: Tokens
@@ -35,7 +35,7 @@ export class Guard {
     this.#openings = new Openings(tokens)
   }
 
-  /** A page elsewhere may send requests here, under a name of its own for this address. It cannot hide where it comes from. */
+  /** A web page may send requests to this address under a DNS name of its own. It cannot forge these headers. */
   refuseForeign({ door, header }: Arrival): void {
     if (door.by === 'socket') return
     const host = header('host')?.toLowerCase() ?? ''
@@ -62,9 +62,9 @@ export class Guard {
   }
 
   /**
-   * Takes one of the places that a token has for open requests, streams and terminals, so that one token can't take all of the
-   * daemon's time. Throws if none is free; the user on the socket is not limited. Calls `cut` when the token is revoked.
-   * Returns the function that gives the place back, which may be called more than once.
+   * Counts an open request, stream or terminal for its token, so that one token can't take all of the daemon's time. Throws if
+   * the token has too many; the user on the socket is not limited. Calls `cut` when the token is revoked. Returns the function
+   * that ends the count, which may be called more than once.
    */
   admit({ tokenId }: Caller, cut: () => void): () => void {
     if (tokenId === null) return () => undefined
@@ -72,18 +72,18 @@ export class Guard {
     if (this.#openings.count(tokenId) < limit) return this.#openings.add(tokenId, cut)
     throw new ReeveError(
       'too_many_requests',
-      `${limit} requests, streams and terminals of this token are open, which is the most there may be.`,
+      `${limit} requests, streams and terminals of this token are open, which is the limit.`,
       'Wait until some are answered, or close some; one call can wait for many processes (waitAll, waitAny).',
       { details: { limit, retryAfterSeconds: 1 } },
     )
   }
 
-  /** Throws if the token of a caller that was let in has been revoked since. */
+  /** Throws if the token of an authenticated caller has been revoked since. */
   refuseRevoked({ tokenId }: Caller): void {
     if (tokenId !== null && !this.#tokens.all().some(({ id }) => id === tokenId)) throw unknownToken()
   }
 
-  /** A right token is let in however many wrong ones came from its address: nobody can lock others out by guessing. */
+  /** A valid token is accepted however many wrong ones came from its address: guessing locks nobody out. */
   #shown({ header, address }: Arrival) {
     const [, text] = /^Bearer +([!-~]+)$/i.exec(header('authorization') ?? '') ?? []
     const token = text === undefined ? undefined : findToken(this.#tokens, text)
@@ -101,7 +101,7 @@ export class Guard {
 }
 
 function noToken(): ReeveError {
-  return unauthorized('There is no bearer token with this request.')
+  return unauthorized('This request has no bearer token.')
 }
 
 function unknownToken(): ReeveError {
@@ -112,17 +112,17 @@ export function tokenRevoked(): ReeveError {
   return unauthorized('This token was revoked while the request was under way.')
 }
 
-function unauthorized(said: string): ReeveError {
+function unauthorized(message: string): ReeveError {
   const remedy = "Send Authorization: Bearer <token>; the daemon's own lies in the file token in its home."
-  return new ReeveError('unauthorized', said, remedy)
+  return new ReeveError('unauthorized', message, remedy)
 }
 
-/** Nobody acts in the name of a kernel but the kernel. */
+/** Only a kernel acts as a kernel. */
 function actorOf(text: string): Actor {
   if (/^(host$|session:.|process:.)/s.test(text)) return text as Actor
   throw new ReeveError(
     'bad_request',
-    `Reeve-As names ${JSON.stringify(text)}, which nobody can act as.`,
+    `Reeve-As names ${JSON.stringify(text)}, which is not an actor.`,
     'Name host, session:… or process:….',
   )
 }

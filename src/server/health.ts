@@ -39,7 +39,7 @@ class ReadinessProbe {
     this.#maxAnswerMs = maxAnswerMs
   }
 
-  /** At most one question is under way: a store that hangs must not collect one with every probe. */
+  /** At most one status call is pending: a store that hangs must not collect one with every probe. */
   async parts(): Promise<Parts> {
     this.#asked ??= this.#ask().finally(() => {
       this.#asked = undefined

@@ -1,6 +1,6 @@
 import type { TerminalParts, Terminals, Upgrade } from './terminal.ts'
 
-/** Terminals that are loaded when the first one is asked for: most daemons never are, and all are to start fast. */
+/** Loads the code of terminals for the first one: most daemons never need it, and all must start fast. */
 export class LateTerminals {
   readonly #parts: TerminalParts
   #loaded: Promise<Terminals> | undefined
@@ -12,14 +12,14 @@ export class LateTerminals {
 
   async upgrade(upgrade: Upgrade): Promise<void> {
     const { socket } = upgrade
-    // Whoever leaves meanwhile takes nobody along.
+    // An error of this socket must not crash the daemon while the code loads.
     socket.on('error', () => socket.destroy())
     this.#loaded ??= import('./terminal.ts').then(({ Terminals }) => new Terminals(this.#parts))
     this.#there = await this.#loaded
     await this.#there.upgrade(upgrade)
   }
 
-  /** Whether somebody sits at the terminal of this process. */
+  /** Whether a terminal of this process is open. */
   show(pid: string): boolean {
     return this.#there?.show(pid) ?? false
   }

@@ -10,6 +10,7 @@ import type { Env } from './app.ts'
 import { type ConnectionLimits, Connections } from './connections.ts'
 import type { Door } from './guard.ts'
 import { limitHandshakes } from './handshakes.ts'
+import { setCommonHeaders } from './headers.ts'
 import type { LateTerminals } from './late-terminals.ts'
 import { problemResponse } from './problem.ts'
 import { endWith } from './raw-answer.ts'
@@ -21,7 +22,7 @@ export interface Limits extends ConnectionLimits {
   readonly requestsPerToken: number
   readonly headersMs: number
   readonly requestMs: number
-  /** How long a reader may take nothing of what it asked for. */
+  /** How long a client may stop reading its answer. */
   readonly stallMs: number
 }
 
@@ -37,7 +38,7 @@ export const LIMITS: Limits = {
   stallMs: 30_000,
 }
 
-/** Where a listener listens: a socket file for its owner alone, or an address. */
+/** Where a listener listens: a socket file that only its owner can open, or an address. */
 export type Place =
   | { readonly path: string }
   | {
@@ -49,12 +50,12 @@ export type Place =
 const KEEP_ALIVE_MS = 5_000
 const PROBE_MS = 30_000
 const CHECK_MS = 1_000
-/** What changes something may finish when the server closes. */
+/** How long requests that change something may take to finish when the server closes. */
 const FINISH_MS = 5_000
-/** Waits and streams are over then, and say so if they can; what is still being read is cut, and whoever asked asks again. */
+/** How long waits and streams may take to end then. After that they are cut, and their clients ask again. */
 const END_MS = 500
 
-/** One door: accepts connections up to the limit, and lets none of them be stuck. */
+/** Accepts connections on one address up to the limit, and closes those that are stuck. */
 export class Listener {
   readonly server: Server
   readonly #open: Connections
@@ -111,7 +112,7 @@ export class Listener {
         const authenticated = (tokenId: string | null) => open.authenticated(incoming.socket, tokenId)
         return app.fetch(request, { incoming, outgoing, door, onlyReads, authenticated })
       },
-      { errorHandler: (error) => problemResponse(unreadable(error)) },
+      { errorHandler: unreadableResponse },
     )
     server.on('request', (request, response) => {
       listener.#begin(request)
@@ -134,7 +135,7 @@ export class Listener {
     return this.#open.size
   }
 
-  /** Whether a request about this process is being answered. */
+  /** Whether a request about this process is pending. */
   hears(pid: string): boolean {
     return [...this.#asking].some(({ url }) => url?.includes(pid))
   }
@@ -171,12 +172,12 @@ export class Listener {
     if (this.#changing.delete(request) && this.#changing.size === 0) this.#whenDone?.()
   }
 
-  /** Nothing was sent or taken for a while. A wait may be silent for long; who leaves an answer lying may not. */
+  /** No byte was transferred for a while. A wait may be silent for long; a client that does not read its answer may not. */
   #stalled(socket: Socket): void {
     if (socket.writableLength > 0 || !this.#busy.has(socket)) socket.destroy()
   }
 
-  /** Node alone would drop what is too many without a word. */
+  /** Node would drop connections beyond its own limit without an answer. */
   #limitConnections(event: 'connection' | 'secureConnection'): void {
     const [handle] = this.server.listeners(event)
     this.server.removeAllListeners(event)
@@ -235,7 +236,7 @@ function unusable(place: Place, error: NodeJS.ErrnoException): ReeveError {
   )
 }
 
-/** What is not HTTP, or takes too long to become a request. */
+/** Answers bytes that are not HTTP, and requests that take too long to arrive. */
 function answerBroken(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -246,9 +247,15 @@ function answerBroken(error: NodeJS.ErrnoException, socket: Socket): void {
   endWith(socket, unreadable(error), status)
 }
 
+function unreadableResponse(error: unknown): Response {
+  const response = problemResponse(unreadable(error))
+  setCommonHeaders(response.headers)
+  return response
+}
+
 function unreadable(error: unknown): ReeveError {
-  const said = messageOf(error)
-  return new ReeveError('bad_request', `The request cannot be read: ${said}.`, 'Send HTTP/1.1.', {
+  const reason = messageOf(error)
+  return new ReeveError('bad_request', `The request cannot be read: ${reason}.`, 'Send HTTP/1.1.', {
     cause: error,
   })
 }

@@ -11,7 +11,7 @@ export interface ServerCounts {
   readonly connections: number
 }
 
-/** What the server counts, and what it can say of Reeve at a glance, as Prometheus reads it. */
+/** Counters of the server and figures of Reeve, in the format of Prometheus. */
 export class Metrics {
   readonly #answers = new Map<string, Answers>()
   #connections: () => number = () => 0
@@ -23,7 +23,7 @@ export class Metrics {
     this.#answers.set(labels, { verb, status, count: count + 1 })
   }
 
-  /** For those who count elsewhere. */
+  /** For exporters other than Prometheus. */
   get counted(): ServerCounts {
     return { requests: [...this.#answers.values()], connections: this.#connections() }
   }
@@ -37,7 +37,7 @@ export class Metrics {
     const { rss, heapUsed } = process.memoryUsage()
     return [
       metric('reeve_processes_live', 'gauge', 'Processes that have not ended.', live),
-      metric('reeve_change_position', 'counter', 'How far the change feed has come.', reeve.position()),
+      metric('reeve_change_position', 'counter', 'The position of the change feed.', reeve.position()),
       metric('reeve_keeper_up', 'gauge', 'Whether the keeper answers.', keeper?.available === true ? 1 : 0),
       metric('reeve_connections', 'gauge', 'Open connections.', this.#connections()),
       metric(

@@ -1,10 +1,8 @@
 import type { Tokens } from './tokens.ts'
 
-const LOOK_MS = 500
+const CHECK_MS = 500
 
-/**
- * The open requests, streams and terminals of each token. They are cut soon after their token is revoked.
- */
+/** The open requests, streams and terminals of each token. They are cut soon after their token is revoked. */
 export class Openings {
   readonly #tokens: Tokens
   readonly #cuts = new Map<string, Set<() => void>>()
@@ -18,7 +16,7 @@ export class Openings {
   add(tokenId: string, cut: () => void): () => void {
     const cuts = this.#cuts.get(tokenId) ?? new Set()
     this.#cuts.set(tokenId, cuts.add(cut))
-    this.#look ??= setInterval(() => this.#cutRevoked(), LOOK_MS).unref()
+    this.#look ??= setInterval(() => this.#cutRevoked(), CHECK_MS).unref()
     return () => {
       cuts.delete(cut)
       if (cuts.size === 0 && this.#cuts.get(tokenId) === cuts) this.#cuts.delete(tokenId)

@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http'
 import { type ErrorCode, ReeveError } from '../core/errors.ts'
+import { problemHeaders } from './headers.ts'
 
-/** What every door answers when it cannot do as it was asked: a problem document of RFC 9457. */
+/** The answer to a request that failed or was refused: a problem document of RFC 9457. */
 export interface Problem {
   readonly type: string
   readonly title: string
@@ -11,8 +12,6 @@ export interface Problem {
   readonly remedy: string
   readonly details: Readonly<Record<string, unknown>>
 }
-
-export const PROBLEM_TYPE = 'application/problem+json'
 
 export function problemOf(error: ReeveError): Problem {
   const status = statusOf(error.code)
@@ -27,7 +26,7 @@ export function problemOf(error: ReeveError): Problem {
   }
 }
 
-/** What nobody foresaw says nothing of the inside: the log has it. */
+/** An unexpected error becomes `internal`, which reveals nothing of its cause. The log has the cause. */
 export function foreseen(error: unknown): ReeveError {
   if (error instanceof ReeveError) return error
   return new ReeveError(
@@ -42,25 +41,17 @@ export function problemResponse(error: unknown, headers: Readonly<Record<string,
   const problem = problemOf(foreseen(error))
   return new Response(problemText(problem), {
     status: problem.status,
-    headers: { 'Content-Type': PROBLEM_TYPE, ...problemHeaders(problem), ...headers },
+    headers: { ...problemHeaders(problem), ...headers },
   })
 }
 
-/** `details` is what a rule found worth saying, and may hold what JSON cannot. */
+/** `details` may hold values that JSON cannot. */
 export function problemText(problem: Problem): string {
   try {
     return JSON.stringify(problem)
   } catch {
     return JSON.stringify({ ...problem, details: {} })
   }
-}
-
-export function problemHeaders({ code, details }: Problem): Record<string, string> {
-  // A connection that is not let in must not keep a place that others may need.
-  if (code === 'unauthorized') return { 'WWW-Authenticate': 'Bearer realm="reeve"', Connection: 'close' }
-  if (code === 'too_many_connections') return { Connection: 'close' }
-  const { retryAfterSeconds } = details
-  return typeof retryAfterSeconds === 'number' ? { 'Retry-After': String(retryAfterSeconds) } : {}
 }
 
 const STATUS: { readonly [code in ErrorCode]?: number } = {
@@ -110,7 +101,7 @@ const STATUS: { readonly [code in ErrorCode]?: number } = {
   too_many_connections: 503,
 }
 
-/** Everything else is a no that depends on how things stand: a conflict. */
+/** Every other code depends on the current state: a conflict. */
 function statusOf(code: ErrorCode): number {
   return STATUS[code] ?? 409
 }

@@ -1,21 +1,21 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ReeveError } from '../core/errors.ts'
-import { PROBLEM_TYPE, problemHeaders, problemOf, problemText } from './problem.ts'
+import { problemHeaders, setCommonHeaders } from './headers.ts'
+import { problemOf, problemText } from './problem.ts'
 
+/** How long the other side may take to read the answer. */
 const LINGER_MS = 1_000
 
-/** An answer where there is no request to answer, only a connection. What the other side still sends is let go by. */
+/** Answers on a connection that carries no parsed request, and closes it. Ignores what the other side still sends. */
 export function endWith(socket: Duplex, error: ReeveError, status = problemOf(error).status): void {
   const problem = { ...problemOf(error), title: STATUS_CODES[status] ?? '', status }
   const body = problemText(problem)
-  const headers = {
-    Connection: 'close',
-    'Content-Type': PROBLEM_TYPE,
-    'Content-Length': Buffer.byteLength(body),
-    ...problemHeaders(problem),
-  }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const headers = new Headers(problemHeaders(problem))
+  setCommonHeaders(headers)
+  headers.set('Connection', 'close')
+  headers.set('Content-Length', String(Buffer.byteLength(body)))
+  const lines = [...headers].map(([name, value]) => `${name}: ${value}\r\n`)
   socket.on('error', () => socket.destroy())
   socket.end(`HTTP/1.1 ${status} ${problem.title}\r\n${lines.join('')}\r\n${body}`)
   socket.resume()

@@ -1,12 +1,13 @@
 import type { Actor } from '../core/process/record.ts'
 import type { Reeve, ReeveVerbs } from '../verbs/reeve.ts'
 
-/** What a server serves: everything Reeve does, and how far its change feed has come. */
+/** The Reeve that a server serves. */
 export interface Served extends Reeve {
+  /** The current position of the change feed. */
   position(): number
   /** Whether it can do its work now. Rejects if the store does not answer. Costs little: it counts nothing, unlike `status`. */
   readiness(): Promise<Readiness>
-  /** Acts as somebody else, and only looks: nothing changes, neither inboxes nor read positions. */
+  /** Acts as another actor without effects: inboxes and read positions do not change. */
   observing(actor: Actor): ReeveVerbs
 }
 
@@ -16,7 +17,7 @@ export interface Readiness {
   readonly isKeeperAvailable: boolean
 }
 
-/** Where a server tells what it does. Each line has its facts apart from its words. */
+/** The log of a server. Each line has structured facts and a message. */
 export interface Log {
   debug(facts: object, words: string): void
   info(facts: object, words: string): void

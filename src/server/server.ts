@@ -15,37 +15,37 @@ export type { MountedHandler } from './app.ts'
 
 export interface ServeOptions {
   readonly reeve: Served
-  /** The path of a Unix socket. Whoever can open it is the user. */
+  /** The path of a Unix socket. A client that can open it acts as the user. */
   readonly socket?: string
-  /** Port 0 takes any that is free. */
+  /** Port 0 takes any free port. */
   readonly listen?: Exclude<Place, { readonly path: string }>
-  /** Names beside the usual ones under which this address may be called; with a port where that is another one. */
+  /** Further host names for this address; with a port if it differs. */
   readonly hosts?: readonly string[]
   readonly tokens: Tokens
-  /** Of Reeve, for those who ask. */
+  /** The version of Reeve. */
   readonly version: string
   readonly log: Log
   readonly mount?: Readonly<Record<string, MountedHandler>>
   readonly limits?: Partial<Limits>
-  /** How long streams are held. */
+  /** How long answers of streams are held open. */
   readonly streams?: Partial<StreamTimes>
 }
 
 export interface Server {
-  /** Null where it listens on its socket alone. */
+  /** Null if it listens on its socket only. */
   readonly url: string | null
   acting(caller: Caller): ReeveVerbs
-  /** When nobody asks about these processes any more, or after a while: they have ended, and whoever waits for that is told. */
+  /** Resolves when no request about these ended processes is pending, or after a limit, so that their waits are answered. */
   told(pids: readonly string[]): Promise<void>
-  /** What was answered since it listens, and who is there. */
+  /** Answers since the start, and open connections. */
   counted(): ServerCounts
   close(): Promise<void>
 }
 
-/** Whoever heard of an end asks for its record next: a moment without a question may only be a breath. */
+/** A client that was told of an end asks for the record next, so requests must be absent for a while. */
 const QUIET_MS = 200
 const MAX_TOLD_MS = 5_000
-const LOOK_MS = 10
+const CHECK_MS = 10
 
 /** Serves every verb over HTTP, on a Unix socket, on an address, or on both. Listens when it resolves. */
 export async function serve(options: ServeOptions): Promise<Server> {
@@ -79,7 +79,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
       pids.some((pid) => terminals.show(pid) || listeners.some((door) => door.hears(pid)))
     if (!areAsking()) return
     const until = Date.now() + MAX_TOLD_MS
-    for (let since = Date.now(); Date.now() < Math.min(until, since + QUIET_MS); await sleep(LOOK_MS))
+    for (let since = Date.now(); Date.now() < Math.min(until, since + QUIET_MS); await sleep(CHECK_MS))
       if (areAsking()) since = Date.now()
   }
   let url: string | null = null
@@ -108,13 +108,13 @@ export async function serve(options: ServeOptions): Promise<Server> {
   return { url, acting: (caller) => actingFor(reeve, caller), counted: () => metrics.counted, told, close }
 }
 
-/** Who listens everywhere is found at home under these. */
+/** Wildcard addresses, and the loopback addresses under which they are reached. */
 const WILDCARDS = new Map([
   ['0.0.0.0', '127.0.0.1'],
   ['::', '::1'],
 ])
 
-/** Under which names an address is called: itself, or everything that this machine is called. No stranger's name is among them. */
+/** The host names of an address: itself, or for a wildcard all names and addresses of this machine. */
 function namesOf(host: string): readonly string[] {
   if (!WILDCARDS.has(host)) return [host]
   const addresses = Object.values(networkInterfaces()).flatMap(
@@ -123,12 +123,12 @@ function namesOf(host: string): readonly string[] {
   return [hostname(), ...addresses]
 }
 
-/** Somebody in between may listen on a port of its own: whoever names a host means it, with the port that they name. */
+/** A proxy may listen on another port, so a further name is accepted with and without the port. */
 function furtherHosts(name: string, port: number): string[] {
   return /:\d+$/.test(name) ? [name] : [name, `${name}:${port}`]
 }
 
-/** Everything that a `Host` header may say, in lower case. A default port may be left out. */
+/** All accepted values of a `Host` header, in lower case. A default port may be omitted. */
 function hostsOf(names: readonly string[], port: number, usual: number): ReadonlySet<string> {
   const all = ['localhost', '127.0.0.1', '[::1]', ...names.map(inUrl)].map((name) => name.toLowerCase())
   return new Set([...all.map((name) => `${name}:${port}`), ...(port === usual ? all : [])])

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { type FileIdentity, fileAt, removeOwnFile } from '../os/file-identity.ts'
 
 /**
- * The file of a Unix socket, for its owner alone. It is made under a name of its own and then renamed: when a server closes,
+ * The file of a Unix socket, which only its owner can open. It is made under a temporary name and then renamed: when a server closes,
  * Node removes the name that it was given, and by then the path may be that of another server, because the folder was moved.
  */
 export class SocketFile {
@@ -15,10 +15,10 @@ export class SocketFile {
     this.#path = path
   }
 
-  /** The file is made within the call, and at no moment for another user. What goes wrong is the server's `error`. */
+  /** The file is made within the call, and is never accessible to another user. Errors are emitted by the server. */
   listen(server: Server): void {
     const isTaken = existsSync(this.#path)
-    // No longer than the usual names, since the system bounds the whole path.
+    // Short, since the system limits the length of the whole path.
     const draft = join(dirname(this.#path), `.${process.pid.toString(36)}`)
     rmSync(draft, { force: true })
     const before = process.umask(0o177)
@@ -32,7 +32,7 @@ export class SocketFile {
     this.#file = fileAt(this.#path)
   }
 
-  /** If it is still this server's. */
+  /** Removes the file if it is still this server's. */
   remove(): void {
     removeOwnFile(this.#path, this.#file)
   }

@@ -36,12 +36,12 @@ interface Place {
   readonly offset: number
 }
 
-const MAX_TYPED_BYTES = 1024 * 1024
-/** What is typed while the program takes none of it. Beyond that the connection is not read. */
-const MAX_WAITING = 64
-/** How long a reader may take nothing of what is printed. */
+const MAX_FRAME_BYTES = 1024 * 1024
+/** Input frames that wait for the program. Beyond that the connection is not read. */
+const MAX_WAITING_FRAMES = 64
+/** How long a client may stop reading the output. */
 const STALL_MS = 30_000
-/** Frames in a row that cannot be used, whatever the program does. */
+/** Invalid frames in a row. */
 const MAX_UNUSABLE_FRAMES = 100
 const UNUSABLE: readonly string[] = ['bad_request', 'invalid_input', 'forbidden']
 const RESTARTING = 1012
@@ -54,7 +54,7 @@ export class Terminals {
   readonly #server = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
-    maxPayload: MAX_TYPED_BYTES,
+    maxPayload: MAX_FRAME_BYTES,
   })
   readonly #open = new Map<WebSocket, Place>()
 
@@ -62,7 +62,7 @@ export class Terminals {
     this.#parts = parts
   }
 
-  /** A caller that may not come in, or names an unknown process, gets an HTTP answer and no WebSocket. */
+  /** A caller that is refused, or names an unknown process, gets an HTTP answer and no WebSocket. */
   async upgrade(upgrade: Upgrade): Promise<void> {
     const { request, socket, head } = upgrade
     const { guard, log } = this.#parts
@@ -72,7 +72,7 @@ export class Terminals {
     let giveBack = () => {}
     try {
       const caller = this.#callerOf(upgrade)
-      // The place is taken before the first wait: upgrades that arrive together are counted, too.
+      // Counted before the first await: upgrades that arrive together are counted, too.
       giveBack = guard.admit(caller, () => revoked.abort())
       socket.once('close', giveBack)
       const place = await this.#placeOf(upgrade, caller)
@@ -144,17 +144,17 @@ export class Terminals {
   }
 }
 
-/** What is printed, from the offset on, until the end of the process or of the connection. */
+/** Sends the output from the offset on, until the process ends or the connection closes. */
 async function show(ws: WebSocket, place: Place, signal: AbortSignal): Promise<void> {
   const { acting, pid, offset, caller } = place
-  // A caller that may type is at a terminal. It sees secrets, in old and new output, as it does on every other way in.
+  // A caller that may type is a person at a terminal, who sees secrets in old and new output.
   const view = mayType(caller) ? viewOf(caller, { reveal: false, terminal: true }) : {}
   await send(ws, JSON.stringify({ offset }))
   for await (const { bytes, gap } of acting.followOutput({ pid, offset, ...view }, { signal })) {
     if (gap !== null) await send(ws, JSON.stringify({ gap }))
     if (bytes.length > 0) await send(ws, bytes)
   }
-  // Output also ends with the kernel. Only the process itself can tell.
+  // Output also ends when the kernel closes, so the record decides.
   if (signal.aborted || (await acting.show({ pid })).outcome === null) return
   await send(ws, JSON.stringify({ ended: true }))
   ws.close(1000)
@@ -164,7 +164,7 @@ function mayType({ role }: Caller): boolean {
   return role !== 'read'
 }
 
-/** Resolves when the connection has taken it: what a slow reader has not read stays in the log. */
+/** Resolves when the connection has taken the data: output that a slow client has not read stays in the log. */
 async function send(ws: WebSocket, data: string | Uint8Array): Promise<void> {
   const timer = setTimeout(() => ws.terminate(), STALL_MS)
   try {
@@ -177,8 +177,8 @@ async function send(ws: WebSocket, data: string | Uint8Array): Promise<void> {
 }
 
 /**
- * What is typed goes to the program in order. A no is told in a text frame, `{ "refused": <problem> }`, and ends nothing. Frames
- * that no terminal would send, many in a row, end the connection.
+ * Writes input to the program in order. A refusal is sent as a text frame, `{ "refused": <problem> }`, and the terminal stays
+ * open. Many invalid frames in a row close it.
  */
 function takeInput(ws: WebSocket, { caller, acting, pid }: Place, refuseRevoked: () => void): void {
   let last: Promise<void> = Promise.resolve()
@@ -186,7 +186,7 @@ function takeInput(ws: WebSocket, { caller, acting, pid }: Place, refuseRevoked:
   let unusable = 0
   const refuseMore = () => {
     ws.close(NOT_ALLOWED, 'too_many_requests')
-    // Its answer to that is behind everything that it has sent already.
+    // Its close frame comes after everything that it has sent already.
     ws.resume()
   }
   const take = async (data: Buffer, isBinary: boolean) => {
@@ -202,7 +202,7 @@ function takeInput(ws: WebSocket, { caller, acting, pid }: Place, refuseRevoked:
       if (UNUSABLE.includes(said.code)) unusable++
       if (ws.readyState === ws.OPEN) ws.send(JSON.stringify({ refused: problemOf(said) }))
       if (unusable >= MAX_UNUSABLE_FRAMES) refuseMore()
-      // A read brings thousands of frames, and a refusal waits for nothing: others get their turn in between.
+      // One read brings thousands of frames, and refusals are synchronous: yield to other requests in between.
       await nextTurn()
     }
     if (--waiting === 0 && ws.isPaused) ws.resume()
@@ -210,25 +210,25 @@ function takeInput(ws: WebSocket, { caller, acting, pid }: Place, refuseRevoked:
   ws.on('message', (data: Buffer, isBinary: boolean) => {
     if (ws.readyState !== ws.OPEN) return
     waiting++
-    if (waiting >= MAX_WAITING) ws.pause()
+    if (waiting >= MAX_WAITING_FRAMES) ws.pause()
     last = last.then(() => take(data, isBinary))
   })
 }
 
-/** What it holds is looked at by the verb. */
+/** The verb checks the numbers. */
 function sizeIn(text: string): { cols: number; rows: number } {
-  let said: unknown
+  let parsed: unknown
   try {
-    said = JSON.parse(text)
+    parsed = JSON.parse(text)
   } catch {
-    // Told below, like JSON of another shape.
+    // Refused below, like JSON of another shape.
   }
-  const { resize } = (said ?? {}) as { resize?: { cols: number; rows: number } }
+  const { resize } = (parsed ?? {}) as { resize?: { cols: number; rows: number } }
   if (typeof resize === 'object' && resize !== null) return resize
   throw new ReeveError(
     'bad_request',
-    'A text frame that is no {"resize":{"cols","rows"}}.',
-    'Send what is typed in binary frames.',
+    'A text frame is not {"resize":{"cols","rows"}}.',
+    'Send input in binary frames.',
   )
 }
 

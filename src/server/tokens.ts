@@ -4,7 +4,7 @@ import { ROLES } from '../verbs/verb.ts'
 
 export const TOKEN_ROLES = [...ROLES, 'agent'] as const
 
-/** A token as it is kept: what it may do, and only a hash of what is shown to the daemon. */
+/** A stored token: its role, and only a hash of its text. */
 export const keptToken = z
   .strictObject({
     id: z.string().min(1),
@@ -19,12 +19,12 @@ export const keptToken = z
   })
 export type KeptToken = z.output<typeof keptToken>
 
-/** Where a server looks tokens up. */
+/** The tokens that a server accepts. */
 export interface Tokens {
   all(): readonly KeptToken[]
 }
 
-/** Compared with every token, each time for as long: how long it takes tells nothing. */
+/** Compares with every token in constant time, so that the time reveals nothing. */
 export function findToken(tokens: Tokens, given: string): KeptToken | undefined {
   const hash = Buffer.from(tokenHash(given), 'hex')
   let found: KeptToken | undefined

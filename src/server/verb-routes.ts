@@ -4,6 +4,7 @@ import { ReeveError } from '../core/errors.ts'
 import type { CallOptions, ReeveVerbs, VerbName } from '../verbs/reeve.ts'
 import { verbs } from '../verbs/reeve.ts'
 import { rawBytes } from '../verbs/shapes/raw-bytes.ts'
+import type { Verb } from '../verbs/verb.ts'
 import { hasBody, inputOf, routeOf, toWire } from '../verbs/wire.ts'
 import type { Env } from './app.ts'
 import { bodyOf } from './body.ts'
@@ -12,10 +13,10 @@ import { actingFor, type Caller, demand, refuseInherited, viewOf } from './calle
 import type { Served } from './served.ts'
 
 /** Every verb below `/v1`, with one handler for all of them. */
-export function addVerbs(app: Hono<Env>, reeve: Served, mostBytes: number): void {
+export function addVerbs(app: Hono<Env>, reeve: Served, maxBytes: number): void {
   for (const name of Object.keys(verbs) as VerbName[]) {
     const { method, path } = routeOf(name)
-    app.on(method, pathPattern(path), (context) => perform(name, context, reeve, mostBytes))
+    app.on(method, pathPattern(path), (context) => perform(name, context, reeve, maxBytes))
   }
 }
 
@@ -30,30 +31,36 @@ async function perform(
   name: VerbName,
   context: Context<Env>,
   reeve: Served,
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<Response> {
   const { req } = context
   const caller = context.get('caller')
   context.set('verb', name)
-  // Before it is read: whoever follows from here hears of everything that the answer does not have.
+  // Taken before the act: following from here covers everything that the answer does not have.
   context.header('Reeve-Position', String(reeve.position()))
-  const { needs } = verbs[name]
+  const verb: Verb = verbs[name]
+  const { needs } = verb
   demand(caller, needs)
   if (needs === 'read') context.env.onlyReads()
-  const body = hasBody(req.method) ? await bodyOf(req.raw, mostBytes) : {}
-  const input = inputOf(name, req.param(), new URL(req.url).searchParams, withKey(name, context, body))
+  const body = hasBody(req.method) ? await bodyOf(req.raw, maxBytes) : {}
+  const input = inputOf(name, req.param(), new URL(req.url).searchParams, withKey(verb, context, body))
   if (input['reveal'] === true) demand(caller, 'admin')
   refuseInherited(caller, input)
-  const given = name === 'output' ? asShownTo(caller, input) : input
+  const given = hasTerminalView(verb) ? asShownTo(caller, input) : input
   const act = actingFor(reeve, caller)[name as keyof ReeveVerbs] as Act
   const answer = await act(given, { signal: callSignal(context) })
-  // Where there are no bytes to be wrapped, nothing need be looked at twice.
+  // Without bytes to encode, the faster JSON.stringify does.
   const text = mayHaveBytes(name) ? toWire(answer) : JSON.stringify(answer)
   return context.body(text, 200, { 'Content-Type': 'application/json' })
 }
 
+/** Whether a person at a terminal may ask for the answer unmasked. */
+function hasTerminalView({ input }: Verb): boolean {
+  return input instanceof z.ZodObject && 'terminal' in input.shape
+}
+
 function asShownTo(caller: Caller, { reveal = false, terminal = false, ...rest }: Record<string, unknown>) {
-  // What is no boolean is refused by the verb.
+  // The verb refuses values that are not booleans.
   if (typeof reveal !== 'boolean' || typeof terminal !== 'boolean') return { ...rest, reveal, terminal }
   return { ...rest, ...viewOf(caller, { reveal, terminal }) }
 }
@@ -74,14 +81,14 @@ function mayHaveBytes(name: VerbName): boolean {
   return found
 }
 
-/** A spawn may have its idempotency key in the header that others use for it. */
+/** The idempotency key may be in the header that other services use for it. */
 function withKey(
-  name: VerbName,
+  { idempotencyHeader }: Verb,
   context: Context<Env>,
   body: Record<string, unknown>,
 ): Record<string, unknown> {
   const key = context.req.header('idempotency-key')
-  if (name !== 'spawn' || key === undefined) return body
+  if (idempotencyHeader !== true || key === undefined) return body
   const { idempotencyKey = key } = body
   if (idempotencyKey === key) return { ...body, idempotencyKey }
   throw new ReeveError(

@@ -3,9 +3,10 @@ import { record } from './shapes/record.ts'
 import { processRef, reason } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** What nobody holds ends at once as `abandoned`; what somebody holds, when its lease has lapsed. */
 export const abandon = verb({
-  summary: 'Asks to give up on a process that nobody answers for.',
+  summary: 'Asks to give up on a process whose holder does not answer.',
+  description:
+    'A process without a holder ends at once as `abandoned`. A process with a holder ends when its lease expires.',
   route: 'POST /processes/{pid}/abandon',
   needs: 'admin',
   input: z.strictObject({ pid: processRef, reason }),

@@ -4,21 +4,22 @@ import { reader } from './shapes/reader.ts'
 import { count } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/**
- * `places` are done, for everybody. `through` moves the consumer's own cursor: it is not shown what lies before any more, and
- * others are.
- */
 export const acknowledge = verb({
-  summary: 'Says that notices have been dealt with, so that they are not told again.',
+  summary: 'Marks notices as handled, so that they are not delivered again.',
+  description:
+    '`places` marks notices as done for all consumers. `through` moves the cursor of this consumer only: earlier notices are no longer delivered to it, and other consumers still get them.',
   route: 'POST /inbox/acknowledge',
   needs: 'operate',
+  repeat: 'always',
   input: z
     .strictObject({
       scope,
       consumer,
-      places: z.array(count).min(1).max(1_000).exactOptional(),
-      through: count.exactOptional(),
-      reader: reader.exactOptional().describe('whose cursor moves, of several readers that are one consumer'),
+      places: z.array(count).min(1).max(1_000).exactOptional().describe('places of notices that are done'),
+      through: count.exactOptional().describe('the place up to which this consumer has handled all notices'),
+      reader: reader
+        .exactOptional()
+        .describe('the reader whose cursor moves, if several readers are one consumer'),
     })
     .refine(
       ({ places, through }) => places !== undefined || through !== undefined,
@@ -26,9 +27,9 @@ export const acknowledge = verb({
     ),
   output: z.strictObject({
     acknowledged: z.array(count),
-    /** Taken by another consumer meanwhile: left alone. */
+    /** Another consumer has taken them meanwhile. They are not changed. */
     lost: z.array(count),
-    /** Where this consumer's cursor is now. */
+    /** The cursor of this consumer now. */
     through: count,
   }),
   codes: ['denied'],

@@ -3,16 +3,24 @@ import { count, duration } from './shapes/scalars.ts'
 import { worker } from './shapes/worker.ts'
 import { verb } from './verb.ts'
 
-/** Said again before `ttlMs` have passed, or others take over what it holds. */
 export const announceWorker = verb({
-  summary: 'Says that a program serves durable functions under these names, and that it is alive.',
+  summary: 'Announces that a program is alive and serves durable functions under these names.',
+  description:
+    'Repeat it before `ttlMs` have passed. Otherwise other workers take over the processes that it holds.',
   route: 'PUT /workers/{worker}',
   needs: 'operate',
-  input: z.strictObject({ worker, workflows: z.array(z.string().min(1).max(200)).max(1_000) }),
+  repeat: 'always',
+  input: z.strictObject({
+    worker,
+    workflows: z
+      .array(z.string().min(1).max(200))
+      .max(1_000)
+      .describe('names of the functions that it serves'),
+  }),
   output: z.strictObject({
     renewMs: duration,
     ttlMs: duration,
-    position: count.describe('the place in the change feed now'),
+    position: count.describe('the current position of the change feed'),
   }),
   codes: ['denied'],
 })

@@ -3,18 +3,25 @@ import { json } from './shapes/json.ts'
 import { count, eventTypeName, pid, replayKey } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** Over one process or several: all of them, or none. What somebody executes is written by its executor alone. */
 export const append = verb({
   summary: 'Appends events of types that their processes declared.',
+  description:
+    'Over one process or several: all events are appended, or none. Only its executor may append to a process that is being executed.',
   route: 'POST /events',
   needs: 'operate',
   input: z.strictObject({
     events: z
       .array(
-        z.strictObject({ pid, type: eventTypeName, payload: json, replayKey: replayKey.exactOptional() }),
+        z.strictObject({
+          pid,
+          type: eventTypeName.describe('a type that the process declared'),
+          payload: json.describe('fits the schema of the type'),
+          replayKey: replayKey.exactOptional(),
+        }),
       )
       .min(1)
-      .max(1_000),
+      .max(1_000)
+      .describe('the events, in their order'),
   }),
   output: z.strictObject({
     events: z.array(z.strictObject({ how: z.enum(['appended', 'replayed']), pid: z.string(), seq: count })),

@@ -3,11 +3,12 @@ import { inputCodes } from './shapes/input.ts'
 import { processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** For a terminal this is Ctrl-D, which a program may take as it likes. */
 export const closeInput = verb({
-  summary: "Ends a command's standard input.",
+  summary: "Closes a command's standard input.",
+  description: 'In a terminal it sends Ctrl-D, and the program decides what that means.',
   route: 'POST /processes/{pid}/close-input',
   needs: 'operate',
+  repeat: 'always',
   input: z.strictObject({ pid: processRef }),
   output: z.strictObject({ answer: z.enum(['closed']) }),
   codes: [...inputCodes],

@@ -2,9 +2,10 @@ import * as z from 'zod'
 import { count, sessionId } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** Revokes its grants, clears the wake targets that point at it, stops what its lifetime covers, and touches nothing else. */
 export const deleteSession = verb({
-  summary: 'Deletes a session, and reports what that did.',
+  summary: 'Deletes a session, and reports what that changed.',
+  description:
+    'It revokes the grants of the session, clears the wake targets that point at it and stops the processes whose lifetime it is. It changes nothing else.',
   route: 'DELETE /sessions/{session}',
   needs: 'operate',
   input: z.strictObject({ session: sessionId }),

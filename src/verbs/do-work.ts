@@ -5,12 +5,20 @@ import { count, pid, time } from './shapes/scalars.ts'
 import { act, worker } from './shapes/worker.ts'
 import { verb } from './verb.ts'
 
-/** Every act carries the fence that the claim gave; one that is stale changes nothing. All of them may be repeated. */
 export const doWork = verb({
   summary: 'Writes what a worker did on a workflow process that it holds.',
+  description:
+    'Every act carries the fence of the claim. An act with a stale fence changes nothing. All acts may be repeated.',
   route: 'POST /workers/{worker}/work',
   needs: 'operate',
-  input: z.strictObject({ worker, pid, fence: count, act }),
+  repeat: 'always',
+  masking: 'none',
+  input: z.strictObject({
+    worker,
+    pid,
+    fence: count.describe('the fence of the claim'),
+    act: act.describe('what it did'),
+  }),
   output: z.discriminatedUnion('type', [
     z.strictObject({ type: z.enum(['appended', 'kept']), at: time }),
     z.strictObject({ type: z.literal('replayed'), event: storedEvent }),
@@ -21,7 +29,15 @@ export const doWork = verb({
     z.strictObject({ type: z.literal('environment'), environment: environmentShape }),
   ]),
   codes: [
-    ...(['stale_fence', 'already_ended', 'stopping', 'not_waiting', 'conflict'] as const),
-    ...(['payload_too_large', 'unknown_pid', 'pruned_pid', 'denied', 'environment_unknown'] as const),
+    'stale_fence',
+    'already_ended',
+    'stopping',
+    'not_waiting',
+    'conflict',
+    'payload_too_large',
+    'unknown_pid',
+    'pruned_pid',
+    'denied',
+    'environment_unknown',
   ],
 })

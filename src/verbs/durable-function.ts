@@ -8,52 +8,52 @@ import type { Value } from '../core/value/value.ts'
 import type { InputOf } from './reeve.ts'
 
 /**
- * A durable function of the embedding program, run as a `workflow` process. It may be begun several times, after a
- * crash or a long wait, and comes to the same place each time: what its context did before is not done again. So what
- * lies between two calls of the context must not depend on time, chance or the outside world; those belong in steps.
+ * A durable function of the embedding program, run as a `workflow` process. It may be begun several times, after a crash or
+ * a long wait, and reaches the same point each time: calls of the context that are done are not repeated. So the code between
+ * two calls of the context must not depend on time, chance or the outside world; those belong in steps.
  */
 export type WorkflowFunction = {
-  // A method, so that a function may say more exactly what its input is.
+  // A method, so that a function may declare a narrower type for its input.
   run(context: WorkflowContext, input: Value): unknown
 }['run']
 
 export interface WorkflowContext {
   readonly pid: Pid
-  /** Decoded: what `encodeValue` or the `spawn` of a context was given. */
+  /** The decoded value that was passed to `encodeValue` or to `spawn` of a context. */
   readonly input: Value
-  /** The variables of its environment, with the values of secrets; empty where it has none. */
+  /** The variables of its environment, with the values of secrets; empty without an environment. */
   readonly env: Variables
-  /** Aborted when the process is to stop, or somebody else has taken it over. */
+  /** Aborted when the process is asked to stop, or another holder has taken it over. */
   readonly abortSignal: AbortSignal
   /**
-   * Does something once, and keeps its result: JSON, `Date`, `Map`, `Set`, `Uint8Array`, `BigInt`, errors. If it was cut off by
-   * a crash it is done again.
+   * Runs a function once, and keeps its result: JSON, `Date`, `Map`, `Set`, `Uint8Array`, `BigInt`, errors. A step that a crash
+   * interrupted is run again.
    */
   step<Result>(
     name: string,
     run: (step: StepInfo) => Promise<Result> | Result,
     options?: StepOptions,
   ): Promise<Result>
-  /** Sleeps until a time that no restart changes. */
+  /** Sleeps. The end of the sleep is fixed, and no restart changes it. */
   sleep(ms: number): Promise<void>
-  /** Takes the next signal of this name, sent before or after. Undefined when the time is up. */
+  /** Takes the next signal of this name, sent before or after the call. Undefined after the timeout. */
   waitForSignal<Value extends Json = Json>(name: string): Promise<Value>
   waitForSignal<Value extends Json = Json>(
     name: string,
     options: { readonly timeoutMs?: number },
   ): Promise<Value | undefined>
-  /** A one-shot key that answers the next wait for this signal from outside, whoever has it. */
+  /** A one-shot key with which anyone can answer the next wait for this signal from outside. */
   keyFor(name: string): Promise<string>
   /** Starts a child, once. */
   spawn(request: ChildOfWorkflow): Promise<Child>
   /** Waits for a child to end. */
   wait(child: Child | Pid): Promise<ChildOutcome>
   /**
-   * Charges this process, once: before the work, so that too much is refused; or after it, with `done`. Between steps it is one
-   * of them; inside a step it counts once for each try, also when that is begun again after a crash.
+   * Charges this process once: before the work, so that too much is refused, or after it, with `done`. Between steps the charge
+   * is a step of its own. Inside a step it counts once for each try, also for a try that is repeated after a crash.
    */
   charge(amounts: Amounts, options?: { readonly done?: boolean }): Promise<void>
-  /** The time of the last thing that happened here: the same in every attempt. */
+  /** The time of the last event of this process: the same in every attempt. */
   now(): number
   /** Between 0 and 1, the same in every attempt. */
   random(): number
@@ -61,12 +61,12 @@ export interface WorkflowContext {
   uuid(): string
 }
 
-/** What a step is told. */
+/** What a step gets. */
 export interface StepInfo {
-  /** 1 at first; more when it failed before. */
+  /** 1 for the first try. */
   readonly attempt: number
   readonly abortSignal: AbortSignal
-  /** The same whenever this step is tried: for services that take an idempotency key. */
+  /** The same in every try of this step: for services that take an idempotency key. */
   readonly key: string
 }
 
@@ -77,30 +77,30 @@ export interface StepOptions {
 export interface RetryPolicy {
   /** How often it is tried again. */
   readonly times: number
-  /** Before the first of these; each time it is multiplied by `factor`, up to `maxBackoffMs`. */
+  /** The delay before the first retry. Each further delay is multiplied by `factor`, up to `maxBackoffMs`. */
   readonly backoffMs?: number
   readonly factor?: number
   readonly maxBackoffMs?: number
-  /** Which errors are worth another try; all, unless it is said. */
+  /** Which errors are retried; all by default. */
   readonly when?: (error: unknown) => boolean
 }
 
 export interface WorkflowOptions {
-  /** For steps that have no policy of their own. */
+  /** The policy of steps that have none of their own. */
   readonly retry?: RetryPolicy
-  /** How long it waits in memory before it leaves it. */
+  /** How long a waiting function stays in memory before it is parked. */
   readonly parkAfterMs?: number
-  /** How long a step that is under way may go on when the program closes or the process is cancelled, so that its end is kept. */
+  /** How long a running step may go on when the program closes or the process is cancelled, so that its result is kept. */
   readonly graceMs?: number
 }
 
-/** A registration without what the parent settles by itself. The input of a tool or a durable function may be any `Value`. */
+/** A registration without the fields that the parent sets. The input of a tool or a durable function may be any `Value`. */
 export type ChildOfWorkflow = WithValueInput<ChildToRegister>
 
 /** The same, with its input encoded. */
 export type ChildToRegister = DistributiveOmit<InputOf<'spawn'>, 'pid' | 'parent' | 'idempotencyKey'>
 
-/** A child as its parent's log names it. */
+/** A child as its parent's events name it. */
 export type Child = { readonly pid: Pid; readonly kind: string; readonly label: string }
 
 /** How a child ended, with its result decoded. */

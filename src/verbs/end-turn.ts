@@ -4,7 +4,7 @@ import { turn } from './shapes/session.ts'
 import { verb } from './verb.ts'
 
 export const endTurn = verb({
-  summary: 'Ends a turn, and stops what lives as long as it does.',
+  summary: 'Ends a turn, and stops the processes whose lifetime it is.',
   route: 'POST /sessions/{session}/turns/{turn}/end',
   needs: 'operate',
   input: z.strictObject({ session: sessionId, turn: turnId }),

@@ -1,20 +1,22 @@
 import * as z from 'zod'
 import { json } from './shapes/json.ts'
-import { record } from './shapes/record.ts'
+import { record, reportedEnd } from './shapes/record.ts'
 import { processRef, reason, replayKey } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** For external processes, which nobody here executes: whoever runs it reports how it ended. A repetition under the same replay key is answered with the first. */
 export const end = verb({
   summary: 'Reports the end of an external process.',
+  description:
+    'Reeve does not execute external processes: the program that runs one reports its end. A call that is repeated under the same replay key gets the first answer.',
   route: 'POST /processes/{pid}/end',
   needs: 'operate',
+  repeat: { keys: ['replayKey'] },
   input: z.strictObject({
     pid: processRef,
-    status: z.enum(['completed', 'failed', 'cancelled']),
-    exitCode: z.number().int().exactOptional(),
+    status: reportedEnd.describe('how it ended'),
+    exitCode: z.number().int().exactOptional().describe('the exit code, if there is one'),
     reason: reason.exactOptional(),
-    result: json.optional(),
+    result: json.optional().describe('the result of the process'),
     replayKey,
   }),
   output: z.strictObject({ how: z.enum(['ended', 'replayed']), record }),

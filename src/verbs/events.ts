@@ -4,18 +4,16 @@ import { reveal } from './shapes/output.ts'
 import { count, pageSize, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/**
- * After a `seq`, or the last ones with `tail`. There may be fewer than `limit` if they are large, but never none if there are
- * some. `count` is how many there are in all.
- */
 export const events = verb({
   summary: 'Reads the events of a process.',
+  description:
+    'After a `seq`, or the last ones with `tail`. A page may have fewer than `limit` events if they are large; it is empty only if there are no more. `count` is the number of all its events.',
   route: 'GET /processes/{pid}/events',
   needs: 'read',
   input: z.strictObject({
     pid: processRef,
-    after: count.default(0),
-    tail: z.number().int().min(1).max(1_000).exactOptional(),
+    after: count.default(0).describe('the seq to continue after'),
+    tail: z.number().int().min(1).max(1_000).exactOptional().describe('reads the last events, this many'),
     limit: pageSize,
     reveal,
   }),

@@ -2,17 +2,17 @@ import type { CallOptions, InboxNotice, InputOf, OutputOf, ReeveVerbs } from './
 
 export type FollowInboxInput = Parameters<ReeveVerbs['inbox']>[0]
 
-/** The two verbs that a follower of an inbox needs, wherever they are performed. */
+/** The two verbs that a follower of an inbox needs, embedded or over the wire. */
 export interface InboxVerbs {
   notices(input: InputOf<'notices'>, options: CallOptions): Promise<OutputOf<'notices'>>
   takeNotices(input: InputOf<'takeNotices'>, options: CallOptions): Promise<OutputOf<'takeNotices'>>
 }
 
-/** As long as an answer is held back for. */
+/** How long the daemon delays an answer that would be empty. */
 const WAIT_MS = 25_000
 const PAGE = 100
 
-/** What is there, then what comes. The place is the only state, or none at all where notices are taken. */
+/** Existing notices, then new ones. The place is the only state; with `take` there is none. */
 export async function* followInbox(
   verbs: InboxVerbs,
   { scope, consumer, after, take, turn }: FollowInboxInput,
@@ -31,7 +31,7 @@ export async function* followInbox(
         place = next
         continue
       }
-      // One at a time: whoever deals with it slowly must not keep others from the rest.
+      // One at a time: a slow consumer must not keep the other notices from other consumers.
       const taken = { ...about, ...take, consumer: consumer ?? 'default', limit: 1 }
       const { notices } = await verbs.takeNotices(taken, options)
       yield* notices

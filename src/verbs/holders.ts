@@ -1,10 +1,11 @@
 import * as z from 'zod'
+import { HOLDER_ROLES, PROOFS } from '../core/lease/holder.ts'
 import { count, time } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** Also those that hold something and have no row (any more): of them nothing else is known. */
 export const holders = verb({
   summary: 'Lists who may hold leases: kernels, keepers and workers, and what each holds.',
+  description: 'It also lists holders that have a lease and no row (any more). Only their ids are known.',
   route: 'GET /holders',
   needs: 'admin',
   input: z.strictObject({}),
@@ -12,13 +13,15 @@ export const holders = verb({
     holders: z.array(
       z.strictObject({
         id: z.string(),
-        role: z.enum(['kernel', 'keeper', 'worker']).nullable(),
+        role: z.enum(HOLDER_ROLES).nullable(),
         host: z.string().nullable(),
         osPid: count.nullable(),
-        since: time.nullable().describe('when its program began, where that is known'),
+        since: time.nullable().describe('when its program began, if known'),
         renewedAt: time.nullable(),
-        state: z.enum(['live', 'silent', 'dead']).describe('silent: it lives, and no longer renews its row'),
-        proof: z.enum(['alive', 'dead', 'unknown']).describe('what is known of it apart from its row'),
+        state: z
+          .enum(['live', 'silent', 'dead'])
+          .describe('silent: it is alive, and no longer renews its row'),
+        proof: z.enum(PROOFS).describe('what the operating system tells of it'),
         holds: z.array(z.string()).describe('pids, 100 at most'),
         holdsMore: z.boolean(),
       }),

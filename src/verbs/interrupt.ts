@@ -4,15 +4,16 @@ import { pid, reason } from './shapes/scalars.ts'
 import { stopReport } from './shapes/stop-report.ts'
 import { verb } from './verb.ts'
 
-/** All selectors that are given must match. One tool call, a turn, everything of a session; agents and workflows too. */
 export const interrupt = verb({
   summary: 'Asks all processes of a scope to stop.',
+  description:
+    'All given selectors must match. A scope may be one tool call, a turn, or a whole session; agents and workflows are asked, too.',
   route: 'POST /interrupts',
   needs: 'operate',
   input: z.strictObject({
-    scope: z.strictObject({ ...selectors, pid: pid.exactOptional() }),
+    scope: z.strictObject({ ...selectors, pid: pid.exactOptional() }).describe('at least one selector'),
     reason: reason.exactOptional(),
-    tree: z.boolean().default(false).describe('descendants of what matches, too'),
+    tree: z.boolean().default(false).describe('also the descendants of the processes that match'),
   }),
   output: stopReport,
   codes: ['empty_scope', 'not_found', 'denied'],

@@ -7,24 +7,26 @@ import { record } from './shapes/record.ts'
 import { count, cursor, pageSize, turnId } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** In order of registration, or the newest first. `shared` marks what is listed only because of a grant. */
 export const list = verb({
   summary: 'Lists processes; without a status, those that have not ended.',
+  description:
+    'In order of registration, or the newest first. `shared` marks processes that are visible through a grant only.',
   route: 'GET /processes',
   needs: 'read',
+  showsMany: true,
   input: z.strictObject({
-    filter: filter.default({}),
+    filter: filter.default({}).describe('which processes'),
     after: cursor.exactOptional(),
     limit: pageSize,
     newestFirst: z
       .boolean()
       .default(false)
-      .describe('the last registered first; after goes on to older ones'),
+      .describe('the last registered first; after continues with older ones'),
     ports: z.boolean().default(false).describe('with the TCP ports that commands listen on'),
     turn: turnId
       .exactOptional()
-      .describe('whose turn it is: it is not told again in this turn of the ends that are listed'),
-    budgets: z.boolean().default(false).describe('with what they may use and have used'),
+      .describe('the turn that reads: notices of the listed ends are not delivered again in this turn'),
+    budgets: z.boolean().default(false).describe('with what each may use and has used'),
     reveal,
   }),
   output: z.strictObject({
@@ -33,9 +35,9 @@ export const list = verb({
         record,
         shared: z.boolean(),
         heldBack,
-        /** Of commands that listen on any, where they were asked for. */
+        /** With `ports`, for commands that listen on any. */
         ports: z.array(count).exactOptional(),
-        /** Of those that have an allowance or were charged, or anybody below them; where they were asked for. */
+        /** With `budgets`, for processes that have an allowance or were charged, or whose descendants were. */
         budget: budgetShape.exactOptional(),
       }),
     ),

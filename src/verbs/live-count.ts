@@ -2,12 +2,16 @@ import * as z from 'zod'
 import { count, duration, sessionId, time } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** For the whole store this costs the same however many processes there are. With `maxAgeMs`, older processes do not count. */
 export const liveCount = verb({
-  summary: 'Says what still runs.',
+  summary: 'Counts the processes that have not ended.',
+  description:
+    'For the whole store the cost does not depend on the number of processes. With `maxAgeMs`, older processes are not counted.',
   route: 'GET /live-count',
   needs: 'read',
-  input: z.strictObject({ session: sessionId.exactOptional(), maxAgeMs: duration.exactOptional() }),
+  input: z.strictObject({
+    session: sessionId.exactOptional().describe('counts the processes of this session only'),
+    maxAgeMs: duration.exactOptional().describe('counts processes up to this age only, in milliseconds'),
+  }),
   output: z.strictObject({ live: count, newestAt: time.nullable() }),
   codes: ['denied'],
 })

@@ -4,17 +4,18 @@ import { sessionId } from './shapes/scalars.ts'
 import { session } from './shapes/session.ts'
 import { verb } from './verb.ts'
 
-/** Opening an open session changes nothing, unless it gives it the allowance that it does not have yet. */
 export const openSession = verb({
   summary: 'Opens a session.',
+  description: 'Opening an open session changes nothing, unless it gives the session its first allowance.',
   route: 'PUT /sessions/{session}',
   needs: 'operate',
+  repeat: 'always',
   input: z.strictObject({
     session: sessionId,
-    label: z.string().min(1).max(200).exactOptional(),
+    label: z.string().min(1).max(200).exactOptional().describe('a name for people'),
     allowance: amounts
       .exactOptional()
-      .describe('what all of its processes together may use; the host gives it'),
+      .describe('what all of its processes together may use; only the host may give it'),
   }),
   output: session,
   codes: ['session_ended', 'conflict', 'denied'],

@@ -6,19 +6,28 @@ import { record } from './shapes/record.ts'
 import { count, processRef, turnId } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** Without a cursor a session goes on where its last poll of this process ended, also after a restart. */
 export const poll = verb({
-  summary: 'How a command is, and what it has printed since last time.',
+  summary: 'Shows how a command is, and what it has printed since the last poll.',
+  description:
+    'Without a cursor a session continues where its last poll of this process ended, also after a restart of the daemon.',
   route: 'POST /processes/{pid}/poll',
   needs: 'read',
+  // The text was masked when the log was read.
+  masking: 'records',
   input: z.strictObject({
     pid: processRef,
     cursor: outputCursor.exactOptional().describe('from an earlier poll; o0 is the beginning'),
     turn: turnId
       .exactOptional()
-      .describe('whose turn it is: it is not told again in this turn that it ended'),
-    reader: reader.exactOptional().describe('whose position it is, within the session'),
-    maxChars: z.number().int().min(1).max(1_000_000).default(2_000),
+      .describe('the turn that reads: the notice of the end is not delivered again in this turn'),
+    reader: reader.exactOptional().describe('the reader of the session whose position it is'),
+    maxChars: z
+      .number()
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .default(2_000)
+      .describe('the maximum number of characters'),
     ansi,
     reveal,
   }),
@@ -26,7 +35,7 @@ export const poll = verb({
     record,
     text: z.string(),
     cursor: outputCursor,
-    /** There is more already: poll again. */
+    /** There is more output now: poll again. */
     more: z.boolean(),
     truncated: gaps,
     heldBack,

@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { environmentShape } from './shapes/environment.ts'
 import { verb } from './verb.ts'
 
-/** The same content is the same reference. Secrets are references, not values. */
 export const putEnvironment = verb({
   summary: 'Stores an execution environment under the hash of its content.',
+  description: 'The same content has the same reference. Secrets are stored as references, not as values.',
   route: 'POST /environments',
   needs: 'operate',
   input: environmentShape,

@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { recoveryReport } from './shapes/recovery-report.ts'
 import { verb } from './verb.ts'
 
-/** It happens by itself at the start and in every sweep; this does it now. */
 export const recover = verb({
-  summary: 'Looks after what dead holders left behind.',
+  summary: 'Recovers the processes of dead holders.',
+  description: 'Recovery also runs at every start and in every sweep. This runs it now.',
   route: 'POST /recover',
   needs: 'admin',
   input: z.strictObject({}),

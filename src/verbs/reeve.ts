@@ -7,6 +7,7 @@ import { announceWorker } from './announce-worker.ts'
 import { answer } from './answer.ts'
 import { append } from './append.ts'
 import { budget } from './budget.ts'
+import type { VerbCalls } from './calls.ts'
 import { changeCwd } from './change-cwd.ts'
 import { changeOwner } from './change-owner.ts'
 import { changes } from './changes.ts'
@@ -70,7 +71,7 @@ import { whoami } from './whoami.ts'
 import { workflows } from './workflows.ts'
 import { write } from './write.ts'
 
-/** Every act there is. Adding one is a file, and a line here. */
+/** All verbs. A new one is a file and a line here. */
 export const verbs = {
   abandon,
   acknowledge,
@@ -146,64 +147,69 @@ export type ParsedInputOf<Name extends VerbName> = z.output<(typeof verbs)[Name]
 export type OutputOf<Name extends VerbName> = z.output<(typeof verbs)[Name]['output']>
 
 export interface CallOptions {
-  /** Calls the call off; a wait then answers `interrupted`, and the process lives on. */
+  /** Aborts the call. A wait then answers `interrupted`, and the process lives on. */
   readonly signal?: AbortSignal
 }
 
-/** A verb that needs nothing may be called with nothing. */
-type Given<Name extends VerbName> =
-  Record<string, never> extends InputOf<Name> ? [input?: InputOf<Name>] : [input: InputOf<Name>]
-
-type Acts = {
-  readonly [Name in VerbName]: (...given: [...Given<Name>, options?: CallOptions]) => Promise<OutputOf<Name>>
-}
-
-/** What may be done on behalf of somebody. */
-export interface ReeveVerbs extends Acts {
-  /** The kernel that does it: the `holder` of what it executes. */
+/** Everything that can be done on behalf of one actor. */
+export interface ReeveVerbs extends VerbCalls {
+  /** The id of the kernel: the `holder` of the processes that it executes. */
   readonly kernel: string
-  /** The events of all processes from a position on, then as they come: no gap, no repeat. Ends when it is called off. */
+  /** The events of all processes from a position on, then new ones as they come: no gap, no repeat. Ends when it is aborted. */
   follow(
     input?: {
+      /** The position to continue after. */
       readonly after?: number
+      /** The processes whose events to follow. */
       readonly filter?: z.input<typeof filter>
-      /** Shows secrets instead of masking them: for an admin or the host, and noted with the processes. */
+      /** Shows secrets instead of masking them: for an admin or the host, and recorded with the processes. */
       readonly reveal?: boolean
     },
     options?: CallOptions,
   ): AsyncIterable<StoredEvent>
-  /** A command's output from an offset on, then as it comes: no gap unsaid, no repeat. Ends with the command's outcome. */
+  /**
+   * A command's output from an offset on, then as it comes: every gap is named, nothing is repeated. Ends with the command's
+   * outcome.
+   */
   followOutput(
     input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
       readonly pid: string
+      /** A byte offset in the output log; 0 by default. */
       readonly offset?: number
-      /** Shows secrets instead of masking them: for an admin or the host, and noted with the process. */
+      /** Shows secrets instead of masking them: for an admin or the host, and recorded with the process. */
       readonly reveal?: boolean
       /**
-       * For a terminal that a person sits at, as `attach`: nothing is masked for the host, and nothing noted. With a token it is
-       * `reveal` for an admin, and nothing for others.
+       * For a person at a terminal, as with `attach`: nothing is masked for the host, and no reveal is recorded. With a token it
+       * is `reveal` for an admin, and has no effect for others.
        */
       readonly terminal?: boolean
     },
     options?: CallOptions,
   ): AsyncIterable<OutputPiece>
   /**
-   * What a scope is told, as it comes; ends when it is called off. With a `consumer`, from where that one has acknowledged
-   * on. With `take` each is this consumer's alone until it is acknowledged, or its time is up and it is given again.
+   * The notices of a scope, as they come. Ends when it is aborted. With a `consumer` it begins after the notices that this
+   * consumer has acknowledged. With `take` each notice belongs to this consumer alone until it is acknowledged, or until
+   * `visibilityMs` have passed and it is delivered again.
    */
   inbox(
     input: {
+      /** `session:<id>`, `process:<pid>` or `human:<name>`. */
       readonly scope: string
+      /** The name of a consumer, which has a cursor of its own. */
       readonly consumer?: string
+      /** The place to continue after. */
       readonly after?: number
+      /** Takes each notice, instead of only reading it. */
       readonly take?: { readonly visibilityMs?: number }
+      /** Skips notices about processes that this turn has read. */
       readonly turn?: string
     },
     options?: CallOptions,
   ): AsyncIterable<InboxNotice>
   /**
-   * A two-way terminal with `scrollback` bytes of what was printed before. Many may be attached at once. Of the host it is a
-   * person's own, and nothing is masked.
+   * A two-way terminal, which begins with the last `scrollback` bytes of the output. Many clients may be attached at once. For
+   * the host nothing is masked: it stands for the person at the terminal.
    */
   attach(
     input: { readonly pid: string; readonly scrollback?: number },
@@ -213,7 +219,7 @@ export interface ReeveVerbs extends Acts {
 
 export type InboxNotice = OutputOf<'notices'>['notices'][number]
 
-/** A piece of an output log. `gap`: bytes that are not kept any more, right before it. */
+/** A piece of an output log. `gap`: bytes right before it that are no longer kept. */
 export interface OutputPiece {
   readonly offset: number
   readonly bytes: Uint8Array
@@ -222,23 +228,26 @@ export interface OutputPiece {
   readonly outcome?: NonNullable<OutputOf<'show'>['outcome']>
 }
 
-/** A live terminal: what is printed, what is typed, and how large it is. Letting go of it changes nothing. */
+/** A live terminal: output to iterate over, input and size. Detaching does not change the process. */
 export interface Attachment extends AsyncIterable<OutputPiece> {
+  /** Types text, or raw bytes. Resolves when the terminal has taken it. */
   write(text: string | Uint8Array): Promise<{ readonly bytes: number }>
+  /** Changes the size of the terminal. */
   resize(size: { readonly cols: number; readonly rows: number }): Promise<void>
+  /** Ends the iteration. The process lives on. */
   detach(): void
 }
 
 /** Serves durable functions of this program. */
 export interface ServesWorkflows {
-  /** Runs the workflow processes of this name here, from now until `close`. */
+  /** Runs the processes of this name in this program, from now until `close`. */
   workflow(name: string, run: WorkflowFunction, options?: WorkflowOptions): Promise<void>
 }
 
-/** What Reeve does for a program, whether the kernel runs inside it or in a daemon. */
+/** Reeve as a program uses it, whether the kernel runs inside the program or in a daemon. */
 export interface Reeve extends ReeveVerbs {
-  /** Acts as somebody else, `reeve.as('session:s1')`, and can be handed to them: it leads nowhere else. */
+  /** Acts as another actor, for example `reeve.as('session:s1')`. The result gives no access to anything else. */
   as(actor: Actor): ReeveVerbs
-  /** In order: commands that live as long as the daemon are ended, unless `keep` says otherwise; the rest goes on. */
+  /** Closes in order. Commands with the lifetime `daemon` are ended, unless `keep` is true; the others run on. */
   close(options?: { readonly keep?: boolean }): Promise<void>
 }

@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { verb } from './verb.ts'
 
-/** It is read once, when the daemon starts; what was added to a profile since is seen after this. */
 export const refreshEnvironment = verb({
-  summary: "Reads the login shell's environment again, for the commands to come.",
+  summary: "Reads the login shell's environment again, for later commands.",
+  description:
+    'It is read once, when the daemon starts. Variables that were added to a profile since then are seen after this.',
   route: 'POST /refresh-environment',
   needs: 'operate',
   input: z.strictObject({}),

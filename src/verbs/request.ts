@@ -1,6 +1,6 @@
 import type { Route } from './verb.ts'
 
-/** A verb's input as an HTTP request below `/v1`: what the route names goes into the path, the rest is query or body. */
+/** A verb's input as an HTTP request below `/v1`: members that the route names are in the path, the others in query or body. */
 export interface VerbRequest {
   readonly method: string
   readonly path: string
@@ -8,7 +8,7 @@ export interface VerbRequest {
   readonly body: string | undefined
 }
 
-/** Needs no schema, so that a client need not load them. */
+/** Uses no schema, so that a client need not load them. */
 export function requestTo(route: Route, input: Readonly<Record<string, unknown>>): VerbRequest {
   const { method, path } = partsOf(route)
   const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined))
@@ -41,9 +41,9 @@ export function toWire(value: unknown, indent?: number): string {
   return JSON.stringify(value, replacer, indent)
 }
 
-/** Throws where it is no JSON. */
+/** Throws if the text is not JSON. */
 export function fromWire(text: string): unknown {
-  // Reviving visits every value, and answers with bytes are few.
+  // A reviver visits every value, and few answers have bytes.
   if (!text.includes('"$bytes"')) return JSON.parse(text)
   return JSON.parse(text, (_, value: unknown) => {
     if (typeof value !== 'object' || value === null || !('$bytes' in value)) return value

@@ -4,43 +4,43 @@ import { record } from './shapes/record.ts'
 import { duration, processRef, replayKey } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** A new process with a pid of its own, `restartOf` the old one and with its name. The old one is ended first. */
 export const restart = verb({
-  summary: 'Starts what a process ran once more, as a new process.',
+  summary: 'Starts a process once more, as a new process.',
+  description:
+    'The new process has a pid of its own, the name of the old one, and `restartOf` set to it. The old process is ended first.',
   route: 'POST /processes/{pid}/restart',
   needs: 'operate',
+  repeat: { keys: ['idempotencyKey'], generated: 'if_accepted' },
   input: z.strictObject({
     pid: processRef,
-    graceMs: duration.exactOptional(),
+    graceMs: duration
+      .exactOptional()
+      .describe('how long the old one may take to end before it is forced, in milliseconds'),
     idempotencyKey: replayKey
       .exactOptional()
-      .describe('the same key of the same caller is the same restart, and answers with its process'),
+      .describe('calls of one caller under the same key are one restart, and answer with its process'),
     inherited: inherited
       .exactOptional()
       .describe(
-        'of a command with spec.inheritEnv: what it runs in now, instead of what it was started with',
+        'for a command with spec.inheritEnv: the environment of the new process, instead of that of the old one',
       ),
   }),
   output: z.strictObject({ record }),
   codes: [
-    ...([
-      'unknown_pid',
-      'ambiguous_pid',
-      'pruned_pid',
-      'denied',
-      'survived',
-      'not_ours',
-      'invalid_input',
-      'environment_unknown',
-    ] as const),
-    ...([
-      'limit_exceeded',
-      'too_many_commands',
-      'session_ended',
-      'turn_ended',
-      'stopping',
-      'already_ended',
-      'conflict',
-    ] as const),
+    'unknown_pid',
+    'ambiguous_pid',
+    'pruned_pid',
+    'denied',
+    'survived',
+    'not_ours',
+    'invalid_input',
+    'environment_unknown',
+    'limit_exceeded',
+    'too_many_commands',
+    'session_ended',
+    'turn_ended',
+    'stopping',
+    'already_ended',
+    'conflict',
   ],
 })

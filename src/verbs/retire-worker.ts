@@ -3,9 +3,10 @@ import { worker } from './shapes/worker.ts'
 import { verb } from './verb.ts'
 
 export const retireWorker = verb({
-  summary: 'Says that a worker is gone. What it still held goes back in line.',
+  summary: 'Announces that a worker is gone. Processes that it still holds are queued again.',
   route: 'DELETE /workers/{worker}',
   needs: 'operate',
+  repeat: 'always',
   input: z.strictObject({ worker }),
   output: z.strictObject({}),
   codes: ['denied'],

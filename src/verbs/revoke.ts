@@ -1,12 +1,12 @@
 import * as z from 'zod'
-import { count, processRef, sessionId } from './shapes/scalars.ts'
+import { count, processRefs, sessionId } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 export const revoke = verb({
-  summary: 'Takes grants back.',
+  summary: 'Revokes grants.',
   route: 'POST /sessions/{session}/revoke',
   needs: 'operate',
-  input: z.strictObject({ session: sessionId, pids: z.array(processRef).min(1).max(1_000) }),
+  input: z.strictObject({ session: sessionId, pids: processRefs }),
   output: z.strictObject({ revoked: count }),
   codes: ['unknown_pid', 'ambiguous_pid', 'denied'],
 })

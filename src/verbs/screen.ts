@@ -3,14 +3,16 @@ import { gap, readCodes, reveal } from './shapes/output.ts'
 import { count, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** For terminal programs: what somebody in front of it would see. Rows and columns are counted from 0. */
 export const screen = verb({
-  summary: 'What the terminal of a command shows now, as text.',
+  summary: "Shows the current screen of a command's terminal, as text.",
+  description: 'For full-screen programs. Rows and columns are counted from 0.',
   route: 'GET /processes/{pid}/screen',
   needs: 'read',
+  // The text was masked when the log was read.
+  masking: 'none',
   input: z.strictObject({
     pid: processRef,
-    scrollback: z.number().int().min(0).max(1_000).default(0).describe('lines above the screen, too'),
+    scrollback: z.number().int().min(0).max(1_000).default(0).describe('how many lines above the screen'),
     reveal,
   }),
   output: z.strictObject({
@@ -22,7 +24,7 @@ export const screen = verb({
     /** Full-screen programs use the alternate screen. */
     alternate: z.boolean(),
     title: z.string().exactOptional(),
-    /** How far into the output log this is. */
+    /** The offset in the output log that this screen shows. */
     offset: count,
     truncated: gap.nullable(),
   }),

@@ -7,7 +7,10 @@ export const sessions = verb({
   summary: 'Lists sessions, by id.',
   route: 'GET /sessions',
   needs: 'read',
-  input: z.strictObject({ after: sessionId.exactOptional(), limit: pageSize }),
+  input: z.strictObject({
+    after: sessionId.exactOptional().describe('the id to continue after'),
+    limit: pageSize,
+  }),
   output: z.strictObject({ sessions: z.array(session) }),
   codes: ['denied'],
 })

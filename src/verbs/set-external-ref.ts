@@ -4,12 +4,12 @@ import { record } from './shapes/record.ts'
 import { processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** The first reference counts. */
 export const setExternalRef = verb({
-  summary: 'Says where an external process is found outside.',
+  summary: 'Records where an external process is found outside of Reeve.',
+  description: 'The first reference counts.',
   route: 'POST /processes/{pid}/external-ref',
   needs: 'operate',
-  input: z.strictObject({ pid: processRef, ref: json }),
+  input: z.strictObject({ pid: processRef, ref: json.describe('for example a URL') }),
   output: record,
   codes: ['unknown_pid', 'ambiguous_pid', 'already_ended', 'not_external', 'denied'],
 })

@@ -1,28 +1,32 @@
 import * as z from 'zod'
+import { STOPS } from '../core/process/record.ts'
 import { osSignal } from './shapes/command-spec.ts'
 import { record } from './shapes/record.ts'
 import { processRef, reason, replayKey } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/**
- * `cancel` asks, and `kill` does not wait for an answer; both go down the tree, past children that are to survive.
- * `interrupt` asks this one process. An OS signal, `SIGHUP` say, goes to a command's program as it is, and what that does is up to the program.
- * `signalled`: it was reached. `recorded`: the stop of an external process is on record, and nothing here could deliver it.
- */
 export const signal = verb({
   summary: 'Pauses, resumes, interrupts, cancels or kills a process, or sends its program an OS signal.',
+  description:
+    '`cancel` asks, and `kill` does not wait for an answer; both go down the tree, except to children that outlive their parent. `interrupt` asks this one process. An OS signal, for example `SIGHUP`, is sent to the program of a command, which decides what to do. The answer `signalled` means that the signal was delivered; `recorded`, that the stop of an external process is on record and could not be delivered from here.',
   route: 'POST /processes/{pid}/signal',
   needs: 'operate',
+  // An OS signal is sent as often as it is asked for.
+  repeat: { keys: ['replayKey'], except: { member: 'signal', startsWith: 'SIG' } },
   input: z.strictObject({
     pid: processRef,
-    signal: z.union([
-      z.enum(['pause', 'resume', 'interrupt', 'cancel', 'kill']),
-      osSignal('must be pause, resume, interrupt, cancel or kill, or the name of an OS signal, like SIGHUP'),
-    ]),
+    signal: z
+      .union([
+        z.enum(['pause', 'resume', ...STOPS]),
+        osSignal(
+          'must be pause, resume, interrupt, cancel or kill, or the name of an OS signal, like SIGHUP',
+        ),
+      ])
+      .describe('what to send'),
     to: z
       .enum(['process', 'group'])
       .default('process')
-      .describe('of an OS signal: the program, or its whole group'),
+      .describe('for an OS signal: the program, or its whole process group'),
     reason: reason.exactOptional(),
     replayKey: replayKey.exactOptional(),
   }),
@@ -31,7 +35,15 @@ export const signal = verb({
     record,
   }),
   codes: [
-    ...(['unknown_pid', 'ambiguous_pid', 'already_ended', 'not_paused', 'stopping', 'denied'] as const),
-    ...(['not_command', 'not_served', 'not_ours', 'not_begun'] as const),
+    'unknown_pid',
+    'ambiguous_pid',
+    'already_ended',
+    'not_paused',
+    'stopping',
+    'denied',
+    'not_command',
+    'not_served',
+    'not_ours',
+    'not_begun',
   ],
 })

@@ -1,11 +1,12 @@
 import * as z from 'zod'
+import { TROUBLE_CODES } from '../core/trouble/trouble.ts'
 import { recoveryReport } from './shapes/recovery-report.ts'
 import { count, duration, time } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** What runs Reeve here, and what it found when it started. */
 export const status = verb({
-  summary: 'Which daemon and keeper are at work, and what they found at the start.',
+  summary: 'Shows which daemon and keeper run, and what they found at the start.',
+  description: 'It also shows what is kept, how much space that takes, and current problems.',
   route: 'GET /status',
   needs: 'read',
   input: z.strictObject({}),
@@ -14,35 +15,37 @@ export const status = verb({
     keeper: z
       .strictObject({ id: z.string(), osPid: count, available: z.boolean() })
       .nullable()
-      .describe('null where no commands are run'),
+      .describe('null if this kernel runs no commands'),
     live: count,
     ended: z
       .strictObject({
         count,
         oldestAt: time.nullable(),
-        maxAgeMs: duration.nullable().describe('those that ended longer ago are pruned; null: no limit'),
-        maxCount: count.nullable().describe('the longest ended beyond these are pruned; null: no limit'),
+        maxAgeMs: duration.nullable().describe('older ended processes are pruned; null: no limit'),
+        maxCount: count
+          .nullable()
+          .describe('further ended processes are pruned, the oldest first; null: no limit'),
         lastPrune: z.strictObject({ at: time, pruned: count }).nullable(),
       })
-      .describe('processes that have ended and are still kept'),
+      .describe('ended processes that are still kept'),
     storage: z.strictObject({
       storeBytes: count.nullable(),
       outputBytes: count.nullable().describe('all output logs, as last measured; null before that'),
     }),
     unreadable: z
       .array(z.string())
-      .describe('pids of records that were met and could not be read; everything else goes on without them'),
+      .describe('pids of records that could not be read; everything else goes on without them'),
     boot: recoveryReport,
     troubles: z
       .array(
         z.strictObject({
-          code: z.enum(['store_unwritable', 'secrets_unusable', 'output_held_back', 'log_unwritten']),
+          code: z.enum(TROUBLE_CODES),
           since: count,
           message: z.string(),
           remedy: z.string(),
         }),
       )
-      .describe('what is wrong now, the worst first'),
+      .describe('current problems, the worst first'),
   }),
   codes: ['denied'],
 })

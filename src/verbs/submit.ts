@@ -7,12 +7,16 @@ export const submit = verb({
   summary: 'Writes a line and presses Enter.',
   route: 'POST /processes/{pid}/submit',
   needs: 'operate',
+  repeat: { keys: ['seq'] },
   input: z.strictObject({
     pid: processRef,
-    text: z.string().max(1024 * 1024),
+    text: z
+      .string()
+      .max(1024 * 1024)
+      .describe('the line, without its end'),
     seq: count
       .exactOptional()
-      .describe('rises with every write; one that the keeper has seen before types nothing again'),
+      .describe('rises with every write; a number that the keeper has seen is not typed again'),
   }),
   output: writeAnswer,
   codes: [...inputCodes],

@@ -4,9 +4,10 @@ import { session } from './shapes/session.ts'
 import { verb } from './verb.ts'
 
 export const touchSession = verb({
-  summary: 'Notes that a session is in use.',
+  summary: 'Records that a session is in use.',
   route: 'POST /sessions/{session}/touch',
   needs: 'operate',
+  repeat: 'always',
   input: z.strictObject({ session: sessionId }),
   output: session,
   codes: ['session_unknown', 'session_ended', 'denied'],

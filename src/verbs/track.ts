@@ -5,13 +5,10 @@ import { name, pid, processRef, replayKey } from './shapes/scalars.ts'
 import { spawn } from './spawn.ts'
 import { verb } from './verb.ts'
 
-/**
- * Registers an external process for an OS process that runs on the daemon's machine as the daemon's user. Stops reach it as
- * signals, each sent only if boot, PID and start time are still the same, and its end is noticed. It takes the role `admin`:
- * Reeve signals any PID that it tracks.
- */
 export const track = verb({
   summary: 'Tracks an OS process that Reeve did not start, by its PID.',
+  description:
+    "Registers an external process for an OS process that runs on the daemon's machine as the daemon's user. Stops reach it as signals, each sent only if boot, PID and start time are still the same, and its end is noticed. It needs the role `admin`, because Reeve signals any PID that it tracks.",
   route: 'POST /track',
   needs: 'admin',
   input: z.strictObject({
@@ -21,24 +18,38 @@ export const track = verb({
       .min(1)
       .max(1_000)
       .exactOptional()
-      .describe('what it does; its program’s name unless given'),
+      .describe('what it does; the name of its program by default'),
     pid: pid
       .exactOptional()
-      .describe('given by the caller: the same pid with the same request is the same process'),
-    idempotencyKey: replayKey.exactOptional(),
+      .describe('chosen by the caller: the same pid with the same request is the same process'),
+    idempotencyKey: replayKey
+      .exactOptional()
+      .describe('the same key of the same caller with the same request is the same process'),
     name: name.exactOptional(),
-    label: z.string().min(1).max(200).exactOptional(),
+    label: z.string().min(1).max(200).exactOptional().describe('a name for people'),
     parent: processRef.exactOptional(),
-    owner: owner.exactOptional(),
+    owner: owner.exactOptional().describe('the scope that it belongs to'),
     lifetime: lifetime
       .exclude(['daemon'])
       .default('detached')
-      .describe('with what it is asked to end; detached: with nothing'),
+      .describe('with what Reeve asks it to end; detached: with nothing'),
   }),
   output: spawn.output,
   codes: [
-    ...(['not_trackable', 'conflict', 'pruned_pid', 'unknown_pid', 'ambiguous_pid'] as const),
-    ...(['already_ended', 'stopping', 'session_unknown', 'session_ended', 'turn_unknown'] as const),
-    ...(['turn_ended', 'lifetime_without_scope', 'depth_exceeded', 'limit_exceeded', 'denied'] as const),
+    'not_trackable',
+    'conflict',
+    'pruned_pid',
+    'unknown_pid',
+    'ambiguous_pid',
+    'already_ended',
+    'stopping',
+    'session_unknown',
+    'session_ended',
+    'turn_unknown',
+    'turn_ended',
+    'lifetime_without_scope',
+    'depth_exceeded',
+    'limit_exceeded',
+    'denied',
   ],
 })

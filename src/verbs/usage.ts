@@ -4,20 +4,20 @@ import { verb } from './verb.ts'
 
 const measured = count.nullable()
 
-/** Null is what could not be measured. */
 export const usage = verb({
-  summary: 'What a command and all it started have used so far.',
+  summary: 'Shows what a command and all its descendants have used so far.',
+  description: 'Null stands for an amount that could not be measured.',
   route: 'GET /processes/{pid}/usage',
   needs: 'read',
   input: z.strictObject({ pid: processRef }),
   output: z.strictObject({
     cpuMs: measured,
     peakMemoryBytes: measured,
-    memoryBytes: measured.describe('what is in use now; null once it has ended'),
+    memoryBytes: measured.describe('memory in use now; null after its end'),
     readBytes: measured,
     writtenBytes: measured,
     outputBytes: count,
-    /** Looked at now and then: what lay between is not in it. */
+    /** Measured at intervals: peaks between two measurements are missing. */
     sampled: z.boolean(),
   }),
   codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied', 'not_command', 'not_served'],

@@ -5,46 +5,46 @@ import { record } from './shapes/record.ts'
 import { count, duration, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** With `until`: what was not kept, and so was not looked at. */
+/** With `until`: output that was not kept, and so was not searched. */
 const truncated = gaps.exactOptional()
 
-/**
- * A timeout is an answer, not an error, and so is a wait that was called off: the process lives on. With `until` it
- * waits for a line of a command's output; one that was printed before counts, from the offset `from` on, and the end of the
- * process ends the wait.
- */
 export const wait = verb({
   summary: 'Waits until a process has ended, or a command is ready or has printed a line.',
+  description:
+    "A timeout is an answer, not an error, and so is an aborted wait: the process lives on. With `until` it waits for a line of a command's output. Lines that were printed before count, too, from the offset `from` on. The end of the process ends the wait.",
   route: 'GET /processes/{pid}/wait',
   needs: 'read',
+  interrupted: { type: 'interrupted' },
+  masking: 'values',
   input: z
     .strictObject({
       pid: processRef,
-      timeoutMs: duration.exactOptional().describe('180 s by default'),
+      timeoutMs: duration.exactOptional().describe('how long to wait, in milliseconds; 180 s by default'),
       ready: z
         .literal(true)
         .exactOptional()
-        .describe('until the command is ready, as its spec says; its end ends the wait'),
+        .describe('wait until the command is ready, as its spec says; its end ends the wait'),
       until: z
         .strictObject({
-          text: z.string().min(1).max(10_000).exactOptional(),
+          text: z.string().min(1).max(10_000).exactOptional().describe('a text that the line contains'),
           pattern: z.string().min(1).max(10_000).exactOptional().describe('an RE2 pattern'),
-          from: count
-            .default(0)
-            .describe('a byte offset in the output log; what was printed before it does not count'),
+          from: count.default(0).describe('a byte offset in the output log; lines before it do not count'),
         })
         .refine(
           ({ text, pattern }) => (text === undefined) !== (pattern === undefined),
           'give either text or pattern',
         )
-        .exactOptional(),
-      reader: reader.exactOptional().describe('of the session: others of it are still told of the end'),
+        .exactOptional()
+        .describe('wait for a line of the output'),
+      reader: reader
+        .exactOptional()
+        .describe('one of the readers of the session: the others still get the notice of the end'),
     })
     .refine(({ until, ready }) => until === undefined || ready === undefined, 'give either until or ready'),
   output: z.discriminatedUnion('type', [
     z.strictObject({ type: z.literal('ended'), record, truncated }),
     z.strictObject({ type: z.literal('ready'), record }),
-    /** It was not ready in the time that its spec gives it, and runs on. */
+    /** It was not ready within the time of its spec, and runs on. */
     z.strictObject({ type: z.literal('not_ready'), record }),
     z.strictObject({
       type: z.literal('matched'),
@@ -55,9 +55,9 @@ export const wait = verb({
     z.strictObject({
       type: z.literal('timed_out'),
       record,
-      /** What it was cut down to, where a longer time was asked for than is allowed. */
+      /** The longest time that is allowed, if `timeoutMs` was longer. */
       clampedToMs: duration.exactOptional(),
-      /** With `until`: lines before it were looked at, so that a next wait may begin there (`until.from`). */
+      /** With `until`: lines before it were searched, so that a next wait may begin there (`until.from`). */
       scannedTo: count.exactOptional(),
       truncated,
     }),

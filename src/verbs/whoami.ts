@@ -4,14 +4,14 @@ import { time } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 export const whoami = verb({
-  summary: 'On whose behalf the caller acts: a token that is bound to a session acts as that session.',
+  summary: 'Shows who the caller acts as: a token that is bound to a session acts as that session.',
   route: 'GET /whoami',
   needs: 'read',
   input: z.strictObject({}),
   output: z.strictObject({
     actor,
-    session: z.string().nullable().describe('null for everybody else'),
-    /** By the clock that `reader.since` and all times of records are compared with. */
+    session: z.string().nullable().describe('null unless the caller acts as a session'),
+    /** By the clock of the daemon, which also sets `reader.since` and the times of records. */
     now: time,
   }),
   codes: [],

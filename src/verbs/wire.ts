@@ -4,7 +4,7 @@ import { fromWire, partsOf } from './request.ts'
 
 export { fromWire, hasBody, toWire } from './request.ts'
 
-/** What a request asks of a verb, before it is parsed: a member of the query that is no text is JSON. */
+/** The input of a verb in a request, before it is parsed. Members of the query are JSON, except those that are texts. */
 export function inputOf(
   name: VerbName,
   path: Readonly<Record<string, string>>,
@@ -20,7 +20,7 @@ export function routeOf(name: VerbName): { readonly method: string; readonly pat
   return partsOf(verbs[name].route)
 }
 
-/** What is no JSON is left as it is: the verb's schema then says what is wrong with it. */
+/** Text that is not JSON stays as it is: the verb's schema says what is wrong with it. */
 function fromWireOr(text: string): unknown {
   try {
     return fromWire(text)
@@ -31,7 +31,7 @@ function fromWireOr(text: string): unknown {
 
 const texts = new Map<VerbName, ReadonlySet<string>>()
 
-/** The members of a verb's input that are text. */
+/** The members of a verb's input that are texts. */
 function textsOf(name: VerbName): ReadonlySet<string> {
   const known = texts.get(name)
   if (known !== undefined) return known

@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { count } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** By name: what holders that are alive have announced. */
 export const workflows = verb({
-  summary: 'Which durable functions are served now, and by how many programs.',
+  summary: 'Lists the durable functions that are served now, and how many programs serve each.',
+  description: 'By name, as announced by live holders.',
   route: 'GET /workflows',
   needs: 'read',
   input: z.strictObject({}),

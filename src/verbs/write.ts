@@ -7,17 +7,18 @@ import { verb } from './verb.ts'
 const MAX_BYTES = 1024 * 1024
 const boundedBytes = rawBytes.refine(({ length }) => length <= MAX_BYTES, 'must have at most 1 MiB')
 
-/** What is typed is what is given: no Enter is added. */
 export const write = verb({
   summary: "Types into a command's terminal, or writes to its standard input.",
+  description: 'The text is written as it is. No Enter is added.',
   route: 'POST /processes/{pid}/write',
   needs: 'operate',
+  repeat: { keys: ['seq'] },
   input: z.strictObject({
     pid: processRef,
     text: z.union([z.string().max(MAX_BYTES), boundedBytes]).describe('text, or raw bytes'),
     seq: count
       .exactOptional()
-      .describe('rises with every write; one that the keeper has seen before types nothing again'),
+      .describe('rises with every write; a number that the keeper has seen is not typed again'),
   }),
   output: writeAnswer,
   codes: [...inputCodes],

@@ -51,7 +51,7 @@ test.each([
   },
 )
 
-test('an idle connection is not reused after the time that the daemon keeps it for', async () => {
+test("an idle connection is not reused after the daemon's keep-alive timeout", async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const daemon = new FakeDaemon()
@@ -71,7 +71,7 @@ test('an idle connection is not reused after the time that the daemon keeps it f
   await reeve.close()
 })
 
-test('over a network, a reset of a reused connection may hide a request that was done: only what is safe is repeated', async () => {
+test('over a network, a reset of a reused connection may hide a performed request: only safe calls are repeated', async () => {
   const heard: string[] = []
   const server = createServer((request, response) => {
     const isFirst = !heard.includes(String(request.url))

@@ -20,7 +20,7 @@ test('a verb is a request below /v1, and its answer has bytes where there were b
   await reeve.close()
 })
 
-test('a problem document comes back as the error that the rule gave', async () => {
+test('a problem document becomes the error that the rule gave', async () => {
   const problem = {
     code: 'unknown_pid',
     detail: 'There is no web.',
@@ -49,7 +49,7 @@ test('a problem document comes back as the error that the rule gave', async () =
   await reeve.close()
 })
 
-test('connecting where nobody listens says so at once', async () => {
+test('connecting to an unused address fails at once', async () => {
   const { folder } = new FakeDaemon()
   await expect(connect({ home: folder })).rejects.toMatchObject({ code: 'daemon_unreachable' })
 })
@@ -78,7 +78,7 @@ test('connecting to a program that listens and never answers fails', async () =>
   })
 })
 
-test('a host that cannot be resolved is said so, and nothing was sent', async () => {
+test('an unresolvable host is reported as never sent', async () => {
   const error = await connect({ url: 'http://reeve.invalid:7777', token: 't' }).catch(
     (thrown: unknown) => thrown,
   )
@@ -100,7 +100,7 @@ test.each([-1, 1.5, Number.NaN, 1e12])(
   },
 )
 
-test('a call that was cut is repeated where that is safe, and only there', async () => {
+test('a cut call is repeated if its verb may be repeated, and only then', async () => {
   const daemon = await new FakeDaemon().start(
     json(STATUS),
     cut(),
@@ -117,7 +117,7 @@ test('a call that was cut is repeated where that is safe, and only there', async
   await reeve.close()
 })
 
-test('a start, a restart and a signal that were cut are repeated under one key, and answer as if they were the first', async () => {
+test('a cut spawn, restart or send is repeated under one key, and answers like the first try', async () => {
   const daemon = await new FakeDaemon().start(
     json(STATUS),
     ...[cut(), json({ type: 'existing', record: { pid: 'p_1' } })],
@@ -143,7 +143,7 @@ test('a start, a restart and a signal that were cut are repeated under one key, 
   await reeve.close()
 })
 
-test('a daemon of an older version that refuses the key of a restart is asked without it, and not again when that is cut', async () => {
+test('a daemon that refuses the key of a restart is called without it, once', async () => {
   const refused = json(
     { code: 'invalid_input', detail: 'The input of restart: there is no field "idempotencyKey" here.' },
     400,
@@ -161,7 +161,7 @@ test('a daemon of an older version that refuses the key of a restart is asked wi
   await reeve.close()
 })
 
-test('a wait that is called off answers so, and another call is aborted', async () => {
+test('an aborted wait answers interrupted, and other calls throw', async () => {
   const daemon = await new FakeDaemon().start(json(STATUS), () => undefined)
   const reeve = await connect({ socket: daemon.socket })
   expect(await reeve.wait({ pid: 'web' }, { signal: AbortSignal.timeout(20) })).toEqual({
@@ -173,7 +173,7 @@ test('a wait that is called off answers so, and another call is aborted', async 
   await reeve.close()
 })
 
-test('whoever acts as somebody else says so with every request', async () => {
+test('every request of another actor has the header Reeve-As', async () => {
   const daemon = await new FakeDaemon().start(json(STATUS), json({ processes: [], next: null }))
   const reeve = await connect({ socket: daemon.socket, token: 'secret' })
   await reeve.as('session:s1').list()
@@ -181,7 +181,7 @@ test('whoever acts as somebody else says so with every request', async () => {
   await reeve.close()
 })
 
-test('output is followed over pages, a gap, a cut and an empty poll: every byte once, the gap named', async () => {
+test('output is followed over pages, a gap, a cut and an empty poll: every byte once, and the gap is named', async () => {
   const problem = { code: 'gap', detail: 'gone', details: { from: 6, to: 10 } }
   const daemon = await new FakeDaemon().start(
     json(STATUS),
@@ -221,7 +221,7 @@ test('output is followed over pages, a gap, a cut and an empty poll: every byte 
   await reeve.close()
 })
 
-test('events are followed from a position on, past pages without any, until it is called off', async () => {
+test('events are followed from a position on, past empty pages, until aborted', async () => {
   const event = (position: number) => ({ position, type: 'started' })
   const daemon = await new FakeDaemon().start(
     json(STATUS),

@@ -24,7 +24,7 @@ test('over the socket and over TCP a client does what an embedded kernel does', 
   expect(await daemon.reeve.liveCount()).toMatchObject({ live: 0 })
 })
 
-test('a refusal is the same error with the same words on either side', async () => {
+test('a refusal is the same error with the same text, embedded and over the wire', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up()
   const reeve = await connect({ home: temp.home.folder })
@@ -35,7 +35,7 @@ test('a refusal is the same error with the same words on either side', async () 
   await reeve.close()
 })
 
-test('a client may act as a session, which reaches its own processes alone', async () => {
+test('a client may act as a session, which reaches its own processes only', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up()
   const reeve = await connect({ home: temp.home.folder })
@@ -52,7 +52,7 @@ test('a client may act as a session, which reaches its own processes alone', asy
   await reeve.close()
 })
 
-test('a terminal is typed into, resized and read to its end', async () => {
+test('a terminal takes input and resizes, and is read to its end', async () => {
   const temp = new TempReeve()
   await temp.up()
   const reeve = await connect({ home: temp.home.folder })

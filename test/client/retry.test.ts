@@ -15,7 +15,7 @@ async function cutAfter(ms: number): Promise<never> {
   throw away(true)
 }
 
-test('a call that was under way for long is repeated when its daemon is restarted, and restarted again', async () => {
+test('a long call is repeated when its daemon is restarted, and restarted again', async () => {
   let calls = 0
   const answer = await retrying(
     async () => {
@@ -30,7 +30,7 @@ test('a call that was under way for long is repeated when its daemon is restarte
   expect([answer, calls]).toEqual(['done', 4])
 })
 
-test('a daemon that stays away is missed for so long, and no longer', async () => {
+test('retries end after the time limit', async () => {
   let calls = 0
   const call = retrying(
     async () => {
@@ -43,7 +43,7 @@ test('a daemon that stays away is missed for so long, and no longer', async () =
   expect(calls).toBeGreaterThan(1)
 })
 
-test('whoever brings the daemon back is told whether it may have heard the call', async () => {
+test('revive is told whether the daemon may have received the call', async () => {
   const toldFor = async (...cuts: readonly boolean[]) => {
     const told: boolean[] = []
     let calls = 0
@@ -66,7 +66,7 @@ test('whoever brings the daemon back is told whether it may have heard the call'
   expect(await toldFor(true, false)).toEqual([true, true])
 })
 
-test('a wait goes on for as long as daemons come back, however soon each of them is killed', async () => {
+test('a wait is retried as long as daemons come back, however soon each is killed', async () => {
   let calls = 0
   const attempt = async () => {
     calls += 1
@@ -78,7 +78,7 @@ test('a wait goes on for as long as daemons come back, however soon each of them
   expect(await retrying(attempt, { ...options, revive: async () => `daemon ${calls}` })).toBe('done')
 })
 
-test('a wait gives up on a daemon that is said to be there and cannot be reached', async () => {
+test('a wait gives up on a daemon that is announced and cannot be reached', async () => {
   const attempt = async () => {
     throw away(false)
   }
@@ -87,7 +87,7 @@ test('a wait gives up on a daemon that is said to be there and cannot be reached
   await expect(call).rejects.toMatchObject({ code: 'daemon_unreachable' })
 })
 
-test('a read and a wait give up on a server that hangs up and has never answered', async () => {
+test('a read and a wait give up on a server that closes connections and has never answered', async () => {
   const attempt = async () => {
     throw away(true)
   }
@@ -97,7 +97,7 @@ test('a read and a wait give up on a server that hangs up and has never answered
   }
 })
 
-test('a read that every daemon is cut by is given up after 20 of them', async () => {
+test('a read that crashes every daemon is given up after 20 tries', async () => {
   let started = 0
   const attempt = async () => {
     throw away(true)

@@ -23,7 +23,7 @@ const ended = after(live, { type: 'request_abandon', pid: PARENT, reason: 'test'
 
 test('a live process takes children; one that is stopping or has ended takes none', () => {
   expect([live, stopping, ended].map(({ record }) => record.status)).toEqual([
-    'ready',
+    'queued',
     'stopping',
     'abandoned',
   ])

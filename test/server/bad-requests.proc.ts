@@ -5,7 +5,7 @@ import { type Asking, ask } from './ask.ts'
 const MiB = 1024 * 1024
 
 describe.each(['socket', 'tcp'])('over the %s door', (door) => {
-  test('what is no request gets a problem that says what would be right', async () => {
+  test('an invalid request gets a problem that says what would be valid', async () => {
     const daemon = await new TempReeve().up()
     const at = (what: string, asking: Asking = {}) =>
       ask(daemon, what, { ...(door === 'tcp' ? { token: daemon.token } : {}), ...asking })
@@ -66,7 +66,7 @@ describe.each(['socket', 'tcp'])('over the %s door', (door) => {
     expect((await at('PATCH /v1/processes')).headers.allow).toBe('GET, HEAD, POST')
   })
 
-  test('paths are taken as they are: they lead nowhere else', async () => {
+  test('paths are not normalised', async () => {
     const daemon = await new TempReeve().up()
     const door2 = door === 'tcp' ? { token: daemon.token } : {}
     for (const path of [
@@ -90,7 +90,7 @@ describe.each(['socket', 'tcp'])('over the %s door', (door) => {
     }
   })
 
-  test('a body over the limit is refused, whether it says its length or not', async () => {
+  test('a body over the limit is refused, with and without a content length', async () => {
     const daemon = await new TempReeve().up()
     const door2 = door === 'tcp' ? { token: daemon.token } : {}
     const large = JSON.stringify({ kind: 'tool', spec: { tool: 'x', input: 'a'.repeat(5 * MiB) } })

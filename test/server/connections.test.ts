@@ -19,7 +19,7 @@ function open(addresses: readonly string[]) {
   return { connections, sockets }
 }
 
-test('connections from many addresses of one IPv6 /64 evict one another, and nobody else', () => {
+test('connections from many addresses of one IPv6 /64 evict each other and no others', () => {
   const attacker = (at: number) => `2001:db8:bad:1::${at}`
   const { connections, sockets } = open(['2001:db8::1', '192.0.2.1', attacker(1), attacker(2)])
   const [first, second, ...attacking] = sockets
@@ -38,7 +38,7 @@ test('IPv4 clients of a listener on :: are told apart by their address', () => {
   expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false, true, false, false])
 })
 
-test('a connection that its token has no place for stays among those that can be evicted', () => {
+test('a connection beyond the limit of its token can still be evicted', () => {
   const { connections, sockets } = open(['192.0.2.1', '192.0.2.1', '192.0.2.1'])
   const [first, second, refused] = sockets as [Socket, Socket, Socket]
   for (const socket of [first, second]) connections.authenticated(socket, 't_1')

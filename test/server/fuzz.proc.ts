@@ -66,7 +66,7 @@ async function isSound(
   return isDone ? 'done' : 'refused'
 }
 
-test('whatever is sent to a verb is answered, in time, and never with an error of Reeve itself', async () => {
+test('random input to a verb is answered in time, and never with an internal error', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up({ flags: { waitMs: '50' } })
   const request = fc.record({
@@ -105,7 +105,7 @@ test('whatever is sent to a verb is answered, in time, and never with an error o
   await assertSound(store)
 })
 
-test('whatever comes through the door as bytes is answered or let go, and the daemon stays well', async () => {
+test('random bytes on a connection are answered or closed, and the daemon stays healthy', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up({ limits: { headersMs: 200, requestMs: 300 } })
   const before = daemon.reeve.position()

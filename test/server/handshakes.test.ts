@@ -27,7 +27,7 @@ async function acceptedSockets(count: number): Promise<Socket[]> {
   return accepted
 }
 
-test('connections that arrive in one turn of the loop each evict another one', async () => {
+test('connections that arrive in one turn of the event loop each evict another one', async () => {
   const sockets = await acceptedSockets(12)
   const server = createTlsServer({})
   server.on('tlsClientError', () => undefined)
@@ -36,7 +36,7 @@ test('connections that arrive in one turn of the loop each evict another one', a
   expect(sockets.map(({ destroyed }) => destroyed)).toEqual([...Array(8).fill(true), ...Array(4).fill(false)])
 })
 
-test('a connection that closed by itself evicts nobody', async () => {
+test('a connection that closed by itself evicts no other', async () => {
   const [first, second, third] = (await acceptedSockets(3)) as [Socket, Socket, Socket]
   const server = createTlsServer({})
   server.on('tlsClientError', () => undefined)

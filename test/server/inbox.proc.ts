@@ -38,7 +38,7 @@ test('an inbox is read, taken from and acknowledged over HTTP', async () => {
   expect(await ask(daemon, 'GET /v1/inbox?scope=nobody')).toMatchObject({ status: 422 })
 })
 
-test('what a session has polled it is not told in that turn, and what it waited for never', async () => {
+test('a polled end is not delivered again in that turn, and an awaited end never', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up()
   await ask(daemon, 'PUT /v1/sessions/s1', { body: {} })
@@ -56,7 +56,7 @@ test('what a session has polled it is not told in that turn, and what it waited 
   expect(await shown()).toBe(0)
 })
 
-test('an inbox is a stream: from any offset, then as it comes, done or not', async () => {
+test('an inbox is a stream from any offset on, with notices that are done', async () => {
   const daemon = await new TempReeve().up()
   await ask(daemon, 'PUT /v1/sessions/s1', { body: {} })
   const path = '/v1/inbox/stream?scope=session:s1'
@@ -80,7 +80,7 @@ test('an inbox is a stream: from any offset, then as it comes, done or not', asy
   expect(await ask(daemon, 'GET /v1/inbox/stream')).toMatchObject({ status: 422 })
 })
 
-test('a follower over the wire goes on across a daemon that was replaced, and misses nothing', async () => {
+test('a follower over the wire survives a replaced daemon, and misses nothing', async () => {
   const temp = new TempReeve()
   const one = await temp.up()
   await ask(one, 'PUT /v1/sessions/s1', { body: {} })

@@ -29,7 +29,7 @@ async function idle(daemon: Daemon) {
   return socket
 }
 
-test('connections without a token keep nobody with a token out', async () => {
+test('connections without a token do not keep out clients that have one', async () => {
   const { daemon, agent } = await begin()
   const idlers = await Promise.all(Array.from({ length: 600 }, () => idle(daemon)))
   // Whoever shows a token is let in; the others make room.
@@ -70,7 +70,7 @@ testIf(hasOpenssl, 'needs openssl')(
   },
 )
 
-test('a connection that shows no token is closed after a while, and one that did is not', async () => {
+test('a connection without a token is closed after a while, and one with a token is not', async () => {
   const { daemon } = await begin({ unauthenticatedMs: 200 })
   const proven = await idle(daemon)
   const { port } = new URL(daemon.url ?? '')
@@ -86,7 +86,7 @@ test('a connection that shows no token is closed after a while, and one that did
   expect(proven.closed).toBe(false)
 })
 
-test('a connection without a token that asks again and again does not keep its place', async () => {
+test('repeated requests without a token do not keep a connection open', async () => {
   const { daemon } = await begin()
   const headers = { connection: 'keep-alive' }
   expect((await ask(daemon, 'GET /v1/status', { token: null, headers })).headers.connection).toBe('close')
@@ -138,7 +138,7 @@ async function request(socket: Socket, daemon: Daemon, token: string, path: stri
 
 const STREAM = '/v1/changes/stream?offset=now&live=sse'
 
-test('a connection beyond the limit of its token is refused and closed, and leaves its place to others', async () => {
+test('a connection beyond the limit of its token is refused and closed, and frees its place', async () => {
   const { daemon, agent } = await begin({ connections: 3, connectionsPerToken: 2 })
   const sockets = [await idle(daemon), await idle(daemon)]
   for (const socket of sockets) expect(await request(socket, daemon, agent, STREAM)).toContain('200 OK')
@@ -152,7 +152,7 @@ test('a connection beyond the limit of its token is refused and closed, and leav
   expect(sockets.map(({ closed }) => closed)).toEqual([false, false])
 })
 
-test('a connection that shows a second token beyond the limit of that one is closed and frees its place', async () => {
+test('a connection that sends a second token beyond the limit of that token is closed, and frees its place', async () => {
   const { daemon, agent } = await begin({ connectionsPerToken: 1 })
   const first = await idle(daemon)
   expect(await request(first, daemon, agent, STREAM)).toContain('200 OK')
@@ -165,7 +165,7 @@ test('a connection that shows a second token beyond the limit of that one is clo
   })
 })
 
-test('one token cannot take all connections, and another token is let in meanwhile', async () => {
+test('one token cannot take all connections, and another token is accepted meanwhile', async () => {
   const { daemon, agent } = await begin()
   // Fewer at once than may be open without a token.
   for (let round = 0; round < 20; round++) {
@@ -221,7 +221,7 @@ test('an input with very many wrong values is refused with a few of them', async
   expect(bytes.length).toBeLessThan(20_000)
 })
 
-test('a terminal that sends frames nobody can use is closed, and others are answered meanwhile', async () => {
+test('a terminal that sends invalid frames is closed, and others are answered meanwhile', async () => {
   const { daemon, agent } = await begin()
   const body = { kind: 'command', spec: { run: 'sleep 300', pty: true }, owner: { session: 's1' } }
   await ask(daemon, 'PUT /v1/sessions/s1', { token: agent, body: {} })
@@ -270,7 +270,7 @@ test('terminals that one token opens at the same time stay within its limit', as
   await until('there is room again', async () => (await openTerminal(daemon, agent, pid)).status === 101)
 })
 
-test('an upgrade that fails gives its place back', async () => {
+test('a failed upgrade frees its place', async () => {
   const { daemon, agent } = await begin({ requestsPerToken: 2 })
   await ask(daemon, 'PUT /v1/sessions/s1', { token: agent, body: {} })
   const body = { kind: 'command', spec: { run: 'sleep 300', pty: true }, owner: { session: 's1' } }

@@ -56,7 +56,7 @@ async function openAll(daemon: Daemon, pid: string, token: string) {
 /** A stream of events that has begun just ends; whoever asks again is told why. */
 const DENIED = ['403 denied', '403 denied', '403 denied', '403 denied', '200', '200']
 
-test('who loses its grant is cut off from waits, streams and the terminal at once, and told why', async () => {
+test('losing a grant ends waits, streams and terminals at once, with the reason', async () => {
   const { daemon, pid, tokenOf } = await granted()
   const { token } = tokenOf('s2')
   const { answers, screen } = await openAll(daemon, pid, token)
@@ -70,7 +70,7 @@ test('who loses its grant is cut off from waits, streams and the terminal at onc
     )
 })
 
-test('who loses its process to another session is cut off from it at once, and types nothing more', async () => {
+test('losing a process to another session ends waits, streams and terminals at once, and input is refused', async () => {
   const { daemon, pid, tokenOf } = await granted()
   const { token } = tokenOf('s1')
   const { answers, screen } = await openAll(daemon, pid, token)
@@ -82,7 +82,7 @@ test('who loses its process to another session is cut off from it at once, and t
   expect((await ask(daemon, `GET /v1/processes/${pid}/output/stream`)).text).not.toContain('late')
 })
 
-test('who shows a token that is revoked is cut off from what it opened, and told why', async () => {
+test('revoking a token ends its waits, streams and terminals, with the reason', async () => {
   const { daemon, pid, tokens, tokenOf } = await granted()
   const { token, kept } = tokenOf('s2')
   const { answers, screen } = await openAll(daemon, pid, token)

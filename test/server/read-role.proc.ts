@@ -74,7 +74,7 @@ async function settled(): Promise<{
   return { temp, user, read, pid: record.pid, live: server.pid, token }
 }
 
-test('a read token leaves every table and every read position as they were, whomever it acts as', async () => {
+test('a read token changes no table and no read position, whichever actor it acts as', async () => {
   const { temp, user, read, pid, live } = await settled()
   const { envRef } = await user.putEnvironment({ variables: { A: '1' }, policy: {}, options: {} })
   const inputs: { readonly [Name in VerbName]?: InputOf<Name>[] } = {
@@ -136,7 +136,7 @@ test('a read token leaves every table and every read position as they were, whom
   expect((await user.as('session:s1').poll({ pid })).text).toContain('one')
 })
 
-test('the same reads with a token that may operate count as read', async () => {
+test('the same reads with the role operate move read positions', async () => {
   const { temp, user, pid } = await settled()
   const own = user.as('session:s1')
   const before = contents(temp.home)

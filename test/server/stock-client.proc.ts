@@ -113,7 +113,7 @@ for (const live of LIVE)
     expect(text).toBe(`${Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join('')}end\n`)
   })
 
-test('at a gap the stock client is told 410 and where to go on; ours goes on behind it and says so', async () => {
+test('at a gap the stock client gets 410 and the next offset; our client continues after it and names the gap', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up({ flags: { outputHeadBytes: '1000', outputTailBytes: '2000' } })
   const { record } = await daemon.reeve.spawn({ kind: 'command', spec: { run: 'seq 1 20000' } })
@@ -157,7 +157,7 @@ async function readPastGaps(options: ReturnType<typeof reading>) {
   }
 }
 
-test('what a reader has already is not sent again, unless nothing more is to follow it', async () => {
+test('content that a reader has is not sent again, unless the stream was closed since', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up()
   const { record } = await daemon.reeve.spawn({ kind: 'command', name: 'web', spec: TWO_PARTS })
@@ -180,7 +180,7 @@ test('what a reader has already is not sent again, unless nothing more is to fol
   await daemon.reeve.kill({ pid: other.pid })
 })
 
-test('nothing is written to a stream', async () => {
+test('streams are read-only', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up()
   const { record } = await daemon.reeve.spawn({ kind: 'command', spec: { run: 'true' } })

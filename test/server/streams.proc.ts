@@ -46,7 +46,7 @@ test('the output of a command that has ended is read from any offset, and is clo
   })
 })
 
-test('a log that is shorter than its command has printed ends where it ends', async () => {
+test('a log that is shorter than the printed output is closed at its own end', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up()
   const pid = await spawn(daemon, 'printf 0123456789')
@@ -62,7 +62,7 @@ test('a log that is shorter than its command has printed ends where it ends', as
   expect(JSON.parse(control)).toMatchObject({ streamNextOffset: offset(4), streamClosed: true })
 })
 
-test('a long poll is answered when there is something, and with nothing when its time is over', async () => {
+test('a long poll is answered when there is content, and empty after its timeout', async () => {
   const daemon = await new TempReeve().up({ streams: { pollMs: 300 } })
   const pid = await spawn(daemon, 'read line; echo "got $line"; read line', { stdin: 'pipe' })
   const path = `/v1/processes/${pid}/output/stream`
@@ -76,7 +76,7 @@ test('a long poll is answered when there is something, and with nothing when its
   expect(await waiting).toMatchObject({ status: 200, text: 'got it\n' })
 })
 
-test('what is followed by long poll comes without gap and without repeat, over any number of requests', async () => {
+test('following by long poll has no gap and no repeat, over any number of requests', async () => {
   const daemon = await new TempReeve().up()
   const pid = await spawn(
     daemon,
@@ -128,7 +128,7 @@ test('changes are followed from any position, filtered, and never close', async 
   expect(wrong).toMatchObject({ status: 422, json: { code: 'invalid_input' } })
 })
 
-test('what was pruned is passed by who begins at the beginning, and told to who was before it', async () => {
+test('a reader from the beginning skips pruned events, and a reader before them is told', async () => {
   const daemon = await new TempReeve().up()
   const kept = await spawn(daemon, 'sleep 300')
   const gone = await spawn(daemon, 'true')
@@ -141,7 +141,7 @@ test('what was pruned is passed by who begins at the beginning, and told to who 
   expect(behind).toMatchObject({ status: 410, json: { code: 'behind_pruned' } })
 })
 
-test('as events, bytes come as base64 and each data is followed by where to go on', async () => {
+test('as server-sent events, bytes are base64 and each data is followed by the next offset', async () => {
   const daemon = await new TempReeve().up()
   const pid = await spawn(daemon, String.raw`printf 'a\r\nb\0\377'; sleep 0.1; echo end`)
   const { headers, events } = await readEvents(
@@ -166,7 +166,7 @@ test('as events, bytes come as base64 and each data is followed by where to go o
   })
 })
 
-test('a reader of events that is cut again and again misses nothing and gets nothing twice', async () => {
+test('a reader of server-sent events that is cut repeatedly misses nothing and gets nothing twice', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up({ streams: { sseMs: 60 } })
   const enough = join(temp.home.folder, 'enough')
@@ -194,7 +194,7 @@ test('a reader of events that is cut again and again misses nothing and gets not
   expect(connections).toBeGreaterThan(5)
 })
 
-test('a gap is served up to where it begins, then named, and read on behind it', async () => {
+test('output is served up to a gap, then the gap is named, then output after it is served', async () => {
   const daemon = await new TempReeve().up({ flags: { outputHeadBytes: '1000', outputTailBytes: '2000' } })
   const pid = await spawn(daemon, 'seq 1 20000')
   await ended(daemon, pid)
@@ -219,7 +219,7 @@ test('a gap is served up to where it begins, then named, and read on behind it',
   expect(text.length).toBe(Number(next(tail)) - to)
 })
 
-test('streams end when the daemon stops, and go on with the next one', async () => {
+test('streams end when the daemon stops, and continue with the next one', async () => {
   const temp = new TempReeve()
   const first = await temp.up()
   const pid = await spawn(first, 'echo one; read line; echo two', { stdin: 'pipe' })

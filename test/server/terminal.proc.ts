@@ -14,7 +14,7 @@ async function spawn(daemon: Daemon, line: string, more: object = { pty: true })
   return (await ask(daemon, 'POST /v1/processes', { body })).json.record.pid
 }
 
-test('a terminal shows what is printed, takes what is typed and its size, and tells the end', async () => {
+test('a terminal sends output, takes input and size, and reports the end', async () => {
   const daemon = await new TempReeve().up()
   const pid = await spawn(daemon, 'stty -echo; echo ready; read line; stty size; echo "got $line"')
   const screen = await new Screen(daemon, `/v1/processes/${pid}/terminal`).opened()
@@ -29,7 +29,7 @@ test('a terminal shows what is printed, takes what is typed and its size, and te
   expect(screen.closed).toMatchObject({ code: 1000 })
 })
 
-test('it is resumed at a byte, or begins with some of what was printed before', async () => {
+test('a terminal resumes at an offset, or begins with scrollback', async () => {
   const daemon = await new TempReeve().up()
   const pid = await spawn(daemon, 'printf 0123456789; read line', {})
   await ask(daemon, `GET /v1/processes/${pid}/output/stream?offset=-1&live=long-poll`)
@@ -50,7 +50,7 @@ test('it is resumed at a byte, or begins with some of what was printed before', 
   }
 })
 
-test('what cannot be typed is refused in words, and the terminal goes on', async () => {
+test('refused input is reported, and the terminal stays open', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up()
   const pid = await spawn(daemon, 'echo ready; read line; echo "got $line"')
@@ -76,7 +76,7 @@ test('what cannot be typed is refused in words, and the terminal goes on', async
   await watching.shows('got yes')
 })
 
-test('who may not come in, or asks for what is not there, gets a problem and no WebSocket', async () => {
+test('a refused caller or an unknown process gets a problem and no WebSocket', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up()
   const pid = await spawn(daemon, 'sleep 300')
@@ -99,7 +99,7 @@ test('who may not come in, or asks for what is not there, gets a problem and no 
   expect(await refused(`${path}?offset=x`)).toEqual({ status: 400, code: 'bad_request' })
 })
 
-test('a terminal is told when the daemon stops, and not that its process has ended', async () => {
+test('a terminal is closed when the daemon stops, without reporting the end of its process', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up()
   const pid = await spawn(daemon, 'echo ready; sleep 300')
@@ -113,7 +113,7 @@ test('a terminal is told when the daemon stops, and not that its process has end
   expect((await ask(next, `GET /v1/processes/${pid}`)).json.status).toBe('running')
 })
 
-test('a reader that takes nothing holds up nobody, and gets everything when it reads again', async () => {
+test('a client that stops reading delays no other, and gets everything when it reads again', async () => {
   const daemon = await new TempReeve().up()
   const pid = await spawn(daemon, 'echo ready; read line; seq 1 300000', { stdin: 'pipe' })
   const slow = await new Screen(daemon, `/v1/processes/${pid}/terminal`).opened()
@@ -128,7 +128,7 @@ test('a reader that takes nothing holds up nobody, and gets everything when it r
   expect(slow.bytes.equals(Buffer.from(expected))).toBe(true)
 })
 
-test('a terminal that a token opened is closed when it is revoked, and takes nothing more', async () => {
+test('revoking a token closes its terminals, and they take no more input', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up()
   const tokens = new TokenFile(temp.home)
@@ -167,7 +167,7 @@ test('a token that is revoked while its terminal opens gets no terminal', async 
   expect(status).toBe(401)
 })
 
-test('an admin sees secrets at a terminal, and a token with the role operate none, from its first byte on', async () => {
+test('an admin sees secrets at a terminal, and a token with the role operate does not, from the first byte on', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up()
   const secret = `ghp_${'Ab1c'.repeat(9)}`

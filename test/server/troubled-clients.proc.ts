@@ -47,24 +47,27 @@ async function started(limits: NonNullable<UpOptions['limits']>) {
   return { daemon, isWell, connections }
 }
 
-test.each(doors)('what is no HTTP is answered and let go, over %s', async (door) => {
-  const { daemon, isWell } = await started({})
-  const cases: readonly [string, number][] = [
-    ['\0\x01\x02\r\n\r\n', 400],
-    ['SSH-2.0-OpenSSH_9.9\r\n\r\n', 400],
-    ['GET / HTTP/9.9\r\n\r\n', 400],
-    ['GET /v1/status HTTP/1.1\r\nHost: a b\r\nContent-Length: x\r\n\r\n', 400],
-    [`GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
-  ]
-  for (const [text, status] of cases) {
-    const wire = new Wire(daemon, door)
-    wire.socket.write(text, 'latin1')
-    expect(await wire.answer()).toEqual({ status, code: 'bad_request' })
-  }
-  expect(await isWell()).toBe(true)
-})
+test.each(doors)(
+  'bytes that are not HTTP are answered and the connection is closed, over %s',
+  async (door) => {
+    const { daemon, isWell } = await started({})
+    const cases: readonly [string, number][] = [
+      ['\0\x01\x02\r\n\r\n', 400],
+      ['SSH-2.0-OpenSSH_9.9\r\n\r\n', 400],
+      ['GET / HTTP/9.9\r\n\r\n', 400],
+      ['GET /v1/status HTTP/1.1\r\nHost: a b\r\nContent-Length: x\r\n\r\n', 400],
+      [`GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
+    ]
+    for (const [text, status] of cases) {
+      const wire = new Wire(daemon, door)
+      wire.socket.write(text, 'latin1')
+      expect(await wire.answer()).toEqual({ status, code: 'bad_request' })
+    }
+    expect(await isWell()).toBe(true)
+  },
+)
 
-test.each(doors)('who never finishes a request is told, and let go, over %s', async (door) => {
+test.each(doors)('an unfinished request is answered and its connection closed, over %s', async (door) => {
   const { daemon, isWell, connections } = await started({ headersMs: 300, requestMs: 600 })
   const beginnings = [
     'GET /v1/status HTTP/1.1\r\nHost: localhost\r\nX-Slow: ',
@@ -83,7 +86,7 @@ test.each(doors)('who never finishes a request is told, and let go, over %s', as
   expect(await isWell()).toBe(true)
 })
 
-test.each(doors)('a client that vanishes in the middle leaves nothing behind, over %s', async (door) => {
+test.each(doors)('a client that vanishes during a request leaves nothing behind, over %s', async (door) => {
   const { daemon, isWell, connections } = await started({})
   const { pid } = (
     await ask(daemon, 'POST /v1/processes', { body: { kind: 'command', spec: { run: 'sleep 300' } } })
@@ -115,26 +118,29 @@ test.each(doors)('a client that vanishes in the middle leaves nothing behind, ov
   expect(await isWell()).toBe(true)
 })
 
-test.each(doors)('one connection too many is told so, and the other door is open, over %s', async (door) => {
-  const { daemon } = await started({ connections: 4 })
-  const { port } = new URL(daemon.url ?? '')
-  const head = `Host: localhost:${port}\r\nAuthorization: Bearer ${daemon.token}\r\n`
-  const wires = [1, 2, 3, 4].map(() => new Wire(daemon, door))
-  // On an address only connections that have shown a token keep their place.
-  for (const { socket } of wires)
-    socket.write(`GET /v1/changes/stream?offset=now&live=sse HTTP/1.1\r\n${head}\r\n`)
-  await until('all four are served', () => wires.every(({ said }) => said.includes('200 OK')))
-  const extra = new Wire(daemon, door)
-  extra.socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
-  expect(await extra.answer()).toEqual({ status: 503, code: 'too_many_connections' })
-  const other = door === 'socket' ? { token: daemon.token } : {}
-  expect((await ask(daemon, 'GET /healthz', other)).status).toBe(200)
-  wires[0]?.socket.destroy()
-  const again = door === 'socket' ? {} : { token: daemon.token }
-  await until('there is room again', async () => (await ask(daemon, 'GET /healthz', again)).status === 200)
-})
+test.each(doors)(
+  'a connection beyond the limit is refused, and the other listener still accepts, over %s',
+  async (door) => {
+    const { daemon } = await started({ connections: 4 })
+    const { port } = new URL(daemon.url ?? '')
+    const head = `Host: localhost:${port}\r\nAuthorization: Bearer ${daemon.token}\r\n`
+    const wires = [1, 2, 3, 4].map(() => new Wire(daemon, door))
+    // On an address only connections that have shown a token keep their place.
+    for (const { socket } of wires)
+      socket.write(`GET /v1/changes/stream?offset=now&live=sse HTTP/1.1\r\n${head}\r\n`)
+    await until('all four are served', () => wires.every(({ said }) => said.includes('200 OK')))
+    const extra = new Wire(daemon, door)
+    extra.socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    expect(await extra.answer()).toEqual({ status: 503, code: 'too_many_connections' })
+    const other = door === 'socket' ? { token: daemon.token } : {}
+    expect((await ask(daemon, 'GET /healthz', other)).status).toBe(200)
+    wires[0]?.socket.destroy()
+    const again = door === 'socket' ? {} : { token: daemon.token }
+    await until('there is room again', async () => (await ask(daemon, 'GET /healthz', again)).status === 200)
+  },
+)
 
-test('a reader that takes nothing of what it asked for is let go', async () => {
+test('a client that does not read its answer is disconnected', async () => {
   const { daemon, connections } = await started({ stallMs: 400 })
   const body = { kind: 'command', spec: { run: 'yes | head -c 8000000; sleep 300' } }
   const { pid } = (await ask(daemon, 'POST /v1/processes', { body })).json.record
@@ -159,7 +165,7 @@ test('a reader that takes nothing of what it asked for is let go', async () => {
   await until('both have been closed by the daemon', () => wires.every(({ ended }) => ended))
 })
 
-test('a wait that is silent for longer than a reader may be is left alone', async () => {
+test('a wait may be silent for longer than the stall limit', async () => {
   const { daemon } = await started({ stallMs: 200 })
   const body = { kind: 'command', spec: { run: 'sleep 1; exit 4' } }
   const { pid } = (await ask(daemon, 'POST /v1/processes', { body })).json.record

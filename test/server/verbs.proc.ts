@@ -4,7 +4,7 @@ import { ask } from './ask.ts'
 
 const run = (line: string, more: object = {}) => ({ kind: 'command', spec: { run: line }, ...more })
 
-test('a command is run, waited for and read over the socket as over TCP', async () => {
+test('a command is run, awaited and read over the socket and over TCP', async () => {
   const daemon = await new TempReeve().up()
   for (const token of [undefined, daemon.token]) {
     const door = token === undefined ? {} : { token }
@@ -18,7 +18,7 @@ test('a command is run, waited for and read over the socket as over TCP', async 
   }
 })
 
-test('every answer says at which position it was read, and following from there misses nothing', async () => {
+test('every answer has the position of the change feed, and following from there misses nothing', async () => {
   const daemon = await new TempReeve().up()
   const listed = await ask(daemon, 'GET /v1/processes')
   const position = Number(listed.headers['reeve-position'])
@@ -44,7 +44,7 @@ test('a spawn under the same idempotency key is the same process, also in the he
   expect(both).toMatchObject({ status: 400, json: { code: 'bad_request' } })
 })
 
-test('Reeve-As acts on behalf of somebody else, who sees only what is theirs', async () => {
+test('Reeve-As acts as another actor, who sees only its own processes', async () => {
   const daemon = await new TempReeve().up()
   await ask(daemon, 'PUT /v1/sessions/s1')
   const own = { owner: { session: 's1' } }
@@ -59,7 +59,7 @@ test('Reeve-As acts on behalf of somebody else, who sees only what is theirs', a
   expect(await as('kernel:k_1')).toMatchObject({ status: 400, json: { code: 'bad_request' } })
 })
 
-test('a wait whose client goes away ends, and nothing else happens', async () => {
+test('a wait ends when its client disconnects, and nothing else happens', async () => {
   const daemon = await new TempReeve().up()
   const { pid } = (await ask(daemon, 'POST /v1/processes', { body: run('sleep 60') })).json.record
   const gone = new AbortController()

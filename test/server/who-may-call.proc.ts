@@ -6,7 +6,7 @@ import { until } from '../keeper/client.ts'
 import { TempReeve } from '../temp-reeve.ts'
 import { type Asking, ask } from './ask.ts'
 
-test('the socket and the token are for their owner alone', async () => {
+test('only their owner can read the socket and the token', async () => {
   const { home, up } = withHome()
   await up()
   for (const [path, mode] of [
@@ -19,7 +19,7 @@ test('the socket and the token are for their owner alone', async () => {
     expect([path, statSync(path).mode & 0o777]).toEqual([path, mode])
 })
 
-test('over TCP nobody comes in without a token, but for whether the daemon lives', async () => {
+test('over TCP every request but health checks needs a token', async () => {
   const daemon = await new TempReeve().up()
   for (const path of ['/v1/status', '/v1/openapi.json', '/metrics', '/v1/nowhere', '/mcp']) {
     const said = await ask(daemon, `GET ${path}`, { token: null })
@@ -34,7 +34,7 @@ test('over TCP nobody comes in without a token, but for whether the daemon lives
     )
 })
 
-test('after ten wrong tokens in a minute an address is told to wait, and the right one still works', async () => {
+test('after ten wrong tokens in a minute an address has to wait, and a valid token still works', async () => {
   const daemon = await new TempReeve().up()
   const statuses: number[] = []
   for (let i = 0; i < 12; i++)
@@ -43,7 +43,7 @@ test('after ten wrong tokens in a minute an address is told to wait, and the rig
   expect((await ask(daemon, 'GET /v1/status', { token: daemon.token })).status).toBe(200)
 })
 
-test('a foreign Host or Origin is refused, whatever the token, and no answer opens the door to other pages', async () => {
+test('a foreign Host or Origin is refused with any token, and no answer allows other origins', async () => {
   const daemon = await new TempReeve().up()
   const { port } = new URL(daemon.url ?? '')
   const as = (headers: Record<string, string>, path = '/v1/status') =>
@@ -67,7 +67,7 @@ test('a foreign Host or Origin is refused, whatever the token, and no answer ope
   }
 })
 
-test('a role reaches what it needs and no further', async () => {
+test('each role may call its verbs and no others', async () => {
   const { home, up } = withHome()
   const daemon = await up()
   const tokens = new TokenFile(home)
@@ -90,7 +90,7 @@ test('a role reaches what it needs and no further', async () => {
   expect((await ask(daemon, 'GET /v1/processes', { token: operate })).status).toBe(401)
 })
 
-test('what a token let in is cut when it is revoked', async () => {
+test('open requests of a token are cut when it is revoked', async () => {
   const { home, up } = withHome()
   const daemon = await up()
   const tokens = new TokenFile(home)
@@ -114,7 +114,7 @@ test('what a token let in is cut when it is revoked', async () => {
   expect((await ask(daemon, `GET /v1/processes/${pid}`)).json.status).toBe('running')
 })
 
-test('of two Host headers neither counts', async () => {
+test('a request with two Host headers is refused', async () => {
   const daemon = await new TempReeve().up()
   const { hostname, port } = new URL(daemon.url ?? '')
   const socket = connect(Number(port), hostname)
@@ -125,7 +125,7 @@ test('of two Host headers neither counts', async () => {
   expect(Buffer.concat(pieces).toString()).toMatch(/^HTTP\/1\.1 400 /)
 })
 
-test('agents of two sessions neither see nor touch the processes of the other', async () => {
+test("agents of two sessions can neither see nor change each other's processes", async () => {
   const { home, up } = withHome()
   const daemon = await up()
   const tokens = new TokenFile(home)
@@ -189,7 +189,7 @@ test('agents of two sessions neither see nor touch the processes of the other', 
   }
 })
 
-test('who shows a token on the socket is no more than that token, and a wrong one is refused', async () => {
+test('a token on the socket limits the caller to its role, and a wrong token is refused', async () => {
   const { home, up } = withHome()
   const daemon = await up()
   await ask(daemon, 'PUT /v1/sessions/s1', {})

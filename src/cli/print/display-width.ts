@@ -46,7 +46,7 @@ function graphemeWidth(grapheme: string): number {
 /** Control, format and combining characters, and nothing else. */
 const INVISIBLE = /^[\p{Cc}\p{Cf}\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}]*$/u
 
-/** AnswerMasking as an emoji by default or by a variation selector (U+FE0F); keycaps and flags are among them. */
+/** Shown as an emoji by default or by a variation selector (U+FE0F); keycaps and flags are among them. */
 const EMOJI = /^(?:\p{RGI_Emoji}|\p{Emoji_Presentation}|[\p{Emoji}--[0-9#*]]\ufe0f)/v
 
 /**

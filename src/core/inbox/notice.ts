@@ -4,11 +4,20 @@ import { knownEvent, type ProcessEvent } from '../process/event.ts'
 import type { Pid } from '../process/pid.ts'
 import type { Outcome, ProcessRecord, Scope } from '../process/record.ts'
 
-export type NoticeKind =
-  | ('completion' | 'group_completion' | 'wake')
-  | ('watch_match' | 'watch_disabled' | 'overflow_tripped' | 'overflow_released')
-  | ('ready' | 'heartbeat')
-  | ('approval' | 'limit_warning')
+export const NOTICE_KINDS = [
+  'completion',
+  'group_completion',
+  'watch_match',
+  'watch_disabled',
+  'overflow_tripped',
+  'overflow_released',
+  'ready',
+  'heartbeat',
+  'approval',
+  'limit_warning',
+  'wake',
+] as const
+export type NoticeKind = (typeof NOTICE_KINDS)[number]
 
 /** One durable thing a scope is told, written with the event that caused it. Unique per scope, source event and kind. */
 export interface Notice {

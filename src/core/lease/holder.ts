@@ -6,10 +6,12 @@ export interface Served {
   readonly targets: readonly string[] | null
 }
 
+export const HOLDER_ROLES = ['kernel', 'keeper', 'worker'] as const
+
 /** Holds leases: one kernel incarnation, one keeper, or one worker that writes through a daemon. */
 export interface Holder {
   readonly id: string
-  readonly role: 'kernel' | 'keeper' | 'worker'
+  readonly role: (typeof HOLDER_ROLES)[number]
   readonly host: string
   readonly boot: string
   readonly pidNamespace: string
@@ -27,8 +29,9 @@ export interface HolderRow extends Holder {
   readonly expired: boolean
 }
 
+export const PROOFS = ['alive', 'dead', 'unknown'] as const
 /** What this machine can tell about a holder, apart from its row. */
-export type Proof = 'alive' | 'dead' | 'unknown'
+export type Proof = (typeof PROOFS)[number]
 
 /**
  * Expiry is a guess by time, proof is not. A holder that is provably alive never counts as dead (a laptop that

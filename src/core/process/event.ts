@@ -13,7 +13,8 @@ import type {
   WaitOn,
 } from './record.ts'
 
-export type WaitLeftHow = 'signal' | 'answered' | 'due' | 'ended' | 'timed_out'
+export const WAIT_LEFT_HOW = ['signal', 'answered', 'due', 'ended', 'timed_out'] as const
+export type WaitLeftHow = (typeof WAIT_LEFT_HOW)[number]
 
 /** Reeve's own event types: the whole lifecycle. A process declares every other type. */
 export type ReservedEvent =
@@ -128,7 +129,8 @@ export type ReservedEvent =
   | { readonly type: 'revealed'; readonly payload: { readonly source: Actor; readonly verb: string } }
   | { readonly type: 'ended'; readonly payload: Outcome }
 
-export type StepKind = 'step' | 'sleep' | 'signal' | 'spawn' | 'wait'
+export const STEP_KINDS = ['step', 'sleep', 'signal', 'spawn', 'wait'] as const
+export type StepKind = (typeof STEP_KINDS)[number]
 
 /** One step of a durable function has ended for good: with a result, or after its last try. */
 export type StepEnded = {
@@ -157,7 +159,8 @@ export interface StepTried {
   readonly retryAt: number
 }
 
-export type ReadyBy = 'log' | 'port' | 'http' | 'command'
+export const READY_BY = ['log', 'port', 'http', 'command'] as const
+export type ReadyBy = (typeof READY_BY)[number]
 
 /** Lines that matched a watch. */
 export interface WatchMatch {

@@ -39,15 +39,17 @@ export interface Pruning {
   readonly at: number
 }
 
+export const KEEP_REASONS = [
+  'live',
+  'just_ended',
+  'carrying',
+  'live_tree',
+  'live_parent',
+  'referenced',
+  'unread',
+] as const
 /** Why a process is not pruned. */
-export type KeepReason =
-  | 'live'
-  | 'just_ended'
-  | 'carrying'
-  | 'live_tree'
-  | 'live_parent'
-  | 'referenced'
-  | 'unread'
+export type KeepReason = (typeof KEEP_REASONS)[number]
 
 /**
  * Null: it may be pruned. A process that a live process refers to is kept:

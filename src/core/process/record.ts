@@ -2,14 +2,17 @@ import type { Amounts } from '../allowance/amounts.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { Placement } from '../placement/placement.ts'
 import type { Pid } from './pid.ts'
-import type { EndStatus, PausedFrom, Status } from './status.ts'
+import type { EndStatus, PausedFrom, ReportedEnd, Status } from './status.ts'
 
-export type Kind = 'command' | 'agent' | 'workflow' | 'tool' | 'external'
+export const KINDS = ['command', 'agent', 'workflow', 'tool', 'external'] as const
+export type Kind = (typeof KINDS)[number]
 
-export type Lifetime = 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+export const LIFETIMES = ['turn', 'session', 'parent', 'daemon', 'detached'] as const
+export type Lifetime = (typeof LIFETIMES)[number]
 
+export const RECOVERIES = ['rerunnable', 'bound', 'external'] as const
 /** What may follow a lost holder: it runs again, it never runs again, or no kernel does anything. */
-export type Recovery = 'rerunnable' | 'bound' | 'external'
+export type Recovery = (typeof RECOVERIES)[number]
 
 export const OWNER_SELECTORS = [
   'session',
@@ -21,8 +24,9 @@ export const OWNER_SELECTORS = [
   'sandbox',
   'source',
 ] as const
+export type OwnerSelector = (typeof OWNER_SELECTORS)[number]
 /** The scope a process belongs to; lists and interrupts select by it. */
-export type Owner = { readonly [selector in (typeof OWNER_SELECTORS)[number]]?: string }
+export type Owner = { readonly [selector in OwnerSelector]?: string }
 
 /** The source of a request. `host` is the embedding program or the operator; `kernel` acts for itself (recovery, lifetimes). */
 export type Actor = 'host' | `session:${string}` | `process:${Pid}` | `kernel:${string}`
@@ -35,7 +39,7 @@ export interface EventType {
   /** JSON Schema of the payload. */
   readonly schema: JsonObject
   /** An event of this type ends the process, with its payload as the result. */
-  readonly end?: 'completed' | 'failed' | 'cancelled'
+  readonly end?: ReportedEnd
   /** An event of this type is a notice to the process's wake target, and may start a turn there. */
   readonly wake?: boolean
   /** The payload becomes the facet of this name. */

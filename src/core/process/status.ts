@@ -11,8 +11,17 @@
  * `end` leads to `completed`, `failed`, `cancelled` or `abandoned`, and nothing leaves those.
  */
 export type Status = LiveStatus | EndStatus
-export type LiveStatus = 'queued' | 'running' | 'waiting' | 'paused' | 'stopping'
-export type EndStatus = 'completed' | 'failed' | 'cancelled' | 'abandoned'
 
+export const LIVE_STATUSES = ['queued', 'running', 'waiting', 'paused', 'stopping'] as const
+export type LiveStatus = (typeof LIVE_STATUSES)[number]
+
+export const REPORTED_ENDS = ['completed', 'failed', 'cancelled'] as const
+/** How an executor or a caller may say that a process ended. Only Reeve itself abandons one. */
+export type ReportedEnd = (typeof REPORTED_ENDS)[number]
+
+export const END_STATUSES = [...REPORTED_ENDS, 'abandoned'] as const
+export type EndStatus = (typeof END_STATUSES)[number]
+
+export const PAUSED_FROM = ['queued', 'running', 'waiting'] as const
 /** What a paused process goes back to. */
-export type PausedFrom = 'queued' | 'running' | 'waiting'
+export type PausedFrom = (typeof PAUSED_FROM)[number]

@@ -8,7 +8,13 @@ export interface Trouble {
   readonly remedy: string
 }
 
-type TroubleCode = 'store_unwritable' | 'secrets_unusable' | 'output_held_back' | 'log_unwritten'
+export const TROUBLE_CODES = [
+  'store_unwritable',
+  'secrets_unusable',
+  'output_held_back',
+  'log_unwritten',
+] as const
+type TroubleCode = (typeof TROUBLE_CODES)[number]
 
 /** The state of the parts that can be in trouble. */
 export interface TroubleFacts {

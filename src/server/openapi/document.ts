@@ -6,7 +6,7 @@ import { type Schema, Schemas } from './schemas.ts'
 
 type Paths = Record<string, Record<string, unknown>>
 
-/** Everything that is served, as OpenAPI 3.1 tells it; made of the verbs alone. */
+/** The OpenAPI 3.1 document, made from the verbs. */
 export function openApiDocument(version: string): Record<string, unknown> {
   const schemas = new Schemas()
   const paths: Paths = {}
@@ -34,7 +34,7 @@ export function openApiDocument(version: string): Record<string, unknown> {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
       responses: {
         Problem: {
-          description: 'It was refused, or something went wrong; the code says what.',
+          description: 'A refusal or an error; the code says which.',
           content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
         },
       },
@@ -62,16 +62,17 @@ function operation(name: VerbName, verb: Verb, schemas: Schemas): Record<string,
       ? []
       : rest.map((member) => queryParameter(member, properties[member] ?? {}, required.includes(member)))),
     ...ACTING_AS,
-    ...(name === 'spawn' ? [IDEMPOTENCY_KEY] : []),
+    ...(verb.idempotencyHeader === true ? [IDEMPOTENCY_KEY] : []),
   ]
   return {
     operationId: name,
     summary: verb.summary,
+    ...(verb.description === undefined ? {} : { description: verb.description }),
     parameters,
     ...(hasBody(method) ? { requestBody: bodyOf(input, inPath) } : {}),
     responses: {
       200: {
-        description: 'It was done, or it was so already.',
+        description: 'The answer of the verb.',
         headers: { 'Reeve-Position': POSITION },
         content: { 'application/json': { schema: schemas.of(verb.output, 'output') } },
       },
@@ -82,14 +83,14 @@ function operation(name: VerbName, verb: Verb, schemas: Schemas): Record<string,
   }
 }
 
-/** Text stands in the query as it is, everything else as JSON: a number or a yes looks the same either way. */
+/** The query has texts as they are and everything else as JSON. Numbers and booleans look the same either way. */
 function queryParameter(name: string, schema: Schema, required: boolean): Record<string, unknown> {
   const isPlain = ['string', 'integer', 'number', 'boolean'].includes(String(schema['type']))
   const shape = isPlain ? { schema } : { content: { 'application/json': { schema } } }
   return { name, in: 'query', required, ...shape }
 }
 
-/** What the path has is not in the body. */
+/** Members of the path are not in the body. */
 function bodyOf(input: Schema, inPath: readonly string[]): Record<string, unknown> {
   const { properties, required, ...more } = input as {
     properties?: Record<string, Schema>
@@ -110,7 +111,7 @@ function bodyOf(input: Schema, inPath: readonly string[]): Record<string, unknow
 }
 
 const POSITION = {
-  description: 'The place in the change feed before it was read: follow from here to miss nothing.',
+  description: 'The position of the change feed before the act: follow from here to miss nothing.',
   schema: { type: 'integer', minimum: 0 },
 }
 
@@ -118,8 +119,7 @@ const ACTING_AS = [
   {
     name: 'Reeve-As',
     in: 'header',
-    description:
-      'Acts on behalf of somebody else, like session:s1. An agent token acts as its session alone.',
+    description: 'Acts as another actor, like session:s1. An agent token acts as its session only.',
     schema: { type: 'string' },
   },
 ]

@@ -7,25 +7,29 @@ const streamParameters = [
   {
     name: 'offset',
     in: 'query',
-    description:
-      'where to begin: 16 digits as an earlier answer had them, -1 for the beginning, now for the end',
+    description: 'where to begin: 16 digits from an earlier answer, -1 for the beginning, now for the end',
     schema: { type: 'string', pattern: '^(-1|now|[0-9]{16})$', default: '-1' },
   },
   {
     name: 'live',
     in: 'query',
-    description: 'long-poll: held until there is something, 25 s at most; sse: events for 60 s',
+    description: 'long-poll: held until there is content, 25 s at most; sse: events for 60 s',
     schema: { enum: ['long-poll', 'sse'] },
   },
   { name: 'cursor', in: 'query', description: 'the Stream-Cursor of the last live answer', schema: text },
-  { name: 'If-None-Match', in: 'header', description: 'the ETag of an answer that is there', schema: text },
+  {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'the ETag of an answer that the reader has',
+    schema: text,
+  },
 ]
 
 const streamHeaders = {
-  'Stream-Next-Offset': header('where to go on'),
-  'Stream-Up-To-Date': header('true: there is no more now'),
-  'Stream-Closed': header('true: there will never be more'),
-  'Stream-Cursor': header('to be sent with the next live request'),
+  'Stream-Next-Offset': header('the offset to continue from'),
+  'Stream-Up-To-Date': header('true: there is no more content now'),
+  'Stream-Closed': header('true: there will never be more content'),
+  'Stream-Cursor': header('send it with the next live request'),
   'Reeve-Outcome': header('with the page that closes the output of a command: its outcome, as JSON'),
 }
 
@@ -41,21 +45,21 @@ function stream(operationId: string, summary: string, type: string, parameters: 
       parameters: [...parameters, ...streamParameters],
       responses: {
         200: {
-          description: 'What lies from the offset on.',
-          headers: { ...streamHeaders, ETag: header('of what lies between the two offsets') },
+          description: 'The content from the offset on.',
+          headers: { ...streamHeaders, ETag: header('of the content between the two offsets') },
           content: { [type]: { schema }, 'text/event-stream': { schema: text } },
         },
-        204: { description: 'Nothing came within the time, or nothing will.', headers: streamHeaders },
-        304: { description: 'There is no more than the reader has.', headers: streamHeaders },
+        204: { description: 'No content came within the time, or none will come.', headers: streamHeaders },
+        304: { description: 'The reader has all content.', headers: streamHeaders },
         default: problem,
       },
       'x-reeve-needs': 'read',
     },
     head: {
       operationId: `${operationId}Head`,
-      summary: 'Where it ends now.',
+      summary: 'The end of the stream now.',
       parameters: [...parameters],
-      responses: { 200: { description: 'It is there.', headers: streamHeaders }, default: problem },
+      responses: { 200: { description: 'The stream exists.', headers: streamHeaders }, default: problem },
       'x-reeve-needs': 'read',
     },
   }
@@ -72,13 +76,17 @@ function shows(name: string, description: string) {
 
 const reveals = shows('reveal', 'show secrets; needs the role admin')
 
-/** What is served beside the verbs. */
+/** Paths besides the verbs. */
 export const otherPaths: Readonly<Record<string, Record<string, unknown>>> = {
   '/v1/processes/{pid}/output/stream': stream(
     'outputStream',
     "A command's output as a durable stream of bytes.",
     'application/octet-stream',
-    [pid, reveals, shows('terminal', 'as a terminal of your own shows it; with a token the same as reveal')],
+    [
+      pid,
+      reveals,
+      shows('terminal', 'unmasked, for a person at a terminal; with a token the same as reveal'),
+    ],
   ),
   '/v1/processes/{pid}/events/stream': stream(
     'eventStream',
@@ -101,7 +109,7 @@ export const otherPaths: Readonly<Record<string, Record<string, unknown>>> = {
   ),
   '/v1/inbox/stream': stream(
     'inboxStream',
-    'What a scope is told, as a durable stream.',
+    'The notices of a scope as a durable stream.',
     'application/json',
     [{ name: 'scope', in: 'query', required: true, schema: { type: 'string' } }],
   ),
@@ -110,13 +118,13 @@ export const otherPaths: Readonly<Record<string, Record<string, unknown>>> = {
       operationId: 'terminal',
       summary: 'A live terminal, over a WebSocket.',
       description:
-        'From the daemon: {"offset": n} first, then what is printed in binary frames; {"gap": {from, to}} where bytes are missing; {"refused": problem} for what could not be typed; {"ended": true} at the end. To the daemon: what is typed in binary frames, {"resize": {cols, rows}} as text.',
+        'From the daemon: {"offset": n} first, then output in binary frames; {"gap": {from, to}} where bytes are missing; {"refused": problem} for input that was refused; {"ended": true} at the end. To the daemon: input in binary frames, {"resize": {cols, rows}} as text.',
       parameters: [
         pid,
         { name: 'offset', in: 'query', schema: { type: 'integer' } },
         { name: 'scrollback', in: 'query', schema: { type: 'integer', default: 65_536 } },
       ],
-      responses: { 101: { description: 'A WebSocket from here on.' }, default: problem },
+      responses: { 101: { description: 'Switches to a WebSocket.' }, default: problem },
       'x-reeve-needs': 'read',
     },
   },
@@ -126,23 +134,23 @@ export const otherPaths: Readonly<Record<string, Record<string, unknown>>> = {
   '/healthz': {
     get: {
       operationId: 'health',
-      summary: 'Whether it lives.',
+      summary: 'Whether the daemon is alive.',
       security: [],
-      responses: { 200: json('It does.') },
+      responses: { 200: json('It is alive.') },
     },
   },
   '/readyz': {
     get: {
       operationId: 'readiness',
-      summary: 'Whether it can work.',
+      summary: 'Whether the daemon is ready.',
       security: [],
-      responses: { 200: json('It can.'), 503: json('It cannot, and which part is to blame.') },
+      responses: { 200: json('It is ready.'), 503: json('It is not ready; the parts say why.') },
     },
   },
   '/metrics': {
     get: {
       operationId: 'metrics',
-      summary: 'What it counts, as Prometheus reads it.',
+      summary: 'Metrics in the format of Prometheus.',
       responses: {
         200: { description: 'Metrics.', content: { 'text/plain': { schema: text } } },
         default: problem,

@@ -14,7 +14,7 @@ import { killReport, stopReport } from '../../verbs/shapes/stop-report.ts'
 
 export type Schema = Record<string, unknown>
 
-/** What several verbs share has a name of its own in the document. */
+/** Schemas that several verbs share are components of the document. */
 const NAMED: readonly (readonly [string, z.ZodType])[] = [
   ['ProcessRecord', record],
   ['ShownProcess', shownRecord],
@@ -36,8 +36,8 @@ const NAMED: readonly (readonly [string, z.ZodType])[] = [
   ['Json', json],
 ]
 
-/** What no schema library can tell by itself. */
-const SPELLED = new Map<z.core.$ZodType, Schema>([
+/** Schemas that zod cannot convert. */
+const WRITTEN_OUT = new Map<z.core.$ZodType, Schema>([
   [actor, { type: 'string', pattern: '^(host|(session|process|kernel):.+)$' }],
   [
     rawBytes,
@@ -52,7 +52,7 @@ const SPELLED = new Map<z.core.$ZodType, Schema>([
   [json, { description: 'any JSON' }],
 ])
 
-/** JSON Schemas of verbs, and beside them the components that they refer to. */
+/** JSON Schemas of verbs, and the components that they refer to. */
 export class Schemas {
   readonly components: Record<string, Schema> = {}
   readonly #names = z.registry<{ id: string }>()
@@ -71,18 +71,18 @@ export class Schemas {
       metadata: this.#names,
       unrepresentable: 'any',
       override: ({ zodSchema, jsonSchema }) => {
-        Object.assign(jsonSchema, SPELLED.get(zodSchema))
+        Object.assign(jsonSchema, WRITTEN_OUT.get(zodSchema))
         const { description } = z.globalRegistry.get(zodSchema) ?? {}
         if (description !== undefined) jsonSchema.description ??= description
         delete jsonSchema.id
       },
     }) as Schema & { $defs?: Record<string, Schema> }
-    for (const [name, part] of Object.entries($defs)) this.components[name] ??= referring(part)
-    return referring(schema)
+    for (const [name, part] of Object.entries($defs)) this.components[name] ??= withComponentRefs(part)
+    return withComponentRefs(schema)
   }
 }
 
-/** References lead to the document's components. */
-function referring(schema: Schema): Schema {
+/** References point at the document's components. */
+function withComponentRefs(schema: Schema): Schema {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')) as Schema
 }

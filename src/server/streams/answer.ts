@@ -4,9 +4,9 @@ import { sseOf } from './sse.ts'
 import { isJson, isText, type Page, type Stream } from './stream.ts'
 
 export interface StreamTimes {
-  /** How long a long poll is held when there is nothing to tell. */
+  /** How long a long poll is held while there is nothing new. */
   readonly pollMs: number
-  /** After how long a reader of events has to ask again. */
+  /** How long a stream of server-sent events lasts before its reader has to ask again. */
   readonly sseMs: number
 }
 
@@ -14,12 +14,12 @@ export const STREAM_TIMES: StreamTimes = { pollMs: 25_000, sseMs: 60_000 }
 
 export interface Reader {
   readonly times: StreamTimes
-  /** The reader is gone, or the server is about to. */
+  /** Aborted when the reader is gone, or the server closes. */
   readonly signal: AbortSignal
   whenSent(done: () => void): void
 }
 
-/** One answer of a stream, to a `GET` or a `HEAD`: what there is, what comes within the time, or a flow of events. */
+/** One answer of a stream, to a `GET` or a `HEAD`: existing content, content that comes within the time, or server-sent events. */
 export async function streamAnswer(
   stream: Stream,
   request: Request,
@@ -43,21 +43,21 @@ export async function streamAnswer(
       ? first
       : await whenThereIsMore(stream, first, AbortSignal.any([signal, AbortSignal.timeout(pollMs)]))
   const { body } = page
-  if (typeof body !== 'string' && body.length > 0) whenSent(() => letGo(body))
+  if (typeof body !== 'string' && body.length > 0) whenSent(() => freeMemory(body))
   return answered(stream, page, asked)
 }
 
 /**
- * Gives the memory of a page back at once. Left to the garbage collector, the pages of one long log are reason enough for
- * it to go through everything there is, again and again: that took more than half of the time of sending them.
+ * Frees the memory of a page at once. Left to the garbage collector, the pages of one long log cause full collections again
+ * and again, which took more than half of the time of sending them.
  */
-function letGo({ buffer, byteLength }: Uint8Array): void {
-  const isItsOwn = buffer instanceof ArrayBuffer && !buffer.detached && byteLength > buffer.byteLength / 2
-  if (isItsOwn && byteLength > SMALL) buffer.transfer(0)
+function freeMemory({ buffer, byteLength }: Uint8Array): void {
+  const isUnshared = buffer instanceof ArrayBuffer && !buffer.detached && byteLength > buffer.byteLength / 2
+  if (isUnshared && byteLength > MAX_POOLED_BYTES) buffer.transfer(0)
 }
 
-/** Node cuts small buffers out of a larger one that it shares. */
-const SMALL = 64 * 1024
+/** Node allocates small buffers from a shared pool. */
+const MAX_POOLED_BYTES = 64 * 1024
 
 /** The head of a stream: where it ends now. */
 async function headOf(stream: Stream): Promise<Response> {
@@ -69,7 +69,7 @@ async function headOf(stream: Stream): Promise<Response> {
 async function nothingAt(stream: Stream): Promise<Page> {
   const { at } = await stream.tail()
   const { heardUpTo, ...page } = await stream.read(at, 'page')
-  // What came between the two is left for whoever goes on from here.
+  // Content that came between the two calls belongs to the next page.
   const nothing = isJson(stream.contentType) ? '[]' : new Uint8Array()
   const isClosed = page.closed && page.isEmpty
   const empty = { of: page.of, body: nothing, isEmpty: true }
@@ -103,7 +103,7 @@ function answered(stream: Stream, page: Page, { from, live, cursor, has }: Asked
   })
 }
 
-/** What lies between two offsets never changes, of most; that nothing will follow it may be news. */
+/** Content between two offsets never changes in most streams. That the stream is closed may be new. */
 function tagOf({ of, next, closed }: Page, from: Asked['from']): string | null {
   return of === null ? null : `"${of}:${from}:${next}${closed ? ':c' : ''}"`
 }

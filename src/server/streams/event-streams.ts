@@ -7,7 +7,7 @@ const MAX_EVENTS = { page: 1_000, piece: 100 } as const
 
 type Filter = NonNullable<InputOf<'changes'>['filter']>
 
-/** The events of one process. The offset is the seq of the last one that was seen; its end is the last there is. */
+/** The events of one process. The offset is the seq of the last event that was read. The stream closes with the process's end. */
 export function eventStream(acting: ReeveVerbs, position: () => number, pid: string, reveal = false): Stream {
   return {
     contentType: 'application/json',
@@ -17,7 +17,7 @@ export function eventStream(acting: ReeveVerbs, position: () => number, pid: str
     },
     async read(from, most) {
       const heardUpTo = position()
-      // Before its events are read: the last of those it had is then among them.
+      // Before its events are read, so that an outcome implies that all its events are there.
       const { outcome, pid: of } = await acting.show({ pid })
       const limit = MAX_EVENTS[most]
       const { events, count } = await acting.events({ pid, after: from, limit, reveal })
@@ -32,7 +32,7 @@ export function eventStream(acting: ReeveVerbs, position: () => number, pid: str
   }
 }
 
-/** The events of all processes that the caller may see and the filter wants. The offset is a position; it has no end. */
+/** The events of all processes that the caller may see and the filter selects. The offset is a position. It never closes. */
 export function changeStream(
   acting: ReeveVerbs,
   position: () => number,
@@ -48,7 +48,7 @@ export function changeStream(
       const limit = MAX_EVENTS[most]
       const page = await acting.changes({ after: from, limit, ...wanted })
       if (from === 0) await passPruned(acting, page, wanted)
-      // Nothing at all lies between: whoever goes on from here need not look there again.
+      // There is nothing in between, so the reader need not scan it again.
       const next = page.position === from ? Math.max(from, heardUpTo) : page.position
       return pageOf(page.events, {
         of: 'changes',
@@ -63,8 +63,8 @@ export function changeStream(
 }
 
 /**
- * Whoever begins at the beginning takes what is kept, and knows that the rest is gone. An offset cannot say that of them, so
- * the first page reaches as far as the gone goes: from there on no one is told that something is missing.
+ * A reader that begins at the beginning accepts that older events are pruned. An offset cannot say that, so the first page
+ * reaches up to the last pruned position: from there on, the reader is not told that events are missing.
  */
 async function passPruned(
   acting: ReeveVerbs,
@@ -90,7 +90,7 @@ async function heard(
     for await (const _ of acting.follow({ after, ...(filter === undefined ? {} : { filter }) }, { signal }))
       return
   } catch (error) {
-    // Pruned while nobody looked: the next read says so, if it matters there.
+    // Events were pruned meanwhile: the next read reports that, if it matters.
     if (!(error instanceof RefusedError && error.code === 'behind_pruned')) throw error
   }
 }

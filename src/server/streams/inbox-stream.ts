@@ -5,12 +5,12 @@ import { toWire } from '../../verbs/request.ts'
 import type { Stream } from './stream.ts'
 
 const MAX_NOTICES = { page: 200, piece: 50 } as const
-/** As long as one look waits for something. */
+/** How long one read waits for a notice. */
 const WAIT_MS = 25_000
 
 /**
- * What a scope is told, with what is done too: whoever follows sees each once, and takes or marks nothing. The offset is the
- * place of the last one that was seen; it has no end.
+ * The notices of a scope, also those that are done. A reader sees each once, and takes or marks none. The offset is the place
+ * of the last notice that was read. It never closes.
  */
 export function inboxStream(acting: ReeveVerbs, position: () => number, asked: string | undefined): Stream {
   const scope = asked ?? ''
@@ -24,14 +24,17 @@ export function inboxStream(acting: ReeveVerbs, position: () => number, asked: s
     },
     async read(from, most) {
       const heardUpTo = position()
-      const { notices, next, more } = await acting.notices({
-        ...{ scope, all: true, after: from, limit: MAX_NOTICES[most] },
-      })
+      const page = { scope, all: true, after: from, limit: MAX_NOTICES[most] }
+      const { notices, next, more } = await acting.notices(page)
       return {
-        // What is done, and the end of an output, change under the same offsets.
+        // `done`, and the text about the end of an output, change under the same offset.
         of: null,
-        ...{ body: toWire(notices), isEmpty: notices.length === 0, next },
-        ...{ upToDate: !more, closed: false, heardUpTo },
+        body: toWire(notices),
+        isEmpty: notices.length === 0,
+        next,
+        upToDate: !more,
+        closed: false,
+        heardUpTo,
       }
     },
     async wait({ next }, signal) {

@@ -5,18 +5,18 @@ import type { Page, Stream } from './stream.ts'
 
 const MAX_BYTES = { page: 1024 * 1024, piece: 64 * 1024 } as const
 
-/** Whether secrets are shown: noted with the process, or to a person at a terminal of their own. */
+/** Whether secrets are shown: recorded with the process, or to a person at a terminal. */
 export interface OutputView {
   readonly reveal?: boolean
   readonly terminal?: boolean
 }
 
 /**
- * The output log of a command, as bytes; offsets are those of the log. What it left running may print after its end:
- * that is late, and no part of the stream.
+ * The output log of a command, as bytes; offsets are those of the log. Programs that it left running may print after its
+ * end: that output is late, and not part of the stream.
  *
- * | at the offset there is      | it answers                                    |
- * | something                   | that, up to the next gap or the end           |
+ * | at the offset there is      | answer                                        |
+ * | output                      | the output, up to the next gap or the end     |
  * | a gap                       | `gap`, with where it ends                     |
  * | nothing, and it still runs  | nothing, up to date                           |
  * | nothing, and it has ended   | nothing, closed                               |
@@ -30,7 +30,7 @@ export function outputStream(acting: ReeveVerbs, pid: string, view: OutputView =
       return { at: finalOf(record, end) ?? end, closed: record.outcome !== null }
     },
     async read(from, most) {
-      // Before the log is read: what it printed before its end is then there to be read.
+      // Before the log is read, so that an outcome implies that all its output is in the log.
       const record = await acting.show({ pid })
       const page = await acting.output({ pid, offset: from, limit: MAX_BYTES[most], ...view })
       const final = finalOf(record, page.end)
@@ -74,7 +74,7 @@ function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** Where the output of a command that has ended ends: where somebody saw it, unless less than that is left of its log. */
+/** The end of the output of a command that has ended, as its outcome says, or the end of the log if that is shorter. */
 function finalOf({ outcome }: ProcessRecord, end: number): number | null {
   if (outcome === null) return null
   const { outputBytes } = (outcome.result ?? {}) as { outputBytes?: unknown }
@@ -90,8 +90,8 @@ function gapAt(
   const to = final === null ? gap.to : Math.min(gap.to, final)
   return new ReeveError(
     'gap',
-    `The output of ${pid} from byte ${from} to ${to} is not kept any more.`,
-    `Go on from offset ${to}.`,
+    `The output of ${pid} from byte ${from} to ${to} is no longer kept.`,
+    `Continue from offset ${to}.`,
     { details: { from, to } },
   )
 }

@@ -13,7 +13,7 @@ import { inboxStream } from './inbox-stream.ts'
 import { type OutputView, outputStream } from './output-stream.ts'
 import type { Stream } from './stream.ts'
 
-/** What can be followed: it is caught up with from any offset, then comes as it is made. Nothing is written here. */
+/** The streams that can be followed from any offset on. Nothing is written here. */
 export function addStreams(app: Hono<Env>, { reeve, closing, streams }: AppParts): void {
   const position = () => reeve.position()
   const times = { ...STREAM_TIMES, ...streams }
@@ -45,7 +45,7 @@ export function addStreams(app: Hono<Env>, { reeve, closing, streams }: AppParts
   serve('/v1/inbox/stream', (acting, { req }) => inboxStream(acting, position, req.query('scope')))
 }
 
-/** Secrets are shown to an admin who says so. */
+/** An admin may ask for secrets. */
 function isRevealed(context: Context<Env>): boolean {
   const reveal = context.req.query('reveal') === 'true'
   if (reveal) demand(context.get('caller'), 'admin')
@@ -57,7 +57,7 @@ function viewIn(context: Context<Env>): OutputView {
   return viewOf(context.get('caller'), { reveal: reveal === true, terminal: terminal === true })
 }
 
-/** Where what is not kept any more ends: a reader of any stream can go on from there, and knows that it missed something. */
+/** The offset after content that is no longer kept: a reader can continue there, and knows that it missed something. */
 function behind(error: unknown): number | null {
   if (!(error instanceof ReeveError)) return null
   const { to, prunedThrough } = error.details
@@ -65,7 +65,7 @@ function behind(error: unknown): number | null {
   return typeof at === 'number' ? at : null
 }
 
-/** What is no filter is refused by the verb that it is given to. */
+/** The verb refuses JSON that is not a filter. */
 function filterIn(text: string | undefined): InputOf<'changes'>['filter'] {
   if (text === undefined) return undefined
   try {

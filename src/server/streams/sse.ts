@@ -2,8 +2,8 @@ import { nextCursor, offsetText } from './asked.ts'
 import { isText, type Page, type Stream } from './stream.ts'
 
 /**
- * A stream as server-sent events, from a page that has been read: each `data` is followed by a `control` that says where
- * to go on. What goes wrong on the way ends it: whoever asks again from there is told why.
+ * A stream as server-sent events, from a page that has been read: each `data` is followed by a `control` with the next
+ * offset. An error ends the stream: a reader that asks again gets the error.
  */
 export async function* sseOf(
   stream: Stream,
@@ -28,7 +28,7 @@ export async function* sseOf(
   }
 }
 
-/** Whatever is in a text, none of it is taken for a line of the protocol. */
+/** Every line of a text becomes a data line, so that no text is taken for the protocol. */
 function dataOf({ contentType }: Stream, { body }: Page): string {
   if (!isText(contentType)) return event('data', Buffer.from(body).toString('base64'))
   const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8')
@@ -36,7 +36,7 @@ function dataOf({ contentType }: Stream, { body }: Page): string {
   return event('data', [first, ...more.map((line) => `\ndata:${line}`)].join(''))
 }
 
-/** A reader takes one space away. */
+/** A reader removes one leading space. */
 function asItIs(line: string): string {
   return line.startsWith(' ') ? ` ${line}` : line
 }

@@ -1,34 +1,34 @@
-/** Something that only grows, and may be read from any offset: the shape that a route makes a durable stream of. */
+/** Append-only content that can be read from any offset. A route serves it as a durable stream. */
 export interface Stream {
   readonly contentType: string
-  /** The offset behind everything there is now, and whether that is all there will ever be. */
+  /** The end now, and whether the stream is closed. */
   tail(): Promise<{ readonly at: number; readonly closed: boolean }>
-  /** What lies from an offset on. Throws what the caller is to be told instead: a gap, a process that is not there. */
+  /** The content from an offset on. Throws an error for the caller: a gap, or an unknown process. */
   read(from: number, most: 'page' | 'piece'): Promise<Page>
-  /** Resolves when there may be more than this page had, or when it is called off. */
+  /** Resolves when there may be more content after this page, or when it is aborted. */
   wait(page: Page, signal: AbortSignal): Promise<void>
 }
 
 export interface Page {
   /**
-   * What it is a page of: a name may stand for another process tomorrow, and its pages are others. Null where what lies between
-   * two offsets may be told otherwise the next time, so that nobody keeps it.
+   * What it is a page of, for its ETag: a name may refer to another process tomorrow, with other pages. Null if the content
+   * between two offsets may change, so that no reader caches it.
    */
   readonly of: string | null
   readonly body: Uint8Array | string
   readonly isEmpty: boolean
   readonly next: number
-  /** There was no more when it was read. */
+  /** There was no more content when it was read. */
   readonly upToDate: boolean
-  /** There will never be more. */
+  /** There will never be more content. */
   readonly closed: boolean
-  /** The place in the change feed from which on to listen for more; everything before it was looked at. */
+  /** The position of the change feed after which to listen for more. Everything before it was read. */
   readonly heardUpTo: number
   /** Headers of the answer that carries this page, besides those of every page. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Of JSON each page is an array, as text. Of everything else pages are bytes, one behind the other. */
+/** A page of JSON is an array, as text. Other pages are bytes that are concatenated. */
 export function isJson(contentType: string): boolean {
   return contentType === 'application/json'
 }

@@ -2,9 +2,9 @@ import * as z from 'zod'
 import type { Amounts } from '../../core/allowance/amounts.ts'
 import { count } from './scalars.ts'
 
-/** So that sums of them stay exact. */
-const MOST = 1e15
-const whole = count.max(MOST).exactOptional()
+/** Keeps sums exact. */
+const MAX_AMOUNT = 1e15
+const whole = count.max(MAX_AMOUNT).exactOptional()
 const decimal = z
   .number()
   .nonnegative()
@@ -15,25 +15,25 @@ const decimal = z
   )
   .exactOptional()
 
-/** So much of each that is counted. */
+/** An amount for each thing that is counted. */
 export const amounts = z.strictObject({
   toolCalls: whole,
   modelCalls: whole,
   tokensIn: whole,
   tokensOut: whole,
-  cost: decimal.describe('in whatever currency; up to six decimals'),
+  cost: decimal.describe('in a currency of your choice; up to six decimals'),
   cpuSeconds: decimal,
   outputBytes: whole,
-  children: whole.describe('registered below it, at any depth'),
+  children: whole.describe('processes registered below it, at any depth'),
 }) satisfies z.ZodType<Amounts>
 
 export const budgetShape = z.strictObject({
-  /** The most of each; what is missing has no limit. */
+  /** The limit of each; a missing name has no limit. */
   given: amounts,
-  /** By itself. */
+  /** By the process itself. */
   used: amounts,
-  /** By itself and all below it. */
+  /** By the process and its descendants. */
   total: amounts,
-  /** What it may still use, or give away: less what those below it hold. */
+  /** What it may still use or pass on. Allowances of its descendants are subtracted. */
   left: amounts,
 })

@@ -1,16 +1,135 @@
 import * as z from 'zod'
-import type { StoredEvent } from '../../core/process/event.ts'
+import { COUNTED } from '../../core/allowance/amounts.ts'
+import {
+  isReserved,
+  READY_BY,
+  type ReservedEvent,
+  STEP_KINDS,
+  type StoredEvent,
+  WAIT_LEFT_HOW,
+} from '../../core/process/event.ts'
+import { EVIDENCES, STOPS } from '../../core/process/record.ts'
 import { json } from './json.ts'
-import { actor } from './record.ts'
-import { count, time } from './scalars.ts'
+import { gap } from './output.ts'
+import { eachSelector } from './owner.ts'
+import { actor, kind, outcome, program, registered, waitOn } from './record.ts'
+import { count, duration, time } from './scalars.ts'
 
-export const storedEvent = z.strictObject({
+const envelope = {
   position: count,
   pid: z.string(),
   seq: count,
-  type: z.string(),
   at: time,
   actor,
   replayKey: z.string().nullable(),
+}
+
+const place = count
+const step = { place, kind: z.enum(STEP_KINDS), name: z.string(), tries: count }
+const wait = { on: waitOn, name: z.string(), ordinal: count, place: place.exactOptional() }
+const watch = { watch: z.string(), wanted: z.string(), end: count, heldBack: count }
+const readiness = { by: z.enum(READY_BY), detail: z.string() }
+const source = z.strictObject({ source: actor })
+
+type Payloads = {
+  readonly [Event in ReservedEvent as Event['type']]: z.ZodType<Event['payload']>
+}
+
+/** What each reserved event says. The compiler checks that none is missing and that each fits its type. */
+const payloads: Omit<Payloads, `signal.${string}`> = {
+  registered,
+  child_registered: z.strictObject({
+    pid: z.string(),
+    kind,
+    label: z.string(),
+    place: place.exactOptional(),
+  }),
+  postponed: z.strictObject({ until: time }),
+  started: z.strictObject({ holder: z.string(), attempt: count }),
+  program_started: program,
+  taken_over: z.strictObject({ from: z.string(), holder: z.string() }),
+  holder_lost: z.strictObject({ holder: z.string(), evidence: z.enum(EVIDENCES), retryAt: time }),
+  released: z.strictObject({ holder: z.string() }),
+  parked: z.strictObject({ holder: z.string(), until: time.nullable() }),
+  awaited: z.strictObject({ by: z.string() }),
+  step_ended: z.discriminatedUnion('how', [
+    z.strictObject({ ...step, began: time, how: z.literal('done'), value: json.exactOptional() }),
+    z.strictObject({
+      ...step,
+      began: time,
+      how: z.literal('failed'),
+      error: z.string(),
+      thrown: json.exactOptional(),
+    }),
+  ]),
+  step_tried: z.strictObject({ ...step, error: z.string(), retryAt: time }),
+  paused: source,
+  resumed: source,
+  stop_requested: z.strictObject({
+    how: z.enum(STOPS),
+    reason: z.string(),
+    source: actor,
+    cause: z.string().nullable(),
+    graceMs: duration.exactOptional(),
+  }),
+  stop_delivered: z.strictObject({ how: z.enum(STOPS), by: z.enum(['signal', 'callback']) }),
+  wait_entered: z.strictObject({ ...wait, until: time.nullable(), again: z.literal(true).exactOptional() }),
+  wait_left: z.strictObject({
+    ...wait,
+    how: z.enum(WAIT_LEFT_HOW),
+    signalSeq: count.nullable(),
+    value: json,
+  }),
+  reowned: z.strictObject({ owner: z.strictObject(eachSelector(z.string().exactOptional())) }),
+  cwd_changed: z.strictObject({ cwd: z.string() }),
+  abandon_requested: z.strictObject({ reason: z.string(), source: actor }),
+  external_ref_set: z.strictObject({ ref: json }),
+  wake_target_cleared: z.strictObject({ session: z.string() }),
+  watch_matched: z.strictObject({
+    ...watch,
+    offset: count,
+    lines: z.array(z.string()),
+    more: count,
+    missed: gap.nullable(),
+    strikes: count,
+    told: z.enum(['match', 'tripped', 'held']),
+  }),
+  watch_disabled: z.strictObject(watch),
+  ready: z.strictObject({ ...readiness, own: z.boolean().exactOptional() }),
+  ready_timed_out: z.strictObject({ ...readiness, timeoutMs: duration, last: z.string().exactOptional() }),
+  heartbeat: z.strictObject({ outputBytes: count, newBytes: count }),
+  limit_near: z.strictObject({
+    limit: z.enum(COUNTED),
+    given: z.number(),
+    spent: z.number(),
+    carved: z.number(),
+  }),
+  revealed: z.strictObject({ source: actor, verb: z.string() }),
+  ended: outcome,
+}
+
+function eventOf(type: string, payload: z.ZodType) {
+  return z.strictObject({ ...envelope, type: z.literal(type), payload })
+}
+
+const { ended, ...others } = payloads
+const reserved = z.discriminatedUnion('type', [
+  eventOf('ended', ended),
+  ...Object.entries(others).map(([type, payload]) => eventOf(type, payload)),
+])
+
+const namedSignal = z.strictObject({
+  ...envelope,
+  type: z.templateLiteral(['signal.', z.string()]),
+  payload: z.strictObject({ id: z.string(), value: json }),
+})
+
+/** An event of a type that its process declared. */
+const declared = z.strictObject({
+  ...envelope,
+  type: z.string().refine((type) => !isReserved(type), 'must not be a reserved type'),
   payload: json,
-}) as z.ZodType<StoredEvent>
+})
+
+/** `type` decides which payload an event has. */
+export const storedEvent = z.union([reserved, namedSignal, declared]) as z.ZodType<StoredEvent>

@@ -1,5 +1,5 @@
 import * as z from 'zod'
 import { count } from './scalars.ts'
 
-/** There while the disk does not take a command's output: it waits, and goes on when there is space. */
+/** Present while the disk is full: the command's output is held in memory, and written when there is space. */
 export const heldBack = z.strictObject({ since: count, bytes: count }).exactOptional()

@@ -4,7 +4,7 @@ import { count } from './scalars.ts'
 export const writeAnswer = z.strictObject({
   answer: z.enum(['written', 'replayed']),
   bytes: count,
-  /** Where the output log ended just before: what answers this input comes behind it. */
+  /** The end of the output log just before the write: a response to this input comes after it. */
   end: count,
 })
 export const inputCodes = [

@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { DONE_HOW } from '../../core/change.ts'
+import { NOTICE_KINDS } from '../../core/inbox/notice.ts'
 import { json } from './json.ts'
 import { count, time } from './scalars.ts'
 
@@ -6,35 +8,25 @@ export const scope = z
   .string()
   .max(300)
   .regex(/^(session|process|human):.+$/s, 'must be session:…, process:… or human:…')
+  .describe('session:<id>, process:<pid> or human:<name>')
 
 export const consumer = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/, 'must be letters, digits, dots, dashes, colons, at most 100')
+  .describe('the name of a consumer, which has a cursor of its own')
 
 export const notice = z.strictObject({
-  place: count.describe('where it lies in all inboxes: what came later has a higher one'),
+  place: count.describe('its place in the order of all inboxes: later notices have higher places'),
   scope: z.string(),
   pid: z.string(),
   seq: count,
-  kind: z.enum([
-    'completion',
-    'group_completion',
-    'watch_match',
-    'watch_disabled',
-    'overflow_tripped',
-    'overflow_released',
-    'ready',
-    'heartbeat',
-    'approval',
-    'limit_warning',
-    'wake',
-  ]),
+  kind: z.enum(NOTICE_KINDS),
   at: time,
-  text: z.string().describe('what it says, in words that stand alone'),
+  text: z.string().describe('the notice as a sentence that can be read alone'),
   payload: json,
   replyTo: json,
-  done: z.enum(['acknowledged', 'consumed']).nullable(),
+  done: z.enum(DONE_HOW).nullable(),
 })
 
-/** How long an answer is held back when there is nothing to tell. */
+/** How long the daemon delays an answer that would be empty. */
 export const waitMs = z.number().int().min(0).max(60_000).default(0).describe('milliseconds')

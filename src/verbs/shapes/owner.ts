@@ -1,17 +1,18 @@
 import * as z from 'zod'
-import type { Owner } from '../../core/process/record.ts'
+import { OWNER_SELECTORS, type Owner, type OwnerSelector } from '../../core/process/record.ts'
 import { selector, sessionId, turnId } from './scalars.ts'
 
-/** What a process may belong to; all that are given must match. */
+/** The same schema for each selector. */
+export function eachSelector<Schema extends z.ZodType>(schema: Schema): { [name in OwnerSelector]: Schema } {
+  const shape = OWNER_SELECTORS.map((name) => [name, schema])
+  return Object.fromEntries(shape) as { [name in OwnerSelector]: Schema }
+}
+
+/** Selectors of a scope; all that are given must match. */
 export const selectors = {
+  ...eachSelector(selector.exactOptional()),
   session: sessionId.exactOptional(),
   turn: turnId.exactOptional(),
-  toolCall: selector.exactOptional(),
-  terminal: selector.exactOptional(),
-  extension: selector.exactOptional(),
-  hook: selector.exactOptional(),
-  sandbox: selector.exactOptional(),
-  source: selector.exactOptional(),
 }
 
 /** The scope a process belongs to. */

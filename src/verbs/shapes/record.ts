@@ -1,21 +1,35 @@
 import * as z from 'zod'
-import type { Actor, Outcome, ProcessRecord } from '../../core/process/record.ts'
+import {
+  type Actor,
+  EVIDENCES,
+  KINDS,
+  LIFETIMES,
+  type Outcome,
+  type ProcessRecord,
+  RECOVERIES,
+  type Registration,
+  STOPS,
+  WAITS,
+} from '../../core/process/record.ts'
+import { END_STATUSES, LIVE_STATUSES, PAUSED_FROM, REPORTED_ENDS } from '../../core/process/status.ts'
 import { amounts } from './allowance.ts'
 import { heldBack } from './held-back.ts'
 import { json, jsonObject } from './json.ts'
+import { eachSelector } from './owner.ts'
 import { count, duration, time } from './scalars.ts'
+import { storedSpecs } from './spec.ts'
 
-export const kind = z.enum(['command', 'agent', 'workflow', 'tool', 'external'])
-export const lifetime = z.enum(['turn', 'session', 'parent', 'daemon', 'detached'])
-export const recovery = z.enum(['rerunnable', 'bound', 'external'])
+export const kind = z.enum(KINDS)
+export const lifetime = z.enum(LIFETIMES)
+export const recovery = z.enum(RECOVERIES)
 export const placementRequest = z
   .string()
   .regex(/^(parent|(host|folder):[^\s]{1,200})$/, 'must be host:…, folder:… or parent')
-const liveStatus = z.enum(['queued', 'running', 'waiting', 'paused', 'stopping'])
-const endStatus = z.enum(['completed', 'failed', 'cancelled', 'abandoned'])
-export const status = z.enum([...liveStatus.options, ...endStatus.options])
-export const waitOn = z.enum(['child', 'signal', 'message', 'approval', 'timer', 'input'])
-const stopHow = z.enum(['interrupt', 'cancel', 'kill'])
+export const status = z.enum([...LIVE_STATUSES, ...END_STATUSES])
+/** How a caller or an executor may say that a process ended. */
+export const reportedEnd = z.enum(REPORTED_ENDS)
+export const waitOn = z.enum(WAITS)
+const stopHow = z.enum(STOPS)
 export const actor: z.ZodType<Actor> = z.custom<Actor>(
   (text) => typeof text === 'string' && /^(host|(session|process|kernel):.+)$/s.test(text),
   {
@@ -24,37 +38,22 @@ export const actor: z.ZodType<Actor> = z.custom<Actor>(
 )
 
 const text = z.string().nullable()
-const selectors = z.strictObject({
-  session: z.string().optional(),
-  turn: z.string().optional(),
-  toolCall: z.string().optional(),
-  terminal: z.string().optional(),
-  extension: z.string().optional(),
-  hook: z.string().optional(),
-  sandbox: z.string().optional(),
-  source: z.string().optional(),
-})
-
+const scopeText = z.templateLiteral([z.enum(['session', 'process', 'human']), ':', z.string()])
 export const eventType = z.strictObject({
-  schema: jsonObject,
-  end: z.enum(['completed', 'failed', 'cancelled']).exactOptional(),
-  wake: z.boolean().exactOptional(),
-  facet: z.string().min(1).max(100).exactOptional(),
+  schema: jsonObject.describe('JSON Schema of the payload'),
+  end: reportedEnd.exactOptional().describe('an event of this type ends the process'),
+  wake: z.boolean().exactOptional().describe('an event of this type is a notice to the wake target'),
+  facet: z.string().min(1).max(100).exactOptional().describe('the facet that the payload becomes'),
 })
 
-const outcome = z.strictObject({
-  status: endStatus,
+export const outcome = z.strictObject({
+  status: z.enum(END_STATUSES),
   exitCode: z.number().int().nullable(),
   signal: text,
   reason: text,
   source: actor.nullable(),
   result: json,
-  evidence: z
-    .enum([
-      ...(['keeper_lost', 'holder_dead', 'holder_drain', 'requested', 'identity_mismatch'] as const),
-      ...(['process_gone', 'not_seen_to_stop'] as const),
-    ])
-    .nullable(),
+  evidence: z.enum(EVIDENCES).nullable(),
   startedAt: time.nullable(),
   endedAt: time,
 }) satisfies z.ZodType<Outcome>
@@ -68,27 +67,33 @@ const wait = z.strictObject({
   place: count.exactOptional(),
 })
 
-/** The fold of a process's events. */
-const schema = z.strictObject({
+export const program = z.strictObject({
+  osPid: count,
+  startTime: text,
+  boot: z.string(),
+  group: count,
+  tree: z.enum(['cgroup', 'marker']),
+  memoryBy: z.enum(['cgroup', 'sampled']).nullable(),
+})
+
+/** What a registration says, apart from the kind and the spec. */
+const registeredFields = {
   pid: z.string(),
   name: text,
-  kind,
-  spec: jsonObject,
-  identity: z.strictObject({ label: z.string(), definition: json }),
   parent: text,
   root: z.string(),
   depth: count,
   restartOf: text,
   group: z
-    .strictObject({ id: z.string(), scope: z.string().nullable(), index: count, size: count })
+    .strictObject({ id: z.string(), scope: scopeText.nullable(), index: count, size: count })
     .nullable(),
-  owner: selectors,
+  owner: z.strictObject(eachSelector(z.string().exactOptional())),
   originator: actor,
   causedBy: jsonObject.nullable(),
   replyTo: json,
   lifetime,
   recovery,
-  placement: text,
+  placement: z.templateLiteral([z.enum(['host', 'folder']), ':', z.string()]).nullable(),
   envRef: text,
   cwd: text,
   eventTypes: z.record(z.string(), eventType),
@@ -102,8 +107,14 @@ const schema = z.strictObject({
     memoryBytes: count.exactOptional(),
     allowance: amounts.exactOptional(),
   }),
+}
+
+/** The fold of a process's events, apart from the kind and the spec. */
+const fields = {
+  ...registeredFields,
+  identity: z.strictObject({ label: z.string(), definition: json }),
   status,
-  pausedFrom: z.enum(['queued', 'running', 'waiting']).nullable(),
+  pausedFrom: z.enum(PAUSED_FROM).nullable(),
   stopRequest: z
     .strictObject({
       how: stopHow,
@@ -125,16 +136,7 @@ const schema = z.strictObject({
   attempts: count,
   retryAt: time.nullable(),
   firstStarted: z.strictObject({ at: time, holder: z.string() }).nullable(),
-  program: z
-    .strictObject({
-      osPid: count,
-      startTime: text,
-      boot: z.string(),
-      group: count,
-      tree: z.enum(['cgroup', 'marker']),
-      memoryBy: z.enum(['cgroup', 'sampled']).nullable(),
-    })
-    .nullable(),
+  program: program.nullable(),
   watches: z.record(
     z.string(),
     z.strictObject({ scannedTo: count, toldAt: time.nullable(), strikes: count, disabled: z.boolean() }),
@@ -147,17 +149,28 @@ const schema = z.strictObject({
   revision: count,
   createdAt: time,
   updatedAt: time,
-})
-
-/** The schema has the fields that the type has; the compiler compares them. */
-type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never
-const fields: Same<keyof z.output<typeof schema>, keyof ProcessRecord> = true
-void fields
-
-/** As an answer the record has its own type: deep and read-only. */
-export const record = schema as unknown as z.ZodType<ProcessRecord>
+}
 
 /** A record, and what is true of the process at this moment. */
 export type ShownRecord = ProcessRecord & z.output<typeof momentary>
 const momentary = z.strictObject({ heldBack })
-export const shownRecord = schema.extend(momentary.shape) as unknown as z.ZodType<ShownRecord>
+
+/** `kind` decides which spec there is. */
+function perKind<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.discriminatedUnion('kind', [
+    z.strictObject({ ...shape, kind: z.literal('command'), spec: storedSpecs.command }),
+    z.strictObject({ ...shape, kind: z.literal('agent'), spec: storedSpecs.agent }),
+    z.strictObject({ ...shape, kind: z.literal('workflow'), spec: storedSpecs.workflow }),
+    z.strictObject({ ...shape, kind: z.literal('tool'), spec: storedSpecs.tool }),
+    z.strictObject({ ...shape, kind: z.literal('external'), spec: storedSpecs.external }),
+  ])
+}
+
+export const record: z.ZodType<ProcessRecord> = perKind(fields)
+export const shownRecord: z.ZodType<ShownRecord> = perKind({ ...fields, ...momentary.shape })
+/** What the event `registered` says. */
+export const registered: z.ZodType<Registration> = perKind({
+  ...registeredFields,
+  label: z.string(),
+  definition: json,
+})

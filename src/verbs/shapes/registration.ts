@@ -12,7 +12,7 @@ const environmentRef = z.string().regex(/^[0-9a-f]{64}$/, 'must be the reference
 const common = {
   pid: pid
     .exactOptional()
-    .describe('given by the caller: the same pid with the same request is the same process'),
+    .describe('chosen by the caller: the same pid with the same request is the same process'),
   idempotencyKey: replayKey
     .exactOptional()
     .describe('the same key of the same caller with the same request is the same process'),
@@ -21,79 +21,103 @@ const common = {
     .enum(['keep', 'replace'])
     .exactOptional()
     .describe(
-      'if a process of this name lives in the same session, or outside of all: keep it and start none, or end it first',
+      'if a live process of the same session, or outside of all sessions, has this name: keep it and start none, or end it first',
     ),
-  label: z.string().min(1).max(200).exactOptional(),
-  definition: json.optional(),
-  parent: pid.exactOptional(),
-  restartOf: pid.exactOptional(),
+  label: z.string().min(1).max(200).exactOptional().describe('a name for people'),
+  definition: json.optional().describe('what it is an instance of, for filters'),
+  parent: pid.exactOptional().describe('the pid of its parent'),
+  restartOf: pid.exactOptional().describe('the pid of the process that it restarts'),
   group: z
     .strictObject({
-      id: z.string().min(1).max(200),
-      size: z.number().int().min(1).max(1_000),
-      index: z.number().int().nonnegative().exactOptional(),
+      id: z.string().min(1).max(200).describe('the id of the group'),
+      size: z.number().int().min(1).max(1_000).describe('how many processes the group has'),
+      index: z.number().int().nonnegative().exactOptional().describe('its index in the group'),
     })
     .exactOptional()
-    .describe('one notice when all of a group have ended'),
-  owner: owner.exactOptional(),
-  causedBy: jsonObject.exactOptional(),
-  replyTo: json.optional(),
-  lifetime: lifetime.exactOptional(),
-  recovery: recovery.exactOptional(),
+    .describe('one notice when all processes of the group have ended'),
+  owner: owner.exactOptional().describe('the scope that it belongs to'),
+  causedBy: jsonObject.exactOptional().describe('what caused it, as it is recorded'),
+  replyTo: json.optional().describe('copied to its notices, for the reader'),
+  lifetime: lifetime.exactOptional().describe('when this ends, the process is stopped'),
+  recovery: recovery.exactOptional().describe('what may follow when its holder is lost'),
   placement: placementRequest
     .exactOptional()
     .describe(
-      'where it is executed: host:<name>, folder:<id>, or parent; of a command: where it was asked for',
+      'where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested',
     ),
-  envRef: environmentRef.exactOptional(),
+  envRef: environmentRef.exactOptional().describe('its execution environment'),
   cwd: folder.exactOptional(),
-  eventTypes: z.record(eventTypeName, eventType).exactOptional(),
-  wakeTarget: sessionId.exactOptional(),
+  eventTypes: z.record(eventTypeName, eventType).exactOptional().describe('the event types that it declares'),
+  wakeTarget: sessionId.exactOptional().describe('the session that gets its notices'),
   limits: z
     .strictObject({
-      attempts: z.number().int().min(1).max(1_000).exactOptional(),
-      depth: z.number().int().min(0).max(64).exactOptional(),
-      liveChildren: z.number().int().min(0).max(100_000).exactOptional(),
+      attempts: z
+        .number()
+        .int()
+        .min(1)
+        .max(1_000)
+        .exactOptional()
+        .describe('how often it may be begun when its holders die'),
+      depth: z
+        .number()
+        .int()
+        .min(0)
+        .max(64)
+        .exactOptional()
+        .describe('how deep its tree may grow, from the root'),
+      liveChildren: z
+        .number()
+        .int()
+        .min(0)
+        .max(100_000)
+        .exactOptional()
+        .describe('how many of its children may live at once; children inherit it'),
       runMs: duration
         .min(1)
         .exactOptional()
-        .describe('how long it may run, of a command, tool or workflow; children inherit it'),
+        .describe('how long a command, tool or workflow may run, in milliseconds; children inherit it'),
       memoryBytes: z
         .number()
         .int()
         .min(1_048_576)
         .exactOptional()
-        .describe('of a command; children inherit it'),
+        .describe('how much memory a command may use; children inherit it'),
     })
-    .exactOptional(),
+    .exactOptional()
+    .describe('limits of the process and its children'),
   allowance: amounts
     .exactOptional()
-    .describe('what it and all below it may use; what is left out is half of what is left of its parent’s'),
+    .describe('what it and its descendants may use; a missing name gets half of what its parent has left'),
   grants: z
-    .array(z.strictObject({ session: sessionId, descriptor: json.optional() }))
+    .array(
+      z.strictObject({ session: sessionId, descriptor: json.optional().describe('stored with the grant') }),
+    )
     .max(100)
-    .exactOptional(),
+    .exactOptional()
+    .describe('sessions that may see it'),
 }
 
-/** What is asked for at registration. `kind` decides which `spec` fits; unknown fields are errors. */
+/** A request for a process. `kind` decides which `spec` fits; unknown fields are errors. */
 export const registration = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('command'),
-    spec: specs.command,
+    spec: specs.command.describe('what to run'),
     ...common,
     baseEnvRef: environmentRef
       .exactOptional()
-      .describe('the environment if envRef names none; not part of what makes a request the same one'),
+      .describe('the environment if envRef names none; requests that differ in it only are the same'),
     secrets: z
       .record(z.string(), z.string())
       .exactOptional()
-      .describe('values of names in spec.passEnv, instead of those of the base environment; in no record'),
+      .describe(
+        'values for names in spec.passEnv, instead of those of the base environment; stored in no record',
+      ),
     inherited: inherited
       .exactOptional()
-      .describe('environment, umask and limits of the caller, for spec.inheritEnv; in no record'),
+      .describe('environment, umask and limits of the caller, for spec.inheritEnv; stored in no record'),
   }),
-  z.strictObject({ kind: z.literal('agent'), spec: specs.agent, ...common }),
-  z.strictObject({ kind: z.literal('workflow'), spec: specs.workflow, ...common }),
-  z.strictObject({ kind: z.literal('tool'), spec: specs.tool, ...common }),
-  z.strictObject({ kind: z.literal('external'), spec: specs.external, ...common }),
+  z.strictObject({ kind: z.literal('agent'), spec: specs.agent.describe('what to run'), ...common }),
+  z.strictObject({ kind: z.literal('workflow'), spec: specs.workflow.describe('what to run'), ...common }),
+  z.strictObject({ kind: z.literal('tool'), spec: specs.tool.describe('what to run'), ...common }),
+  z.strictObject({ kind: z.literal('external'), spec: specs.external.describe('what to run'), ...common }),
 ])

@@ -4,7 +4,7 @@ import { amounts } from './allowance.ts'
 import { json } from './json.ts'
 import { time } from './scalars.ts'
 
-/** `carry`: its end is still being carried to the processes that live as long as it does. */
+/** `carry`: its end is still being carried to the processes whose lifetime it is. */
 export const session = z.strictObject({
   id: z.string(),
   label: z.string().nullable(),

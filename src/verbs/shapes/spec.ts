@@ -1,12 +1,44 @@
 import * as z from 'zod'
+import type { Kind } from '../../core/process/record.ts'
+import type { TrackedProcess } from '../../core/process/tracked.ts'
 import { commandSpec } from './command-spec.ts'
 import { json } from './json.ts'
 
-/** One closed schema per kind: what is to be run. */
+/** One closed schema per kind: what to run. */
 export const specs = {
   command: commandSpec,
-  agent: z.strictObject({ agent: z.string().min(1), goal: json.optional() }),
-  workflow: z.strictObject({ workflow: z.string().min(1), input: json.optional() }),
-  tool: z.strictObject({ tool: z.string().min(1), input: json.optional() }),
-  external: z.strictObject({ description: z.string().min(1), ref: json.optional() }),
-} as const
+  agent: z.strictObject({
+    agent: z.string().min(1).describe('the name of the agent'),
+    goal: json.optional().describe('its goal'),
+  }),
+  workflow: z.strictObject({
+    workflow: z.string().min(1).describe('the name of the durable function'),
+    input: json.optional().describe('its input'),
+  }),
+  tool: z.strictObject({
+    tool: z.string().min(1).describe('the name of the tool'),
+    input: json.optional().describe('its input'),
+  }),
+  external: z.strictObject({
+    description: z.string().min(1).describe('what it does'),
+    ref: json.optional().describe('where it is found outside of Reeve'),
+  }),
+} as const satisfies Record<Kind, z.ZodType>
+
+/** The OS process that `track` identified. */
+const trackedProcess = z.strictObject({
+  osPid: z.number().int(),
+  startTime: z.string(),
+  boot: z.string(),
+  host: z.string(),
+  pidNamespace: z.string(),
+}) satisfies z.ZodType<TrackedProcess>
+
+/** The same specs as a record holds them: JSON has no member that is undefined. */
+export const storedSpecs = {
+  command: commandSpec,
+  agent: specs.agent.extend({ goal: json.exactOptional() }),
+  workflow: specs.workflow.extend({ input: json.exactOptional() }),
+  tool: specs.tool.extend({ input: json.exactOptional() }),
+  external: specs.external.extend({ ref: json.exactOptional(), process: trackedProcess.exactOptional() }),
+} as const satisfies Record<Kind, z.ZodType>

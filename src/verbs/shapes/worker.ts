@@ -1,65 +1,93 @@
 import * as z from 'zod'
+import { STEP_KINDS, WAIT_LEFT_HOW } from '../../core/process/event.ts'
 import { json } from './json.ts'
-import { record } from './record.ts'
+import { record, reportedEnd, waitOn } from './record.ts'
 import { registration } from './registration.ts'
 import { count, pageSize, time } from './scalars.ts'
 
-/** A program that serves workflows over the wire: it names itself, and is the holder of what it claims. */
-export const worker = z.string().regex(/^w_[0-9a-f]{24}$/, 'must be w_ and 24 hex digits, made at random')
+/** A program that serves workflows over the wire. It chooses its id, and holds the leases that it claims. */
+export const worker = z
+  .string()
+  .regex(/^w_[0-9a-f]{24}$/, 'must be w_ and 24 hex digits, made at random')
+  .describe('the id of the worker')
 
-const place = z.number().int().min(1)
-const step = { place, kind: z.enum(['step', 'sleep', 'signal', 'spawn', 'wait']), name: z.string().max(200) }
-const ended = { ...step, began: time, tries: count }
-const wait = z.strictObject({
-  on: z.enum(['child', 'signal', 'timer']),
-  name: z.string().min(1).max(200),
-  ordinal: z.number().int().min(1),
-  place: place.exactOptional(),
-})
+const place = z.number().int().min(1).describe('the number of the step, from 1')
+const tries = count.describe('how often it was tried')
+const step = { place, kind: z.enum(STEP_KINDS), name: z.string().max(200).describe('the name of the step') }
+const ended = { ...step, began: time.describe('when it began'), tries }
+const error = z.string().describe('the message of the error')
+const wait = z
+  .strictObject({
+    on: waitOn.extract(['child', 'signal', 'timer']).describe('what is waited for'),
+    name: z.string().min(1).max(200).describe('the name that is waited for'),
+    ordinal: z.number().int().min(1).describe('which wait for this name it is, from 1'),
+    place: place.exactOptional(),
+  })
+  .describe('a wait of the process')
 
-/** What a worker does to a process that it holds. */
+/** What a worker did to a process that it holds. */
 export const act = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('end_step'),
-    step: z.discriminatedUnion('how', [
-      z.strictObject({ ...ended, how: z.literal('done'), value: json.exactOptional() }),
-      z.strictObject({
-        ...ended,
-        how: z.literal('failed'),
-        error: z.string(),
-        thrown: json.exactOptional(),
-      }),
-    ]),
+    step: z
+      .discriminatedUnion('how', [
+        z.strictObject({
+          ...ended,
+          how: z.literal('done').describe('how it ended'),
+          value: json.exactOptional().describe('its encoded result'),
+        }),
+        z.strictObject({
+          ...ended,
+          how: z.literal('failed').describe('how it ended'),
+          error,
+          thrown: json.exactOptional().describe('the encoded error'),
+        }),
+      ])
+      .describe('the step that ended'),
   }),
   z.strictObject({
     type: z.literal('retry_step'),
-    step: z.strictObject({ ...step, tries: count, error: z.string(), retryAt: time }),
+    step: z
+      .strictObject({ ...step, tries, error, retryAt: time.describe('when it is tried again') })
+      .describe('the step that failed'),
   }),
-  z.strictObject({ type: z.literal('enter_wait'), wait, until: time.nullable() }),
+  z.strictObject({
+    type: z.literal('enter_wait'),
+    wait,
+    until: time.nullable().describe('when the wait times out; null: never'),
+  }),
   z.strictObject({
     type: z.literal('leave_wait'),
     wait,
-    how: z.enum(['due', 'ended', 'timed_out']),
-    value: json,
+    how: z.enum(WAIT_LEFT_HOW).extract(['due', 'ended', 'timed_out']).describe('how the wait ended'),
+    value: json.describe('what the wait answered with'),
   }),
-  z.strictObject({ type: z.literal('park'), waits: z.array(wait).max(1_000) }),
-  z.strictObject({ type: z.literal('spawn'), request: registration, place }),
+  z.strictObject({ type: z.literal('park'), waits: z.array(wait).max(1_000).describe('its open waits') }),
+  z.strictObject({
+    type: z.literal('spawn'),
+    request: registration.describe('the child to register'),
+    place,
+  }),
   z.strictObject({
     type: z.literal('end'),
-    status: z.enum(['completed', 'failed', 'cancelled']),
-    reason: z.string().exactOptional(),
-    result: json.exactOptional(),
+    status: reportedEnd.describe('how the process ended'),
+    reason: z.string().exactOptional().describe('the reason, as it is recorded'),
+    result: json.exactOptional().describe('the result of the process'),
   }),
   z.strictObject({ type: z.literal('release') }),
-  /** It was asked to stop, its grace is over, and it was not seen to stop. */
+  /** The process was asked to stop, and did not within its grace. */
   z.strictObject({ type: z.literal('give_up_stop') }),
-  /** A one-shot key for a wait, and a secret of the process that is the same in every attempt. */
+  /** `key` asks for the one-shot key of a wait, `seed` for a secret that is the same in every attempt. */
   z.strictObject({ type: z.literal('key'), wait }),
   z.strictObject({ type: z.literal('seed') }),
-  /** Its environment, as it was stored: names of secrets, not their values. */
+  /** The environment as it is stored, with names of secrets and not their values. */
   z.strictObject({ type: z.literal('environment') }),
-  /** Its journal, a page of it, as it was written: what is shown to others may be masked. */
-  z.strictObject({ type: z.literal('events'), after: count, limit: pageSize }),
+  /** A page of its journal, unmasked. */
+  z.strictObject({
+    type: z.literal('events'),
+    after: count.describe('the seq to continue after'),
+    limit: pageSize,
+  }),
 ])
 
 export const claimed = z.strictObject({ record, fence: count })

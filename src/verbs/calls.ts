@@ -1,0 +1,1967 @@
+// Written by `node scripts/write-verb-calls.ts` from the verbs; do not edit.
+import type { Amounts } from '../core/allowance/amounts.ts'
+import type { Environment } from '../core/environment/environment.ts'
+import type { Json, JsonObject } from '../core/json/json.ts'
+import type { Owner } from '../core/process/record.ts'
+import type { CallOptions, OutputOf } from './reeve.ts'
+
+/** The verbs as methods. */
+export interface VerbCalls {
+  /**
+   * Asks to give up on a process whose holder does not answer.
+   *
+   * A process without a holder ends at once as `abandoned`. A process with a holder ends when its lease expires.
+   *
+   * Needs the role `admin`. Refuses with `unknown_pid`, `ambiguous_pid`, `already_ended`, `denied`.
+   */
+  abandon(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The reason, as it is recorded. */
+      reason: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'abandon'>>
+  /**
+   * Marks notices as handled, so that they are not delivered again.
+   *
+   * `places` marks notices as done for all consumers. `through` moves the cursor of this consumer only: earlier notices are no longer delivered to it, and other consumers still get them.
+   *
+   * Needs the role `operate`. Refuses with `denied`.
+   */
+  acknowledge(
+    input: {
+      /** Session:<id>, process:<pid> or human:<name>. */
+      scope: string
+      /** The name of a consumer, which has a cursor of its own. */
+      consumer: string
+      /** Places of notices that are done. */
+      places?: number[]
+      /** The place up to which this consumer has handled all notices. */
+      through?: number
+      /** The reader whose cursor moves, if several readers are one consumer. */
+      reader?: ReaderInput
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'acknowledge'>>
+  /**
+   * Counts the processes that have not ended.
+   *
+   * For the whole store the cost does not depend on the number of processes. With `maxAgeMs`, older processes are not counted.
+   *
+   * Needs the role `read`. Refuses with `denied`.
+   */
+  liveCount(
+    input?: {
+      /** Counts the processes of this session only. */
+      session?: string
+      /** Counts processes up to this age only, in milliseconds. */
+      maxAgeMs?: number
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'liveCount'>>
+  /**
+   * Announces that a program is alive and serves durable functions under these names.
+   *
+   * Repeat it before `ttlMs` have passed. Otherwise other workers take over the processes that it holds.
+   *
+   * Needs the role `operate`. Refuses with `denied`.
+   */
+  announceWorker(
+    input: {
+      /** The id of the worker. */
+      worker: string
+      /** Names of the functions that it serves. */
+      workflows: string[]
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'announceWorker'>>
+  /**
+   * Answers a wait through its one-shot key.
+   *
+   * Anyone who has the key may answer, once.
+   *
+   * Needs the role `operate`.
+   */
+  answer(
+    input: {
+      /** The one-shot key. */
+      key: string
+      /** What the wait answers with. */
+      value?: Json | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'answer'>>
+  /**
+   * Appends events of types that their processes declared.
+   *
+   * Over one process or several: all events are appended, or none. Only its executor may append to a process that is being executed.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `already_ended`, `not_holding`, `undeclared_event`, `payload_mismatch`, `payload_too_large`, `replay_key_required`, `replay_conflict`, `denied`.
+   */
+  append(
+    input: {
+      /** The events, in their order. */
+      events: {
+        /** A whole pid. */
+        pid: string
+        /** A type that the process declared. */
+        type: string
+        /** Fits the schema of the type. */
+        payload: Json
+        /** The same key makes a repeated call safe. */
+        replayKey?: string
+      }[]
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'append'>>
+  /**
+   * Shows what a process with its descendants, or a session, may use and has used.
+   *
+   * For the root of a tree, `total` is the total of the tree.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `session_unknown`, `denied`.
+   */
+  budget(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid?: string
+      /** The id of a session. */
+      session?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'budget'>>
+  /**
+   * Changes the working folder of a live process.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `already_ended`, `denied`.
+   */
+  changeCwd(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The working folder, an absolute path. */
+      cwd: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'changeCwd'>>
+  /**
+   * Reads the events of all processes, in the one order that all readers see.
+   *
+   * Continue after the `position` of the answer: no event is missed or repeated. 0 is the oldest event that is kept. A reader that begins at 0 passes `prunedThrough` of the answer on, and is refused only if more has been pruned since. One call scans a bounded number of events. With `more` there are events after `position`, even if this page is empty.
+   *
+   * Needs the role `read`. Refuses with `behind_pruned`, `denied`.
+   */
+  changes(
+    input?: {
+      /** The position to continue after. Default: `0`. */
+      after?: number | undefined
+      /** PrunedThrough of the first answer. Default: `0`. */
+      prunedThrough?: number | undefined
+      /** The processes whose events to read. */
+      filter?: FilterInput
+      /** The maximum number of items. Default: `100`. */
+      limit?: number | undefined
+      /** Shows secrets instead of masking them; needs the role admin, and is recorded with the process. Default: `false`. */
+      reveal?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'changes'>>
+  /**
+   * Charges a process for work: before the work, so that too much is refused, or after it.
+   *
+   * It changes the account of this process only, and no account above it.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `already_ended`, `denied`, `limit_exceeded`, `invalid_input`, `replay_conflict`.
+   */
+  charge(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** How much of each to charge. */
+      amounts: Amounts
+      /** The work is done: exceeding a limit ends the process, with the reason limit:<name>. Default: `false`. */
+      done?: boolean | undefined
+      /** Calls under the same key are charged once. */
+      replayKey?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'charge'>>
+  /**
+   * Claims the leases of workflow processes that a worker serves; waits if there are none.
+   *
+   * The answer also lists processes that the worker holds without knowing it, for example after a lost answer, and processes that it no longer holds.
+   *
+   * Needs the role `operate`. Refuses with `not_found`, `denied`.
+   */
+  claimWork(
+    input: {
+      /** The id of the worker. */
+      worker: string
+      /** Pids that it executes already. Default: `[]`. */
+      known?: string[] | undefined
+      /** The maximum number of new claims. Default: `10`. */
+      limit?: number | undefined
+      /** How long to wait for work, in milliseconds. Default: `0`. */
+      timeoutMs?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'claimWork'>>
+  /**
+   * Closes a command's standard input.
+   *
+   * In a terminal it sends Ctrl-D, and the program decides what that means.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_command`, `not_served`, `already_ended`, `not_begun`, `no_input`, `input_closed`, `input_full`.
+   */
+  closeInput(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'closeInput'>>
+  /**
+   * Deletes a session, and reports what that changed.
+   *
+   * It revokes the grants of the session, clears the wake targets that point at it and stops the processes whose lifetime it is. It changes nothing else.
+   *
+   * Needs the role `operate`. Refuses with `session_unknown`, `denied`.
+   */
+  deleteSession(
+    input: {
+      /** The id of a session. */
+      session: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'deleteSession'>>
+  /**
+   * Writes what a worker did on a workflow process that it holds.
+   *
+   * Every act carries the fence of the claim. An act with a stale fence changes nothing. All acts may be repeated.
+   *
+   * Needs the role `operate`. Refuses with `stale_fence`, `already_ended`, `stopping`, `not_waiting`, `conflict`, `payload_too_large`, `unknown_pid`, `pruned_pid`, `denied`, `environment_unknown`.
+   */
+  doWork(
+    input: {
+      /** The id of the worker. */
+      worker: string
+      /** A whole pid. */
+      pid: string
+      /** The fence of the claim. */
+      fence: number
+      /** What it did. */
+      act: WorkInput
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'doWork'>>
+  /**
+   * Reports the end of an external process.
+   *
+   * Reeve does not execute external processes: the program that runs one reports its end. A call that is repeated under the same replay key gets the first answer.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `already_ended`, `not_holding`, `replay_conflict`, `denied`.
+   */
+  end(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** How it ended. */
+      status: 'completed' | 'failed' | 'cancelled'
+      /** The exit code, if there is one. */
+      exitCode?: number
+      /** The reason, as it is recorded. */
+      reason?: string
+      /** The result of the process. */
+      result?: Json | undefined
+      /** The same key makes a repeated call safe. */
+      replayKey: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'end'>>
+  /**
+   * Ends a session, and stops the processes whose lifetime it is.
+   *
+   * Needs the role `operate`. Refuses with `session_unknown`, `denied`.
+   */
+  endSession(
+    input: {
+      /** The id of a session. */
+      session: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'endSession'>>
+  /**
+   * Ends a turn, and stops the processes whose lifetime it is.
+   *
+   * Needs the role `operate`. Refuses with `turn_unknown`, `denied`.
+   */
+  endTurn(
+    input: {
+      /** The id of a session. */
+      session: string
+      /** The id of a turn. */
+      turn: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'endTurn'>>
+  /**
+   * Lists the durable functions that are served now, and how many programs serve each.
+   *
+   * By name, as announced by live holders.
+   *
+   * Needs the role `read`. Refuses with `denied`.
+   */
+  workflows(input?: Record<string, never>, options?: CallOptions): Promise<OutputOf<'workflows'>>
+  /**
+   * Reads an execution environment.
+   *
+   * Needs the role `read`. Refuses with `environment_unknown`, `denied`.
+   */
+  environment(
+    input: {
+      /** The reference that putEnvironment answered. */
+      envRef: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'environment'>>
+  /**
+   * Reads the events of a process.
+   *
+   * After a `seq`, or the last ones with `tail`. A page may have fewer than `limit` events if they are large; it is empty only if there are no more. `count` is the number of all its events.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`.
+   */
+  events(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The seq to continue after. Default: `0`. */
+      after?: number | undefined
+      /** Reads the last events, this many. */
+      tail?: number
+      /** The maximum number of items. Default: `100`. */
+      limit?: number | undefined
+      /** Shows secrets instead of masking them; needs the role admin, and is recorded with the process. Default: `false`. */
+      reveal?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'events'>>
+  /**
+   * Makes processes visible to a session.
+   *
+   * A grant gives no right but to see. All processes are granted, or none.
+   *
+   * Needs the role `operate`. Refuses with `session_unknown`, `session_ended`, `unknown_pid`, `ambiguous_pid`, `denied`.
+   */
+  grant(
+    input: {
+      /** The id of a session. */
+      session: string
+      /** Pids or names of processes. */
+      pids: string[]
+      /** Stored with each grant, for the session. */
+      descriptor?: Json | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'grant'>>
+  /**
+   * Lists the grants of a session.
+   *
+   * Needs the role `read`. Refuses with `denied`.
+   */
+  grants(
+    input: {
+      /** The id of a session. */
+      session: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'grants'>>
+  /**
+   * Lists who may hold leases: kernels, keepers and workers, and what each holds.
+   *
+   * It also lists holders that have a lease and no row (any more). Only their ids are known.
+   *
+   * Needs the role `admin`. Refuses with `denied`.
+   */
+  holders(input?: Record<string, never>, options?: CallOptions): Promise<OutputOf<'holders'>>
+  /**
+   * Asks all processes of a scope to stop.
+   *
+   * All given selectors must match. A scope may be one tool call, a turn, or a whole session; agents and workflows are asked, too.
+   *
+   * Needs the role `operate`. Refuses with `empty_scope`, `not_found`, `denied`.
+   */
+  interrupt(
+    input: {
+      /** At least one selector. */
+      scope: {
+        /** The id of a session. */
+        session?: string
+        /** The id of a turn. */
+        turn?: string
+        /** A selector of the owner. */
+        toolCall?: string
+        /** A selector of the owner. */
+        terminal?: string
+        /** A selector of the owner. */
+        extension?: string
+        /** A selector of the owner. */
+        hook?: string
+        /** A selector of the owner. */
+        sandbox?: string
+        /** A selector of the owner. */
+        source?: string
+        /** A whole pid. */
+        pid?: string
+      }
+      /** The reason, as it is recorded. */
+      reason?: string
+      /** Also the descendants of the processes that match. Default: `false`. */
+      tree?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'interrupt'>>
+  /**
+   * Ends a process and everything it started.
+   *
+   * Asks first, forces when the grace is over, then checks. It answers when the process has ended, with its real outcome; a process that survives is an error that names it. If the store cannot be written, a command is ended all the same: `unrecorded` says that it is gone, and that its record follows when the store can be written again.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `survived`, `not_ours`.
+   */
+  kill(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** How long it may take to end before it is forced; 0: it is never forced. */
+      graceMs?: number
+      /** The reason, as it is recorded. */
+      reason?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'kill'>>
+  /**
+   * Ends all live processes, and counts them.
+   *
+   * All live processes or those that a filter selects, and programs that ended commands left running.
+   *
+   * Needs the role `operate`. Refuses with `denied`.
+   */
+  killAll(
+    input?: {
+      /** The processes to end; all live ones by default. */
+      filter?: FilterInput
+      /** How long each may take to end before it is forced, in milliseconds. */
+      graceMs?: number
+      /** The reason, as it is recorded. */
+      reason?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'killAll'>>
+  /**
+   * Lists processes; without a status, those that have not ended.
+   *
+   * In order of registration, or the newest first. `shared` marks processes that are visible through a grant only.
+   *
+   * Needs the role `read`. Refuses with `denied`.
+   */
+  list(
+    input?: {
+      /** Which processes. */
+      filter?: FilterInput
+      /** The cursor of an earlier answer, to continue after it. */
+      after?: string
+      /** The maximum number of items. Default: `100`. */
+      limit?: number | undefined
+      /** The last registered first; after continues with older ones. Default: `false`. */
+      newestFirst?: boolean | undefined
+      /** With the TCP ports that commands listen on. Default: `false`. */
+      ports?: boolean | undefined
+      /** The turn that reads: notices of the listed ends are not delivered again in this turn. */
+      turn?: string
+      /** With what each may use and has used. Default: `false`. */
+      budgets?: boolean | undefined
+      /** Shows secrets instead of masking them; needs the role admin, and is recorded with the process. Default: `false`. */
+      reveal?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'list'>>
+  /**
+   * Reads lines of a command's output: the last 200, or a page from either end.
+   *
+   * Lines are numbered from 0 over the lines that are kept.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_command`, `not_served`, `no_output`.
+   */
+  log(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The end of the log that the page is counted from. Default: `"end"`. */
+      from?: ('start' | 'end') | undefined
+      /** How many lines to skip from there. Default: `0`. */
+      offset?: number | undefined
+      /** The maximum number of lines. Default: `200`. */
+      limit?: number | undefined
+      /** Of a command with output: tagged, this stream only. */
+      stream?: 'stdout' | 'stderr'
+      /** One of the readers of the session: the others still get the notice of the end. */
+      reader?: ReaderInput
+      /** Escape sequences such as colours: kept or stripped; render: as a terminal would show the output, also where text overwrites other text. Default: `"strip"`. */
+      ansi?: ('keep' | 'strip' | 'render') | undefined
+      /** Shows secrets instead of masking them; needs the role admin, and is recorded with the process. Default: `false`. */
+      reveal?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'log'>>
+  /**
+   * Reads the notices of a scope.
+   *
+   * Reading takes nothing: any number of readers may read. It shows notices that are not done, after the place `after`, or after those that this consumer has acknowledged.
+   *
+   * Needs the role `read`. Refuses with `denied`.
+   */
+  notices(
+    input: {
+      /** Session:<id>, process:<pid> or human:<name>. */
+      scope: string
+      /** Continue after what this consumer has acknowledged. */
+      consumer?: string
+      /** Next of an earlier answer. */
+      after?: number
+      /** The maximum number of items. Default: `100`. */
+      limit?: number | undefined
+      /** The last notices instead of the first. Default: `false`. */
+      newest?: boolean | undefined
+      /** Also notices that are done. Default: `false`. */
+      all?: boolean | undefined
+      /** Skip notices about processes that this turn has read. */
+      turn?: string
+      /** The reader whose cursor it is, if several readers are one consumer. */
+      reader?: ReaderInput
+      /** How long to wait for a notice if there is none, in milliseconds. Default: `0`. */
+      waitMs?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'notices'>>
+  /**
+   * Opens a session.
+   *
+   * Opening an open session changes nothing, unless it gives the session its first allowance.
+   *
+   * Needs the role `operate`. Refuses with `session_ended`, `conflict`, `denied`.
+   */
+  openSession(
+    input: {
+      /** The id of a session. */
+      session: string
+      /** A name for people. */
+      label?: string
+      /** What all of its processes together may use; only the host may give it. */
+      allowance?: Amounts
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'openSession'>>
+  /**
+   * Opens a turn of a session.
+   *
+   * Needs the role `operate`. Refuses with `session_unknown`, `session_ended`, `turn_ended`, `denied`.
+   */
+  openTurn(
+    input: {
+      /** The id of a session. */
+      session: string
+      /** The id of a turn. */
+      turn: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'openTurn'>>
+  /**
+   * Reads bytes of a command's output log, from an offset on.
+   *
+   * Offsets never shift. A page never spans a gap: it begins after the gap, and names it.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_command`, `not_served`, `no_output`.
+   */
+  output(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** A byte offset; 0 by default. */
+      offset?: number
+      /** Instead of an offset: from the bytes that were printed at that time, or shortly before. */
+      since?: number
+      /** The maximum number of bytes. Default: `65536`. */
+      limit?: number | undefined
+      /** Shows secrets instead of masking them; needs the role admin, and is recorded with the process. Default: `false`. */
+      reveal?: boolean | undefined
+      /** For a person at a terminal, on the Unix socket or in the same program: nothing is masked, and no reveal is recorded. Default: `false`. */
+      terminal?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'output'>>
+  /**
+   * Shows how a command is, and what it has printed since the last poll.
+   *
+   * Without a cursor a session continues where its last poll of this process ended, also after a restart of the daemon.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_command`, `not_served`, `no_output`.
+   */
+  poll(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** From an earlier poll; o0 is the beginning. */
+      cursor?: string
+      /** The turn that reads: the notice of the end is not delivered again in this turn. */
+      turn?: string
+      /** The reader of the session whose position it is. */
+      reader?: ReaderInput
+      /** The maximum number of characters. Default: `2000`. */
+      maxChars?: number | undefined
+      /** Escape sequences such as colours: kept or stripped; render: as a terminal would show the output, also where text overwrites other text. Default: `"strip"`. */
+      ansi?: ('keep' | 'strip' | 'render') | undefined
+      /** Shows secrets instead of masking them; needs the role admin, and is recorded with the process. Default: `false`. */
+      reveal?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'poll'>>
+  /**
+   * Removes ended processes with their events, notices and output: some, or all beyond a limit.
+   *
+   * Live processes and processes that a live one refers to are kept. Limits also keep processes with an unread notice. A pruned pid is refused for 90 days.
+   *
+   * Needs the role `admin`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`.
+   */
+  prune(
+    input: {
+      /** Processes that ended longer ago, in milliseconds. */
+      olderThanMs?: number
+      /** How many ended processes to keep; the latest stay. */
+      keep?: number
+      /** These processes only. */
+      pids?: string[]
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'prune'>>
+  /**
+   * Stores an execution environment under the hash of its content.
+   *
+   * The same content has the same reference. Secrets are stored as references, not as values.
+   *
+   * Needs the role `operate`. Refuses with `denied`, `payload_too_large`, `session_ended`, `session_unknown`.
+   */
+  putEnvironment(input: Environment, options?: CallOptions): Promise<OutputOf<'putEnvironment'>>
+  /**
+   * Recovers the processes of dead holders.
+   *
+   * Recovery also runs at every start and in every sweep. This runs it now.
+   *
+   * Needs the role `admin`. Refuses with `denied`.
+   */
+  recover(input?: Record<string, never>, options?: CallOptions): Promise<OutputOf<'recover'>>
+  /**
+   * Records where an external process is found outside of Reeve.
+   *
+   * The first reference counts.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `already_ended`, `not_external`, `denied`.
+   */
+  setExternalRef(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** For example a URL. */
+      ref: Json
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'setExternalRef'>>
+  /**
+   * Reads the login shell's environment again, for later commands.
+   *
+   * It is read once, when the daemon starts. Variables that were added to a profile since then are seen after this.
+   *
+   * Needs the role `operate`. Refuses with `denied`, `not_served`.
+   */
+  refreshEnvironment(
+    input?: Record<string, never>,
+    options?: CallOptions,
+  ): Promise<OutputOf<'refreshEnvironment'>>
+  /**
+   * Declares a holder dead, and recovers the processes that it holds.
+   *
+   * A holder that hangs is not taken over by anything else. It loses its leases, and can no longer write to those processes.
+   *
+   * Needs the role `admin`. Refuses with `not_found`, `holder_alive`, `denied`.
+   */
+  removeHolder(
+    input: {
+      /** The id of the holder. */
+      id: string
+      /** Also a holder that is alive and renews its row. Default: `false`. */
+      force?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'removeHolder'>>
+  /**
+   * Moves a live process to another owner.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `already_ended`, `session_unknown`, `session_ended`, `denied`.
+   */
+  changeOwner(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The new owner. */
+      owner: Owner
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'changeOwner'>>
+  /**
+   * Changes the size of a command's terminal.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_command`, `not_served`, `already_ended`, `no_terminal`.
+   */
+  resize(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The width in columns. */
+      cols: number
+      /** The height in rows. */
+      rows: number
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'resize'>>
+  /**
+   * Starts a process once more, as a new process.
+   *
+   * The new process has a pid of its own, the name of the old one, and `restartOf` set to it. The old process is ended first.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `survived`, `not_ours`, `invalid_input`, `environment_unknown`, `limit_exceeded`, `too_many_commands`, `session_ended`, `turn_ended`, `stopping`, `already_ended`, `conflict`.
+   */
+  restart(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** How long the old one may take to end before it is forced, in milliseconds. */
+      graceMs?: number
+      /** Calls of one caller under the same key are one restart, and answer with its process. */
+      idempotencyKey?: string
+      /** For a command with spec.inheritEnv: the environment of the new process, instead of that of the old one. */
+      inherited?: InheritedInput
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'restart'>>
+  /**
+   * Announces that a worker is gone. Processes that it still holds are queued again.
+   *
+   * Needs the role `operate`. Refuses with `denied`.
+   */
+  retireWorker(
+    input: {
+      /** The id of the worker. */
+      worker: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'retireWorker'>>
+  /**
+   * Revokes grants.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `denied`.
+   */
+  revoke(
+    input: {
+      /** The id of a session. */
+      session: string
+      /** Pids or names of processes. */
+      pids: string[]
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'revoke'>>
+  /**
+   * Shows the current screen of a command's terminal, as text.
+   *
+   * For full-screen programs. Rows and columns are counted from 0.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_command`, `not_served`, `no_output`, `no_terminal`.
+   */
+  screen(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** How many lines above the screen. Default: `0`. */
+      scrollback?: number | undefined
+      /** Shows secrets instead of masking them; needs the role admin, and is recorded with the process. Default: `false`. */
+      reveal?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'screen'>>
+  /**
+   * Finds lines in a command's output, with the lines around them.
+   *
+   * Patterns use RE2 syntax: the time is proportional to the searched output.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_command`, `not_served`, `no_output`.
+   */
+  search(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** A text that the line contains. */
+      text?: string
+      /** An RE2 pattern. */
+      pattern?: string
+      /** Upper and lower case are the same. Default: `false`. */
+      ignoreCase?: boolean | undefined
+      /** How many lines before and after each match. Default: `0`. */
+      context?: number | undefined
+      /** The byte offset to begin at: next of an earlier answer. Default: `0`. */
+      from?: number | undefined
+      /** This stream only. */
+      stream?: 'stdout' | 'stderr'
+      /** The maximum number of matches. Default: `50`. */
+      limit?: number | undefined
+      /** Escape sequences such as colours: kept or stripped; render: as a terminal would show the output, also where text overwrites other text. Default: `"strip"`. */
+      ansi?: ('keep' | 'strip' | 'render') | undefined
+      /** Shows secrets instead of masking them; needs the role admin, and is recorded with the process. Default: `false`. */
+      reveal?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'search'>>
+  /**
+   * Sends a named signal with a value to a process.
+   *
+   * The n-th wait on a name gets the n-th signal of that name, whichever came first. Signals with the same id are one signal.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `already_ended`, `payload_too_large`, `replay_conflict`, `signals_full`, `denied`.
+   */
+  send(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The name of the signal. */
+      name: string
+      /** What the wait answers with. */
+      value?: Json | undefined
+      /** Signals with the same id are one signal. */
+      id?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'send'>>
+  /**
+   * Lists sessions, by id.
+   *
+   * Needs the role `read`. Refuses with `denied`.
+   */
+  sessions(
+    input?: {
+      /** The id to continue after. */
+      after?: string
+      /** The maximum number of items. Default: `100`. */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'sessions'>>
+  /**
+   * Shows one process.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`.
+   */
+  show(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** Shows secrets instead of masking them; needs the role admin, and is recorded with the process. Default: `false`. */
+      reveal?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'show'>>
+  /**
+   * Pauses, resumes, interrupts, cancels or kills a process, or sends its program an OS signal.
+   *
+   * `cancel` asks, and `kill` does not wait for an answer; both go down the tree, except to children that outlive their parent. `interrupt` asks this one process. An OS signal, for example `SIGHUP`, is sent to the program of a command, which decides what to do. The answer `signalled` means that the signal was delivered; `recorded`, that the stop of an external process is on record and could not be delivered from here.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `already_ended`, `not_paused`, `stopping`, `denied`, `not_command`, `not_served`, `not_ours`, `not_begun`.
+   */
+  signal(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** What to send. */
+      signal: ('pause' | 'resume' | 'interrupt' | 'cancel' | 'kill') | string
+      /** For an OS signal: the program, or its whole process group. Default: `"process"`. */
+      to?: ('process' | 'group') | undefined
+      /** The reason, as it is recorded. */
+      reason?: string
+      /** The same key makes a repeated call safe. */
+      replayKey?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'signal'>>
+  /**
+   * Registers a process, and begins it if this kernel serves its kind.
+   *
+   * Idempotent by content: the same pid, or the same idempotency key, with the same request answers with the existing process.
+   *
+   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `too_many_commands`, `limit_exceeded`.
+   */
+  spawn(input: RegistrationInput, options?: CallOptions): Promise<OutputOf<'spawn'>>
+  /**
+   * Registers many processes at once.
+   *
+   * In one transaction: all processes, or none. A later request may name an earlier one as its parent if that one was given a pid.
+   *
+   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `too_many_commands`, `limit_exceeded`.
+   */
+  spawnMany(
+    input: {
+      /** The processes, in the order of their registration. */
+      processes: RegistrationInput[]
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'spawnMany'>>
+  /**
+   * Shows which daemon and keeper run, and what they found at the start.
+   *
+   * It also shows what is kept, how much space that takes, and current problems.
+   *
+   * Needs the role `read`. Refuses with `denied`.
+   */
+  status(input?: Record<string, never>, options?: CallOptions): Promise<OutputOf<'status'>>
+  /**
+   * Shows who the caller acts as: a token that is bound to a session acts as that session.
+   *
+   * Needs the role `read`.
+   */
+  whoami(input?: Record<string, never>, options?: CallOptions): Promise<OutputOf<'whoami'>>
+  /**
+   * Shows which bytes of the output of a command are stdout and which are stderr.
+   *
+   * For readers of bytes: `output` and `followOutput` do not tell the two pipes apart.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_command`, `not_served`, `no_output`.
+   */
+  outputStreams(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** A byte offset in the output log. Default: `0`. */
+      from?: number | undefined
+      /** The offset to stop at. */
+      to?: number
+      /** Also when it was printed. Default: `false`. */
+      times?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'outputStreams'>>
+  /**
+   * Writes a line and presses Enter.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_command`, `not_served`, `already_ended`, `not_begun`, `no_input`, `input_closed`, `input_full`.
+   */
+  submit(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The line, without its end. */
+      text: string
+      /** Rises with every write; a number that the keeper has seen is not typed again. */
+      seq?: number
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'submit'>>
+  /**
+   * Takes notices for one consumer alone.
+   *
+   * No other consumer gets them until `visibilityMs` have passed. Then notices that were not acknowledged are delivered again.
+   *
+   * Needs the role `operate`. Refuses with `denied`.
+   */
+  takeNotices(
+    input: {
+      /** Session:<id>, process:<pid> or human:<name>. */
+      scope: string
+      /** The name of a consumer, which has a cursor of its own. */
+      consumer: string
+      /** The maximum number of items. Default: `100`. */
+      limit?: number | undefined
+      /** How long no other consumer gets them, in milliseconds. Default: `30000`. */
+      visibilityMs?: number | undefined
+      /** Skip notices about processes that this turn has read. */
+      turn?: string
+      /** How long to wait for a notice if there is none, in milliseconds. Default: `0`. */
+      waitMs?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'takeNotices'>>
+  /**
+   * Records that a session is in use.
+   *
+   * Needs the role `operate`. Refuses with `session_unknown`, `session_ended`, `denied`.
+   */
+  touchSession(
+    input: {
+      /** The id of a session. */
+      session: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'touchSession'>>
+  /**
+   * Tracks an OS process that Reeve did not start, by its PID.
+   *
+   * Registers an external process for an OS process that runs on the daemon's machine as the daemon's user. Stops reach it as signals, each sent only if boot, PID and start time are still the same, and its end is noticed. It needs the role `admin`, because Reeve signals any PID that it tracks.
+   *
+   * Needs the role `admin`. Refuses with `not_trackable`, `conflict`, `pruned_pid`, `unknown_pid`, `ambiguous_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `depth_exceeded`, `limit_exceeded`, `denied`.
+   */
+  track(
+    input: {
+      /** The PID. */
+      osPid: number
+      /** What it does; the name of its program by default. */
+      description?: string
+      /** Chosen by the caller: the same pid with the same request is the same process. */
+      pid?: string
+      /** The same key of the same caller with the same request is the same process. */
+      idempotencyKey?: string
+      /** A name for the process, in place of its pid. */
+      name?: string
+      /** A name for people. */
+      label?: string
+      /** A pid, an unambiguous beginning of one, or a name. */
+      parent?: string
+      /** The scope that it belongs to. */
+      owner?: Owner
+      /** With what Reeve asks it to end; detached: with nothing. Default: `"detached"`. */
+      lifetime?: ('turn' | 'session' | 'parent' | 'detached') | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'track'>>
+  /**
+   * Moves grants from one session to another.
+   *
+   * All grants are moved, or none if one is missing.
+   *
+   * Needs the role `operate`. Refuses with `session_unknown`, `session_ended`, `unknown_pid`, `ambiguous_pid`, `denied`.
+   */
+  transferGrants(
+    input: {
+      /** The session that loses them. */
+      from: string
+      /** The session that gets them. */
+      to: string
+      /** Pids or names of processes. */
+      pids: string[]
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'transferGrants'>>
+  /**
+   * Shows what a command and all its descendants have used so far.
+   *
+   * Null stands for an amount that could not be measured.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_command`, `not_served`.
+   */
+  usage(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'usage'>>
+  /**
+   * Waits until a process has ended, or a command is ready or has printed a line.
+   *
+   * A timeout is an answer, not an error, and so is an aborted wait: the process lives on. With `until` it waits for a line of a command's output. Lines that were printed before count, too, from the offset `from` on. The end of the process ends the wait.
+   *
+   * Needs the role `read`. Refuses with `no_readiness`, `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_command`, `not_served`, `no_output`.
+   */
+  wait(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** How long to wait, in milliseconds; 180 s by default. */
+      timeoutMs?: number
+      /** Wait until the command is ready, as its spec says; its end ends the wait. */
+      ready?: true
+      /** Wait for a line of the output. */
+      until?: {
+        /** A text that the line contains. */
+        text?: string
+        /** An RE2 pattern. */
+        pattern?: string
+        /** A byte offset in the output log; lines before it do not count. Default: `0`. */
+        from?: number | undefined
+      }
+      /** One of the readers of the session: the others still get the notice of the end. */
+      reader?: ReaderInput
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'wait'>>
+  /**
+   * Waits until all of several processes have ended.
+   *
+   * On a timeout the answer has the processes that have ended.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`.
+   */
+  waitAll(
+    input: {
+      /** Pids or names of processes. */
+      pids: string[]
+      /** How long to wait, in milliseconds; no limit by default. */
+      timeoutMs?: number
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'waitAll'>>
+  /**
+   * Waits until one of several processes has ended.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`.
+   */
+  waitAny(
+    input: {
+      /** Pids or names of processes. */
+      pids: string[]
+      /** How long to wait, in milliseconds; no limit by default. */
+      timeoutMs?: number
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'waitAny'>>
+  /**
+   * Waits for an event of one of these types.
+   *
+   * Earlier events count, too, unless `after` gives a `seq` to begin at. The end of the process ends the wait: then `event` is null.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`.
+   */
+  waitFor(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** Types of events. */
+      types: string[]
+      /** The seq to begin after. Default: `0`. */
+      after?: number | undefined
+      /** How long to wait, in milliseconds; no limit by default. */
+      timeoutMs?: number
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'waitFor'>>
+  /**
+   * Types into a command's terminal, or writes to its standard input.
+   *
+   * The text is written as it is. No Enter is added.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_command`, `not_served`, `already_ended`, `not_begun`, `no_input`, `input_closed`, `input_full`.
+   */
+  write(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** Text, or raw bytes. */
+      text: string | Uint8Array
+      /** Rises with every write; a number that the keeper has seen is not typed again. */
+      seq?: number
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'write'>>
+}
+
+type RegistrationInput =
+  | {
+      kind: 'command'
+      /** What to run. */
+      spec: CommandSpecInput
+      /** Chosen by the caller: the same pid with the same request is the same process. */
+      pid?: string
+      /** The same key of the same caller with the same request is the same process. */
+      idempotencyKey?: string
+      /** A name for the process, in place of its pid. */
+      name?: string
+      /** If a live process of the same session, or outside of all sessions, has this name: keep it and start none, or end it first. */
+      ifRunning?: 'keep' | 'replace'
+      /** A name for people. */
+      label?: string
+      /** What it is an instance of, for filters. */
+      definition?: Json | undefined
+      /** The pid of its parent. */
+      parent?: string
+      /** The pid of the process that it restarts. */
+      restartOf?: string
+      /** One notice when all processes of the group have ended. */
+      group?: {
+        /** The id of the group. */
+        id: string
+        /** How many processes the group has. */
+        size: number
+        /** Its index in the group. */
+        index?: number
+      }
+      /** The scope that it belongs to. */
+      owner?: Owner
+      /** What caused it, as it is recorded. */
+      causedBy?: JsonObject
+      /** Copied to its notices, for the reader. */
+      replyTo?: Json | undefined
+      /** When this ends, the process is stopped. */
+      lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+      /** What may follow when its holder is lost. */
+      recovery?: 'rerunnable' | 'bound' | 'external'
+      /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+      placement?: string
+      /** Its execution environment. */
+      envRef?: string
+      /** The working folder, an absolute path. */
+      cwd?: string
+      /** The event types that it declares. */
+      eventTypes?: Record<
+        string,
+        {
+          /** JSON Schema of the payload. */
+          schema: JsonObject
+          /** An event of this type ends the process. */
+          end?: 'completed' | 'failed' | 'cancelled'
+          /** An event of this type is a notice to the wake target. */
+          wake?: boolean
+          /** The facet that the payload becomes. */
+          facet?: string
+        }
+      >
+      /** The session that gets its notices. */
+      wakeTarget?: string
+      /** Limits of the process and its children. */
+      limits?: {
+        /** How often it may be begun when its holders die. */
+        attempts?: number
+        /** How deep its tree may grow, from the root. */
+        depth?: number
+        /** How many of its children may live at once; children inherit it. */
+        liveChildren?: number
+        /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+        runMs?: number
+        /** How much memory a command may use; children inherit it. */
+        memoryBytes?: number
+      }
+      /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+      allowance?: Amounts
+      /** Sessions that may see it. */
+      grants?: {
+        /** The id of a session. */
+        session: string
+        /** Stored with the grant. */
+        descriptor?: Json | undefined
+      }[]
+      /** The environment if envRef names none; requests that differ in it only are the same. */
+      baseEnvRef?: string
+      /** Values for names in spec.passEnv, instead of those of the base environment; stored in no record. */
+      secrets?: Record<string, string>
+      /** Environment, umask and limits of the caller, for spec.inheritEnv; stored in no record. */
+      inherited?: InheritedInput
+    }
+  | {
+      kind: 'agent'
+      /** What to run. */
+      spec: {
+        /** The name of the agent. */
+        agent: string
+        /** Its goal. */
+        goal?: Json | undefined
+      }
+      /** Chosen by the caller: the same pid with the same request is the same process. */
+      pid?: string
+      /** The same key of the same caller with the same request is the same process. */
+      idempotencyKey?: string
+      /** A name for the process, in place of its pid. */
+      name?: string
+      /** If a live process of the same session, or outside of all sessions, has this name: keep it and start none, or end it first. */
+      ifRunning?: 'keep' | 'replace'
+      /** A name for people. */
+      label?: string
+      /** What it is an instance of, for filters. */
+      definition?: Json | undefined
+      /** The pid of its parent. */
+      parent?: string
+      /** The pid of the process that it restarts. */
+      restartOf?: string
+      /** One notice when all processes of the group have ended. */
+      group?: {
+        /** The id of the group. */
+        id: string
+        /** How many processes the group has. */
+        size: number
+        /** Its index in the group. */
+        index?: number
+      }
+      /** The scope that it belongs to. */
+      owner?: Owner
+      /** What caused it, as it is recorded. */
+      causedBy?: JsonObject
+      /** Copied to its notices, for the reader. */
+      replyTo?: Json | undefined
+      /** When this ends, the process is stopped. */
+      lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+      /** What may follow when its holder is lost. */
+      recovery?: 'rerunnable' | 'bound' | 'external'
+      /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+      placement?: string
+      /** Its execution environment. */
+      envRef?: string
+      /** The working folder, an absolute path. */
+      cwd?: string
+      /** The event types that it declares. */
+      eventTypes?: Record<
+        string,
+        {
+          /** JSON Schema of the payload. */
+          schema: JsonObject
+          /** An event of this type ends the process. */
+          end?: 'completed' | 'failed' | 'cancelled'
+          /** An event of this type is a notice to the wake target. */
+          wake?: boolean
+          /** The facet that the payload becomes. */
+          facet?: string
+        }
+      >
+      /** The session that gets its notices. */
+      wakeTarget?: string
+      /** Limits of the process and its children. */
+      limits?: {
+        /** How often it may be begun when its holders die. */
+        attempts?: number
+        /** How deep its tree may grow, from the root. */
+        depth?: number
+        /** How many of its children may live at once; children inherit it. */
+        liveChildren?: number
+        /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+        runMs?: number
+        /** How much memory a command may use; children inherit it. */
+        memoryBytes?: number
+      }
+      /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+      allowance?: Amounts
+      /** Sessions that may see it. */
+      grants?: {
+        /** The id of a session. */
+        session: string
+        /** Stored with the grant. */
+        descriptor?: Json | undefined
+      }[]
+    }
+  | {
+      kind: 'workflow'
+      /** What to run. */
+      spec: {
+        /** The name of the durable function. */
+        workflow: string
+        /** Its input. */
+        input?: Json | undefined
+      }
+      /** Chosen by the caller: the same pid with the same request is the same process. */
+      pid?: string
+      /** The same key of the same caller with the same request is the same process. */
+      idempotencyKey?: string
+      /** A name for the process, in place of its pid. */
+      name?: string
+      /** If a live process of the same session, or outside of all sessions, has this name: keep it and start none, or end it first. */
+      ifRunning?: 'keep' | 'replace'
+      /** A name for people. */
+      label?: string
+      /** What it is an instance of, for filters. */
+      definition?: Json | undefined
+      /** The pid of its parent. */
+      parent?: string
+      /** The pid of the process that it restarts. */
+      restartOf?: string
+      /** One notice when all processes of the group have ended. */
+      group?: {
+        /** The id of the group. */
+        id: string
+        /** How many processes the group has. */
+        size: number
+        /** Its index in the group. */
+        index?: number
+      }
+      /** The scope that it belongs to. */
+      owner?: Owner
+      /** What caused it, as it is recorded. */
+      causedBy?: JsonObject
+      /** Copied to its notices, for the reader. */
+      replyTo?: Json | undefined
+      /** When this ends, the process is stopped. */
+      lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+      /** What may follow when its holder is lost. */
+      recovery?: 'rerunnable' | 'bound' | 'external'
+      /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+      placement?: string
+      /** Its execution environment. */
+      envRef?: string
+      /** The working folder, an absolute path. */
+      cwd?: string
+      /** The event types that it declares. */
+      eventTypes?: Record<
+        string,
+        {
+          /** JSON Schema of the payload. */
+          schema: JsonObject
+          /** An event of this type ends the process. */
+          end?: 'completed' | 'failed' | 'cancelled'
+          /** An event of this type is a notice to the wake target. */
+          wake?: boolean
+          /** The facet that the payload becomes. */
+          facet?: string
+        }
+      >
+      /** The session that gets its notices. */
+      wakeTarget?: string
+      /** Limits of the process and its children. */
+      limits?: {
+        /** How often it may be begun when its holders die. */
+        attempts?: number
+        /** How deep its tree may grow, from the root. */
+        depth?: number
+        /** How many of its children may live at once; children inherit it. */
+        liveChildren?: number
+        /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+        runMs?: number
+        /** How much memory a command may use; children inherit it. */
+        memoryBytes?: number
+      }
+      /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+      allowance?: Amounts
+      /** Sessions that may see it. */
+      grants?: {
+        /** The id of a session. */
+        session: string
+        /** Stored with the grant. */
+        descriptor?: Json | undefined
+      }[]
+    }
+  | {
+      kind: 'tool'
+      /** What to run. */
+      spec: {
+        /** The name of the tool. */
+        tool: string
+        /** Its input. */
+        input?: Json | undefined
+      }
+      /** Chosen by the caller: the same pid with the same request is the same process. */
+      pid?: string
+      /** The same key of the same caller with the same request is the same process. */
+      idempotencyKey?: string
+      /** A name for the process, in place of its pid. */
+      name?: string
+      /** If a live process of the same session, or outside of all sessions, has this name: keep it and start none, or end it first. */
+      ifRunning?: 'keep' | 'replace'
+      /** A name for people. */
+      label?: string
+      /** What it is an instance of, for filters. */
+      definition?: Json | undefined
+      /** The pid of its parent. */
+      parent?: string
+      /** The pid of the process that it restarts. */
+      restartOf?: string
+      /** One notice when all processes of the group have ended. */
+      group?: {
+        /** The id of the group. */
+        id: string
+        /** How many processes the group has. */
+        size: number
+        /** Its index in the group. */
+        index?: number
+      }
+      /** The scope that it belongs to. */
+      owner?: Owner
+      /** What caused it, as it is recorded. */
+      causedBy?: JsonObject
+      /** Copied to its notices, for the reader. */
+      replyTo?: Json | undefined
+      /** When this ends, the process is stopped. */
+      lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+      /** What may follow when its holder is lost. */
+      recovery?: 'rerunnable' | 'bound' | 'external'
+      /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+      placement?: string
+      /** Its execution environment. */
+      envRef?: string
+      /** The working folder, an absolute path. */
+      cwd?: string
+      /** The event types that it declares. */
+      eventTypes?: Record<
+        string,
+        {
+          /** JSON Schema of the payload. */
+          schema: JsonObject
+          /** An event of this type ends the process. */
+          end?: 'completed' | 'failed' | 'cancelled'
+          /** An event of this type is a notice to the wake target. */
+          wake?: boolean
+          /** The facet that the payload becomes. */
+          facet?: string
+        }
+      >
+      /** The session that gets its notices. */
+      wakeTarget?: string
+      /** Limits of the process and its children. */
+      limits?: {
+        /** How often it may be begun when its holders die. */
+        attempts?: number
+        /** How deep its tree may grow, from the root. */
+        depth?: number
+        /** How many of its children may live at once; children inherit it. */
+        liveChildren?: number
+        /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+        runMs?: number
+        /** How much memory a command may use; children inherit it. */
+        memoryBytes?: number
+      }
+      /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+      allowance?: Amounts
+      /** Sessions that may see it. */
+      grants?: {
+        /** The id of a session. */
+        session: string
+        /** Stored with the grant. */
+        descriptor?: Json | undefined
+      }[]
+    }
+  | {
+      kind: 'external'
+      /** What to run. */
+      spec: {
+        /** What it does. */
+        description: string
+        /** Where it is found outside of Reeve. */
+        ref?: Json | undefined
+      }
+      /** Chosen by the caller: the same pid with the same request is the same process. */
+      pid?: string
+      /** The same key of the same caller with the same request is the same process. */
+      idempotencyKey?: string
+      /** A name for the process, in place of its pid. */
+      name?: string
+      /** If a live process of the same session, or outside of all sessions, has this name: keep it and start none, or end it first. */
+      ifRunning?: 'keep' | 'replace'
+      /** A name for people. */
+      label?: string
+      /** What it is an instance of, for filters. */
+      definition?: Json | undefined
+      /** The pid of its parent. */
+      parent?: string
+      /** The pid of the process that it restarts. */
+      restartOf?: string
+      /** One notice when all processes of the group have ended. */
+      group?: {
+        /** The id of the group. */
+        id: string
+        /** How many processes the group has. */
+        size: number
+        /** Its index in the group. */
+        index?: number
+      }
+      /** The scope that it belongs to. */
+      owner?: Owner
+      /** What caused it, as it is recorded. */
+      causedBy?: JsonObject
+      /** Copied to its notices, for the reader. */
+      replyTo?: Json | undefined
+      /** When this ends, the process is stopped. */
+      lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+      /** What may follow when its holder is lost. */
+      recovery?: 'rerunnable' | 'bound' | 'external'
+      /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+      placement?: string
+      /** Its execution environment. */
+      envRef?: string
+      /** The working folder, an absolute path. */
+      cwd?: string
+      /** The event types that it declares. */
+      eventTypes?: Record<
+        string,
+        {
+          /** JSON Schema of the payload. */
+          schema: JsonObject
+          /** An event of this type ends the process. */
+          end?: 'completed' | 'failed' | 'cancelled'
+          /** An event of this type is a notice to the wake target. */
+          wake?: boolean
+          /** The facet that the payload becomes. */
+          facet?: string
+        }
+      >
+      /** The session that gets its notices. */
+      wakeTarget?: string
+      /** Limits of the process and its children. */
+      limits?: {
+        /** How often it may be begun when its holders die. */
+        attempts?: number
+        /** How deep its tree may grow, from the root. */
+        depth?: number
+        /** How many of its children may live at once; children inherit it. */
+        liveChildren?: number
+        /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+        runMs?: number
+        /** How much memory a command may use; children inherit it. */
+        memoryBytes?: number
+      }
+      /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+      allowance?: Amounts
+      /** Sessions that may see it. */
+      grants?: {
+        /** The id of a session. */
+        session: string
+        /** Stored with the grant. */
+        descriptor?: Json | undefined
+      }[]
+    }
+
+type CommandSpecInput = {
+  /** A program and its arguments, without a shell. */
+  argv?: string[]
+  /** A command line for the user's shell, passed on unchanged. */
+  run?: string
+  /** Variables that are added to the base environment. */
+  env?: Record<string, string>
+  /** Names of secrets that it may see, from its client or from the base environment. */
+  passEnv?: string[]
+  /** Whole: it runs in the environment of inherited; part: in the base environment plus inherited. Nothing of it is stored. */
+  inheritEnv?: 'whole' | 'part'
+  /** Names of variables of inherited that keep their values when a restart passes another inherited. */
+  keepEnv?: string[]
+  /** Runs it in a terminal, 120 × 30 by default. */
+  pty?:
+    | boolean
+    | {
+        /** The width in columns. */
+        cols?: number
+        /** The height in rows. */
+        rows?: number
+      }
+  /** Empty by default; a pipe for write and closeInput; or the whole input as text. */
+  stdin?:
+    | ('null' | 'pipe')
+    | {
+        /** The whole input. */
+        text: string
+      }
+  /** One pipe, two pipes whose bytes are tagged, or a file that the program writes itself. */
+  output?: 'merged' | 'tagged' | 'direct'
+  /** How many bytes at the end of its output are kept; by default as many as for other commands. */
+  keepBytes?: number
+  /** How long it may run, in milliseconds. */
+  timeoutMs?: number
+  /** How long it may print nothing, in milliseconds. */
+  idleTimeoutMs?: number
+  /** The signal that asks it to end; SIGTERM by default. */
+  endSignal?: string
+  /** How long it may take to end before it is forced, in milliseconds; 0: it is never forced. */
+  graceMs?: number
+  /** Lines of its output that become notices to its owner. */
+  watch?: {
+    /** A text that a line contains. */
+    text?: string
+    /** An RE2 pattern that a line matches. */
+    pattern?: string
+    /** Its name in notices. */
+    name?: string
+  }[]
+  /** How to tell that it is ready. */
+  ready?:
+    | {
+        /** An RE2 pattern that a line matches. */
+        log: string
+        /** How long it may take to be ready, in milliseconds; 60 s by default. */
+        timeoutMs?: number
+      }
+    | {
+        /** A port that accepts connections. */
+        port: number
+        /** How long it may take to be ready, in milliseconds; 60 s by default. */
+        timeoutMs?: number
+      }
+    | {
+        /** A URL that answers without a server error. */
+        http: string
+        /** How long it may take to be ready, in milliseconds; 60 s by default. */
+        timeoutMs?: number
+      }
+    | {
+        /** A shell command that succeeds. */
+        command: string
+        /** How long it may take to be ready, in milliseconds; 60 s by default. */
+        timeoutMs?: number
+      }
+  /** Whether its owner gets a notice of its end; complete by default. If it is given for a command without an owner, the notice goes to the person at the machine. */
+  notify?: 'complete' | 'failure' | 'none'
+  /** Sends its owner a notice that it still prints, at most this often; 60000 or more. */
+  heartbeatMs?: number
+  /** Whether it is started again after it ended by itself, as a new process of the same name. */
+  restart?: {
+    /** Failure: after it failed or was lost; always: after every end. */
+    on: 'never' | 'failure' | 'always'
+    /** The delay before the first restart, doubled each time; 1 s by default. */
+    delayMs?: number
+    /** The longest delay; 60 s by default. */
+    maxDelayMs?: number
+    /** How many restarts in a row; 10 by default. */
+    limit?: number
+  }
+  /** Exceeding one ends the command. */
+  limits?: {
+    /** Memory of all its programs. */
+    memoryBytes?: number
+    /** CPU time of all its programs. */
+    cpuSeconds?: number
+    /** Open files of each program. */
+    openFiles?: number
+    /** Bytes that it may print. */
+    outputBytes?: number
+  }
+}
+
+type FilterInput = {
+  /** By default all processes that have not ended. */
+  status?:
+    | 'any'
+    | (
+        | (
+            | 'queued'
+            | 'running'
+            | 'waiting'
+            | 'paused'
+            | 'stopping'
+            | 'completed'
+            | 'failed'
+            | 'cancelled'
+            | 'abandoned'
+          )
+        | (
+            | 'queued'
+            | 'running'
+            | 'waiting'
+            | 'paused'
+            | 'stopping'
+            | 'completed'
+            | 'failed'
+            | 'cancelled'
+            | 'abandoned'
+          )[]
+      )
+  /** Kinds of processes. */
+  kind?:
+    | ('command' | 'agent' | 'workflow' | 'tool' | 'external')
+    | ('command' | 'agent' | 'workflow' | 'tool' | 'external')[]
+  /** What it waits for; true: anything, false: nothing. */
+  waiting?:
+    | boolean
+    | (
+        | ('child' | 'signal' | 'message' | 'approval' | 'timer' | 'input')
+        | ('child' | 'signal' | 'message' | 'approval' | 'timer' | 'input')[]
+      )
+  /** An object matches if the definition has all its members. */
+  definition?: Json[]
+  /** Labels. */
+  label?: string | string[]
+  /** Names. */
+  name?: string | string[]
+  /** All given selectors must match. */
+  owner?: {
+    /** A selector of the owner. */
+    session?: string | string[]
+    /** A selector of the owner. */
+    turn?: string | string[]
+    /** A selector of the owner. */
+    toolCall?: string | string[]
+    /** A selector of the owner. */
+    terminal?: string | string[]
+    /** A selector of the owner. */
+    extension?: string | string[]
+    /** A selector of the owner. */
+    hook?: string | string[]
+    /** A selector of the owner. */
+    sandbox?: string | string[]
+    /** A selector of the owner. */
+    source?: string | string[]
+  }
+  /** Pids of parents. */
+  parent?: string | string[]
+  /** Pids of the roots of trees. */
+  root?: string | string[]
+  /** Pids. */
+  pid?: string | string[]
+  /** Milliseconds since 1970. */
+  createdAfter?: number
+  /** Milliseconds since 1970. */
+  createdBefore?: number
+}
+
+type InheritedInput = {
+  /** The environment variables. */
+  env: Record<string, string>
+  /** The file mode mask. */
+  umask?: number
+  /** Soft and hard resource limits by name, like nofile; null: unlimited. */
+  rlimits?: Record<string, [number | null, number | null]>
+}
+
+type ReaderInput = {
+  /** An id for the reader. */
+  id: string
+  /** When it connected, by the clock of the daemon: `now` of whoami. */
+  since: number
+}
+
+type WorkInput =
+  | {
+      type: 'end_step'
+      /** The step that ended. */
+      step:
+        | {
+            /** The number of the step, from 1. */
+            place: number
+            kind: 'step' | 'sleep' | 'signal' | 'spawn' | 'wait'
+            /** The name of the step. */
+            name: string
+            /** When it began. */
+            began: number
+            /** How often it was tried. */
+            tries: number
+            /** How it ended. */
+            how: 'done'
+            /** Its encoded result. */
+            value?: Json | undefined
+          }
+        | {
+            /** The number of the step, from 1. */
+            place: number
+            kind: 'step' | 'sleep' | 'signal' | 'spawn' | 'wait'
+            /** The name of the step. */
+            name: string
+            /** When it began. */
+            began: number
+            /** How often it was tried. */
+            tries: number
+            /** How it ended. */
+            how: 'failed'
+            /** The message of the error. */
+            error: string
+            /** The encoded error. */
+            thrown?: Json | undefined
+          }
+    }
+  | {
+      type: 'retry_step'
+      /** The step that failed. */
+      step: {
+        /** The number of the step, from 1. */
+        place: number
+        kind: 'step' | 'sleep' | 'signal' | 'spawn' | 'wait'
+        /** The name of the step. */
+        name: string
+        /** How often it was tried. */
+        tries: number
+        /** The message of the error. */
+        error: string
+        /** When it is tried again. */
+        retryAt: number
+      }
+    }
+  | {
+      type: 'enter_wait'
+      /** A wait of the process. */
+      wait: {
+        /** What is waited for. */
+        on: 'child' | 'signal' | 'timer'
+        /** The name that is waited for. */
+        name: string
+        /** Which wait for this name it is, from 1. */
+        ordinal: number
+        /** The number of the step, from 1. */
+        place?: number
+      }
+      /** When the wait times out; null: never. */
+      until: number | null
+    }
+  | {
+      type: 'leave_wait'
+      /** A wait of the process. */
+      wait: {
+        /** What is waited for. */
+        on: 'child' | 'signal' | 'timer'
+        /** The name that is waited for. */
+        name: string
+        /** Which wait for this name it is, from 1. */
+        ordinal: number
+        /** The number of the step, from 1. */
+        place?: number
+      }
+      /** How the wait ended. */
+      how: 'due' | 'ended' | 'timed_out'
+      /** What the wait answered with. */
+      value: Json
+    }
+  | {
+      type: 'park'
+      /** Its open waits. */
+      waits: {
+        /** What is waited for. */
+        on: 'child' | 'signal' | 'timer'
+        /** The name that is waited for. */
+        name: string
+        /** Which wait for this name it is, from 1. */
+        ordinal: number
+        /** The number of the step, from 1. */
+        place?: number
+      }[]
+    }
+  | {
+      type: 'spawn'
+      /** The child to register. */
+      request: RegistrationInput
+      /** The number of the step, from 1. */
+      place: number
+    }
+  | {
+      type: 'end'
+      /** How the process ended. */
+      status: 'completed' | 'failed' | 'cancelled'
+      /** The reason, as it is recorded. */
+      reason?: string
+      /** The result of the process. */
+      result?: Json | undefined
+    }
+  | {
+      type: 'release'
+    }
+  | {
+      type: 'give_up_stop'
+    }
+  | {
+      type: 'key'
+      /** A wait of the process. */
+      wait: {
+        /** What is waited for. */
+        on: 'child' | 'signal' | 'timer'
+        /** The name that is waited for. */
+        name: string
+        /** Which wait for this name it is, from 1. */
+        ordinal: number
+        /** The number of the step, from 1. */
+        place?: number
+      }
+    }
+  | {
+      type: 'seed'
+    }
+  | {
+      type: 'environment'
+    }
+  | {
+      type: 'events'
+      /** The seq to continue after. */
+      after: number
+      /** The maximum number of items. Default: `100`. */
+      limit?: number | undefined
+    }
