@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 export const now = () => performance.now()
 export const sleep = (ms: number) => setTimeout(ms)
 
-/** Looks again and again until it is so. What never comes is a failure to measure, not a long measurement. */
+/** Polls until the condition holds. A condition that never holds fails the measurement. */
 export async function until(
   what: string,
   isSo: () => Promise<boolean> | boolean,
@@ -19,7 +19,7 @@ export async function until(
 
 const LIMIT_MS = 60_000
 
-/** Runs `task` for 0 … count-1, at most `callers` at a time; each caller begins its next one when it has its answer. */
+/** Runs `task` for 0 … count-1, at most `callers` at a time; each caller starts its next task after the answer. */
 export async function byCallers(
   count: number,
   callers: number,
@@ -53,7 +53,7 @@ export async function inTurns(
 ): Promise<{ readonly first: number; readonly second: number; readonly ratio: number }> {
   const pairs: { first: number; second: number }[] = []
   for (let round = 0; round < rounds; round++) {
-    // Whoever goes second may find a warmer or a fuller disk: take turns in that, too.
+    // The second one may find a warmer or a fuller disk, so the order alternates, too.
     if (round % 2 === 0) pairs.push({ first: await first(), second: await second() })
     else {
       const later = await second()

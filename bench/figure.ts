@@ -6,7 +6,7 @@ export interface Figure {
   readonly ratio: number | null
   /** What the ratio is against. */
   readonly against: string | null
-  /** What is asked of it, where a goal is set, and whether this figure meets it. */
+  /** The goal, if there is one, and whether this figure meets it. */
   readonly goal?: string
   readonly met?: boolean
 }
@@ -47,7 +47,7 @@ export function figure(
   return { ...plain, goal: goal.text, met }
 }
 
-/** Three digits say all that such a measurement knows. */
+/** Three digits: a measurement is not more precise. */
 function rounded(value: number): number {
   return Math.abs(value) >= 1_000 ? Math.round(value) : Number(value.toPrecision(3))
 }

@@ -32,7 +32,7 @@ Examples
   npm run --silent bench -- durable --json > figures.jsonl
 `
 
-// What failed may have left something running, so the end is not waited for.
+// Exits explicitly, because a failed measurement may have left handles open.
 process.exit(await main(process.argv.slice(2)))
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -73,7 +73,7 @@ async function measure(
     if (json) console.log(JSON.stringify({ suite: name, ...figure }))
   }
   const tried = figures.length + failures.length
-  if (tried === 0) throw new Error(`Nothing of suite ${name} is called ${only}.`)
+  if (tried === 0) throw new Error(`No measurement of suite ${name} matches ${only}.`)
   const note = quick ? ', with --quick: no result to quote' : ''
   if (!json) console.log(`\n${table(figures)}\nMeasured in ${seconds(begun)}${note}.`)
   if (failures.length > 0) console.error(`Could not be measured: ${failures.join('; ')}.`)
@@ -91,7 +91,7 @@ interface Asked {
   readonly help: boolean
 }
 
-/** A string says what is wrong. */
+/** Returns an error message for wrong arguments. */
 function readArgs(argv: readonly string[]): Asked | { readonly help: true } | string {
   try {
     const { values, positionals } = parseArgs({
@@ -108,8 +108,8 @@ function readArgs(argv: readonly string[]): Asked | { readonly help: true } | st
     })
     if (values.help) return { help: true }
     const [name, ...more] = positionals
-    if (name === undefined) return 'Which suite?'
-    if (more.length > 0) return `One suite at a time; ${more.join(' ')} is too much.`
+    if (name === undefined) return 'Name a suite.'
+    if (more.length > 0) return `Give one suite at a time, not also ${more.join(' ')}.`
     const suite = suites[name]
     if (suite === undefined) return `There is no suite ${name}.`
     const count = values.count === undefined ? undefined : Number(values.count)

@@ -11,22 +11,22 @@ export interface SuiteOptions {
   readonly count: number | undefined
   /** An empty folder of this run's own, removed afterwards. */
   readonly folder: string
-  /** Tells whoever waits what is being measured. */
+  /** Reports progress. */
   readonly say: (text: string) => void
-  /** One measurement that failed fails the run, but does not keep the others from being made. */
+  /** A failed measurement fails the run, but the others are still made. */
   readonly failed: (what: string, error: unknown) => void
 }
 
-/** A set of measurements; each figure is given as soon as it is known. */
+/** A set of measurements; it yields each figure as soon as it is known. */
 export interface Suite {
   readonly summary: string
   run(options: SuiteOptions): AsyncIterable<Figure>
 }
 
-/** By the name that says what is being measured. */
+/** By name. */
 export type Measurements = Readonly<Record<string, () => AsyncIterable<Figure>>>
 
-/** Those that are wanted, one after another. */
+/** Makes the selected measurements, one after another. */
 export async function* measureEach(
   measurements: Measurements,
   options: SuiteOptions,

@@ -1,7 +1,7 @@
 /**
- * Builds the package: `dist` has a few dozen files instead of hundreds, together with the packages that are plain JavaScript, so
- * that whatever starts is there sooner and takes less memory (docs/adr/0010). Lines stay as they are, so that traces can be
- * read. Types are written as they are, one file per source.
+ * Builds the package. `dist` has a few dozen files instead of hundreds, and bundles the packages that are plain JavaScript, so
+ * that programs start faster and take less memory (docs/adr/0010). The code is not minified, so that stack traces are
+ * readable. Type declarations are one file per source.
  */
 import { execFile } from 'node:child_process'
 import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,14 +13,14 @@ import { rolldown } from 'rolldown'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
-/** What others import, and what is started by its path. */
+/** Entry points: imported by users, or started by path. */
 const ENTRIES = ['index', 'sqlite', 'postgres', 'testing/index', 'main', 'keeper/main', 'demo/worker']
 
-/** They have native parts, look for files of their own beside them, or come without their licence. */
-const LEFT_OUT = ['@lydell/node-pty', 'pino', '@xterm/headless', 'postgres']
+/** Not bundled: they have native parts, read files beside them, or come without their licence. */
+const EXTERNAL = ['@lydell/node-pty', 'pino', '@xterm/headless', 'postgres']
 
-/** What packages have in them of others. */
-const WITHIN: Readonly<Record<string, readonly string[]>> = {
+/** Packages that these packages bundle themselves. */
+const BUNDLED_WITHIN: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/server': [
     'ajv',
     'ajv-formats',
@@ -31,7 +31,7 @@ const WITHIN: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Makes `folder` anew, as the package has it. */
+/** Replaces `folder` by the files of the package. */
 export async function build(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   await Promise.all([bundle(folder), writeTypes(folder)])
@@ -42,7 +42,7 @@ export async function bundle(folder: string): Promise<void> {
   const bundled = await rolldown({
     input: Object.fromEntries(ENTRIES.map((name) => [name, join(ROOT, 'src', `${name}.ts`)])),
     platform: 'node',
-    external: (id) => !id.startsWith('.') && !isAbsolute(id) && isLeftOut(id),
+    external: (id) => !id.startsWith('.') && !isAbsolute(id) && isExternal(id),
   })
   const { output } = await bundled.write({
     dir: folder,
@@ -57,16 +57,16 @@ export async function bundle(folder: string): Promise<void> {
   writeFileSync(join(folder, 'licenses.txt'), licencesOf(modules))
 }
 
-function isLeftOut(id: string): boolean {
-  return isBuiltin(id) || LEFT_OUT.some((name) => id === name || id.startsWith(`${name}/`))
+function isExternal(id: string): boolean {
+  return isBuiltin(id) || EXTERNAL.some((name) => id === name || id.startsWith(`${name}/`))
 }
 
-/** Of the packages whose texts are in the build. */
+/** The licences of the bundled packages. */
 function licencesOf(modules: readonly string[]): string {
   const found = modules.flatMap(
     (module) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(module)?.[1] ?? [],
   )
-  return [...new Set(found.flatMap((name) => [name, ...(WITHIN[name] ?? [])]))]
+  return [...new Set(found.flatMap((name) => [name, ...(BUNDLED_WITHIN[name] ?? [])]))]
     .sort()
     .map((name) => `${name}\n${'='.repeat(name.length)}\n\n${licenceOf(name)}`)
     .join('\n\n')
@@ -76,11 +76,11 @@ function licenceOf(name: string): string {
   const file = ['LICENSE', 'LICENSE.md', 'LICENSE.txt', 'license', 'UNLICENSE']
     .map((one) => join(ROOT, 'node_modules', name, one))
     .find((one) => existsSync(one))
-  if (file === undefined) throw new Error(`${name} comes without its licence: leave it out of the build.`)
+  if (file === undefined) throw new Error(`${name} comes without its licence: do not bundle it.`)
   return readFileSync(file, 'utf8').trim()
 }
 
-/** They are checked by `npm test`. */
+/** Unchecked here; `npm test` checks the types. */
 async function writeTypes(folder: string): Promise<void> {
   const tsc = join(ROOT, 'node_modules/.bin/tsc')
   await promisify(execFile)(tsc, ['-p', 'tsconfig.build.json', '--noCheck', '--outDir', folder], {

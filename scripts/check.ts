@@ -1,4 +1,4 @@
-/** Runs every gate, also after one has failed, and says of each whether it passed. */
+/** Runs all gates, also after a failure, and reports which passed. */
 import { spawnSync } from 'node:child_process'
 
 const gates: Record<string, readonly string[]> = {
@@ -15,7 +15,7 @@ process.exitCode = failed.length === 0 ? 0 : 1
 
 function passes(gate: string) {
   const [program = '', ...args] = gates[gate] ?? []
-  // A shell on Windows alone: the programs there are .cmd files.
+  // On Windows the programs are .cmd files, which need a shell.
   const run = spawnSync(program, args, { encoding: 'utf8', shell: process.platform === 'win32' })
   const ok = run.status === 0
   console.log(`${gate}: ${ok ? 'ok' : 'failed'}`)

@@ -1,9 +1,9 @@
 /**
- * Writes into package-lock.json the optional packages of foreign platforms that the registry in use did not
- * have when the lock was made. npm leaves such packages out, and `npm ci` then refuses the lock it wrote.
- * Versions come from the packages that ask for them, platforms from the names. What is added has no hash, so
- * those platforms trust their registry for it, until the lock is made anew with a registry that has it all.
- * Run it after `npm install`; where nothing is missing it changes nothing.
+ * Adds the optional packages of other platforms to package-lock.json that the registry did not have when the lock was
+ * made. npm leaves such packages out, and then `npm ci` rejects its own lock.
+ * Versions come from the dependent packages, platforms from the names. Added entries have no hash, so those
+ * platforms trust their registry, until the lock is regenerated with a registry that has all packages.
+ * Run it after `npm install`; it changes nothing if nothing is missing.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 

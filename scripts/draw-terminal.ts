@@ -1,4 +1,4 @@
-/** Writes docs/terminal.svg: types a few lines into a shell, with a home of its own, and draws what really came. */
+/** Writes docs/terminal.svg: runs a few lines in a shell, with a temporary home, and draws their real output. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 
 const script = 'for n in 1 2 3 4; do echo "step $n of 4"; sleep 1; done; exit 3\n'
 
-const typed = [
+const commands = [
   'cat build.sh',
   'reeve run -d --name build -- sh build.sh',
   'kill -9 $(reeve status --json | jq .daemon.osPid)     # the daemon dies; the build does not',
@@ -18,39 +18,39 @@ const typed = [
 const COLUMNS = 94
 const WIDTH = { column: 8.43, line: 20, left: 20, top: 58, bottom: 18 }
 
-const place = mkdtempSync(join(tmpdir(), 'draw-'))
+const folder = mkdtempSync(join(tmpdir(), 'draw-'))
 try {
-  writeFileSync(join(place, 'build.sh'), script)
-  writeFileSync('docs/terminal.svg', drawn(typed.flatMap((line) => [`$ ${line}`, ...printedBy(line)])))
+  writeFileSync(join(folder, 'build.sh'), script)
+  writeFileSync('docs/terminal.svg', draw(commands.flatMap((line) => [`$ ${line}`, ...outputOf(line)])))
 } finally {
   shell('reeve down')
-  rmSync(place, { recursive: true, force: true })
+  rmSync(folder, { recursive: true, force: true })
 }
 
-function printedBy(line: string): string[] {
+function outputOf(line: string): string[] {
   return shell(line).replace(/\n$/, '').split('\n').filter(Boolean)
 }
 
 function shell(line: string): string {
-  const bin = join(place, 'bin')
+  const bin = join(folder, 'bin')
   mkdirSync(bin, { recursive: true })
   const launcher = `#!/bin/sh\nexec '${process.execPath}' '${resolve('bin/reeve.mjs')}' "$@"\n`
   writeFileSync(join(bin, 'reeve'), launcher, { mode: 0o755 })
   return execFileSync('bash', ['-c', line], {
-    cwd: place,
+    cwd: folder,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...process.env,
       PATH: `${bin}:${process.env['PATH']}`,
-      REEVE_HOME: join(place, 'home'),
+      REEVE_HOME: join(folder, 'home'),
       REEVE_LISTEN: 'off',
       NO_COLOR: '1',
     },
   })
 }
 
-function drawn(lines: readonly string[]): string {
+function draw(lines: readonly string[]): string {
   const width = Math.round(COLUMNS * WIDTH.column + 2 * WIDTH.left)
   const height = WIDTH.top + (lines.length - 1) * WIDTH.line + WIDTH.bottom
   const dots = ['#ff5f57', '#febc2e', '#28c840'].map(

@@ -1,10 +1,10 @@
 /**
- * Runs the tests several times beside busy loops, and adds up which tests failed and which passed at their
- * second try only. Exit code 1 if a run failed, or if a test needed its second try twice or more.
+ * Runs the tests several times under load, and counts which tests failed and which passed only when retried.
+ * Exit code 1 if a run failed, or if a test was retried twice or more.
  *
  *   npm run test:repeat -- --runs 10 --busy 2
  *
- * What follows a second `--` goes to vitest.
+ * Arguments after a second `--` go to Vitest.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -25,10 +25,10 @@ const { values, positionals: vitestArgs } = parseArgs({
 })
 const runs = countOf('runs', values.runs, 1)
 const busy = countOf('busy', values.busy, 0)
-/** A run that takes longer is ended, and has failed. */
+/** A longer run is killed and counts as failed. */
 const limitMs = countOf('minutes', values.minutes, 1) * 60_000
 
-/** Ends the run that is under way. */
+/** Ends the current run. */
 const stopped = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort())
 
@@ -73,7 +73,7 @@ function inShort(record: RunRecord | undefined): string {
   return `${passed} passed, ${failed.length} failed, ${skipped.length} skipped, ${retried.length} at the second try`
 }
 
-/** Prints the closing table, and answers whether all is well. */
+/** Prints the summary; returns whether all runs passed. */
 function report(): boolean {
   const failed = counted(records.flatMap((record) => record?.failed ?? []))
   const retried = counted(records.flatMap((record) => record?.retried ?? []))
@@ -103,7 +103,7 @@ function printTable(rows: readonly CountedFailure[]): void {
   for (const { test, error, times } of rows) console.log(`  ${times} × ${test}\n      ${error}`)
 }
 
-/** A loop ends by itself when this process is gone. */
+/** The loop ends when this process has ended. */
 function startBusyLoop(): ChildProcess {
   return spawn(process.execPath, ['-e', `while (process.ppid === ${process.pid});`], { stdio: 'ignore' })
 }

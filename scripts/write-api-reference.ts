@@ -26,8 +26,8 @@ interface Member {
   readonly schema: Schema
 }
 
-/** Deeper than this a member is shown as an object, and the OpenAPI document has the rest. */
-const DEPTH = 2
+/** Deeper members are shown as an object; the OpenAPI document has the rest. */
+const MAX_DEPTH = 2
 
 const HEAD = `# API reference
 
@@ -81,7 +81,7 @@ function membersOf(schema: Schema): Member[] {
     const label = kind.properties?.['kind']?.const
     return below(kind, '', 1).map((member) => ({ ...member, label }))
   })
-  // What is the same for all kinds is said once; what is not, with its kind.
+  // A member that is the same for all kinds is listed once, any other with its kind.
   const shared = ({ path, schema }: Member) =>
     found.filter((other) => other.path === path && same(other.schema, schema)).length === kinds.length
   const seen = new Set<string>()
@@ -105,7 +105,7 @@ function below(schema: Schema, prefix: string, depth: number): Member[] {
     const path = `${prefix}${name}`
     const optional = !(schema.required ?? []).includes(name)
     const here = { path, optional, schema: member }
-    const hasMembers = depth < DEPTH && Object.keys(member.properties ?? {}).length > 0
+    const hasMembers = depth < MAX_DEPTH && Object.keys(member.properties ?? {}).length > 0
     return hasMembers ? [here, ...below(member, `${path}.`, depth + 1)] : [here]
   })
 }

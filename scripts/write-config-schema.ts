@@ -1,4 +1,4 @@
-/** Writes docs/reeve.schema.json, by which editors know what reeve.json may hold. A test compares it with the settings. */
+/** Writes docs/reeve.schema.json, with which editors check reeve.json. A test compares it with the settings. */
 import { writeFileSync } from 'node:fs'
 import { configurationJsonSchema } from '../src/daemon/settings.ts'
 

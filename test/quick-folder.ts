@@ -2,11 +2,11 @@ import { accessSync, constants, readFileSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
 const IN_MEMORY = '/dev/shm'
-const LEAST_BYTES = 2 * 1024 ** 3
+const MIN_FREE_BYTES = 2 * 1024 ** 3
 
 /**
- * Where stores of tests lie: in memory, if there is a file system for that. Most tests wait for the disk otherwise, at each of
- * their commits; and what they are about is the death of processes, not that of machines.
+ * The folder for stores of tests: in memory, if there is a memory file system. On a disk most tests would wait for each
+ * commit, and they test killed processes, not power failures.
  */
 export const quickFolder: string = isUsable() ? IN_MEMORY : tmpdir()
 
@@ -17,7 +17,7 @@ function isUsable(): boolean {
     const { bavail, bsize } = statfsSync(IN_MEMORY)
     const mounted = readFileSync('/proc/mounts', 'utf8').split('\n')
     const options = mounted.findLast((line) => line.split(' ')[1] === IN_MEMORY)?.split(' ')[3] ?? 'noexec'
-    return bavail * bsize >= LEAST_BYTES && !options.split(',').includes('noexec')
+    return bavail * bsize >= MIN_FREE_BYTES && !options.split(',').includes('noexec')
   } catch {
     return false
   }

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { quickFolder } from './quick-folder.ts'
 
-/** A folder of its own for one test, removed when the test is over. */
+/** Makes a folder for one test; removed when the test is over. */
 export function tempFolder(): string {
   const folder = mkdtempSync(join(quickFolder, 'reeve-test-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** A place for a store, in a folder of its own. */
+/** A path for a new store, in its own temporary folder. */
 export function tempStore(): string {
   return join(tempFolder(), 'reeve.db')
 }

@@ -2,14 +2,14 @@ import { byCallers, median, now, quantile, sleep } from '../clock.ts'
 import { type Figure, figure, valueAtMost } from '../figure.ts'
 import { type Asked, Asker } from './asker.ts'
 import { bareServer } from './bare.ts'
-import type { Site } from './site.ts'
+import type { Setup } from './setup.ts'
 import { Daemon } from './start-daemon.ts'
 
 const COMMANDS = 50
 const PER_SECOND = 300
 const CALLERS = 8
 const MAX_MS = 20
-const PRINTS = 'i=0; while :; do i=$((i+1)); echo "line $i of somebody who prints"; sleep 0.1; done'
+const PRINTS = 'i=0; while :; do i=$((i+1)); echo "line $i of a program that prints"; sleep 0.1; done'
 
 interface Load {
   readonly p50: number
@@ -17,12 +17,12 @@ interface Load {
   readonly perSecond: number
 }
 
-/** Requests at a fixed rate while commands print: a third each lists, shows, and polls what was printed since. */
+/** Requests at a fixed rate while commands print: a third each are list, show, and poll. */
 export async function* api(
-  site: Site,
+  setup: Setup,
   { seconds, rounds }: { seconds: number; rounds: number },
 ): AsyncGenerator<Figure> {
-  const daemon = await Daemon.start(site)
+  const daemon = await Daemon.start(setup)
   const server = await bareServer()
   const bare = new Asker(server.said)
   try {
@@ -31,7 +31,7 @@ export async function* api(
     const requests = mixOf(pids)
     const sizes = await sizesOf(daemon.asker, requests)
     const ours = async () => load(seconds, (index) => daemon.asker.ask(requestAt(requests, index)))
-    // What is printed meanwhile is there for the floor, too: the commands go on.
+    // The commands go on printing while the floor is measured, too.
     const floor = async () => load(seconds, (index) => bare.ask(ofSize(requestAt(requests, index), sizes)))
     await load(WARM_SECONDS, (index) => daemon.asker.ask(requestAt(requests, index)))
     await load(WARM_SECONDS, (index) => bare.ask(ofSize(requestAt(requests, index), sizes)))
@@ -78,8 +78,8 @@ function ofSize(asked: Asked, sizes: ReadonlyMap<Asked, number>): Asked {
 }
 
 /**
- * Each request is sent when it is due, whether or not those before it were answered, and is timed from then on: what
- * waits for its turn, here or there, is not left out.
+ * Sends each request when it is due, whether or not earlier ones were answered, and times it from then on. So queueing,
+ * on either side, is included.
  */
 async function load(seconds: number, ask: (index: number) => Promise<unknown>): Promise<Load> {
   const count = seconds * PER_SECOND
@@ -90,7 +90,7 @@ async function load(seconds: number, ask: (index: number) => Promise<unknown>): 
   for (let index = 0; index < count; ) {
     const due = begun + (index * 1_000) / PER_SECOND
     const wait = due - now()
-    // Timers are whole milliseconds, and late: all that is due by now is sent now.
+    // Timers are late and have a resolution of 1 ms, so everything that is due is sent now.
     if (wait > 0) await sleep(Math.ceil(wait))
     for (const at = now(); index < count && begun + (index * 1_000) / PER_SECOND <= at; index++)
       asked.push(answered(ask(index), times).catch((error) => failures.push(error)))

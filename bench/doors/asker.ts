@@ -13,10 +13,10 @@ export interface Answer {
   readonly bytes: number
 }
 
-/** Fewer than a daemon lets in: what is beyond waits here, and that counts. */
+/** Fewer than a daemon accepts. Further requests queue here, and their wait counts. */
 const MAX_CONNECTIONS = 128
 
-/** A plain HTTP client with connections that are used again: the same for Reeve and for every floor. */
+/** A plain HTTP client with keep-alive, the same for Reeve and for every floor. */
 export class Asker {
   readonly #agent = new http.Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS })
   readonly #to: http.RequestOptions
@@ -28,7 +28,7 @@ export class Asker {
     this.#token = token
   }
 
-  /** Resolves when the answer has been read to its end, piece by piece. Any but a good one is an error. */
+  /** Resolves when the answer has been read to its end. Throws unless it is a success. */
   async ask({ method = 'GET', path, body }: Asked, onPiece?: (piece: Buffer) => void): Promise<Answer> {
     const text = body === undefined ? undefined : JSON.stringify(body)
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
@@ -50,7 +50,7 @@ export class Asker {
       response.on('error', reject)
     })
     request.on('error', (error: NodeJS.ErrnoException) => {
-      // The other side let a connection go that was idle, just when it was used again.
+      // The server closed an idle connection just when it was reused.
       const isStale = request.reusedSocket && error.code === 'ECONNRESET'
       if (isStale) resolve(this.ask({ method, path, body }, onPiece))
       else reject(error)

@@ -14,7 +14,7 @@ export async function timed(program: string, args: readonly string[], env = proc
 
 export const bareNode = () => timed(process.execPath, ['-e', '0'])
 
-/** A program that says one line when it is ready, and what it said. */
+/** A program that prints one line when it is ready, and that line. */
 export interface Bare {
   readonly osPid: number
   readonly said: string
@@ -24,7 +24,7 @@ export interface Bare {
 /** Node with nothing to do. */
 export const idleNode = () => started(['-e', 'console.log("ready"); setInterval(() => {}, 2 ** 30)'])
 
-/** Node's own HTTP server, in an OS process of its own; it says its URL. */
+/** Node's HTTP server in its own OS process; it prints its URL. */
 export const bareServer = () => started([fileURLToPath(import.meta.resolve('./bare-server.ts'))])
 
 async function started(args: readonly string[]): Promise<Bare> {

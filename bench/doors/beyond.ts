@@ -8,7 +8,7 @@ export interface Beyond {
   readonly ratio: number
 }
 
-/** How much more one thing takes than another, measured in turns. Who goes first changes from round to round. */
+/** How much longer one thing takes than another, measured in turns, with alternating order. */
 export async function beyond(
   rounds: number,
   ours: () => Promise<number>,

@@ -5,10 +5,10 @@ import type { OutputOf } from '../../src/index.ts'
 import { inTurns, now } from '../clock.ts'
 import { type Figure, figure, ratioAtLeast } from '../figure.ts'
 import { writeNumberedLines } from '../host/numbered-lines.ts'
-import { quoted } from '../host/site.ts'
+import { quoted } from '../host/setup.ts'
 import { Asker } from './asker.ts'
 import { bareServer } from './bare.ts'
-import { freshFolder, type Site } from './site.ts'
+import { freshFolder, type Setup } from './setup.ts'
 import { Daemon } from './start-daemon.ts'
 
 const MB = 1e6
@@ -19,16 +19,16 @@ interface Size {
   readonly rounds: number
 }
 
-/** A reader who comes when everything has been printed, and reads it from the beginning. */
-export async function* catchUp(site: Site, { bytes, rounds }: Size): AsyncGenerator<Figure> {
-  const folder = freshFolder(site, 'catch-up')
+/** A late reader that reads all output from the beginning. */
+export async function* catchUp(setup: Setup, { bytes, rounds }: Size): AsyncGenerator<Figure> {
+  const folder = freshFolder(setup, 'catch-up')
   const data = join(folder, 'data')
   writeNumberedLines(data, bytes)
-  const daemon = await Daemon.start(site, { REEVE_OUTPUT_TAIL_BYTES: String(2 * bytes) })
+  const daemon = await Daemon.start(setup, { REEVE_OUTPUT_TAIL_BYTES: String(2 * bytes) })
   const server = await bareServer()
   const bare = new Asker(server.said)
   const { connect } = (await import(
-    pathToFileURL(site.built.reeve).href
+    pathToFileURL(setup.built.reeve).href
   )) as typeof import('../../src/index.ts')
   const reeve = await connect({ home: daemon.home })
   const rate = async (read: () => Promise<number>) => {
@@ -55,7 +55,7 @@ export async function* catchUp(site: Site, { bytes, rounds }: Size): AsyncGenera
     const unread: string[] = []
     for (let round = 0; round < rounds; round++) unread.push(await printed(daemon, data))
     const readers = {
-      // The first has it looked through for secrets.
+      // The first read scans it for secrets.
       'the first reader': () => stream(unread.pop() ?? ''),
       'a later reader': () => stream(pid),
     }
@@ -75,7 +75,7 @@ export async function* catchUp(site: Site, { bytes, rounds }: Size): AsyncGenera
   }
 }
 
-/** A command that has printed all of it. */
+/** A command that has printed everything. */
 async function printed(daemon: Daemon, data: string): Promise<string> {
   const pid = await daemon.run(`cat ${quoted(data)}`)
   const waited = (await daemon.asker.json({ path: `/v1/processes/${pid}/wait` })) as OutputOf<'wait'>
@@ -83,7 +83,7 @@ async function printed(daemon: Daemon, data: string): Promise<string> {
   return pid
 }
 
-/** Page after page, as its headers say where to go on. */
+/** Reads page after page, by the offsets in the headers. */
 async function readStream(asker: Asker, pid: string): Promise<number> {
   let read = 0
   for (let offset = '-1'; ; ) {

@@ -2,15 +2,15 @@ import { sleep } from '../clock.ts'
 import { type Figure, figure, valueAtMost } from '../figure.ts'
 import { pssBytes, rssBytes } from '../host/proc.ts'
 import { idleNode } from './bare.ts'
-import type { Site } from './site.ts'
+import type { Setup } from './setup.ts'
 import { Daemon } from './start-daemon.ts'
 
 const MB = 1e6
 const MAX_MB = 100
 
-/** A daemon and its keeper that nobody has asked anything yet, beside two Nodes that do nothing. */
-export async function* memory(site: Site, { settleMs }: { settleMs: number }): AsyncGenerator<Figure> {
-  const daemon = await Daemon.start(site)
+/** The memory of a fresh daemon and its keeper, compared with two idle Node processes. */
+export async function* memory(setup: Setup, { settleMs }: { settleMs: number }): AsyncGenerator<Figure> {
+  const daemon = await Daemon.start(setup)
   const bare = [await idleNode(), await idleNode()]
   try {
     const osPids = await daemon.osPids()

@@ -3,16 +3,16 @@ import { promisify } from 'node:util'
 import { type Figure, figure, valueAtMost } from '../figure.ts'
 import { bareNode, timed } from './bare.ts'
 import { beyond } from './beyond.ts'
-import type { Site } from './site.ts'
+import type { Setup } from './setup.ts'
 import { Daemon } from './start-daemon.ts'
 
 const MAX_MS = 150
 const COMMANDS = 20
 
 /** `reeve ps` with a daemon that runs a few commands. */
-export async function* ps(site: Site, { rounds }: { rounds: number }): AsyncGenerator<Figure> {
-  const daemon = await Daemon.start(site)
-  const args = [site.built.launcher, 'ps']
+export async function* ps(setup: Setup, { rounds }: { rounds: number }): AsyncGenerator<Figure> {
+  const daemon = await Daemon.start(setup)
+  const args = [setup.built.launcher, 'ps']
   try {
     const pids: string[] = []
     for (let index = 0; index < COMMANDS; index++) pids.push(await daemon.run(`exec sleep 100${index}`))

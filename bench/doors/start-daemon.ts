@@ -6,11 +6,11 @@ import type { OutputOf } from '../../src/index.ts'
 import { now, until } from '../clock.ts'
 import { isAlive } from '../host/proc.ts'
 import { Asker } from './asker.ts'
-import { freshFolder, type Site } from './site.ts'
+import { freshFolder, type Setup } from './setup.ts'
 
 const LOOK_MS = 1
 
-/** `reeve up` in a home of its own, with nothing set but a port of its own and what is given. */
+/** `reeve up` in its own home, with nothing set but a port and the given options. */
 export class Daemon {
   readonly home: string
   readonly env: NodeJS.ProcessEnv
@@ -27,11 +27,11 @@ export class Daemon {
     this.readyMs = ms
   }
 
-  static async start(site: Site, settings: Readonly<Record<string, string>> = {}): Promise<Daemon> {
-    const home = freshFolder(site, 'home')
-    const env = { ...environmentOf(site), REEVE_HOME: home, REEVE_LISTEN: '127.0.0.1:0', ...settings }
+  static async start(setup: Setup, settings: Readonly<Record<string, string>> = {}): Promise<Daemon> {
+    const home = freshFolder(setup, 'home')
+    const env = { ...environmentOf(setup), REEVE_HOME: home, REEVE_LISTEN: '127.0.0.1:0', ...settings }
     const begun = now()
-    const child = spawn(process.execPath, [site.built.launcher, 'up'], {
+    const child = spawn(process.execPath, [setup.built.launcher, 'up'], {
       env,
       stdio: ['ignore', 'ignore', 'pipe'],
     })
@@ -60,7 +60,7 @@ export class Daemon {
     return [daemon.osPid, keeper.osPid]
   }
 
-  /** Runs a line, and answers with the pid. */
+  /** Runs a shell line; returns the pid. */
   async run(line: string): Promise<string> {
     const body = { kind: 'command', spec: { argv: ['/bin/sh', '-c', line] } }
     const { record } = (await this.asker.json({
@@ -71,7 +71,7 @@ export class Daemon {
     return record.pid
   }
 
-  /** In order, with all that it runs; its keeper goes with it. */
+  /** In order, with all its commands and its keeper. */
   async close(): Promise<void> {
     const [, keeper] = await this.osPids()
     await this.asker.ask({ method: 'POST', path: '/v1/kill-all', body: { graceMs: 1 } })
@@ -83,8 +83,8 @@ export class Daemon {
   }
 }
 
-/** Code that was compiled once is kept, as it is for a user; here that lies in the folder of this run. */
-function environmentOf({ folder }: Site): NodeJS.ProcessEnv {
+/** The compile cache is warm, as it is for a user; here it lies in the folder of this run. */
+function environmentOf({ folder }: Setup): NodeJS.ProcessEnv {
   const caches = join(folder, 'caches')
   mkdirSync(caches, { recursive: true })
   return { ...process.env, XDG_CACHE_HOME: caches }

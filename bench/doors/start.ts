@@ -1,15 +1,15 @@
 import { type Figure, figure, valueAtMost } from '../figure.ts'
 import { bareNode } from './bare.ts'
 import { beyond } from './beyond.ts'
-import type { Site } from './site.ts'
+import type { Setup } from './setup.ts'
 import { Daemon } from './start-daemon.ts'
 
 const MAX_MS = 300
 
 /** `reeve up` in an empty home, until it answers that it is ready. */
-export async function* start(site: Site, { rounds }: { rounds: number }): AsyncGenerator<Figure> {
+export async function* start(setup: Setup, { rounds }: { rounds: number }): AsyncGenerator<Figure> {
   const untilReady = async () => {
-    const daemon = await Daemon.start(site)
+    const daemon = await Daemon.start(setup)
     await daemon.close()
     return daemon.readyMs
   }

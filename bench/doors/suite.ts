@@ -6,7 +6,7 @@ import { api } from './api.ts'
 import { catchUp } from './catch-up.ts'
 import { memory } from './memory.ts'
 import { ps } from './ps.ts'
-import type { Site } from './site.ts'
+import type { Setup } from './setup.ts'
 import { start } from './start.ts'
 
 const FULL = {
@@ -24,14 +24,14 @@ const QUICK: typeof FULL = {
   catchUp: { bytes: 100e6, rounds: 3 },
 }
 
-/** What it costs to go through a door of Reeve: the daemon, the command line, HTTP. */
+/** The cost of Reeve's surfaces: the daemon, the command line, HTTP. */
 export const doors: Suite = {
   summary: 'the daemon: start, memory, reeve ps, the API under load, catching up (Linux)',
   async *run(options) {
     if (process.platform !== 'linux') throw new Error('The suite doors reads /proc, and so needs Linux.')
-    // Whatever this run starts has it in its environment, and so is found if the run ends too early.
+    // Every process of this run inherits it, and so is found if the run is interrupted.
     process.env[MARK] = options.folder
-    // Before the folder is removed, which fails while somebody writes there.
+    // Before the folder is removed, which fails while a process writes there.
     process.prependOnceListener('exit', () => endStrays(options.folder))
     try {
       yield* measured(options)
@@ -43,14 +43,14 @@ export const doors: Suite = {
 
 async function* measured(options: SuiteOptions): AsyncGenerator<Figure> {
   options.say('building Reeve')
-  const site: Site = { built: await build(), folder: options.folder }
+  const setup: Setup = { built: await build(), folder: options.folder }
   const size = options.quick ? QUICK : FULL
   const measurements: Measurements = {
-    start: () => start(site, size.start),
-    memory: () => memory(site, size.memory),
-    ps: () => ps(site, size.ps),
-    api: () => api(site, size.api),
-    'catch up': () => catchUp(site, size.catchUp),
+    start: () => start(setup, size.start),
+    memory: () => memory(setup, size.memory),
+    ps: () => ps(setup, size.ps),
+    api: () => api(setup, size.api),
+    'catch up': () => catchUp(setup, size.catchUp),
   }
   yield* measureEach(measurements, options)
 }

@@ -7,7 +7,7 @@ import type { Place } from './place.ts'
 import { killChild, startChild } from './start-child.ts'
 
 const WARM_UP = 10
-/** Long enough that nothing of the sample before is still under way. */
+/** Long enough for the previous sample to be over. */
 const IDLE_MS = 12
 
 /** Spawned in one OS process, run by another: from the call until the first line of the handler; idle, one at a time. */

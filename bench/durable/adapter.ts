@@ -26,7 +26,7 @@ type Unit = (id: number) => Promise<void>
 
 /**
  * The handler of the recovery workload admits ten at a time and lets the others wait. What a killed worker had
- * claimed without beginning it is merely put back, so more than ten keeps those ten busy; far more would be greed.
+ * claimed without beginning it is merely put back, so more than ten keeps those ten busy; far more would gain nothing.
  */
 const RECOVERY_CONCURRENCY = 50
 const CONCURRENCY = 1_000
@@ -98,7 +98,7 @@ async function open(store: string, { role, workload }: Context) {
     },
     async signal(id: number) {
       const pid = await waiting.get(id)?.pid
-      if (pid === undefined) throw new Error(`Nobody waits as ${id}.`)
+      if (pid === undefined) throw new Error(`No process waits as ${id}.`)
       await opened().send({ pid, name: 'go' })
     },
     close: async () => reeve?.close(),

@@ -6,8 +6,8 @@ export type Value = string | number | null
 type Row = Readonly<Record<string, Value>>
 
 /**
- * What one append writes, learnt by looking at the tables before and after the store made one: so the raw writer does
- * the same work whatever the schema has become.
+ * What one append writes, learned by comparing the tables before and after an append of the store. So the raw writer does
+ * the same work after every change of the schema.
  */
 export interface AppendShape {
   /** The event's row. */
@@ -27,7 +27,7 @@ export async function learnAppend(
   address: string,
   pids: readonly string[],
   append: (pid: string) => Promise<unknown>,
-  /** What makes further events, before the raw writer begins. */
+  /** Makes further events before the raw writer begins. */
   finish: () => Promise<unknown> = async () => undefined,
 ): Promise<AppendShape> {
   const [first = ''] = pids
@@ -46,7 +46,7 @@ export async function learnAppend(
 }
 
 interface Keys {
-  /** In which column of an event its process is named. */
+  /** The column of an event that names its process. */
   readonly column: 'process' | 'pid'
   readonly of: readonly { readonly key: Value; seq: number }[]
 }
@@ -74,7 +74,7 @@ function shapeOf(keys: Keys, before: Row, after: Row, event: Row): AppendShape {
       return {
         key: process.key,
         eventValues: Object.entries(event).map(([column, value]) => own[column] ?? value),
-        // Numbers that an append changes are counters: they rise with its place.
+        // Numbers that an append changes are counters: they rise with every append.
         changedValues: Object.values(changed).map((value) => (typeof value === 'number' ? seq : value)),
       }
     },

@@ -12,8 +12,8 @@ export interface Built {
 }
 
 /**
- * Reeve as an installed package has it, for measurements in which a process is started: stripping the types of every source
- * at each start costs more than what is measured. Below `node_modules`, so that dependencies are found.
+ * A build of Reeve, for measurements that start a process: stripping types at each start costs more than what is measured.
+ * It lies below `node_modules`, so that dependencies are found.
  */
 export async function build(): Promise<Built> {
   const root = fileURLToPath(import.meta.resolve('../../'))
@@ -25,7 +25,7 @@ export async function build(): Promise<Built> {
   return { reeve: join(folder, 'dist/index.js'), launcher: join(folder, 'bin/reeve.mjs') }
 }
 
-/** A program of a suite without types, which finds Reeve in `./index.js`: to strip them when it runs would be counted as Reeve's. */
+/** A program of a suite, without types, that finds Reeve in `./index.js`: stripping them at run time would count as Reeve's cost. */
 export function madeBeside(reeve: string, source: string): string {
   const file = fileURLToPath(source)
   const stripped = stripTypeScriptTypes(readFileSync(file, 'utf8'))

@@ -1,21 +1,21 @@
 /**
  * A second OS process for the measurements that kill one. `node child.ts <build> <role> <store> …`, where the role is
- * `hold <count>`: registers so many processes, begins them, and never ends them; or
- * `work <log> <concurrency>`: runs what there is, 5 ms each, and logs each beginning; or
- * `tell`: runs what there is, and prints the time at which each begins.
+ * `hold <count>`: registers and begins that many processes, and never ends them; or
+ * `work <log> <concurrency>`: runs queued processes, 5 ms each, and logs each start; or
+ * `tell`: runs queued processes, and prints the start time of each.
  */
 import { openSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 
-/** As many as one call may bring. */
+/** The limit of one call. */
 const CHUNK = 10_000
 const UNIT_MS = 5
 
 const [build = '', role, store = '', first = '', second = ''] = process.argv.slice(2)
 const { embed } = (await import(pathToFileURL(build).href)) as typeof import('../../src/index.ts')
 
-// Whoever started this is gone when its end of the pipe is.
+// When the parent ends, its end of the pipe is closed.
 process.stdin.on('end', () => process.exit(1)).resume()
 
 if (role === 'hold') await hold(Number(first))

@@ -9,7 +9,7 @@ export interface PeerResult {
   readonly note: string
 }
 
-/** Which of Reeve's results is put beside whose, and which ratio is the goal. */
+/** Which results of Reeve are compared with which peer, and which ratio is the goal. */
 const PAIRS: readonly (readonly [workload: string, ours: string, theirs: string, goal?: Goal])[] = [
   ['turnover', 'reeve-sqlite', 'plainjob-full', ratioAtLeast(4.5)],
   ['turnover', 'reeve-sqlite', 'plainjob'],
@@ -39,7 +39,7 @@ const PAIRS: readonly (readonly [workload: string, ours: string, theirs: string,
   ['recovery ran twice', 'reeve-postgres', 'graphile-worker'],
 ]
 
-/** What has to be measured: for each workload, Reeve and those that it is put beside. */
+/** What to measure: for each workload, Reeve and its peers. */
 export function neededPeers(): ReadonlyMap<string, readonly string[]> {
   const needed = new Map<string, Set<string>>()
   for (const [result, ours, theirs] of PAIRS) {

@@ -32,7 +32,7 @@ export async function runnablePeers(
   return copy
 }
 
-/** The texts alone: the folder may be read-only, and its copy must not be. */
+/** Copies contents only: the folder may be read-only, and its copy must not be. */
 function copyFiles(from: string, to: string): void {
   mkdirSync(to, { recursive: true })
   for (const entry of readdirSync(from, { withFileTypes: true })) {

@@ -8,7 +8,7 @@ import { killChild, startChild } from './start-child.ts'
 
 const CONCURRENCY = 10
 
-/** A worker is killed when a fifth of the units have begun, and another is started; nobody else does anything. */
+/** Kills a worker after a fifth of the units have begun, and starts another; no other program works on them. */
 export async function* kill(
   place: Place,
   built: string,

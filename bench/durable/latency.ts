@@ -4,7 +4,7 @@ import { type Figure, figure, ratioAtMost, valueAtMost } from '../figure.ts'
 import type { Place } from './place.ts'
 
 const WARM_UP = 10
-/** Long enough that nothing of the sample before is still under way. */
+/** Long enough for the previous sample to be over. */
 const IDLE_MS = 12
 
 /** Spawn → first line of the handler, and signal → the line after the wait; on an idle system, one at a time. */

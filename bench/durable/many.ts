@@ -9,7 +9,7 @@ const SPAWNS = 300
 /** Twice the time for twice the records, with room for noise. */
 const LINEAR = 1.3
 
-/** What many processes cost: recovery of live records whose holder was killed, and the spawn of one more child. */
+/** The cost of many processes: recovery of live records whose holder was killed, and the spawn of one more child. */
 export async function* many(place: Place, built: string, count: number): AsyncGenerator<Figure> {
   const tenth = await recovered(place, await held(place, built, count / 10), count / 10)
   const store = await held(place, built, count)

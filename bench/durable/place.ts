@@ -9,15 +9,15 @@ import type { Raw } from './raw.ts'
 import { rawPostgres } from './raw-postgres.ts'
 import { rawSqlite } from './raw-sqlite.ts'
 
-/** A kind of store, with all that a measurement needs of it. */
+/** A kind of store, for measurements. */
 export interface Place {
   readonly store: 'sqlite' | 'postgres'
-  /** The address of a store that nobody has used. */
+  /** The address of a fresh store. */
   fresh(): Promise<string>
   open(address: string): Promise<Store>
-  /** Lets the database do what it does by itself some time after much was written. */
+  /** Runs the maintenance that the database does by itself after many writes. */
   settled?(): Promise<void>
-  /** The same database with nothing around it. */
+  /** The same database without Reeve. */
   raw(address: string): Promise<Raw>
 }
 

@@ -8,7 +8,7 @@ const CONNECTIONS = 3
 export async function rawPostgres(url: string): Promise<Raw> {
   const sql = postgres(url, { max: CONNECTIONS })
   await sql.unsafe('create table unit (id bigint primary key, state int not null, body text not null)')
-  // Connections are made when they are needed first: have them all now.
+  // Opens all connections now, because the pool is lazy.
   await Promise.all(Array.from({ length: CONNECTIONS }, () => sql.unsafe('select pg_sleep(0.05)')))
   const query = (text: string, values: (number | string | readonly number[])[]) =>
     sql.unsafe(text, values as postgres.ParameterOrJSON<never>[], { prepare: true })
@@ -38,7 +38,7 @@ export async function rawPostgres(url: string): Promise<Raw> {
   }
 }
 
-/** Appends into the store's own tables and indexes: a batch is one statement, with texts made beforehand. */
+/** Appends to the store's own tables and indexes: one statement per batch, with prepared texts. */
 export async function rawPostgresAppends(url: string, shape: AppendShape): Promise<RawAppends> {
   const sql = postgres(url, { max: 1 })
   const typesOf = async (table: string) => {
@@ -94,7 +94,7 @@ function names(columns: readonly Column[]): string {
   return columns.map(({ name }) => name).join(', ')
 }
 
-/** Texts come joined, which is much faster than an array in which every quote is escaped; nothing there is empty. */
+/** Joined texts are much faster than an array in which every quote is escaped; no text is empty. */
 function arrays(columns: readonly Column[], first: number): string {
   return columns
     .map(({ type }, at) =>

@@ -39,7 +39,7 @@ export async function rawSqlite(file: string): Promise<Raw> {
   }
 }
 
-/** Appends into the store's own tables and indexes: rows as the store writes them, texts made beforehand. */
+/** Appends to the store's own tables and indexes: rows as the store writes them, with prepared texts. */
 export async function rawSqliteAppends(file: string, shape: AppendShape): Promise<RawAppends> {
   const db = new DatabaseSync(file)
   db.exec(PRAGMAS)

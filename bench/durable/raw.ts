@@ -1,24 +1,24 @@
 /**
- * A database and its driver with nothing around them: no decisions, leases, recovery or second host. Not a product,
- * but what this disk and this driver allow. Work is handed on in memory; every acknowledgement waits for the disk.
+ * A database and its driver alone: no decisions, leases, recovery or second host. Not a product, but the limit of this
+ * disk and this driver. Work is passed on in memory; every acknowledgement waits for the disk.
  */
 export interface Raw {
   /** Accepts a unit durably, runs it, and completes it durably. Resolves when it has been accepted. */
   accept(run: () => void): Promise<void>
   /** Accepted units that are not durably completed. */
   unfinished(): Promise<number>
-  /** Commits one row, and then does what the commit was for: the least that durable work can cost. */
+  /** Commits one row and then does the work: the minimum cost of durable work. */
   commitOne(then: () => void): Promise<void>
   close(): Promise<void>
 }
 
-/** Appends as the store makes them, to processes that are there: see `learnAppend`. */
+/** Appends as the store does, to existing processes: see `learnAppend`. */
 export interface RawAppends {
   append(index: number): Promise<void>
   close(): Promise<void>
 }
 
-/** Gathers what arrives in one turn of the loop, and answers all of it after one commit. */
+/** Batches the requests of one turn of the event loop into one commit, and then answers them all. */
 export function grouped<Item>(commit: (items: readonly Item[]) => void | Promise<void>) {
   let waiting: {
     readonly item: Item

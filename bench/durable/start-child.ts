@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** Starts `child.ts` with a build of Reeve; resolves when it says that it is ready. */
+/** Starts `child.ts` with a build of Reeve; resolves when it is ready. */
 export async function startChild(
   built: string,
   ...args: readonly (string | number)[]
@@ -20,7 +20,7 @@ export async function startChild(
   return child
 }
 
-/** With SIGKILL: no handler runs, no lock is given back in order. */
+/** With SIGKILL: no handler runs, and no lock is released in order. */
 export async function killChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')

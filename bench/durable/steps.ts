@@ -6,7 +6,7 @@ import type { Place } from './place.ts'
 import { rawPostgresAppends } from './raw-postgres.ts'
 import { rawSqliteAppends } from './raw-sqlite.ts'
 
-/** Of a run, so many steps at its beginning and at its end are put beside each other. The first ones warm up. */
+/** How many steps at the beginning and the end of a run are compared. The first ones warm up. */
 const PART = 0.1
 const WARM_UP = 10
 
@@ -41,7 +41,7 @@ export async function* steps(place: Place, size: { count: number; rounds: number
     const least = place.store === 'sqlite' ? 0.7 : 0.75
     const compared = { ratio, against: 'one raw commit per step into the same tables' }
     yield figure(`steps: ${place.store}`, first, 'steps/s', compared, ratioAtLeast(least))
-    // A disk that is slow for a while is slow for one end of a run: the median run counts.
+    // A slow phase of the disk affects one end of a run, so the median run counts.
     const ratios = late.map((ms, round) => ms / (early[round] ?? ms))
     const growth = { ratio: median(ratios), against: 'the median step of the first tenth' }
     yield figure(`late steps of ${count}: ${place.store}`, median(late), 'ms', growth, ratioAtMost(1.2))
@@ -61,7 +61,7 @@ function timed(taken: number[]): WorkflowFunction {
   }
 }
 
-/** What one step writes, and the process to write it to. Nobody else writes there meanwhile. */
+/** What one step writes, and the process it writes to. There is no other writer meanwhile. */
 async function learnt(place: Place, address: string) {
   const waiting: (() => void)[] = []
   const work: WorkflowFunction = async (ctx) => {

@@ -30,7 +30,7 @@ const QUICK: typeof FULL = {
   many: 10_000,
 }
 
-/** What it costs to accept work durably and to carry it through. */
+/** The cost of accepting and completing work durably. */
 export const durable: Suite = {
   summary: 'stores and kernel: appends, turnover, latency, steps, recovery (SQLite and PostgreSQL)',
   async *run(options) {

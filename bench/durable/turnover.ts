@@ -63,7 +63,7 @@ const UNIT = {
   recovery: 'rerunnable' as const,
 }
 
-/** Units per second, until the store itself says that none is left. */
+/** Units per second, until the store reports that none is left. */
 async function timed(
   count: number,
   unfinished: () => Promise<number>,

@@ -6,7 +6,7 @@ export type ListFilter = NonNullable<InputOf<'list'>['filter']>
 
 const CHUNK = 500
 const SESSIONS = 20
-/** One process in so many has the label that lists ask for. */
+/** One process in this many has the label that the lists filter by. */
 const RARE_EVERY = 20_000
 
 /** Runs `count` no-op processes to their ends: of 20 sessions, ten labels, three definitions; one in ten fails. */
@@ -21,7 +21,7 @@ export async function fill(reeve: EmbeddedReeve, count: number): Promise<void> {
   await until('every process has ended', async () => (await reeve.liveCount({})).live === 0)
 }
 
-/** What a session that has not ended has not read keeps its process. */
+/** An unread notice of an open session keeps its process. */
 export async function endSessions(reeve: EmbeddedReeve): Promise<void> {
   for (let session = 0; session < SESSIONS; session++) await reeve.endSession({ session: `s${session}` })
 }

@@ -7,7 +7,7 @@ import { type EmbeddedReeve, fill, type ListFilter, openToFill } from './fill.ts
 const ROUNDS = 7
 const GOAL_MS = 50
 
-/** Lists of a store with many ended processes: a page of what a filter lets through, which may be little or nothing. */
+/** Lists in a store with many ended processes: one page per filter, which may match little or nothing. */
 export async function* lists(place: Place, count: number): AsyncGenerator<Figure> {
   const reeve = await openToFill(await place.fresh())
   try {

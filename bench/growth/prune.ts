@@ -5,7 +5,7 @@ import type { Place } from '../durable/place.ts'
 import { type Figure, figure, valueAtMost } from '../figure.ts'
 import { endSessions, fill, openToFill } from './fill.ts'
 
-/** Ends many processes, then prunes them all: how fast, how long one turn of the loop takes, and what is left of the file. */
+/** Ends many processes and prunes them all: the rate, the longest turn of the event loop, and the size of the file afterwards. */
 export async function* prune(place: Place, count: number): AsyncGenerator<Figure> {
   const address = await place.fresh()
   const reeve = await openToFill(address)

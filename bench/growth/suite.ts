@@ -8,7 +8,7 @@ const COUNT = 200_000
 const QUICK_COUNT = 5_000
 const MEASUREMENTS = ['prune', 'lists'] as const
 
-/** What a store with many ended processes costs. */
+/** The cost of a store with many ended processes. */
 export const growth: Suite = {
   summary: 'a store with 200,000 ended processes (--count): pruning, lists (SQLite and PostgreSQL)',
   async *run(options) {

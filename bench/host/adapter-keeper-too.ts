@@ -1,4 +1,4 @@
-/** Reeve once more, as a peer whose keeper is killed together with its daemon. For the crash alone. */
+/** Reeve as a second peer, whose keeper is killed together with its daemon. For the crash measurement only. */
 import { openWith, type Place } from './adapter.ts'
 
 export { capabilities, version } from './adapter.ts'

@@ -17,10 +17,10 @@ export interface Place {
 }
 
 interface Start {
-  /** Names it across a crash. */
+  /** Identifies it across a crash. */
   readonly key?: string
   readonly pty?: boolean
-  /** A text to look out for. */
+  /** A text to wait for. */
   readonly watch?: string | null
 }
 
@@ -30,7 +30,7 @@ const PAGE_BYTES = 1024 * 1024
 
 export const open = (place: Place) => openWith(place, false)
 
-/** In the crash the daemon is killed, which is this OS process; the keeper is too if `keeperToo` says so. */
+/** The crash kills the daemon, which is this OS process; with `keeperToo` also the keeper. */
 export async function openWith({ stateDir, workload }: Place, keeperToo: boolean) {
   const home = join(stateDir, 'home')
   const reeve = await embed({ store: join(stateDir, 'reeve.db'), commands: { home } })
@@ -52,7 +52,7 @@ export async function openWith({ stateDir, workload }: Place, keeperToo: boolean
         async firstOutput() {
           const output = reeve.followOutput({ pid })[Symbol.asyncIterator]()
           await output.next()
-          // The byte is here; that nobody follows any more need not be waited for.
+          // The byte is here; the end of the follower need not be awaited.
           void output.return?.()
         },
         async waitExit() {
@@ -62,11 +62,11 @@ export async function openWith({ stateDir, workload }: Place, keeperToo: boolean
         },
         async waitWatch() {
           const heard = await found
-          // As one that never sees it.
+          // Counts as never seen.
           if (heard?.type !== 'matched') await new Promise(() => {})
         },
         async stored() {
-          // An outcome is written when all output is; what is done from here on is counting.
+          // The outcome is written after all output; from here on the code only counts.
           const at = performance.now()
           return { kept: (await keptOutput(reeve, pid)).length, path: join(home, 'output', pid), at }
         },
@@ -81,7 +81,7 @@ export async function openWith({ stateDir, workload }: Place, keeperToo: boolean
       return Promise.all(
         processes.map(async ({ record: { pid, name: key, status, program, outcome } }) => ({
           key,
-          // One that is called abandoned must be gone: otherwise nobody looks after it.
+          // An abandoned command must be gone: otherwise it runs unsupervised.
           known: status !== 'abandoned' || !isAlive(program?.osPid ?? 0),
           exitCode: outcome?.exitCode,
           output: (await keptOutput(reeve, pid)).toString(),
@@ -95,7 +95,7 @@ export async function openWith({ stateDir, workload }: Place, keeperToo: boolean
   }
 }
 
-/** Everything that can be read of it. */
+/** All output that can be read. */
 async function keptOutput(reeve: Reeve, pid: string): Promise<Buffer> {
   const parts: Uint8Array[] = []
   for (let offset = 0; ; ) {

@@ -1,6 +1,6 @@
 /**
- * What Node and the PTY library do by themselves: a program, its output in a file, its end noticed. No record, no
- * bounds, nothing that outlives this OS process.
+ * The floor: Node and the PTY library run a program, write its output to a file and notice its end. Without a record,
+ * bounds, or anything that outlives this OS process.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -24,7 +24,7 @@ export interface BarePipe {
   readonly found: Promise<unknown>
 }
 
-/** This OS process reads a pipe and appends to the file; and looks for a needle, if there is one. */
+/** This OS process reads a pipe, appends to the file, and searches for a needle if one is given. */
 export function runThroughPipe(line: string, file: string, needle?: string): BarePipe {
   const sink = createWriteStream(file, { flags: 'a' })
   const child = spawn('/bin/sh', ['-c', line], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -38,7 +38,7 @@ export function runThroughPipe(line: string, file: string, needle?: string): Bar
   return { firstByte: once(child.stdout, 'data'), exited: once(child, 'exit'), stored, found }
 }
 
-/** A search in each chunk, and over the border to the one before. */
+/** Searches each chunk, and across the border to the previous one. */
 function seen(needle: string, { stdout }: ChildProcess): Promise<void> {
   const wanted = Buffer.from(needle)
   let tail: Buffer = Buffer.alloc(0)

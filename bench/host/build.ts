@@ -9,8 +9,8 @@ export interface Built {
 }
 
 /**
- * Reeve as it is published, and beside it the programs of this suite that embed it. None of them strips types when it
- * runs: that would be counted as Reeve's own memory.
+ * Reeve as it is published, and the programs of this suite that embed it. None of them strips types at run time: that
+ * would count as Reeve's memory.
  */
 export async function buildForDaemons(): Promise<Built> {
   const { reeve } = await build()

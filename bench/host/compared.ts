@@ -22,7 +22,7 @@ export const WORKLOADS = [
   'crash',
 ] as const
 
-/** A goal may depend on what the other one took. */
+/** A goal may depend on the peer's result. */
 type Judge = Goal | ((theirs: number) => Goal)
 
 const OURS = 'reeve'
@@ -32,7 +32,7 @@ const none = valueAtMost(0, 'left')
 const p99 = valueAtMost(25, 'ms')
 const within3ms = (theirs: number): Goal => ({ ...valueAtMost(theirs + 3, 'ms'), text: '≤ theirs + 3 ms' })
 
-/** Which of Reeve's results is put beside whose, and what is asked of it. */
+/** Which results of Reeve are compared with which peer, and the goal of each. */
 const PAIRS: readonly (readonly [metric: string, theirs: string, judge?: Judge])[] = [
   ['turnover', 'spawn-fd', ratioAtLeast(0.6)],
   ['turnover', 'spawn-pipe'],
@@ -63,7 +63,7 @@ const PAIRS: readonly (readonly [metric: string, theirs: string, judge?: Judge])
   ['crash.orphans', 'tmux', none],
 ]
 
-/** With its keeper killed as well, nobody can know an exit code; everything else is as before. */
+/** With the keeper killed as well, exit codes cannot be known; everything else is as before. */
 const KEEPER_TOO_GOALS: Readonly<Record<string, Goal>> = {
   'crash.survive': all,
   'crash.before': all,

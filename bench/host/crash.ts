@@ -4,14 +4,14 @@ import type { Pid } from '../../src/index.ts'
 import { sleep, until } from '../clock.ts'
 import { type Figure, figure, type Goal, valueAtMost } from '../figure.ts'
 import { isAlive } from './proc.ts'
-import { command, freshFolder, type Site } from './site.ts'
+import { command, freshFolder, type Setup } from './setup.ts'
 import { Daemon } from './start-daemon.ts'
 
 const PRINTING = 20
 const SILENT = 5
 const EXIT_CODE = 7
 const TICK_S = 0.1
-/** As long as whoever was killed stays away. */
+/** How long the killed daemon stays away. */
 const AWAY_MS = 500
 
 interface Size {
@@ -22,13 +22,13 @@ interface Size {
 
 interface Started {
   readonly pid: Pid
-  /** Where it writes down the PID that it has. */
+  /** The file for its PID. */
   readonly pidFile: string
 }
 
-/** `kill -9` of the daemon amid commands that print; then another daemon. And the same with the keeper killed, too. */
-export async function* crash(site: Site, size: Size): AsyncGenerator<Figure> {
-  const daemonAlone = await crashed(site, size, 'daemon')
+/** `kill -9` of the daemon while commands print, then another daemon; and the same with the keeper killed, too. */
+export async function* crash(setup: Setup, size: Size): AsyncGenerator<Figure> {
+  const daemonAlone = await crashed(setup, size, 'daemon')
   const all: Goal = { of: 'value', atLeast: PRINTING, text: `all ${PRINTING}` }
   const none = valueAtMost(0, 'orphans')
   yield figure('daemon killed: commands that lived on', daemonAlone.survived, 'commands', undefined, all)
@@ -36,8 +36,8 @@ export async function* crash(site: Site, size: Size): AsyncGenerator<Figure> {
   yield figure('daemon killed: exit code known', daemonAlone.exitCodes, 'commands', undefined, all)
   yield figure('daemon killed: alive but unknown', daemonAlone.orphans, 'commands', undefined, none)
 
-  const both = await crashed(site, size, 'both')
-  // Nobody was there to see how they ended.
+  const both = await crashed(setup, size, 'both')
+  // No keeper was there to see how they ended.
   const madeUp = valueAtMost(0, 'made up')
   yield figure('daemon and keeper killed: commands that lived on', both.survived, 'commands', undefined, all)
   yield figure('daemon and keeper killed: output whole', both.whole, 'commands', undefined, all)
@@ -45,11 +45,11 @@ export async function* crash(site: Site, size: Size): AsyncGenerator<Figure> {
   yield figure('daemon and keeper killed: alive but unknown', both.orphans, 'commands', undefined, none)
 }
 
-async function crashed(site: Site, { ticks, beforeKillMs }: Size, killed: 'daemon' | 'both') {
-  const folder = freshFolder(site, 'crash')
+async function crashed(setup: Setup, { ticks, beforeKillMs }: Size, killed: 'daemon' | 'both') {
+  const folder = freshFolder(setup, 'crash')
   const pids = join(folder, 'pids')
   mkdirSync(pids)
-  const first = await Daemon.start(site.built, folder)
+  const first = await Daemon.start(setup.built, folder)
   const started: Started[] = []
   for (let index = 0; index < PRINTING + SILENT; index++) {
     const pidFile = join(pids, String(index))
@@ -64,7 +64,7 @@ async function crashed(site: Site, { ticks, beforeKillMs }: Size, killed: 'daemo
   await first.kill()
   await sleep(AWAY_MS)
   const survived = loud.filter(isUp).length
-  const second = await Daemon.start(site.built, folder)
+  const second = await Daemon.start(setup.built, folder)
   try {
     const { processes } = await second.ask('list', { limit: 1_000, filter: { status: 'any' } })
     const known = processes

@@ -12,7 +12,7 @@ const reeve = await embed({ store: join(folder, 'reeve.db'), commands: { home: j
 const embedMs = performance.now() - begun
 const { keeper, boot } = await reeve.status()
 
-// Without its parent it has nobody to work for, and goes as a killed daemon would.
+// Without its parent it has no purpose, and exits as a killed daemon would.
 process.on('disconnect', () => process.exit(1))
 process.on('message', (asked) => void answer(asked as Asked))
 tell({ ready: { embedMs, keeperPid: keeper?.osPid ?? 0, adopted: boot.adopted.length } })

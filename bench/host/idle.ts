@@ -1,22 +1,22 @@
 import { byCallers, sleep } from '../clock.ts'
 import { type Figure, figure, valueAtMost } from '../figure.ts'
 import { cpuMs, pssBytes, rssBytes } from './proc.ts'
-import { command, freshFolder, type Site } from './site.ts'
+import { command, freshFolder, type Setup } from './setup.ts'
 import { Daemon } from './start-daemon.ts'
 
 const MB = 1e6
 const CALLERS = 8
 const MAX_MB = 150
-/** As long as one renewal and one sweep are apart: a shorter window would have them in it by chance. */
+/** The interval of renewals and sweeps: a shorter window would contain them by chance. */
 const WINDOW_MS = 10_000
 const MAX_CPU_MS = 10
 
-/** Commands that do nothing, and what their daemon and keeper do meanwhile. */
+/** What daemon and keeper cost while commands idle. */
 export async function* idle(
-  site: Site,
+  setup: Setup,
   { count, settleMs }: { count: number; settleMs: number },
 ): AsyncGenerator<Figure> {
-  const daemon = await Daemon.start(site.built, freshFolder(site, 'idle'))
+  const daemon = await Daemon.start(setup.built, freshFolder(setup, 'idle'))
   const osPids = [daemon.osPid, daemon.ready.keeperPid] as const
   const each = (of: (osPid: number) => number) => osPids.map(of)
   try {

@@ -4,21 +4,21 @@ import type { Reeve } from '../../src/index.ts'
 import { now, quantile, sleep } from '../clock.ts'
 import { type Figure, figure, type Goal, valueAtMost } from '../figure.ts'
 import { runThroughPipe } from './bare.ts'
-import { command, freshFolder, openReeve, quoted, type Site } from './site.ts'
+import { command, freshFolder, openReeve, quoted, type Setup } from './setup.ts'
 
 const WARM_UP = 5
-/** Long enough that nothing of the sample before is still under way. */
+/** Long enough for the previous sample to be over. */
 const IDLE_MS = 12
 const MAX_ABOVE_BARE_MS = 3
 const P99_MS = 25
 
-/** Call → first byte in the caller's hands, and exit → the caller knows; one at a time. */
+/** Call → first byte at the caller, and exit → the caller knows; one at a time. */
 export async function* latency(
-  site: Site,
+  setup: Setup,
   { starts, exits }: { starts: number; exits: number },
 ): AsyncGenerator<Figure> {
-  const { reeve, close } = await openReeve(site)
-  const folder = freshFolder(site, 'latency')
+  const { reeve, close } = await openReeve(setup)
+  const folder = freshFolder(setup, 'latency')
   let serial = 0
   const fresh = (name: string) => join(folder, `${serial++}.${name}`)
   try {
@@ -62,7 +62,7 @@ async function startOfBare(log: string): Promise<number> {
   return took
 }
 
-/** The command writes down the time as its last act. */
+/** The command records the time as its last act. */
 async function exitOf(file: string, run: (line: string) => Promise<unknown>): Promise<number> {
   const script = `sleep 0.08; printf %s "$EPOCHREALTIME" > ${quoted(file)}`
   await run(`exec bash -c ${quoted(script)}`)

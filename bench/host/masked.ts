@@ -4,14 +4,14 @@ import type { Reeve } from '../../src/index.ts'
 import { inTurns, now } from '../clock.ts'
 import { type Figure, figure, ratioAtLeast } from '../figure.ts'
 import { writeOrdinaryText } from './ordinary-text.ts'
-import { command, freshFolder, openReeve, quoted, type Site } from './site.ts'
+import { command, freshFolder, openReeve, quoted, type Setup } from './setup.ts'
 
 const MB = 1e6
 const GOAL = 0.6
 const PAGE_BYTES = 1024 * 1024
 const PAGE_LINES = 10_000
 
-/** How each is read from its beginning to its end; answers with how much that was. */
+/** Ways to read a log from beginning to end; each returns how much it read. */
 const WAYS = {
   'lines read masked': async (reeve: Reeve, pid: string, reveal: boolean) => {
     let read = 0
@@ -44,14 +44,14 @@ const WAYS = {
   },
 } as const
 
-/** What it costs that secrets are looked for: ordinary text, read as it is shown and as it was printed. */
+/** The cost of masking: ordinary text, read masked and unmasked. */
 export async function* linesReadMasked(
-  site: Site,
+  setup: Setup,
   { bytes, rounds }: { readonly bytes: number; readonly rounds: number },
 ): AsyncGenerator<Figure> {
-  const data = join(freshFolder(site, 'masked'), 'data')
+  const data = join(freshFolder(setup, 'masked'), 'data')
   writeOrdinaryText(data, bytes)
-  const { reeve, close } = await openReeve(site)
+  const { reeve, close } = await openReeve(setup)
   try {
     const request = command(`cat ${quoted(data)}`, { keepBytes: 2 * bytes })
     const { record } = await reeve.spawn(request)
@@ -70,7 +70,7 @@ export async function* linesReadMasked(
         () => rate(true),
       )
       const against = 'the same, not masked'
-      // Pages in memory are as fast as memory: there the goal would say nothing about reading.
+      // Cached pages are as fast as memory, so a goal for them would say nothing about reading.
       const goal = name.includes('1 MiB') ? undefined : ratioAtLeast(GOAL)
       yield figure(`${bytes / MB} MB of ${name}`, first, 'MB/s', { ratio, against }, goal)
     }

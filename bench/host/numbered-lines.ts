@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 
 export const LINE_BYTES = 100
-/** In one line only, 0.1 % before the end. */
+/** Occurs in one line only, 0.1 % before the end. */
 export const NEEDLE = 'NEEDLE-IN-THE-STACK'
 const AT_A_TIME = 40_000
 

@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 
-/** What builds, servers and people print: no secrets, but much that a quick look could take for the beginning of one. */
+/** Ordinary output of builds, servers and people: no secrets, but many candidates for the beginning of one. */
 const LINES = [
   '2026-11-15T16:45:18.123Z INFO  [worker-1] GET /api/v1/projects/42/builds?page=2 status=200 duration=12ms bytes=18231',
   '2026-11-15T16:45:18.204Z DEBUG [pool] checkout connection id=17 waited=0.3ms idle=4 in_use=6 max=20',
@@ -28,7 +28,7 @@ export function writeOrdinaryText(file: string, bytes: number): void {
   const fd = openSync(file, 'w')
   for (let written = 0; written < bytes; written += block.length)
     writeSync(fd, block, 0, Math.min(block.length, bytes - written))
-  // The last line is whole, too, wherever the text was cut.
+  // Cuts the text after a whole line.
   const last = Buffer.from(`\n${' '.repeat(198)}\n`)
   writeSync(fd, last, 0, last.length, bytes - last.length)
   closeSync(fd)

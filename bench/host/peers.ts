@@ -47,7 +47,7 @@ async function runPeers(
   const exited = once(child, 'exit')
   const results: PeerResult[] = []
   for await (const line of createInterface(child.stdout)) {
-    // What is no result is the table at the end, for whoever watches.
+    // Other lines are the table at the end.
     if (!line.startsWith('{"peer"')) {
       if (line !== '') say(line)
       continue

@@ -1,4 +1,4 @@
-/** What Linux tells of an OS process. One that is gone has no memory, no CPU time, and is not alive. */
+/** Facts about an OS process from /proc. An ended process has no memory and no CPU time, and is not alive. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
 /** A zombie is not alive. */
@@ -10,10 +10,10 @@ export function isAlive(osPid: number): boolean {
 
 export const rssBytes = (osPid: number) => kilobytes(`/proc/${osPid}/status`, 'VmRSS')
 export const peakRssBytes = (osPid: number) => kilobytes(`/proc/${osPid}/status`, 'VmHWM')
-/** With a share of the pages that others use too: two programs of the same node have its code in memory once. */
+/** The proportional set size: pages that several programs share, such as Node's code, count in part. */
 export const pssBytes = (osPid: number) => kilobytes(`/proc/${osPid}/smaps_rollup`, 'Pss')
 
-/** The peak begins anew, at what is used now. */
+/** Resets the peak to the current usage. */
 export function resetPeakRss(osPid: number): void {
   writeFileSync(`/proc/${osPid}/clear_refs`, '5')
 }

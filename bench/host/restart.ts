@@ -1,25 +1,25 @@
 import { byCallers, median, now, until } from '../clock.ts'
 import { type Figure, figure, valueAtMost } from '../figure.ts'
-import { command, freshFolder, type Site } from './site.ts'
+import { command, freshFolder, type Setup } from './setup.ts'
 import { Daemon } from './start-daemon.ts'
 
 const CALLERS = 8
 const MAX_MS = 1_000
 
-/** A daemon is killed, and another is started: until it has all the commands that run. */
+/** Kills a daemon and starts another: the time until it has adopted all running commands. */
 export async function* restart(
-  site: Site,
+  setup: Setup,
   { count, rounds }: { count: number; rounds: number },
 ): AsyncGenerator<Figure> {
-  const folder = freshFolder(site, 'restart')
-  let daemon = await Daemon.start(site.built, folder)
+  const folder = freshFolder(setup, 'restart')
+  let daemon = await Daemon.start(setup.built, folder)
   const times = { whole: [] as number[], embed: [] as number[] }
   try {
     await byCallers(count, CALLERS, () => daemon.ask('spawn', command('exec sleep 1000')))
     for (let round = 0; round < rounds; round++) {
       await daemon.kill()
       const begun = now()
-      daemon = await Daemon.start(site.built, folder)
+      daemon = await Daemon.start(setup.built, folder)
       times.whole.push(now() - begun)
       times.embed.push(daemon.ready.embedMs)
       const { adopted } = daemon.ready
@@ -34,7 +34,7 @@ export async function* restart(
   }
 }
 
-/** Adopted means that it can be ended, and its end is seen. */
+/** An adopted command can be killed, and its end is seen. */
 async function endedByTheNewOne(daemon: Daemon, count: number): Promise<void> {
   const { processes } = await daemon.ask('list', { limit: 1_000 })
   if (processes.length !== count) throw new Error(`${processes.length} of ${count} commands are listed.`)

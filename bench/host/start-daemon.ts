@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { InputOf, OutputOf, VerbName } from '../../src/index.ts'
 import type { Built } from './build.ts'
 
-/** What the parent asks, and what it hears. */
+/** Requests of the parent, and answers. */
 export interface Asked {
   readonly id: number
   readonly verb: VerbName | 'close'
@@ -24,7 +24,7 @@ interface Ready {
 
 type Waiting = PromiseWithResolvers<unknown>
 
-/** A daemon of its own, with nothing in it but Reeve: `daemon.ts`. */
+/** A daemon in its own OS process, with nothing in it but Reeve: `daemon.ts`. */
 export class Daemon {
   readonly ready: Ready
   readonly osPid: number
@@ -42,7 +42,7 @@ export class Daemon {
   static async start({ daemon }: Built, folder: string): Promise<Daemon> {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', daemon, folder], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      // A handle is all that its messages need; JSON would make numbers of its bytes.
+      // Advanced serialization, because JSON would turn bytes into numbers.
       serialization: 'advanced',
     })
     const waiting = new Map<number, Waiting>()
@@ -67,14 +67,14 @@ export class Daemon {
     return this.#ask(verb, input) as Promise<OutputOf<Verb>>
   }
 
-  /** With SIGKILL: nothing is told to anybody. */
+  /** With SIGKILL, without notice. */
   async kill(): Promise<void> {
     const exited = once(this.#child, 'exit')
     this.#child.kill('SIGKILL')
     await exited
   }
 
-  /** In order, with all that it runs. */
+  /** In order, with all its commands. */
   async close(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     await this.ask('killAll', { graceMs: 1 })

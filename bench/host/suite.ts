@@ -8,7 +8,7 @@ import { latency } from './latency.ts'
 import { linesReadMasked } from './masked.ts'
 import { besidePeers } from './peers.ts'
 import { restart } from './restart.ts'
-import type { Site } from './site.ts'
+import type { Setup } from './setup.ts'
 import { dismissStrays, endStrays, MARK } from './strays.ts'
 import { followed, lines, linesWithWait, terminal } from './throughput.ts'
 import { treeKill } from './tree-kill.ts'
@@ -37,12 +37,12 @@ const QUICK: typeof FULL = {
   restart: { count: 200, rounds: 1 },
 }
 
-/** What it costs that a command has a durable record, a keeper and an output log. */
+/** The cost of a command's durable record, keeper and output log. */
 export const host: Suite = {
   summary: 'commands: turnover, latency, output, tree kill, crash, idle (Linux)',
   async *run(options) {
     if (process.platform !== 'linux') throw new Error('The suite host reads /proc, and so needs Linux.')
-    // Whatever this run starts has it in its environment, and so is found if the run ends too early.
+    // Every process of this run inherits it, and so is found if the run is interrupted.
     process.env[MARK] = options.folder
     process.once('exit', () => endStrays(options.folder))
     try {
@@ -57,20 +57,20 @@ async function* measured(options: SuiteOptions): AsyncGenerator<Figure> {
   options.say('building Reeve')
   const built = await buildForDaemons()
   const { embed } = (await import(pathToFileURL(built.reeve).href)) as typeof import('../../src/index.ts')
-  const site: Site = { embed, built, folder: options.folder }
+  const setup: Setup = { embed, built, folder: options.folder }
   const size = options.quick ? QUICK : FULL
   const measurements: Measurements = {
-    turnover: () => turnover(site, size.turnover),
-    latency: () => latency(site, size.latency),
-    lines: () => lines(site, size.lines),
-    'lines with a wait': () => linesWithWait(site, size.lines),
-    'lines followed': () => followed(site, size.lines),
-    'lines read masked': () => linesReadMasked(site, size.masked),
-    terminal: () => terminal(site, size.terminal),
-    'tree kill': () => treeKill(site, size.kills),
-    crash: () => crash(site, size.crash),
-    idle: () => idle(site, size.idle),
-    restart: () => restart(site, size.restart),
+    turnover: () => turnover(setup, size.turnover),
+    latency: () => latency(setup, size.latency),
+    lines: () => lines(setup, size.lines),
+    'lines with a wait': () => linesWithWait(setup, size.lines),
+    'lines followed': () => followed(setup, size.lines),
+    'lines read masked': () => linesReadMasked(setup, size.masked),
+    terminal: () => terminal(setup, size.terminal),
+    'tree kill': () => treeKill(setup, size.kills),
+    crash: () => crash(setup, size.crash),
+    idle: () => idle(setup, size.idle),
+    restart: () => restart(setup, size.restart),
   }
   yield* measureEach(measurements, options)
   if (options.peers === undefined) return

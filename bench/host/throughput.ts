@@ -6,7 +6,7 @@ import { type Figure, figure, ratioAtLeast, valueAtMost } from '../figure.ts'
 import { runInTerminal, runThroughPipe } from './bare.ts'
 import { LINE_BYTES, NEEDLE, writeNumberedLines } from './numbered-lines.ts'
 import { peakRssBytes, resetPeakRss } from './proc.ts'
-import { command, freshFolder, openReeve, quoted, type Site } from './site.ts'
+import { command, freshFolder, openReeve, quoted, type Setup } from './setup.ts'
 
 const MB = 1e6
 const KEEPER_MB = 120
@@ -18,8 +18,8 @@ interface Size {
 }
 
 /** Lines through the keeper into the output log, until the end is known and all is stored. */
-export async function* lines(site: Site, size: Size): AsyncGenerator<Figure> {
-  yield* flowed(site, size, {
+export async function* lines(setup: Setup, size: Size): AsyncGenerator<Figure> {
+  yield* flowed(setup, size, {
     name: 'lines',
     goal: 0.8,
     against: 'bare pipe into a file',
@@ -29,9 +29,9 @@ export async function* lines(site: Site, size: Size): AsyncGenerator<Figure> {
   })
 }
 
-/** The same while somebody waits for a line that comes near the end. */
-export async function* linesWithWait(site: Site, size: Size): AsyncGenerator<Figure> {
-  yield* flowed(site, size, {
+/** The same while a caller waits for a line near the end. */
+export async function* linesWithWait(setup: Setup, size: Size): AsyncGenerator<Figure> {
+  yield* flowed(setup, size, {
     name: 'lines with a wait for a text',
     goal: 0.6,
     against: 'bare pipe into a file, searched by hand',
@@ -45,13 +45,13 @@ export async function* linesWithWait(site: Site, size: Size): AsyncGenerator<Fig
 }
 
 /**
- * Whoever waits for a line, or follows, reads the log, and the log keeps its first and last bytes alone: what falls out
- * before it is read is a gap. This is how much is not.
+ * A waiter or follower reads the log, which keeps only its first and last bytes: output that is dropped before it is read
+ * is a gap. This measures how much is read.
  */
-export async function* followed(site: Site, { bytes }: Size): AsyncGenerator<Figure> {
-  const data = join(freshFolder(site, 'followed'), 'data')
+export async function* followed(setup: Setup, { bytes }: Size): AsyncGenerator<Figure> {
+  const data = join(freshFolder(setup, 'followed'), 'data')
   writeNumberedLines(data, bytes)
-  const { reeve, close } = await openReeve(site)
+  const { reeve, close } = await openReeve(setup)
   try {
     const { record } = await reeve.spawn(command(`cat ${quoted(data)}`))
     let read = 0
@@ -63,10 +63,10 @@ export async function* followed(site: Site, { bytes }: Size): AsyncGenerator<Fig
   }
 }
 
-/** The same through a terminal, which makes of each line feed two bytes. */
-export async function* terminal(site: Site, size: Size): AsyncGenerator<Figure> {
+/** The same through a terminal, which turns each line feed into two bytes. */
+export async function* terminal(setup: Setup, size: Size): AsyncGenerator<Figure> {
   const stored = size.bytes + size.bytes / LINE_BYTES
-  yield* flowed(site, size, {
+  yield* flowed(setup, size, {
     name: 'lines through a PTY',
     goal: 0.8,
     against: 'bare PTY library into a file',
@@ -82,17 +82,17 @@ interface Flow {
   readonly against: string
   readonly ours: (reeve: Reeve, line: string) => Promise<void>
   readonly floor: (line: string, file: string) => Promise<unknown>
-  /** How long the output must be in the end. */
+  /** The expected length of the output. */
   readonly stored: number
 }
 
-async function* flowed(site: Site, { bytes, rounds }: Size, flow: Flow): AsyncGenerator<Figure> {
-  const folder = freshFolder(site, 'flow')
+async function* flowed(setup: Setup, { bytes, rounds }: Size, flow: Flow): AsyncGenerator<Figure> {
+  const folder = freshFolder(setup, 'flow')
   const data = join(folder, 'data')
   const file = join(folder, 'bare.log')
   writeNumberedLines(data, bytes)
   const line = `cat ${quoted(data)}`
-  const { reeve, keeperPid, close } = await openReeve(site)
+  const { reeve, keeperPid, close } = await openReeve(setup)
   const floor = async () => {
     rmSync(file, { force: true })
     await flow.floor(line, file)
@@ -115,7 +115,7 @@ async function* flowed(site: Site, { bytes, rounds }: Size, flow: Flow): AsyncGe
   }
 }
 
-/** When its end is known, everything it wrote is in the log: the outcome says how much that is. */
+/** When the end is known, all output is in the log; the outcome says how much. */
 async function ended(
   reeve: Reeve,
   line: string,

@@ -3,27 +3,27 @@ import { join } from 'node:path'
 import { median, now, sleep, until } from '../clock.ts'
 import { type Figure, figure, valueAtMost } from '../figure.ts'
 import { childrenOf, isAlive } from './proc.ts'
-import { command, freshFolder, openReeve, quoted, type Site } from './site.ts'
+import { command, freshFolder, openReeve, quoted, type Setup } from './setup.ts'
 
-/** What Reeve gives a command before it is forced, unless told otherwise. */
+/** Reeve's default grace before SIGKILL. */
 const GRACE_MS = 2_000
 const MAX_AFTER_GRACE_MS = 300
 const SIZE = 8
 
-/** A tree of eight on three levels, in which some ignore SIGTERM and one has left the session. */
-export async function* treeKill(site: Site, rounds: number): AsyncGenerator<Figure> {
-  const { reeve, close } = await openReeve(site)
+/** A tree of eight processes on three levels; some ignore SIGTERM, and one has left the session. */
+export async function* treeKill(setup: Setup, rounds: number): AsyncGenerator<Figure> {
+  const { reeve, close } = await openReeve(setup)
   const times: number[] = []
   let survivors = 0
   try {
     for (let round = 0; round < rounds; round++) {
-      const tree = plantedIn(freshFolder(site, 'tree'))
+      const tree = plantedIn(freshFolder(setup, 'tree'))
       const { record } = await reeve.spawn(command(tree.line))
       await until('the tree is whole', () => tree.members().length === SIZE)
       const members = tree.members()
       const begun = now()
       await reeve.kill({ pid: record.pid })
-      // What it calls gone must be gone by now.
+      // Processes that it reports as gone must be gone by now.
       survivors += members.filter(isAlive).length
       times.push(now() - begun)
       await sleep(50)
@@ -39,7 +39,7 @@ export async function* treeKill(site: Site, rounds: number): AsyncGenerator<Figu
   }
 }
 
-/** Each of the seven that are named here writes down its PID; the eighth is the sleep of the one that loops. */
+/** Each of the seven named processes records its PID; the eighth is the sleep of the loop. */
 function plantedIn(folder: string): { line: string; members: () => number[] } {
   const pids = join(folder, 'pids')
   const script = join(folder, 'tree.sh')

@@ -2,18 +2,18 @@ import { join } from 'node:path'
 import { byCallers, inTurns, now } from '../clock.ts'
 import { type Figure, figure, ratioAtLeast } from '../figure.ts'
 import { runIntoFile } from './bare.ts'
-import { command, freshFolder, openReeve, type Site } from './site.ts'
+import { command, freshFolder, openReeve, type Setup } from './setup.ts'
 
 const CALLERS = 8
 const WARM_UP = 24
 
 /** `true`, from the call until its end is known; with Reeve each has a durable record and outcome by then. */
 export async function* turnover(
-  site: Site,
+  setup: Setup,
   { count, rounds }: { count: number; rounds: number },
 ): AsyncGenerator<Figure> {
-  const { reeve, close } = await openReeve(site)
-  const logs = freshFolder(site, 'bare')
+  const { reeve, close } = await openReeve(setup)
+  const logs = freshFolder(setup, 'bare')
   let serial = 0
   const ours = (times: number) =>
     rate(times, async () => {

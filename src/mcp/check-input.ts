@@ -1,12 +1,12 @@
 import type * as z from 'zod'
 import { ReeveError } from '../core/errors.ts'
-import { meantIssues, requirementOf } from './argument-words.ts'
+import { meantIssues, requirementOf } from './argument-requirements.ts'
 import type { PlainSchema } from './input-schema.ts'
 
 const MAX_ISSUES = 5
 const MAX_CHARS = 1_500
 
-/** The arguments as the tool takes them, or an error that names each that does not fit, and says what it should be. */
+/** Parses the arguments of a tool, or throws an error that names each wrong argument and what it must be. */
 export function checkedInput<Input extends z.ZodObject>(
   tool: string,
   input: Input,

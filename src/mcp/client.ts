@@ -4,29 +4,29 @@ import { rootByRequest, rootInAnswer } from './roots.ts'
 import { type ClientSession, type McpReeve, McpSession } from './session.ts'
 import { baseOf, MCP_SESSION, sessionIdOf } from './session-id.ts'
 
-/** Who is on the other side of a connection, or of one HTTP request. */
+/** The client behind a connection, or behind one HTTP request. */
 export interface McpClient {
   readonly era: 'legacy' | 'modern'
-  /** May do no more than look. */
+  /** May only read. */
   readonly readOnly: boolean
   /** Every answer has structured content beside its text. */
   readonly structured?: boolean
-  /** Starts the daemon where somebody has stopped it; absent where the server is part of the daemon. */
+  /** Starts a stopped daemon; absent where the server is part of the daemon. */
   startDaemon?(): Promise<void>
-  place(told: Told): Promise<Place>
+  workspace(identity: ClientIdentity): Promise<Workspace>
 }
 
-/** What a client tells of itself. */
-export interface Told {
+/** What a client says about itself. */
+export interface ClientIdentity {
   readonly clientName: string
-  /** Its workspace folder, asked for by a request to it; only if it matters. Undefined: it has roots, and did not answer. */
+  /** Asks the client for its workspace folder. Null: it has none. Undefined: it declares roots and did not answer. */
   root(): Promise<string | null | undefined>
-  /** The same in the modern era, as it has answered; throws what it must be asked first. */
+  /** The folder from the client's answer, in the modern era; throws the question if it has not been asked yet. */
   rootInAnswer(): string | null
 }
 
-/** The session it acts in, and the folder it works in, where that is known. */
-export interface Place {
+/** The session that a client acts in, and its folder where that is known. */
+export interface Workspace {
   readonly session: ClientSession
   readonly folder: string | null
 }
@@ -34,52 +34,55 @@ export interface Place {
 const MAX_SESSIONS = 1_000
 const LABEL_PAGE = 1_000
 
-/** One object for each session, however many connections it has: what was found out about it stays known. */
+/** One object per session, shared by all its connections, so that each learns of the session's state once. */
 export class Sessions {
-  readonly #ways: { readonly reeve: McpReeve; readonly quiet: McpReeve }
+  readonly #connections: { readonly reeve: McpReeve; readonly quiet: McpReeve }
   readonly #known = new Map<string, McpSession>()
 
   constructor(reeve: McpReeve, quiet = reeve) {
-    this.#ways = { reeve, quiet }
+    this.#connections = { reeve, quiet }
   }
 
   /** The session that a token names. */
   named(session: string): McpSession {
     return this.#keep(
       `named ${session}`,
-      () => new McpSession(this.#ways, session, { label: 'MCP', derived: false }),
+      () => new McpSession(this.#connections, session, { label: 'MCP', derived: false }),
     )
   }
 
-  /** The session of a client in a place. */
-  derived(clientName: string, place: string, folder: string | null): McpSession {
-    const id = sessionIdOf(clientName, place)
+  /** The session of a client, derived from its name and what distinguishes it from others (`distinction`), mostly its folder. */
+  derived(clientName: string, distinction: string, folder: string | null): McpSession {
+    const id = sessionIdOf(clientName, distinction)
     const where = folder === null ? '' : ` in ${folder}`
     const label = `${clientName}${where}`.replaceAll(/\p{Cc}/gu, ' ').slice(0, 200)
-    return this.#keep(`derived ${id}`, () => new McpSession(this.#ways, id, { label, derived: true }))
+    return this.#keep(`derived ${id}`, () => new McpSession(this.#connections, id, { label, derived: true }))
   }
 
-  /** The session of an MCP client that a process is in; null if it is in none. */
+  /** The MCP session that owns a process; null if its owner is none. */
   async ownerOf(pid: string): Promise<McpSession | null> {
-    const { owner } = await this.#ways.reeve.show({ pid })
+    const { owner } = await this.#connections.reeve.show({ pid })
     if (owner.session?.startsWith(MCP_SESSION) !== true) return null
     const id = baseOf(owner.session)
     const key = `derived ${id}`
     const label = this.#known.has(key) ? '' : await this.#labelOf(owner.session)
-    return this.#keep(key, () => new McpSession(this.#ways, id, { label, derived: true }))
+    return this.#keep(key, () => new McpSession(this.#connections, id, { label, derived: true }))
   }
 
-  /** As it is stored: the next session of the same client is opened with it. */
+  /** The stored label; the client's next session is opened with the same one. */
   async #labelOf(session: string): Promise<string> {
-    // Lists begin behind an id, and the first part of an id comes before it.
-    const { sessions } = await this.#ways.reeve.sessions({ after: session.slice(0, -1), limit: LABEL_PAGE })
+    // A list starts after an id. A prefix of the id sorts before it.
+    const { sessions } = await this.#connections.reeve.sessions({
+      after: session.slice(0, -1),
+      limit: LABEL_PAGE,
+    })
     return sessions.find(({ id }) => id === session)?.label ?? 'MCP'
   }
 
-  /** What a token names and what is derived are never the same: the one moves on to a next session, the other may not. */
+  /** Named and derived sessions never share an object: a derived one moves on to the next generation, a named one must not. */
   #keep(key: string, make: () => McpSession): McpSession {
     const session = this.#known.get(key) ?? make()
-    // The oldest is forgotten first; it costs a question to know it again.
+    // Evicts the least recently used; finding it again costs one request.
     this.#known.delete(key)
     this.#known.set(key, session)
     for (const oldest of this.#known.keys()) {
@@ -90,27 +93,27 @@ export class Sessions {
   }
 }
 
-export function toldBy(server: McpServer, ctx?: ServerContext): Told {
+export function identityOf(server: McpServer, ctx?: ServerContext): ClientIdentity {
   const inEnvelope = clientNameIn(ctx?.mcpReq.envelope)
   return {
     clientName: inEnvelope ?? nameOr(server.server.getClientVersion()?.name) ?? 'unknown',
     async root() {
       const root = await rootByRequest(server, ctx)
-      return typeof root === 'string' ? real(root) : root
+      return typeof root === 'string' ? realFolder(root) : root
     },
     rootInAnswer() {
       const root = ctx === undefined ? null : rootInAnswer(ctx)
-      return root === null ? null : real(root)
+      return root === null ? null : realFolder(root)
     },
   }
 }
 
-/** Of a client of which no more is known than how it calls itself. */
-export function toldName(clientName: string): Told {
+/** A client of which only the name is known. */
+export function identityNamed(clientName: string): ClientIdentity {
   return { clientName, root: async () => null, rootInAnswer: () => null }
 }
 
-/** In the modern era every request says who sends it. */
+/** In the modern era every request names its client. */
 export function clientNameIn(envelope: unknown): string | undefined {
   if (typeof envelope !== 'object' || envelope === null) return undefined
   const info: unknown = Object.entries(envelope).find(([key]) => key === CLIENT_INFO_META_KEY)?.[1]
@@ -121,8 +124,8 @@ function nameOr(name: unknown): string | undefined {
   return typeof name === 'string' && name.trim() !== '' ? name.trim().slice(0, 200) : undefined
 }
 
-/** One folder has one name, whichever way a client came to it. */
-export function real(folder: string): string {
+/** Resolves symbolic links, so that one folder has one name. */
+export function realFolder(folder: string): string {
   try {
     return realpathSync(folder)
   } catch {

@@ -1,11 +1,11 @@
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod'
 
-/** What a legacy connection is made of: with it another daemon can go on with the connection, without a handshake. */
+/** The content of a legacy connection id. Another daemon can restore the connection from it without a handshake. */
 export type ConnectionClaims = z.output<typeof connectionClaims>
 
 const connectionClaims = z.strictObject({
-  /** Of this connection: two of the same client in the same folder are not the same reader. */
+  /** Identifies this connection: two of the same client in the same folder are different readers. */
   reader: z.string(),
   since: z.number(),
   clientInfo: z.strictObject({ name: z.string(), version: z.string() }),
@@ -16,12 +16,12 @@ const connectionClaims = z.strictObject({
 
 const MAX_TEXT_CHARS = 200
 const MAX_CAPABILITIES_CHARS = 2_000
-/** With the rest of the headers, Node takes 16 KiB. */
+/** Node accepts 16 KiB for all headers together. */
 const MAX_ID_CHARS = 12_000
 
 /**
- * The ids of legacy connections (`Mcp-Session-Id`): what the connection is made of, and a signature over that and over whose
- * it is. Nobody can make one up or change one, and one that was given to another token is none.
+ * The ids of legacy connections (`Mcp-Session-Id`): the claims of the connection, and a signature over the claims and the
+ * caller. An id cannot be forged or changed, and an id that was issued to another token is invalid.
  */
 export class ConnectionIds {
   readonly #key: Buffer
@@ -30,31 +30,31 @@ export class ConnectionIds {
     this.#key = key
   }
 
-  issue(claims: ConnectionClaims, whose: string): string {
+  issue(claims: ConnectionClaims, caller: string): string {
     const text = Buffer.from(JSON.stringify(claims)).toString('base64url')
-    return `${text}.${this.#signature(text, whose).toString('base64url')}`
+    return `${text}.${this.#signature(text, caller).toString('base64url')}`
   }
 
-  /** Null: it was not given out here, or to somebody else. */
-  read(id: string, whose: string): ConnectionClaims | null {
+  /** Null: the id was not issued here, or was issued to another caller. */
+  read(id: string, caller: string): ConnectionClaims | null {
     const [text = '', signature = '', ...more] = id.length > MAX_ID_CHARS ? [] : id.split('.')
     const given = Buffer.from(signature, 'base64url')
-    const right = this.#signature(text, whose)
-    // One text has several spellings in base64.
+    const right = this.#signature(text, caller)
+    // Base64 has several spellings of one text.
     const isExact = given.toString('base64url') === signature && more.length === 0
     if (!isExact || given.length !== right.length || !timingSafeEqual(given, right)) return null
     const claims = connectionClaims.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')))
     return claims.success ? claims.data : null
   }
 
-  #signature(text: string, whose: string): Buffer {
+  #signature(text: string, caller: string): Buffer {
     return createHmac('sha256', this.#key)
-      .update(JSON.stringify([text, whose]))
+      .update(JSON.stringify([text, caller]))
       .digest()
   }
 }
 
-/** Of a handshake, cut to what fits into a header. */
+/** The claims of a handshake, cut to what fits into a header. */
 export function claimsOf(
   { clientInfo, protocolVersion, capabilities }: Handshake,
   folder: string | null,

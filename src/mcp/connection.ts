@@ -1,27 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import type { InputOf, ReeveVerbs } from '../verbs/reeve.ts'
-import { folderUnknown } from './asked-folder.ts'
+import { folderUnknown } from './requested-folder.ts'
 import type { ClientSession, McpSession } from './session.ts'
 import { ShownEnds } from './shown-ends.ts'
 
-/** One connection of a client. Several may share a session, and each reads for itself. */
+/** One connection of a client. Several may share a session; each has its own read positions. */
 export interface Connection {
-  /** Null over HTTP in the modern era: nothing tells the requests of one instance of a client from those of another. */
+  /** Null over HTTP in the modern era, where requests of two instances of a client cannot be told apart. */
   readonly reader: Reader | null
-  /** What the client runs in, where it shares that with its commands. */
+  /** The client's environment, if its commands inherit it. */
   readonly environment: ClientEnvironment | null
 }
 
 export type Reader = NonNullable<InputOf<'poll'>['reader']>
 
 export interface ClientEnvironment {
-  /** Its variables that are no secrets. */
+  /** Its variables, without secrets. */
   readonly base: InputOf<'putEnvironment'>
-  /** All of them: what a command names in `passEnv` is looked up here. */
+  /** All variables: `passEnv` of a command is looked up here. */
   readonly variables: Readonly<Record<string, string | undefined>>
 }
 
-/** A session as one connection has it. */
+/** A session as seen by one connection. */
 export class ConnectedSession implements ClientSession {
   readonly #session: McpSession
   readonly #connection: Connection
@@ -79,7 +79,7 @@ export class ConnectedSession implements ClientSession {
   }
 }
 
-/** The same verbs: those that read go on where this connection stopped, and commands begin in what its client runs in. */
+/** The same verbs: reads go on where this connection stopped, and commands start in the client's environment. */
 function connected(acting: ReeveVerbs, { reader, environment }: Connection): ReeveVerbs {
   const reading = reader === null ? {} : { reader }
   return {
@@ -91,7 +91,7 @@ function connected(acting: ReeveVerbs, { reader, environment }: Connection): Ree
     acknowledge: (input, options) => acting.acknowledge({ ...reading, ...input }, options),
     async spawn(input, options) {
       if (input.kind !== 'command') return acting.spawn(input, options)
-      if (input.cwd === undefined) throw folderUnknown('It is not known where the command is to run')
+      if (input.cwd === undefined) throw folderUnknown('The folder of the command is unknown')
       if (environment === null) return acting.spawn(input, options)
       const { envRef } = await acting.putEnvironment(environment.base)
       const { passEnv = [] } = input.spec

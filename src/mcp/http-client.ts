@@ -1,84 +1,87 @@
 import type { Actor } from '../core/process/record.ts'
-import { folderUnknown, rootsUnanswered } from './asked-folder.ts'
-import { type McpClient, type Place, real, type Sessions, type Told } from './client.ts'
+import { type ClientIdentity, type McpClient, realFolder, type Sessions, type Workspace } from './client.ts'
 import { ConnectedSession, type Reader } from './connection.ts'
 import type { Subject } from './request-subject.ts'
+import { folderUnknown, rootsUnanswered } from './requested-folder.ts'
 import type { McpSession } from './session.ts'
 
-/** Who sends a request, as the server that was asked found out. */
+/** The authenticated sender of a request. */
 export interface McpCaller {
   readonly role: 'read' | 'operate' | 'admin' | 'agent'
   readonly actor: Actor
   readonly tokenId: string | null
 }
 
-/** What tells where a client works, besides what it says of itself. */
-export interface Whereabouts {
+/** Where a request comes from, apart from what the client says about itself. */
+export interface RequestOrigin {
   /** From the URL or a header. */
   readonly folder: string | null
-  /** Of a legacy connection; null for a request of the modern era, which stands for itself. */
+  /** Identifies a legacy connection; null in the modern era, where each request stands alone. */
   readonly reader: Reader | null
-  /** Of that one request. */
+  /** What this request is about. */
   readonly subject: Subject
 }
 
-/** A client of which is remembered where it is, once that is known. */
+/** A client that remembers its workspace once that is known. */
 export interface HttpClient extends McpClient {
-  readonly placed: () => Promise<Place> | undefined
+  readonly located: () => Promise<Workspace> | undefined
 }
 
-export function httpClient(sessions: Sessions, caller: McpCaller, where: Whereabouts): HttpClient {
-  let placed: Promise<Place> | undefined
+export function httpClient(sessions: Sessions, caller: McpCaller, origin: RequestOrigin): HttpClient {
+  let located: Promise<Workspace> | undefined
   return {
-    era: where.reader === null ? 'modern' : 'legacy',
+    era: origin.reader === null ? 'modern' : 'legacy',
     readOnly: caller.role === 'read',
-    placed: () => placed,
-    place(told) {
-      placed ??= placeOf(sessions, caller, where, told).catch((error: unknown) => {
-        // It may be asked for its roots, or answer next time.
-        placed = undefined
+    located: () => located,
+    workspace(identity) {
+      located ??= workspaceOf(sessions, caller, origin, identity).catch((error: unknown) => {
+        // The next request may carry the roots, or the client may answer then.
+        located = undefined
         throw error
       })
-      return placed
+      return located
     },
   }
 }
 
 /**
- * | what is known                     | its session                                    |
- * | its token is bound to a session   | that one                                       |
- * | its folder                        | of the client in that folder                   |
- * | its connection                    | of that connection alone                       |
- * | the cwd of a command              | of the client in that folder                   |
- * | the pid of a process              | the one that the process is in                 |
- * | nothing                           | none: two such clients could not be told apart |
+ * Finds the session by the first of these facts that is known:
+ *
+ * | fact                     | session                                            |
+ * | token bound to a session | that session                                       |
+ * | folder                   | the client's session in that folder                |
+ * | connection               | a session of that connection alone                 |
+ * | `cwd` of a command       | the client's session in that folder                |
+ * | pid of a process         | the session that owns the process                  |
+ * | none                     | refused: two such clients could not be told apart  |
  */
-async function placeOf(
+async function workspaceOf(
   sessions: Sessions,
   { actor }: McpCaller,
-  { folder: asked, reader, subject }: Whereabouts,
-  told: Told,
-): Promise<Place> {
-  const folder = asked ?? (await rootOf(told, reader))
-  const place = (session: McpSession): Place => ({
+  { folder: asked, reader, subject }: RequestOrigin,
+  identity: ClientIdentity,
+): Promise<Workspace> {
+  const folder = asked ?? (await rootOf(identity, reader))
+  const withSession = (session: McpSession): Workspace => ({
     session: new ConnectedSession(session, { reader, environment: null }),
     folder,
   })
-  if (actor.startsWith('session:')) return place(sessions.named(actor.slice('session:'.length)))
-  if (folder !== null) return place(sessions.derived(told.clientName, folder, folder))
-  if (reader !== null) return place(sessions.derived(told.clientName, `connection:${reader.id}`, null))
+  if (actor.startsWith('session:')) return withSession(sessions.named(actor.slice('session:'.length)))
+  if (folder !== null) return withSession(sessions.derived(identity.clientName, folder, folder))
+  if (reader !== null)
+    return withSession(sessions.derived(identity.clientName, `connection:${reader.id}`, null))
   if (subject.cwd !== undefined) {
-    const cwd = real(subject.cwd)
-    return place(sessions.derived(told.clientName, cwd, cwd))
+    const cwd = realFolder(subject.cwd)
+    return withSession(sessions.derived(identity.clientName, cwd, cwd))
   }
   const owner = subject.pid === undefined ? null : await sessions.ownerOf(subject.pid)
-  if (owner === null) throw folderUnknown('It is not known whose processes are meant')
-  return place(owner)
+  if (owner === null) throw folderUnknown('The session of this request is unknown')
+  return withSession(owner)
 }
 
-async function rootOf(told: Told, reader: Reader | null): Promise<string | null> {
-  if (reader === null) return told.rootInAnswer()
-  const root = await told.root()
+async function rootOf(identity: ClientIdentity, reader: Reader | null): Promise<string | null> {
+  if (reader === null) return identity.rootInAnswer()
+  const root = await identity.root()
   if (root === undefined) throw rootsUnanswered()
   return root
 }

@@ -1,27 +1,27 @@
 import { randomBytes } from 'node:crypto'
 import { createMcpHandler, isLegacyRequest, type McpServer } from '@modelcontextprotocol/server'
 import { ReeveError } from '../core/errors.ts'
-import { askedFolder, subscriptionFolderUnknown } from './asked-folder.ts'
-import { clientNameIn, type McpClient, Sessions, toldName } from './client.ts'
+import { clientNameIn, identityNamed, type McpClient, Sessions } from './client.ts'
 import { type ConnectionClaims, ConnectionIds } from './connection-id.ts'
 import { httpClient, type McpCaller } from './http-client.ts'
 import { LegacyConnections } from './legacy-connections.ts'
-import { listenedTo } from './listened-to.ts'
+import { listenedUris } from './listened-uris.ts'
 import { Presence } from './presence.ts'
 import { subjectOf } from './request-subject.ts'
+import { requestedFolder, subscriptionFolderUnknown } from './requested-folder.ts'
 import { ResourceWatch } from './resource-watch.ts'
 import { mcpServer } from './server.ts'
 import type { McpReeve } from './session.ts'
-import { untilOver } from './until-over.ts'
+import { whenResponseEnds } from './when-response-ends.ts'
 
 export type { McpCaller } from './http-client.ts'
 
 export interface McpHttpOptions {
-  /** Makes the server of a connection or a request; Reeve's own unless it says otherwise. */
+  /** Makes the server of a connection or a request; Reeve's own by default. */
   readonly build?: (client: McpClient) => McpServer
-  /** After how long without a request or an open stream a legacy connection is forgotten. */
+  /** A legacy connection without a request or an open stream for this long is evicted. */
   readonly idleMs?: number
-  /** Signs the ids of legacy connections; with the same key another handler can go on with them. */
+  /** Signs the ids of legacy connections. A handler with the same key can restore them. */
   readonly key?: Buffer
   readonly onTrouble?: (error: Error) => void
 }
@@ -32,12 +32,12 @@ export interface McpHttp {
 }
 
 const IDLE_MS = 30 * 60_000
-/** Of JSON-RPC. */
+/** The JSON-RPC error code. */
 const INVALID_PARAMS = -32_602
 
 /**
- * Serves MCP over Streamable HTTP: legacy clients have connections, with a session id of the transport; modern ones send
- * requests that stand for themselves. Tokens, Host and Origin are checked by whoever mounts it.
+ * Serves MCP over Streamable HTTP. Legacy clients have connections with a transport session id; modern clients send
+ * independent requests. The mounting server checks tokens, Host and Origin.
  */
 export function mcpHttpHandler(reeve: McpReeve, options: McpHttpOptions = {}): McpHttp {
   const { build = mcpServer, idleMs = IDLE_MS, key = randomBytes(32), onTrouble = () => {} } = options
@@ -56,10 +56,10 @@ export function mcpHttpHandler(reeve: McpReeve, options: McpHttpOptions = {}): M
   }
   const connections = new LegacyConnections(connect, new ConnectionIds(key), presence, idleMs)
 
-  /** One handler for one request: what is told to one caller's listeners never reaches another's. */
+  /** One handler per request, so that a notification for one caller never reaches another. */
   const modern = async (request: Request, caller: McpCaller, message: unknown) => {
-    const where = { folder: askedFolder(request), reader: null, subject: subjectOf(message) }
-    const client = httpClient(sessionsFor(caller), caller, where)
+    const origin = { folder: requestedFolder(request), reader: null, subject: subjectOf(message) }
+    const client = httpClient(sessionsFor(caller), caller, origin)
     const handler = createMcpHandler(() => build(client), { legacy: 'reject', onerror: onTrouble })
     let watch: ResourceWatch | undefined
     try {
@@ -69,7 +69,7 @@ export function mcpHttpHandler(reeve: McpReeve, options: McpHttpOptions = {}): M
       if (error instanceof ReeveError) return refusedInJsonRpc(error, message)
       throw error
     }
-    const leave = presence.during(client.placed)
+    const leave = presence.track(client.located)
     const close = () => handler.close()
     open.add(close)
     const over = () => {
@@ -79,7 +79,7 @@ export function mcpHttpHandler(reeve: McpReeve, options: McpHttpOptions = {}): M
     }
     const parsed = message === undefined ? {} : { parsedBody: message }
     try {
-      return untilOver(await handler.fetch(request, parsed), over)
+      return whenResponseEnds(await handler.fetch(request, parsed), over)
     } catch (error) {
       over()
       throw error
@@ -99,12 +99,12 @@ export function mcpHttpHandler(reeve: McpReeve, options: McpHttpOptions = {}): M
   }
 }
 
-/** The role `read` has no effects: it touches no session, and takes no notice from one. */
+/** The role `read` has no effects: it touches no session and marks no notice as delivered. */
 function observerOf(reeve: McpReeve): McpReeve {
   return { ...reeve, as: (actor) => reeve.observing?.(actor) ?? reeve.as(actor) }
 }
 
-/** What it holds, if that is JSON; the request can still be read by whoever says what is wrong with it. */
+/** The JSON body, if it is JSON. The request itself stays readable, for the handler that reports what is wrong with it. */
 async function bodyOf(request: Request): Promise<unknown> {
   if (request.method !== 'POST') return undefined
   try {
@@ -114,23 +114,23 @@ async function bodyOf(request: Request): Promise<unknown> {
   }
 }
 
-/** The answer to a request that opens a stream: clients read no other format there. */
+/** Answers a request that opens a stream: clients read no other format there. */
 function refusedInJsonRpc({ code, message: text, remedy }: ReeveError, message: unknown): Response {
   const { id = null } = Object(message) as { id?: unknown }
   const error = { code: INVALID_PARAMS, message: `${text} ${remedy}`, data: { code } }
   return Response.json({ jsonrpc: '2.0', id, error }, { status: 400 })
 }
 
-/** Who listens to resources has them watched, for as long as the stream is open. */
+/** Watches the resources that the request listens to, for as long as its stream is open. */
 async function watchOf(
   client: McpClient,
   message: unknown,
   tell: (uri: string) => void,
 ): Promise<ResourceWatch | undefined> {
-  const uris = listenedTo(message)
+  const uris = listenedUris(message)
   if (uris.length === 0) return undefined
   const clientName = clientNameIn(Object(Object(message).params)._meta) ?? 'unknown'
-  const { session } = await client.place(toldName(clientName)).catch((error: unknown) => {
+  const { session } = await client.workspace(identityNamed(clientName)).catch((error: unknown) => {
     throw error instanceof ReeveError && error.code === 'folder_unknown' ? subscriptionFolderUnknown() : error
   })
   const watch = new ResourceWatch(

@@ -1,29 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newestNotices } from './newest-notices.ts'
-import type { Asking } from './resource-watch.ts'
+import type { SessionAccess } from './resource-watch.ts'
 
-/** As long as an answer is held back for. */
+/** How long one request waits for a notice. */
 const WAIT_MS = 20_000
-/** How long it is left alone where nobody answers. */
-const AGAIN_MS = 500
+/** The pause after a failed request. */
+const RETRY_MS = 500
 
 /**
- * Tells when a session is told something. It waits for that instead of looking again and again: a look makes sentences, and
- * reads logs for them. Resolves when what comes from now on will be told.
+ * Calls `tell` for every new notice of a session. It waits instead of polling, because each poll composes sentences and
+ * reads logs for them. Resolves when every later notice will be reported.
  */
 export async function watchInbox(
-  asking: () => Promise<Asking>,
+  access: () => Promise<SessionAccess>,
   tell: () => void,
   signal: AbortSignal,
 ): Promise<void> {
-  let seen = await newest(asking).catch(() => null)
+  let seen = await newest(access).catch(() => null)
   const watch = async () => {
     while (!signal.aborted) {
       try {
-        seen = await next(asking, seen, tell, signal)
+        seen = await next(access, seen, tell, signal)
       } catch {
-        // Out of reach, or not there yet.
-        await sleep(AGAIN_MS, undefined, { signal, ref: false }).catch(() => {})
+        // The daemon is unreachable, or the session does not exist yet.
+        await sleep(RETRY_MS, undefined, { signal, ref: false }).catch(() => {})
       }
     }
   }
@@ -35,39 +35,39 @@ interface Seen {
   readonly place: number
 }
 
-async function newest(asking: () => Promise<Asking>): Promise<Seen> {
-  const { acting, session } = await asking()
+async function newest(access: () => Promise<SessionAccess>): Promise<Seen> {
+  const { acting, session } = await access()
   const [last] = await newestNotices(acting, session, 1)
   return { session, place: last?.place ?? 0 }
 }
 
-/** Waits for what comes behind what was seen. Another session, which a client may be in by now, has another inbox. */
+/** Waits for the next notice. The client may have moved on to another session, which has another inbox. */
 async function next(
-  asking: () => Promise<Asking>,
+  access: () => Promise<SessionAccess>,
   seen: Seen | null,
   tell: () => void,
   signal: AbortSignal,
 ): Promise<Seen> {
-  const { acting, session } = await asking()
+  const { acting, session } = await access()
   if (seen === null || seen.session !== session) {
-    const now = await newest(asking)
+    const now = await newest(access)
     if (seen !== null) tell()
     return now
   }
-  const enough = new AbortController()
-  const either = AbortSignal.any([signal, enough.signal])
+  const stop = new AbortController()
+  const either = AbortSignal.any([signal, stop.signal])
   const moved = setInterval(() => {
-    asking().then(
-      (now) => now.session !== session && enough.abort(),
+    access().then(
+      (now) => now.session !== session && stop.abort(),
       () => {},
     )
-  }, AGAIN_MS).unref()
+  }, RETRY_MS).unref()
   try {
     const about = { scope: `session:${session}`, all: true, after: seen.place, limit: 1, waitMs: WAIT_MS }
     const { notices } = await acting.notices(about, { signal: either })
     if (signal.aborted || notices.length === 0) return seen
     tell()
-    return await newest(asking)
+    return await newest(access)
   } finally {
     clearInterval(moved)
   }

@@ -13,12 +13,12 @@ export interface PlainSchema {
   readonly default?: unknown
 }
 
-/** Taken by the tool, and not listed: it is seldom needed, and every character of a list is paid for in each turn. */
+/** Accepted but not listed: a rarely needed argument. Every listed character costs tokens in each turn. */
 export function unlisted<Schema extends z.ZodType>(schema: Schema): Schema {
   return schema.meta({ [UNLISTED]: true })
 }
 
-/** Listed as something simpler than what is taken. */
+/** Listed with a simpler schema than the one that is checked. */
 export function listedAs<Schema extends z.ZodType>(schema: Schema, plain: PlainSchema): Schema {
   return schema.meta({ [LISTED_AS]: plain })
 }
@@ -26,7 +26,7 @@ export function listedAs<Schema extends z.ZodType>(schema: Schema, plain: PlainS
 const UNLISTED = 'reeve/unlisted'
 const LISTED_AS = 'reeve/listed-as'
 
-/** What a list of tools says of a tool's arguments. What they really must be is checked when the tool is called. */
+/** The listed schema of a tool's arguments. The real schema is checked when the tool is called. */
 export function plainSchema(input: z.ZodType): PlainSchema {
   const known = converted.get(input)
   if (known !== undefined) return known
@@ -35,7 +35,7 @@ export function plainSchema(input: z.ZodType): PlainSchema {
   return schema
 }
 
-/** A server is made for every request over HTTP. */
+/** Cached, because every HTTP request makes a server. */
 const converted = new WeakMap<z.ZodType, PlainSchema>()
 
 /** For the SDK, which would otherwise publish and check the real schema. */
@@ -53,8 +53,8 @@ export function published(schema: PlainSchema): StandardSchemaWithJSON<Record<st
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
-/** What is higher is no bound that a model would come near. */
-const MAX_BOUND = 50_000
+/** Higher bounds are not listed: no model comes near them. */
+const MAX_LISTED_BOUND = 50_000
 
 function plain(schema: JsonSchema): PlainSchema {
   const { description } = schema
@@ -71,7 +71,7 @@ function plain(schema: JsonSchema): PlainSchema {
     ...(type === 'integer' ? boundOf(schema) : {}),
     ...(type === 'array' ? { items: plain(schema['items'] as JsonSchema) } : {}),
     ...(type === 'object' ? membersOf(schema) : {}),
-    // Nothing, no and none are what everybody expects.
+    // Empty defaults go without saying.
     ...(schema['default'] ? { default: schema['default'] } : {}),
   }
 }
@@ -88,7 +88,7 @@ function choicesOf(schema: JsonSchema): Pick<PlainSchema, 'enum'> {
 }
 
 function boundOf({ maximum }: JsonSchema): Pick<PlainSchema, 'maximum'> {
-  return typeof maximum === 'number' && maximum <= MAX_BOUND ? { maximum } : {}
+  return typeof maximum === 'number' && maximum <= MAX_LISTED_BOUND ? { maximum } : {}
 }
 
 function membersOf(schema: JsonSchema): Pick<PlainSchema, 'properties' | 'required'> {

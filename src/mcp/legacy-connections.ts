@@ -3,17 +3,17 @@ import {
   type McpServer,
   WebStandardStreamableHTTPServerTransport as Transport,
 } from '@modelcontextprotocol/server'
-import { askedFolder } from './asked-folder.ts'
 import { type ConnectionClaims, type ConnectionIds, claimsOf } from './connection-id.ts'
 import type { HttpClient, McpCaller } from './http-client.ts'
 import type { Presence } from './presence.ts'
-import { untilOver } from './until-over.ts'
+import { requestedFolder } from './requested-folder.ts'
+import { whenResponseEnds } from './when-response-ends.ts'
 
 interface Connection {
   readonly transport: Transport
   readonly server: McpServer
   readonly client: HttpClient
-  readonly whose: string
+  readonly owner: string
   usedAt: number
   streams: number
 }
@@ -21,12 +21,12 @@ interface Connection {
 type Connect = (caller: McpCaller, claims: ConnectionClaims) => { server: McpServer; client: HttpClient }
 
 const SWEEP_MS = 60_000
-const MOST = 500
+const MAX_CONNECTIONS = 500
 const MAX_CLOSED = 1_000
 
 /**
- * The connections of legacy clients, each with its server. One that is idle for long, without a stream, is forgotten. Its id
- * says what it is made of: when its client asks for it again, of this daemon or of the next, it is restored.
+ * The connections of legacy clients, each with its server. A connection that is idle for long and has no open stream is
+ * evicted. Its id carries its claims: when the client uses the id again, with this daemon or the next, it is restored.
  */
 export class LegacyConnections {
   readonly #connect: Connect
@@ -35,7 +35,7 @@ export class LegacyConnections {
   readonly #idleMs: number
   readonly #live = new Map<string, Connection>()
   readonly #reviving = new Map<string, Promise<Connection | null>>()
-  /** Ids that their clients ended; the oldest are forgotten. */
+  /** Ids that clients closed; the oldest are evicted. */
   readonly #closed = new Set<string>()
   readonly #sweeping: NodeJS.Timeout
   #isClosing = false
@@ -53,9 +53,9 @@ export class LegacyConnections {
     const id = request.headers.get('mcp-session-id')
     if (id === null) return this.#begin(request, caller, message)
     const known = this.#live.get(id)
-    // Knowing the id of somebody else's connection is no way into it.
-    if (known !== undefined && known.whose === whoseOf(caller)) return this.#handle(known, request, message)
-    const claims = this.#closed.has(id) ? null : this.#ids.read(id, whoseOf(caller))
+    // The id of another caller's connection gives no access to it.
+    if (known !== undefined && known.owner === callerKey(caller)) return this.#handle(known, request, message)
+    const claims = this.#closed.has(id) ? null : this.#ids.read(id, callerKey(caller))
     if (claims === null) return notFound(message)
     const revived = await this.#revive(id, claims, request.url, caller)
     if (this.#isClosing) return closing(message)
@@ -71,19 +71,19 @@ export class LegacyConnections {
     await Promise.all(servers.map((server) => server.close()))
   }
 
-  /** Only a handshake makes a connection that lasts; the transport itself says what is wrong with anything else. */
+  /** Only a handshake makes a lasting connection. The transport reports what is wrong with any other request. */
   async #begin(request: Request, caller: McpCaller, message: unknown): Promise<Response> {
     const isHandshake = isInitializeRequest(message)
     if (isHandshake && !this.#makeRoom()) return tooMany(message)
-    const claims = claimsOf(isHandshake ? message.params : NO_HANDSHAKE, askedFolder(request))
-    const connection = await this.#open(this.#ids.issue(claims, whoseOf(caller)), claims, caller)
+    const claims = claimsOf(isHandshake ? message.params : NO_HANDSHAKE, requestedFolder(request))
+    const connection = await this.#open(this.#ids.issue(claims, callerKey(caller)), claims, caller)
     const { transport, server } = connection
     const response = await this.#handle(connection, request, message)
     const isLive = transport.sessionId !== undefined && this.#live.has(transport.sessionId)
-    return isLive ? response : untilOver(response, () => void server.close())
+    return isLive ? response : whenResponseEnds(response, () => void server.close())
   }
 
-  /** Several requests may ask for it at once. */
+  /** Several requests may restore one connection at the same time. */
   #revive(id: string, claims: ConnectionClaims, url: string, caller: McpCaller): Promise<Connection | null> {
     const under = this.#reviving.get(id)
     if (under !== undefined) return under
@@ -92,7 +92,7 @@ export class LegacyConnections {
     return reviving
   }
 
-  /** Sends the messages that the client began its connection with. Null: there is no room. */
+  /** Repeats the handshake of the client. Null: there are too many connections. */
   async #repeatHandshake(
     id: string,
     claims: ConnectionClaims,
@@ -133,7 +133,7 @@ export class LegacyConnections {
       onsessionclosed: () => this.#end(id),
     })
     const { server, client } = this.#connect(caller, claims)
-    const connection = { transport, server, client, whose: whoseOf(caller), usedAt: Date.now(), streams: 0 }
+    const connection = { transport, server, client, owner: callerKey(caller), usedAt: Date.now(), streams: 0 }
     await server.connect(transport)
     return connection
   }
@@ -147,7 +147,7 @@ export class LegacyConnections {
 
   async #handle(connection: Connection, request: Request, message: unknown): Promise<Response> {
     connection.usedAt = Date.now()
-    const leave = this.#presence.during(connection.client.placed)
+    const leave = this.#presence.track(connection.client.located)
     connection.streams++
     const over = () => {
       connection.streams--
@@ -156,7 +156,7 @@ export class LegacyConnections {
     }
     try {
       const parsed = message === undefined ? {} : { parsedBody: message }
-      return untilOver(await connection.transport.handleRequest(request, parsed), over)
+      return whenResponseEnds(await connection.transport.handleRequest(request, parsed), over)
     } catch (error) {
       over()
       throw error
@@ -171,9 +171,9 @@ export class LegacyConnections {
     }
   }
 
-  /** The one that was idle for longest makes room. */
+  /** Evicts the connection that has been idle longest. */
   #makeRoom(): boolean {
-    if (this.#live.size < MOST) return true
+    if (this.#live.size < MAX_CONNECTIONS) return true
     const idle = [...this.#live].filter(([, { streams }]) => streams === 0)
     const [oldest] = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt)
     if (oldest === undefined) return false
@@ -183,10 +183,10 @@ export class LegacyConnections {
   }
 }
 
-/** Of a request that is none, and will be refused. */
+/** For a request that is no handshake and will be refused. */
 const NO_HANDSHAKE = { clientInfo: { name: '', version: '' }, protocolVersion: '', capabilities: {} }
 
-function whoseOf({ actor, tokenId }: McpCaller): string {
+function callerKey({ actor, tokenId }: McpCaller): string {
   return JSON.stringify([actor, tokenId])
 }
 

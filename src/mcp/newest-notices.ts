@@ -1,6 +1,6 @@
 import type { InboxNotice, ReeveVerbs } from '../verbs/reeve.ts'
 
-/** The last of what a session was told, whether it was dealt with or not. */
+/** The newest notices of a session, acknowledged or not. */
 export async function newestNotices(
   acting: ReeveVerbs,
   session: string,

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** About a page: what a model is given unless it asks for more. */
+/** The default size of an answer: about one page. */
 export const PAGE_CHARS = 4_000
 
 const MAX_PAGE_CHARS = 100_000
@@ -13,28 +13,28 @@ export const maxChars = z
   .default(PAGE_CHARS)
   .describe('most characters')
 
-/** What is said about an output, beside it, needs this much; of a small page half, and at least the pid and one short note. */
+/** Reserved for the text around an output. A small page reserves half, and at least a pid and one short note. */
 const AROUND_CHARS = 700
 const MIN_AROUND_CHARS = 70
 
-/** How much output fits on a page. In structured content every character of it may take two. */
+/** How many characters of output fit on a page. In structured content each may take two. */
 export function outputRoom(most: number, structured: boolean): number {
   if (structured) return Math.max(30, Math.floor((most - AROUND_CHARS) / 2))
   return most - Math.min(AROUND_CHARS, Math.max(MIN_AROUND_CHARS, Math.floor(most / 2)))
 }
 
-/** The `maxChars` of a page with room for so much output; null where no page has that. */
+/** The `maxChars` of a page with this much room for output; null if no page is that large. */
 export function charsFor(room: number): number | null {
   const chars = Math.max(room + AROUND_CHARS, 2 * AROUND_CHARS)
   return chars > MAX_PAGE_CHARS ? null : chars
 }
 
 export interface Page {
-  /** What happened. It is cut where there is no room for it. */
+  /** What happened. It is cut to the room that is left. */
   readonly head: string
-  /** Output. It has room because it was read with `outputRoom`. */
+  /** Output, read with `outputRoom`, so that it fits. */
   readonly body: string
-  /** What to know or to do next, the most important first; those for which there is no room are left out. */
+  /** Hints and next steps, the most important first. Those that do not fit are left out. */
   readonly notes?: readonly string[]
 }
 
@@ -43,7 +43,7 @@ export function pageOf({ head, body, notes = [] }: Page, most: number): string {
   let room = most - (body === '' ? 0 : body.length + 1)
   const kept: string[] = []
   for (const note of notes) {
-    const headLeast = Math.min(head.length, note.length <= SHORT_NOTE ? PID_CHARS : HEAD_LEAST)
+    const headLeast = Math.min(head.length, note.length <= SHORT_NOTE ? PID_CHARS : MIN_HEAD_CHARS)
     if (note.length + 1 > room - headLeast) continue
     kept.push(note)
     room -= note.length + 1
@@ -52,12 +52,12 @@ export function pageOf({ head, body, notes = [] }: Page, most: number): string {
   return cut(parts.filter((part) => part !== '').join('\n'), most)
 }
 
-const HEAD_LEAST = 80
-/** A short note, such as that there is more output, matters more than the end of the head. */
+const MIN_HEAD_CHARS = 80
+/** A short note, such as "there is more output", matters more than the end of the head. */
 const SHORT_NOTE = 60
 const PID_CHARS = 20
 
-/** As many from one end as fit, at least one. */
+/** As many items from one end as fit, at least one. */
 export function fitting<Item>(
   items: readonly Item[],
   sizeOf: (item: Item) => number,
@@ -76,7 +76,7 @@ export function fitting<Item>(
   return from === 'start' ? kept : kept.reverse()
 }
 
-/** At most so many UTF-16 code units, with a mark where something is missing. Cuts between characters, never within one. */
+/** Cuts a text to `most` UTF-16 code units, marks the cut, and never cuts within a character. */
 export function cut(text: string, most: number): string {
   if (text.length <= most) return text
   if (most < 1) return ''
@@ -84,7 +84,7 @@ export function cut(text: string, most: number): string {
   return `${text.slice(0, Math.max(end, 0))}…`
 }
 
-/** The part of a text around a place in it, with marks where something is missing. */
+/** The part of a text around an index, with marks at the cuts. */
 export function cutAround(text: string, at: number, most: number): string {
   const before = Math.floor(most / 3)
   if (text.length <= most || at <= before) return cut(text, most)
@@ -93,7 +93,7 @@ export function cutAround(text: string, at: number, most: number): string {
   return `…${cut(text.slice(isWithin ? start + 1 : start), most - 1)}`
 }
 
-/** The end of a text, beginning with a whole line where there is one. */
+/** The end of a text, from the start of a line if possible. */
 export function tail(text: string, most: number): string {
   if (text.length <= most) return text
   const end = text.slice(-most)

@@ -1,26 +1,28 @@
-import type { Place } from './client.ts'
+import type { ClientSession } from './session.ts'
 
 const TOUCH_MS = 30_000
 
-/** Keeps the sessions of clients in use for as long as those have a stream open, whether they ask for anything or not. */
+type Located = () => Promise<{ readonly session: Pick<ClientSession, 'touch'> }> | undefined
+
+/** Keeps a client's session alive while the client has a stream open, even if it sends no request. */
 export class Presence {
-  /** A client may have several streams open: each counts. */
-  readonly #there = new Set<{ readonly placed: () => Promise<Place> | undefined }>()
+  /** A client may have several streams open; each counts. */
+  readonly #streams = new Set<{ readonly located: Located }>()
   readonly #touching = setInterval(() => this.#touchAll(), TOUCH_MS).unref()
 
-  /** Until the answer is called. */
-  during(placed: () => Promise<Place> | undefined): () => void {
-    const stream = { placed }
-    this.#there.add(stream)
-    return () => this.#there.delete(stream)
+  /** Counts a stream until the returned function is called. */
+  track(located: Located): () => void {
+    const stream = { located }
+    this.#streams.add(stream)
+    return () => this.#streams.delete(stream)
   }
 
   close(): void {
     clearInterval(this.#touching)
-    this.#there.clear()
+    this.#streams.clear()
   }
 
   #touchAll(): void {
-    for (const { placed } of this.#there) void placed()?.then(({ session }) => session.touch())
+    for (const { located } of this.#streams) void located()?.then(({ session }) => session.touch())
   }
 }

@@ -7,15 +7,15 @@ import type { OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 import { pid } from '../verbs/shapes/scalars.ts'
 import { wait } from '../verbs/wait.ts'
 import { outputRoom, PAGE_CHARS } from './page.ts'
+import { describeProcess } from './process-sentences.ts'
 import { viewOf } from './process-view.ts'
 import type { ClientSession } from './session.ts'
 import type { Task, TaskDetails, TaskSource } from './tasks.ts'
 import { resultOf } from './tool-result.ts'
 import { readUnread, type Unread } from './unread.ts'
-import { awaitedIn, waitedFor } from './waited.ts'
-import { sentenceOn } from './words.ts'
+import { awaitedIn, waitAnswer } from './wait-answer.ts'
 
-/** What is waited for, where the pid alone does not say it: a line, that it is ready, or only until a time. `nonce` tells it from others like it. */
+/** What a task waits for, unless that is the end: a line, readiness, or a deadline. `nonce` distinguishes equal waits. */
 const taskWait = z.strictObject({
   until: wait.input.shape.until,
   ready: wait.input.shape.ready,
@@ -24,33 +24,33 @@ const taskWait = z.strictObject({
 })
 type TaskWait = z.output<typeof taskWait>
 
-/** An id travels in a header, and those are short. A wait for a longer line is no task. */
+/** An id travels in a header, which is short. A wait for a longer line is no task. */
 const MAX_ID_CHARS = 2_000
-/** Of one session. Who has more of them open at once may be given an id twice, and waits for the first. */
-const MAX_KNOWN = 1_000
+/** Per session. With more open tasks an id may be issued twice, and the second call waits for the first task. */
+const MAX_KNOWN_TASKS = 1_000
 const POLL_MS = 1_000
-/** How long a look for a line may take. */
+/** How long one search for a line may take. */
 const LOOK_MS = 1_000
 
 /**
- * A process as a task. There is no list of tasks: what is to be known of one is the process's own, and is found again by
- * whoever asks for it, whatever was restarted in between.
+ * A process as a task. Reeve keeps no list of tasks: the process holds all facts, so a task survives restarts of the client,
+ * of this server and of the daemon.
  *
- * | the id is                 | it is completed when                                                            |
- * | the pid                   | the process has ended, however it did                                           |
- * | the pid, and a `TaskWait` | the line is printed, or it is ready, or the process has ended, or the time is over |
+ * | id                        | completed when                                                                  |
+ * | the pid                   | the process has ended, with any outcome                                         |
+ * | the pid and a `TaskWait`  | the line is printed, the process is ready or has ended, or the deadline is over |
  *
- * To cancel one changes nothing: whoever waited stops asking, and the process goes on. Clients cancel also when they merely
- * close; what comes back later is told how it is.
+ * Cancelling a task changes nothing: the client stops asking, and the process goes on. Clients also cancel when they merely
+ * close; a client that comes back gets the current state.
  */
 export function processTask(record: ProcessRecord, { tasks }: Pick<ClientSession, 'tasks'>): Task {
   tasks.add(record.pid)
   const [oldest] = tasks
-  if (tasks.size > MAX_KNOWN && oldest !== undefined) tasks.delete(oldest)
+  if (tasks.size > MAX_KNOWN_TASKS && oldest !== undefined) tasks.delete(oldest)
   return { ...aboutTask(record.pid, record), status: 'working' }
 }
 
-/** A wait as a task; null where its id would be too long. Clients do not take a second task under the id of one they have. */
+/** A wait as a task; null if its id would be too long. Clients reject a second task with an id that they know. */
 export function waitTask(
   record: ProcessRecord,
   session: Pick<ClientSession, 'tasks'>,
@@ -63,7 +63,7 @@ export function waitTask(
   return taskId.length > MAX_ID_CHARS ? null : { ...aboutTask(taskId, record), status: 'working' }
 }
 
-/** Who asks for a task, and in which form they want its result. */
+/** The client that asks for a task, and whether it wants structured content. */
 interface TaskAsker {
   readonly session: ClientSession
   readonly structured: boolean
@@ -86,7 +86,7 @@ export function processTasks(askerFor: (ctx: ServerContext) => Promise<TaskAsker
         }
       }
       const acting = await session.acting()
-      // What the session before this one left behind is no process of this one, but was this client's task.
+      // A process of the previous session is not visible in this one, but was this client's task.
       const { previous } = session
       const task = (await look(acting)) ?? (previous === null ? null : await look(previous.acting))
       if (task?.status !== 'working') forget(session, taskId)
@@ -110,14 +110,14 @@ interface AskedTask extends TaskAsker {
 
 async function endOf(acting: ReeveVerbs, asked: AskedTask): Promise<TaskDetails> {
   const { taskId, signal } = asked
-  // Who gets the result has been told of the end: that is what a wait says, and a look does not.
+  // A client that gets the result has seen the end. A wait records that; a read would not.
   const waited = await acting.wait({ pid: taskId, timeoutMs: 0 }, { signal })
   signal.throwIfAborted()
   if (waited.type !== 'ended') {
     const record = waited.type === 'interrupted' ? await acting.show({ pid: taskId }) : waited.record
     return { ...aboutTask(taskId, record), status: 'working' }
   }
-  // From the beginning, and without noting it: the answer is the same however often it is asked for.
+  // Reads from the beginning and moves no read position, so that every request gets the same answer.
   return completed(asked, waited, await readFrom(acting, taskId, 0, asked))
 }
 
@@ -150,12 +150,12 @@ async function waitOf(
   return completed(asker, waited, await readFrom(acting, ref, from, asker), wanted)
 }
 
-/** The next look goes on from there, and need not read the whole log. */
+/** The next search goes on from there instead of reading the whole log. */
 function scannedTo({ scanned }: ClientSession, taskId: string, offset: number): void {
   scanned.delete(taskId)
   scanned.set(taskId, offset)
   const [oldest] = scanned.keys()
-  if (scanned.size > MAX_KNOWN && oldest !== undefined) scanned.delete(oldest)
+  if (scanned.size > MAX_KNOWN_TASKS && oldest !== undefined) scanned.delete(oldest)
 }
 
 function completed(
@@ -166,14 +166,14 @@ function completed(
 ): TaskDetails {
   const text = wait.until?.text
   const wanted = { ...awaitedIn(wait), ...(text === undefined ? {} : { text }) }
-  const answer = waitedFor(waited, unread, { maxChars: PAGE_CHARS, afterMs: null, ...wanted })
+  const answer = waitAnswer(waited, unread, { maxChars: PAGE_CHARS, afterMs: null, ...wanted })
   return { ...aboutTask(taskId, waited.record), status: 'completed', result: resultOf(answer, structured) }
 }
 
 function aboutTask(taskId: string, record: ProcessRecord): Omit<Task, 'status'> {
   return {
     taskId,
-    statusMessage: sentenceOn(viewOf(record)),
+    statusMessage: describeProcess(viewOf(record)),
     createdAt: new Date(record.createdAt).toISOString(),
     lastUpdatedAt: new Date(record.updatedAt).toISOString(),
     ttlMs: null,
@@ -181,7 +181,7 @@ function aboutTask(taskId: string, record: ProcessRecord): Omit<Task, 'status'> 
   }
 }
 
-/** Ids come from outside. What no task was ever given is none; beginnings of pids and names are for people. */
+/** Ids come from outside: only whole pids are accepted, not prefixes or names. */
 function wantedBy(taskId: string): { readonly pid: string; readonly wait: TaskWait | null } | null {
   const [ref = '', rest, ...more] = taskId.split('.')
   if (!pid.safeParse(ref).success || more.length > 0 || taskId.length > MAX_ID_CHARS) return null
@@ -196,7 +196,7 @@ function wantedBy(taskId: string): { readonly pid: string; readonly wait: TaskWa
 
 const UNKNOWN: readonly string[] = ['unknown_pid', 'pruned_pid', 'denied', 'not_command']
 
-/** What a session may not see is not there, for it. */
+/** A process that the session may not see does not exist for it. */
 function notThere(error: unknown): null {
   if (!(error instanceof ReeveError)) throw error
   if (UNKNOWN.includes(error.code)) return null

@@ -1,31 +1,31 @@
 import type { ProcessRecord } from '../core/process/record.ts'
 
-/** What a model needs to know of a record. All of it is the resource `reeve://processes/{pid}`. */
+/** The facts of a record that a model needs. The whole record is the resource `reeve://processes/{pid}`. */
 export interface ProcessView {
   readonly pid: string
   readonly name: string | null
   readonly kind: ProcessRecord['kind']
   readonly status: ProcessRecord['status']
-  /** The command line, or what else it runs. */
+  /** The command line, or the label of another kind of process. */
   readonly what: string
-  /** Null while it runs, and where a signal ended it. */
+  /** Null while it runs, or if a signal ended it. */
   readonly exitCode: number | null
   readonly signal: string | null
-  /** Why it ended, where that was not its own doing. */
+  /** Why it ended, if not by itself. */
   readonly reason: string | null
   /** What went wrong, and what to do about it. */
   readonly message: string | null
   readonly cwd: string | null
   readonly lifetime: ProcessRecord['lifetime']
-  /** When it is to start, where that is later. */
+  /** When it will start, if that is later. */
   readonly startsAt: number | null
   readonly startedAt: number | null
   readonly endedAt: number | null
-  /** How many processes of the operating system it had started and left running when it ended. */
+  /** How many OS processes it left running when it ended. */
   readonly leftBehind: number
-  /** The process that its restart policy has started in its place. */
+  /** The process that its restart policy started instead. */
   readonly restartedAs: string | null
-  /** Why there is none, although its policy asks for one. */
+  /** Why its restart policy could not start one. */
   readonly notRestarted: string | null
 }
 
@@ -53,11 +53,11 @@ export function viewOf(record: ProcessRecord): ProcessView {
   }
 }
 
-/** For programs: only what there is to say, and times in ISO 8601. */
+/** For programs: without empty members, and with times in ISO 8601. */
 export function structuredView({ startsAt, startedAt, endedAt, leftBehind, ...view }: ProcessView): object {
-  const told = Object.entries(view).filter(([, value]) => value !== null)
+  const known = Object.entries(view).filter(([, value]) => value !== null)
   return {
-    ...Object.fromEntries(told),
+    ...Object.fromEntries(known),
     ...(startsAt === null ? {} : { startsAt: new Date(startsAt).toISOString() }),
     ...(startedAt === null ? {} : { startedAt: new Date(startedAt).toISOString() }),
     ...(endedAt === null ? {} : { endedAt: new Date(endedAt).toISOString() }),

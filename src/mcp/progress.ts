@@ -1,7 +1,7 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
 
 export interface Progress {
-  /** Tells the client now and then that a wait goes on, if it asked to be told. */
+  /** Sends progress notifications during a wait, if the client asked for them. */
   waiting<Answer>(
     wait: { readonly totalMs: number; readonly message: string },
     answer: Promise<Answer>,
@@ -18,10 +18,10 @@ export function progressOf(ctx: ServerContext): Progress {
   return {
     async waiting({ totalMs, message }, answer) {
       const tell = () => {
-        // Rises with every one of them, as the protocol wants it.
+        // The protocol requires that it rises with every notification.
         const progress = Math.round(performance.now() - begun)
         const params = { progressToken, progress, total: Math.max(totalMs, progress), message }
-        // A client that is gone hears nothing, and its wait is called off for that reason already.
+        // A disconnected client cannot be notified; its wait is aborted already.
         ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
       }
       const first = setTimeout(tell, FIRST_MS)

@@ -3,21 +3,21 @@ import type { InputOf, OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 
 interface ReplyAsked {
   readonly pid: string
-  /** What was typed, and where the output ended before. */
   readonly typed: string
+  /** Where the output ended before. */
   readonly from: number
   readonly until: Omit<NonNullable<InputOf<'wait'>['until']>, 'from'>
   readonly timeoutMs: number
 }
 
-/** How long a line may take to be echoed whole that has begun to be. */
+/** How long the rest of a half-echoed line may take. */
 const ECHO_MS = 150
 const MAX_ECHOES = 100
-/** Echoes lie at the beginning of what is printed after the keys were pressed. */
+/** Echoes come first in the output after the keys. */
 const MAX_ECHOED_BYTES = 65_536
 const NEWLINE = 10
 
-/** Waits for a line that is printed in reply to what was typed. What a terminal echoes of that is no reply. */
+/** Waits for a line that is printed in reply to typed text. The terminal's echo of that text is no reply. */
 export async function waitForReply(
   acting: ReeveVerbs,
   { pid, typed, from: begin, until, timeoutMs }: ReplyAsked,
@@ -38,7 +38,7 @@ export async function waitForReply(
     const waited = await wait(from)
     if (waited.type !== 'matched' || !hasTerminal(waited.record)) return waited
     const { text, offset } = waited.line
-    // An echo comes before its reply: a line that ends in what was typed is a reply once that was echoed.
+    // An echo comes before its reply: after the echo, a line that ends with the typed text is a reply.
     for (const line of await linesBetween(acting, pid, from, offset)) takeEcho(echoes, line)
     const printed = text.trimEnd()
     let echoed = echoes.findIndex((echo) => printed.endsWith(echo))
@@ -49,13 +49,13 @@ export async function waitForReply(
       const whole = await wait(offset, { text: echo }, ECHO_MS)
       if (whole.type !== 'matched' || whole.line.offset !== offset) return waited
     }
-    // Each line is echoed once: the next one like it is a reply.
+    // Each line is echoed once: the next equal line is a reply.
     echoes.splice(0, echoed + 1)
     from = await endOfLine(acting, pid, offset)
   }
 }
 
-/** Takes the echo that a line is, and those before it, out of what is still to be echoed. */
+/** Removes the echo that this line is, and all echoes before it. */
 function takeEcho(echoes: string[], line: string): void {
   const printed = line.trimEnd()
   echoes.splice(0, echoes.findIndex((echo) => printed.endsWith(echo)) + 1)

@@ -1,12 +1,12 @@
 import { pid as pidShape } from '../verbs/shapes/scalars.ts'
-import { listenedTo } from './listened-to.ts'
+import { listenedUris } from './listened-uris.ts'
 import { resourceRef } from './resource-uris.ts'
 
-/** What a request is about, as far as that tells in which session it belongs. */
+/** What a request is about, as far as that determines its session. */
 export interface Subject {
-  /** The folder that a command is to run in. */
+  /** The folder of the command to start. */
   readonly cwd?: string
-  /** A whole pid: to know it is to have been told it. Names and beginnings of pids are no such thing. */
+  /** A whole pid. Only a client that was given the pid can know it; names and prefixes can be guessed. */
   readonly pid?: string
 }
 
@@ -17,7 +17,7 @@ export function subjectOf(message: unknown): Subject {
   if (name === 'process_start') return typeof cwd === 'string' && cwd !== '' ? { cwd } : {}
   // The id of a task begins with a pid.
   const ofTask = typeof taskId === 'string' ? taskId.split('.')[0] : undefined
-  const ofResource = [uri, ...listenedTo(message)].map(pidIn).find((found) => found !== undefined)
+  const ofResource = [uri, ...listenedUris(message)].map(pidIn).find((found) => found !== undefined)
   const whole = pidShape.safeParse(pid ?? ofTask ?? ofResource)
   return whole.success ? { pid: whole.data } : {}
 }

@@ -1,15 +1,15 @@
 import { type McpServer, ResourceNotFoundError, type ServerContext } from '@modelcontextprotocol/server'
-import { type Asking, ResourceWatch } from './resource-watch.ts'
+import { ResourceWatch, type SessionAccess } from './resource-watch.ts'
 
-/** `resources/subscribe` of the legacy era. In the modern one clients listen, and the SDK knows to what. */
+/** Handles `resources/subscribe` of the legacy era. In the modern era clients listen, and the SDK handles it. */
 export function resourceSubscriptions(
   server: McpServer,
-  askingOf: (ctx: ServerContext) => Promise<() => Promise<Asking>>,
+  askingOf: (ctx: ServerContext) => Promise<() => Promise<SessionAccess>>,
 ): void {
   let watch: ResourceWatch | undefined
   const subscribed = new Set<string>()
   const tell = (uri: string) => {
-    // A client that is gone hears nothing, and its watch ends with the connection.
+    // A disconnected client cannot be notified; its watch ends with the connection.
     server.server.sendResourceUpdated({ uri }).catch(() => {})
   }
   server.server.setRequestHandler('resources/subscribe', async ({ params: { uri } }, ctx) => {

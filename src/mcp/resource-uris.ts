@@ -7,7 +7,7 @@ export type ResourceRef =
   | { readonly type: 'processes' | 'inbox' }
   | { readonly type: 'process' | 'log'; readonly pid: string }
 
-/** What a URI names, or null where it is none of Reeve's. */
+/** Parses a URI; null if it is not one of Reeve's. */
 export function resourceRef(uri: string): ResourceRef | null {
   if (uri === processesUri) return { type: 'processes' }
   if (uri === inboxUri) return { type: 'inbox' }

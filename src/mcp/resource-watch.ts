@@ -2,36 +2,39 @@ import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { watchInbox } from './inbox-watch.ts'
 import { resourceRef } from './resource-uris.ts'
 
-const LOOK_MS = 500
+const POLL_MS = 500
 const MAX_URIS = 100
 const MAX_PROCESSES = 1_000
 
-/** Who looks. */
-export interface Asking {
+/** A session, and the verbs in its name. */
+export interface SessionAccess {
   readonly acting: ReeveVerbs
   readonly session: string
 }
 
-/** How a resource looks, in a word that changes whenever it does. */
-type Look = string
+/** A text that changes whenever the resource does. */
+type Fingerprint = string
 
 /**
- * Tells when resources change. It looks now and then, and only while somebody has subscribed: logs grow without any event,
- * and a daemon that was restarted in between is simply asked again. For what comes into the inbox it waits.
+ * Notifies about changed resources. It polls, and only while there is a subscription: logs grow without an event, and
+ * polling survives a restarted daemon. For the inbox it waits instead.
  */
 export class ResourceWatch {
-  readonly #asking: () => Promise<Asking>
+  readonly #access: () => Promise<SessionAccess>
   readonly #tell: (uri: string) => void
-  readonly #seen = new Map<string, { count: number; look: Look | null; readonly stop: AbortController }>()
+  readonly #seen = new Map<
+    string,
+    { count: number; fingerprint: Fingerprint | null; readonly stop: AbortController }
+  >()
   #timer: NodeJS.Timeout | undefined
-  #looking = false
+  #isChecking = false
 
-  constructor(asking: () => Promise<Asking>, tell: (uri: string) => void) {
-    this.#asking = asking
+  constructor(access: () => Promise<SessionAccess>, tell: (uri: string) => void) {
+    this.#access = access
     this.#tell = tell
   }
 
-  /** Whether it is one that can be watched. Resolves when what comes from now on will be told. */
+  /** Returns whether the URI can be watched. Resolves when every later change will be reported. */
   async add(uri: string): Promise<boolean> {
     const known = this.#seen.get(uri)
     if (known !== undefined) {
@@ -40,13 +43,13 @@ export class ResourceWatch {
     }
     if (resourceRef(uri) === null || this.#seen.size >= MAX_URIS) return false
     const stop = new AbortController()
-    this.#seen.set(uri, { count: 1, look: null, stop })
+    this.#seen.set(uri, { count: 1, fingerprint: null, stop })
     if (resourceRef(uri)?.type === 'inbox') {
-      await watchInbox(this.#asking, () => this.#tell(uri), stop.signal)
+      await watchInbox(this.#access, () => this.#tell(uri), stop.signal)
       return true
     }
-    this.#timer ??= setInterval(() => void this.#lookAtAll(), LOOK_MS).unref()
-    await this.#tryLook(uri)
+    this.#timer ??= setInterval(() => void this.#checkAll(), POLL_MS).unref()
+    await this.#tryCheck(uri)
     return true
   }
 
@@ -65,32 +68,33 @@ export class ResourceWatch {
     this.#seen.clear()
   }
 
-  async #lookAtAll(): Promise<void> {
-    if (this.#looking) return
-    this.#looking = true
-    for (const uri of [...this.#seen.keys()]) if (resourceRef(uri)?.type !== 'inbox') await this.#tryLook(uri)
-    this.#looking = false
+  async #checkAll(): Promise<void> {
+    if (this.#isChecking) return
+    this.#isChecking = true
+    for (const uri of [...this.#seen.keys()])
+      if (resourceRef(uri)?.type !== 'inbox') await this.#tryCheck(uri)
+    this.#isChecking = false
   }
 
-  async #tryLook(uri: string): Promise<void> {
+  async #tryCheck(uri: string): Promise<void> {
     try {
-      await this.#lookAt(uri)
+      await this.#check(uri)
     } catch {
-      // Out of reach, or not there yet: it is looked at again in a moment.
+      // Unreachable, or not there yet: the next poll tries again.
     }
   }
 
-  async #lookAt(uri: string): Promise<void> {
-    const look = await lookAt(await this.#asking(), uri)
+  async #check(uri: string): Promise<void> {
+    const fingerprint = await fingerprintOf(await this.#access(), uri)
     const known = this.#seen.get(uri)
-    if (known === undefined || known.look === look) return
-    const isFirst = known.look === null
-    known.look = look
+    if (known === undefined || known.fingerprint === fingerprint) return
+    const isFirst = known.fingerprint === null
+    known.fingerprint = fingerprint
     if (!isFirst) this.#tell(uri)
   }
 }
 
-async function lookAt({ acting }: Asking, uri: string): Promise<Look> {
+async function fingerprintOf({ acting }: SessionAccess, uri: string): Promise<Fingerprint> {
   const ref = resourceRef(uri)
   switch (ref?.type) {
     case 'processes': {

@@ -10,14 +10,14 @@ import {
 } from '@modelcontextprotocol/server'
 import { ReeveError } from '../core/errors.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
-import { type McpClient, toldBy } from './client.ts'
+import { identityOf, type McpClient } from './client.ts'
 import { endOfOutput } from './end-of-output.ts'
 import { newestNotices } from './newest-notices.ts'
+import { describeProcess } from './process-sentences.ts'
 import { structuredView, viewOf } from './process-view.ts'
 import { resourceSubscriptions } from './resource-subscriptions.ts'
 import * as uris from './resource-uris.ts'
-import { RootsWanted } from './roots.ts'
-import { sentenceOn } from './words.ts'
+import { RootsRequired } from './roots.ts'
 
 const JSON_TYPE = 'application/json'
 const MAX_PROCESSES = 1_000
@@ -25,10 +25,10 @@ const MAX_NOTICES = 100
 const LOG_LINES = 1_000
 const LOG_CHARS = 200_000
 
-/** Processes, their logs and the inbox: for clients that show them, or hand them to a model. */
+/** Processes, their logs and the inbox, for clients that show resources or pass them to a model. */
 export function registerResources(server: McpServer, client: McpClient): void {
   const sessionOf = async (ctx: ServerContext) => {
-    const { session } = await client.place(toldBy(server, ctx))
+    const { session } = await client.workspace(identityOf(server, ctx))
     return { acting: await session.acting(), session: session.id }
   }
   const read = (
@@ -41,9 +41,9 @@ export function registerResources(server: McpServer, client: McpClient): void {
         const contents = { uri: uri.href, mimeType, text: await text(acting, uri.href, session) }
         return { contents: [contents] }
       } catch (error) {
-        // The client is asked for its roots, and reads again with its answer.
-        if (error instanceof RootsWanted) return error.question
-        return said(uri)(error)
+        // The client answers with its roots and reads again.
+        if (error instanceof RootsRequired) return error.question
+        return asProtocolError(uri)(error)
       }
     }
   }
@@ -56,7 +56,7 @@ export function registerResources(server: McpServer, client: McpClient): void {
         const resources = processes.map(({ record }) => ({
           uri: uriOf(record.pid),
           name: record.name ?? record.pid,
-          description: sentenceOn(viewOf(record)),
+          description: describeProcess(viewOf(record)),
         }))
         return { resources }
       },
@@ -74,14 +74,14 @@ export function registerResources(server: McpServer, client: McpClient): void {
   server.registerResource(
     'inbox',
     uris.inboxUri,
-    { title: 'Inbox', description: 'What your session was told, the newest last', mimeType: JSON_TYPE },
+    { title: 'Inbox', description: 'Notices of your session, the newest last', mimeType: JSON_TYPE },
     read(JSON_TYPE, async (acting, _, session) => json(await newestNotices(acting, session, MAX_NOTICES))),
   )
   const aboutProcess = read(JSON_TYPE, async (acting, uri) => json(await acting.show({ pid: pidIn(uri) })))
   server.registerResource(
     'process',
     template(uris.processTemplate, uris.processUri),
-    { title: 'Process', description: 'All that is known of one process', mimeType: JSON_TYPE },
+    { title: 'Process', description: 'The whole record of one process', mimeType: JSON_TYPE },
     (uri, _, ctx) => aboutProcess(uri, ctx),
   )
   const log = read('text/plain', async (acting, uri) => {
@@ -93,14 +93,14 @@ export function registerResources(server: McpServer, client: McpClient): void {
     template(uris.logTemplate, uris.logUri),
     {
       title: 'Output',
-      description: `The last ${LOG_LINES} lines that a process has printed, as far as they have no more than ${LOG_CHARS} characters`,
+      description: `The last ${LOG_LINES} lines of a process's output, at most ${LOG_CHARS} characters`,
       mimeType: 'text/plain',
     },
     (uri, _, ctx) => log(uri, ctx),
   )
   if (client.era === 'legacy') {
     resourceSubscriptions(server, async (ctx) => {
-      const { session } = await client.place(toldBy(server, ctx))
+      const { session } = await client.workspace(identityOf(server, ctx))
       return async () => ({ acting: await session.watching(), session: session.id })
     })
   }
@@ -125,14 +125,14 @@ const UNKNOWN: readonly string[] = [
   'no_output',
 ]
 
-/** A list cannot be answered with a question: a client of which no folder is known has none. */
+/** A list cannot be answered with a question, so a client without a known folder gets an empty list. */
 function withoutFolder(error: unknown): null {
   if (error instanceof ReeveError && error.code === 'folder_unknown') return null
   throw error
 }
 
-/** There are no results that are errors here: what a session may not see is not there. */
-function said(uri: URL): (error: unknown) => never {
+/** Resources have no error results: a process that the session may not see does not exist. */
+function asProtocolError(uri: URL): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ReeveError)) throw error
     if (UNKNOWN.includes(error.code)) throw new ResourceNotFoundError(uri.href, error.message)

@@ -10,17 +10,17 @@ import {
 
 const ROOTS_MS = 5_000
 const KEY = 'roots'
-/** The requests of the modern era that may be answered with a question. */
+/** Requests of the modern era that can be answered with a question. */
 const MAY_ASK: readonly string[] = ['tools/call', 'resources/read']
 
-/** Thrown where a client of the modern era must be asked for its roots before it can be answered. */
-export class RootsWanted extends Error {
+/** Thrown when a client of the modern era must be asked for its roots first. */
+export class RootsRequired extends Error {
   readonly question: InputRequiredResult = inputRequired({
     inputRequests: { [KEY]: inputRequired.listRoots() },
   })
 }
 
-/** The first root, by a request to the client, as the legacy era has it. Null: it has none. Undefined: it did not answer. */
+/** Asks the client for its roots, in the legacy era; returns the first. Null: it has none. Undefined: it did not answer. */
 export async function rootByRequest(
   server: McpServer,
   ctx: ServerContext | undefined,
@@ -39,7 +39,7 @@ export async function rootByRequest(
   }
 }
 
-/** The first root, as the client of a modern request has answered; throws the question if it has not been asked yet. */
+/** The first root from the answer of a modern client; throws the question if the client has not been asked yet. */
 export function rootInAnswer({ mcpReq }: ServerContext): string | null {
   const answer = inputResponse(mcpReq.inputResponses, KEY)
   if (answer.kind === 'roots') return folderIn(answer.roots)
@@ -48,7 +48,7 @@ export function rootInAnswer({ mcpReq }: ServerContext): string | null {
   )?.[1]
   if (mcpReq.inputResponses !== undefined || Object(declared).roots === undefined) return null
   if (!MAY_ASK.includes(mcpReq.method)) return null
-  throw new RootsWanted()
+  throw new RootsRequired()
 }
 
 function folderIn(roots: readonly { readonly uri: string }[]): string | null {
@@ -56,7 +56,7 @@ function folderIn(roots: readonly { readonly uri: string }[]): string | null {
   try {
     return folder === undefined ? null : fileURLToPath(folder.uri)
   } catch {
-    // A file: URL of another machine is no folder of this one.
+    // A file: URL of another host.
     return null
   }
 }

@@ -1,6 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/server'
 import { ownVersion } from '../package/own-files.ts'
-import { type McpClient, toldBy } from './client.ts'
+import { identityOf, type McpClient } from './client.ts'
 import { processTasks } from './process-tasks.ts'
 import { registerResources } from './resources.ts'
 import { wantsStructured } from './structured.ts'
@@ -26,12 +26,12 @@ const INSTRUCTIONS = [
   'process_start answers within a second, with all of the output or with a pid. Then process_wait waits for the end or a line',
   'of output, process_poll shows what is new, process_log and process_search read older output, process_write types,',
   'process_screen shows a terminal, process_kill ends. Output is shown as a terminal would show it, lines are counted from 1.',
-  'When you come back to a project, process_list and inbox tell what still runs and what became of what you started.',
+  'When you come back to a project, process_list shows what still runs and inbox what has happened since.',
 ].join(' ')
 
 const LISTED = { ttlMs: 60_000, cacheScope: 'public' } as const
 
-/** The MCP server of one connection, or of one request: cheap to make, and without any state that must last. */
+/** The MCP server of one connection or one request: cheap to make, and without durable state. */
 export function mcpServer(client: McpClient): McpServer {
   const server = new McpServer(
     { name: 'reeve', title: 'Reeve', version: VERSION },
@@ -56,7 +56,7 @@ export function mcpServer(client: McpClient): McpServer {
   registerResources(server, client)
   if (client.era === 'modern') {
     const processes = processTasks(async (ctx) => {
-      const { session } = await client.place(toldBy(server, ctx))
+      const { session } = await client.workspace(identityOf(server, ctx))
       return { session, structured: wantsStructured(client, ctx) }
     })
     serveTasks(server, processes)

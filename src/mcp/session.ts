@@ -5,33 +5,33 @@ import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { generationIn, generationOf } from './session-id.ts'
 import { ShownEnds } from './shown-ends.ts'
 
-/** Reeve as the door has it: the host's own acts, and everybody else's. */
+/** Reeve as the MCP server sees it: verbs as the host, and as any other actor. */
 export interface McpReeve extends ReeveVerbs {
   as(actor: Actor): ReeveVerbs
-  /** Acts as somebody, and only looks. Absent where a daemon behind it sees to that. */
+  /** Reads as an actor, without effects. Absent where a daemon behind it enforces that. */
   observing?(actor: Actor): ReeveVerbs
 }
 
-/** A session as tools and resources have it. */
+/** The part of a session that tools and resources use. */
 export type ClientSession = Pick<
   McpSession,
   | ('id' | 'turn' | 'endTurn' | 'previous' | 'tasks' | 'scanned' | 'shownEnds')
   | ('acting' | 'watching' | 'change' | 'touch')
 >
 
-/** Touches that come sooner after one another say nothing new. */
+/** The least time between two touches. */
 const TOUCH_MS = 20_000
 const PAGE = 1_000
 
 /**
- * The session that a client acts in. Whoever only looks leaves nothing behind: it is opened by the first change.
+ * The session that a client acts in. The first change opens it; reads leave no trace.
  *
- * | its session   | a look                     | a change                                           |
- * | not there     | finds nothing              | opens it                                           |
- * | open          | as it                      | as it                                              |
- * | ended         | as it: what it was told    | opens the next one, and takes over what outlived it |
+ * | session   | a read                      | a change                                              |
+ * | none      | finds nothing               | opens the session                                     |
+ * | open      | acts as it                  | acts as it                                            |
+ * | ended     | acts as it, with its inbox  | opens the next one and takes over detached processes  |
  *
- * A session that a token names is that one and no other: when it has ended, changes are refused.
+ * A session that a token names has no next one: once it has ended, changes are refused.
  */
 export class McpSession {
   readonly #reeve: McpReeve
@@ -43,17 +43,17 @@ export class McpSession {
   #isFound = false
   #finding: Promise<void> | undefined
   #opening: Promise<void> | undefined
-  /** Processes that are followed as tasks under their pids. Only what id a next one gets depends on it. */
+  /** Pids that are in use as task ids. It only affects the id of the next task. */
   readonly tasks = new Set<string>()
-  /** Where a wait for a line goes on that is asked for again and again: a hint, without which it begins at its beginning. */
+  /** Where a repeated search for a line goes on: a hint, without which it starts from the beginning. */
   readonly scanned = new Map<string, number>()
-  /** Of requests without a connection. */
+  /** For requests without a connection. */
   readonly shownEnds = new ShownEnds()
   #turn: string = randomUUID()
   #touchedAt = Number.NEGATIVE_INFINITY
   #acting: ReeveVerbs
 
-  /** `quiet` is the way for what no client asked for: it wakes nobody. */
+  /** `quiet` is the connection for background work: it never starts a daemon. */
   constructor(
     { reeve, quiet }: { readonly reeve: McpReeve; readonly quiet: McpReeve },
     session: string,
@@ -72,8 +72,8 @@ export class McpSession {
   }
 
   /**
-   * From one look into the inbox to the next. A client says nothing of its turns; what it has seen for itself since it last
-   * looked there it need not be told when it looks again.
+   * The time from one reading of the inbox to the next. Clients do not announce their turns. The inbox leaves out what the
+   * client has seen by itself since it last read the inbox.
    */
   get turn(): string {
     return this.#turn
@@ -83,39 +83,39 @@ export class McpSession {
     this.#turn = randomUUID()
   }
 
-  /** The one before this, which has ended. */
+  /** The previous generation, which has ended. */
   get previous(): { readonly id: string; readonly acting: ReeveVerbs } | null {
     if (this.#generation === 1) return null
     const id = generationOf(this.#base, this.#generation - 1)
     return { id, acting: this.#reeve.as(`session:${id}`) }
   }
 
-  /** To look. */
+  /** For reads. */
   async acting(): Promise<ReeveVerbs> {
     await this.#find(this.#reeve)
     void this.touch()
     return this.#acting
   }
 
-  /** To look again and again, without being asked to. */
+  /** For background polling. */
   async watching(): Promise<ReeveVerbs> {
     await this.#find(this.#quiet)
     return this.#quiet.as(`session:${this.id}`)
   }
 
-  /** To change something. */
+  /** For changes. */
   async change<Answer>(act: (acting: ReeveVerbs, session: string) => Promise<Answer>): Promise<Answer> {
     await this.#find(this.#reeve)
     try {
-      await this.#openForCertain()
+      await this.#ensureOpen()
     } catch (error) {
-      // A stop is possible without a write. Any other change meets the same, and says so.
+      // A stop works without a write to the store. Any other change meets the same error and reports it.
       if (!isUnwritable(error)) throw error
     }
     return act(this.#acting, this.id)
   }
 
-  /** Its client is there. Says nothing of a session that is not. */
+  /** Records that the client is connected. It opens no session. */
   async touch(now = Date.now()): Promise<void> {
     if (now - this.#touchedAt < TOUCH_MS) return
     this.#touchedAt = now
@@ -123,13 +123,13 @@ export class McpSession {
       const acting = await this.watching()
       await acting.touchSession({ session: this.id })
     } catch (error) {
-      // Not opened, ended, or out of reach for now: a touch is no promise, and there will be another one. If it has ended,
-      // another connection of this client may be in the next one already.
+      // Not opened, ended, or unreachable: a lost touch does no harm, the next one follows. If the session has ended, another
+      // connection of this client may have opened the next one already.
       if (isGone(error)) this.#isFound = false
     }
   }
 
-  /** The quiet way may take long to find nobody: whoever is asked for something does not wait for that. */
+  /** The quiet connection may take long to fail. A request of the client does not wait for that. */
   #find(reeve: McpReeve): Promise<void> {
     if (this.#isFound) return Promise.resolve()
     if (reeve !== this.#reeve) return this.#findNewest(reeve)
@@ -148,10 +148,10 @@ export class McpSession {
   }
 
   /**
-   * Somebody may have ended it since it was opened. To touch it tells; it is also safe to repeat, so if the daemon has gone
-   * away meanwhile, that is found out here and not by a change that must not be made twice.
+   * The session may have been ended since it was opened. A touch finds that out. A touch is also safe to repeat: a daemon that
+   * went away is noticed here, and not by a change that must not be made twice.
    */
-  async #openForCertain(): Promise<void> {
+  async #ensureOpen(): Promise<void> {
     await this.#open()
     try {
       this.#touchedAt = Date.now()
@@ -184,7 +184,7 @@ export class McpSession {
     }
   }
 
-  /** What is detached outlives its session, and is found again in the next one. */
+  /** Detached processes outlive their session. The next session becomes their owner. */
   async #takeOver(ended: string): Promise<void> {
     const { processes } = await this.#reeve.list({ filter: { owner: { session: ended } }, limit: PAGE })
     for (const { record } of processes) {

@@ -1,6 +1,6 @@
 const MAX_SHOWN_ENDS = 1_000
 
-/** The processes whose end of output was shown. A forgotten one is shown its end again, in place of the next page. */
+/** Processes whose end of output was shown. After an eviction the end is shown once more instead of the next page. */
 export class ShownEnds {
   readonly #pids = new Set<string>()
 

@@ -6,44 +6,52 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
-import { rootsUnanswered } from './asked-folder.ts'
-import { clientNameIn, type Place, real, Sessions, type Told, toldBy, toldName } from './client.ts'
+import {
+  type ClientIdentity,
+  clientNameIn,
+  identityNamed,
+  identityOf,
+  realFolder,
+  Sessions,
+  type Workspace,
+} from './client.ts'
 import { type ClientEnvironment, ConnectedSession, type Connection } from './connection.ts'
-import { listenedTo } from './listened-to.ts'
+import { listenedUris } from './listened-uris.ts'
+import { rootsUnanswered } from './requested-folder.ts'
 import { ResourceWatch } from './resource-watch.ts'
 import { mcpServer } from './server.ts'
 import type { McpReeve, McpSession } from './session.ts'
 
 export interface McpStdioOptions {
-  /** Where the client works, unless it says otherwise itself; the folder that it started this program in. */
+  /** The client's folder, unless it names one itself; the working directory of this program by default. */
   readonly cwd?: string
-  /** The session to act in, as a token that is bound to one wants it; `REEVE_SESSION` by default, else one of its own. */
+  /** The session to act in; `REEVE_SESSION` by default, else a session of the client's own. */
   readonly session?: string
   /** When the client connected, by the daemon's clock; this machine's clock by default. */
   readonly since?: number
-  /** Another way to the same daemon, which does not start it: for what goes on by itself while a client is there. */
+  /** A second connection to the same daemon that never starts it, for background work. */
   readonly quiet?: McpReeve
-  /** What the client runs in, which its commands get. */
+  /** The client's environment, which its commands inherit. */
   readonly environment?: ClientEnvironment
   /** Every answer has structured content beside its text. */
   readonly structured?: boolean
-  /** Starts the daemon where somebody has stopped it. */
+  /** Starts a stopped daemon. */
   readonly startDaemon?: () => Promise<void>
   readonly transport?: Transport
   readonly onTrouble?: (error: Error) => void
 }
 
 export interface McpStdio {
-  /** Resolves when the client has gone. Nothing that it started ends with it. */
+  /** Resolves when the client has disconnected. Its processes go on. */
   readonly closed: Promise<void>
   close(): Promise<void>
 }
 
 const TOUCH_MS = 30_000
 
-/** Serves one client over standard input and output, in whichever era it speaks. */
+/** Serves one client over standard input and output, in the era that it speaks. */
 export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): McpStdio {
-  const cwd = real(options.cwd ?? process.cwd())
+  const cwd = realFolder(options.cwd ?? process.cwd())
   const transport = options.transport ?? new StdioServerTransport()
   const sessions = new Sessions(reeve, options.quiet)
   const session = options.session ?? (process.env['REEVE_SESSION'] || undefined)
@@ -53,45 +61,45 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
   }
   const { structured = false, startDaemon } = options
   const starting = startDaemon === undefined ? {} : { startDaemon }
-  let placed: Promise<Place> | undefined
-  // The first word counts: one connection is one client in one folder.
-  const place = (told: Told) => {
-    placed ??= placeOf(sessions, told, cwd, session)
+  let located: Promise<Workspace> | undefined
+  // The first request decides: one connection is one client in one folder.
+  const workspace = (identity: ClientIdentity) => {
+    located ??= workspaceOf(sessions, identity, cwd, session)
       .then(({ session: shared, folder }) => ({ session: new ConnectedSession(shared, connection), folder }))
       .catch((error: unknown) => {
-        // The client may answer the next time it is asked for its roots.
-        placed = undefined
+        // The client may answer the next request for its roots.
+        located = undefined
         throw error
       })
-    return placed
+    return located
   }
   let serving: McpServer | undefined
   const served = serveStdio(
     ({ era }) => {
-      const server = mcpServer({ era, readOnly: false, structured, place, ...starting })
-      // What goes wrong here is answered to the first call, which asks again.
-      server.server.oninitialized = () => void place(toldBy(server)).then(touch, () => {})
+      const server = mcpServer({ era, readOnly: false, structured, workspace, ...starting })
+      // A failure here is reported by the first call, which tries again.
+      server.server.oninitialized = () => void workspace(identityOf(server)).then(touch, () => {})
       serving = server
       return server
     },
     { transport, ...(options.onTrouble === undefined ? {} : { onerror: options.onTrouble }) },
   )
 
-  // While the connection lasts its session counts as in use, whether anything is asked of it or not.
+  // The session stays alive while the connection lasts, even without requests.
   const touch = async () => {
-    const here = await placed?.catch(() => undefined)
+    const here = await located?.catch(() => undefined)
     await here?.session.touch()
   }
   const touching = setInterval(() => void touch(), TOUCH_MS).unref()
 
   const watch = new ResourceWatch(
     async () => {
-      const { session } = await place(toldName('unknown'))
+      const { session } = await workspace(identityNamed('unknown'))
       return { acting: await session.watching(), session: session.id }
     },
     (uri) => void serving?.server.sendResourceUpdated({ uri }).catch(() => {}),
   )
-  watchListeners(transport, watch, (clientName) => void place(toldName(clientName)).catch(() => {}))
+  watchListeners(transport, watch, (clientName) => void workspace(identityNamed(clientName)).catch(() => {}))
 
   const closed = new Promise<void>((resolve) => {
     const { onclose } = transport
@@ -105,20 +113,20 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
   return { closed, close: () => served.close() }
 }
 
-async function placeOf(
+async function workspaceOf(
   sessions: Sessions,
-  told: Told,
+  identity: ClientIdentity,
   cwd: string,
   named: string | undefined,
 ): Promise<{ readonly session: McpSession; readonly folder: string }> {
-  const root = await told.root()
+  const root = await identity.root()
   if (root === undefined) throw rootsUnanswered()
   const folder = root ?? cwd
   if (named !== undefined) return { session: sessions.named(named), folder }
-  return { session: sessions.derived(told.clientName, folder, folder), folder }
+  return { session: sessions.derived(identity.clientName, folder, folder), folder }
 }
 
-/** The SDK answers who listens in the modern era, and hands on what they asked for; what must be watched is read off here. */
+/** The SDK answers `subscriptions/listen` itself. This reads the requested URIs from the messages, and watches them. */
 function watchListeners(
   transport: Transport,
   watch: ResourceWatch,
@@ -127,12 +135,12 @@ function watchListeners(
   const listening = new Map<string | number, readonly string[]>()
   const { onmessage } = transport
   transport.onmessage = (message, extra) => {
-    const uris = isJSONRPCRequest(message) ? listenedTo(message) : []
+    const uris = isJSONRPCRequest(message) ? listenedUris(message) : []
     if (isJSONRPCRequest(message) && uris.length > 0) {
       const clientName = clientNameIn(message.params?._meta)
       if (clientName !== undefined) hello(clientName)
       listening.set(message.id, uris)
-      // It is acknowledged when it is watched: whatever changes after that is told.
+      // Acknowledged once watched, so that no change after the acknowledgement is missed.
       void Promise.all(uris.map((uri) => watch.add(uri))).then(() => {
         if (listening.has(message.id)) onmessage?.(message, extra)
       })

@@ -1,14 +1,14 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
 import type { McpClient } from './client.ts'
 
-/** In `_meta` of a call: this answer with structured content, too. */
+/** In `_meta` of a call: this answer has structured content, too. */
 const STRUCTURED_META_KEY = 'reeve/structured'
-/** In the URL of the HTTP server: every answer. */
+/** In the URL of the HTTP server: every answer has structured content. */
 const QUERY = 'structured'
 
 /**
- * Whether an answer has structured content beside its text. Only for whoever asks: most agents show their model nothing but
- * structured content where there is some, and the text is what was written for it.
+ * Whether an answer has structured content beside its text. Only on request: most agents show their model nothing but the
+ * structured content if there is any, and the text is written for the model.
  */
 export function wantsStructured(
   { structured = false }: Pick<McpClient, 'structured'>,

@@ -11,38 +11,38 @@ import {
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 
-/** The extension of the protocol by which a tool call may be answered with a handle, and go on. */
+/** The protocol extension that allows a tool call to answer with a handle and go on. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 
-/** The handle of a call that goes on, in the words of the protocol. */
+/** The handle of a call that goes on, with the protocol's names. */
 export interface Task {
   readonly taskId: string
   readonly status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
   readonly statusMessage?: string
   readonly createdAt: string
   readonly lastUpdatedAt: string
-  /** For how long it can be asked for; null where nothing but pruning ends that. */
+  /** How long the task can be queried; null: until its process is pruned. */
   readonly ttlMs: number | null
   readonly pollIntervalMs: number
 }
 
-/** A task with what came of it, or what it asks for. */
+/** A task with its result, its error or its questions. */
 export interface TaskDetails extends Task {
   readonly result?: CallToolResult
   readonly error?: { readonly code: number; readonly message: string }
   readonly inputRequests?: Readonly<Record<string, unknown>>
 }
 
-/** Where tasks are found again. Whoever asks sees their own and no others. */
+/** Finds tasks. A client sees only its own. */
 export interface TaskSource {
-  /** Null: there is none of this id for this client. */
+  /** Null: this client has no task with this id. */
   find(taskId: string, ctx: ServerContext): Promise<TaskDetails | null>
-  /** Nobody waits for it any more. */
+  /** The client waits for the task no longer. */
   cancel?(taskId: string, ctx: ServerContext): Promise<void>
   answer?(taskId: string, responses: Readonly<Record<string, unknown>>): void
 }
 
-/** Whether this very request says that its client knows tasks; only then may it be answered with one. */
+/** Whether this request declares that its client knows tasks; only then may the answer be one. */
 export function takesTasks({ mcpReq }: ServerContext): boolean {
   const declared: unknown = Object.entries(mcpReq.envelope ?? {}).find(
     ([key]) => key === CLIENT_CAPABILITIES_META_KEY,
@@ -56,14 +56,14 @@ export function demandTasks(ctx: ServerContext): void {
   throw new MissingRequiredClientCapabilityError({ requiredCapabilities })
 }
 
-/** What a tool answers with when its call goes on as a task. */
+/** The answer of a tool whose call goes on as a task. */
 export function asTask(task: Task): CallToolResult {
   return { content: [], _meta: { [HANDLE]: task } }
 }
 
 const HANDLE = 'reeve/task'
 
-/** To be called when all tools are registered, for the modern era: the older one has no such tasks. */
+/** Call it after all tools are registered, in the modern era: the legacy era has no such tasks. */
 export function serveTasks(server: McpServer, source: TaskSource): void {
   server.server.registerCapabilities({ extensions: { [TASKS_EXTENSION]: {} } })
   const call = toolCallsOf(server)
@@ -90,7 +90,7 @@ export function serveTasks(server: McpServer, source: TaskSource): void {
   })
   server.server.setRequestHandler('tasks/update', { params }, async ({ taskId }, ctx) => {
     await found(taskId, ctx)
-    // The SDK takes them out of the parameters, of every method.
+    // The SDK moves them out of the parameters, for every method.
     source.answer?.(taskId, ctx.mcpReq.inputResponses ?? {})
     return {}
   })
@@ -98,15 +98,15 @@ export function serveTasks(server: McpServer, source: TaskSource): void {
 
 type Calls = (request: JSONRPCRequest, ctx: ServerContext) => Promise<Result>
 
-/** The SDK has no way to answer for one of its tools with anything but a result, so its handler is taken and called. */
+/** The SDK lets a tool answer with a result only. So this takes the SDK's handler and wraps it. */
 export function toolCallsOf({ server }: McpServer): Calls {
-  const inside = server as unknown as { _getRequestHandler(method: string): Calls | undefined }
-  const calls = inside._getRequestHandler('tools/call')
+  // Element access, because the method is protected.
+  const calls: Calls | undefined = server['_getRequestHandler']('tools/call')
   if (calls === undefined) throw new Error('There are no tools yet.')
   return calls
 }
 
-/** A result that lies in a task says of itself that it is one: clients read it as they would read an answer. */
+/** A result within a task carries its own result type, so that clients read it like an answer. */
 function withResultType({ result, ...task }: TaskDetails): Result {
   return { ...task, ...(result === undefined ? {} : { result: { resultType: 'complete', ...result } }) }
 }

@@ -1,17 +1,17 @@
 import { BRACKET, ESC, NEWLINE } from './characters.ts'
 
 /**
- * Bytes without the escape sequences of terminals, and where each of them stood. A token with a colour in its middle is found
- * so, and masked where it stands, with the colour left in place.
+ * Bytes without terminal escape sequences, and their offsets in the original. So a token with a colour within it is found,
+ * and masked in the original without its colour sequence.
  */
 export class PlainBytes {
   readonly bytes: Buffer
-  /** An unfinished sequence at the end begins here in the original; -1 if there is none. */
+  /** Where an unfinished sequence at the end begins in the original; -1 if there is none. */
   readonly unfinished: number
-  /** Runs of bytes that were kept: where each begins without the sequences, and with them. */
+  /** Runs of kept bytes: where each begins in the plain bytes, and in the original. */
   readonly #starts: readonly number[]
   readonly #origins: readonly number[]
-  /** Those that are a line end in the place of a movement of the cursor, and none of the original's bytes. */
+  /** Runs that are a line end in place of a cursor movement; they have no byte in the original. */
   readonly #inserted: ReadonlySet<number>
   readonly #length: number
 
@@ -25,7 +25,7 @@ export class PlainBytes {
     this.#length = original.length
   }
 
-  /** How many plain bytes stand before a place of the original. */
+  /** How many plain bytes precede an offset of the original. */
   plainOffset(original: number): number {
     const run = lastAtMost(this.#origins, original)
     if (run === -1) return 0
@@ -34,14 +34,14 @@ export class PlainBytes {
     return Math.min(end, start + original - (this.#origins[run] as number))
   }
 
-  /** Where a plain byte stands in the original; the end of the original for the one behind the last. */
+  /** The offset of a plain byte in the original; the end of the original for the offset after the last. */
   originalOffset(plain: number): number {
     if (plain >= this.bytes.length) return this.#length
     const run = lastAtMost(this.#starts, plain)
     return run === -1 ? 0 : (this.#origins[run] as number) + plain - (this.#starts[run] as number)
   }
 
-  /** The same spans in the original, each without the sequences in its middle. */
+  /** Maps spans to the original, without the sequences within them. */
   originalSpans(spans: readonly number[]): number[] {
     const mapped: number[] = []
     for (let index = 0; index < spans.length; index += 2) {
@@ -98,17 +98,17 @@ function strip(original: Buffer): Stripped {
 
 interface Sequence {
   readonly next: number
-  /** What follows stands elsewhere on the screen, or is no text on it: it belongs to no word before. */
+  /** The next text stands elsewhere on the screen, so it does not continue the word before. */
   readonly isBreak: boolean
   readonly isFinished: boolean
 }
 
-/** More parameters than this make it no sequence. */
+/** A sequence with more parameter bytes is none. */
 const MAX_SEQUENCE_BYTES = 64
 /** Bytes that end a sequence without moving the cursor: colours, erasing, modes, reports. */
 const STAYS: ReadonlySet<number> = new Set([...'mKJhlnqtpcsuXSTr'].map((final) => final.charCodeAt(0)))
 
-/** Titles and links (`ESC ]`) keep their text: it is shown, too. Only what frames it is taken away. */
+/** Titles and links (`ESC ]`) keep their text, because it is shown. Only the framing bytes are removed. */
 function sequenceAt(bytes: Buffer, begins: number): Sequence {
   const kind = bytes[begins + 1]
   if (kind === undefined) return { next: begins + 1, isBreak: false, isFinished: false }
@@ -131,7 +131,7 @@ function isParameter(byte: number): boolean {
   return byte >= 0x20 && byte <= 0x3f
 }
 
-/** The index of the last number that is at most `value`; -1 if there is none. Of equal ones the last. */
+/** The index of the last number that is at most `value`; -1 if there is none. */
 function lastAtMost(sorted: readonly number[], value: number): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {

@@ -6,7 +6,7 @@ import { secretKindOf } from './secret-name.ts'
 import { isSecretValue, MAX_JUDGED_BYTES, MAX_VALUE_BYTES } from './secret-value.ts'
 import { textOf } from './text-of.ts'
 
-/** How the commands end that take a name and a value as two words. Marks with a rare first letter are found fastest. */
+/** Ends of commands that take a name and a value as two words. Marks with a rare first letter are found fastest. */
 const MARKS = ['ENV ', 'v ', 'x ', 'fig '].map((text) => Buffer.from(text))
 const COMMAND = /(?:^|[^\w-])(?:ENV|[sS]et[eE]nv|setx|set -[A-Za-z]{0,4}x|config) $/
 const MAX_COMMAND_BYTES = 16
@@ -15,7 +15,7 @@ const MAX_OPTIONS = 3
 const VARIABLE = /^[A-Z][A-Z0-9_]{2,}$/
 
 /**
- * Values of names that are set without a separator: `ENV NAME value` of a Dockerfile, `setx NAME value`, `set -gx NAME value`,
+ * Values that are assigned without a separator: `ENV NAME value` of a Dockerfile, `setx NAME value`, `set -gx NAME value`,
  * `git config github.token value`.
  */
 export function findAssignments(found: Findings, bytes: Buffer): void {
@@ -44,11 +44,11 @@ function findAssigned(found: Findings, behind: number): void {
   let to = from
   while (to < most && !endsValue(bytes[to], quote)) to++
   const rest = skipBlanks(bytes, quote === undefined ? to : to + 1, end)
-  if (found.mayGoOn(rest)) {
-    found.addEarly(from, to)
+  if (found.mayContinue(rest)) {
+    found.addTentative(from, to)
     return
   }
-  // Behind the value a command ends. Text about one goes on.
+  // A command ends after the value. Prose about a command goes on.
   const isCommand = rest >= end || endsLine(bytes[rest]) || bytes[rest] === BACKSLASH || bytes[rest] === DASH
   const kind = secretKindOf(name.text)
   if (kind === null || (bytes[from] === DASH && quote === undefined)) return
@@ -63,7 +63,7 @@ interface Name {
   readonly behind: number
 }
 
-/** The name that is set, behind options and the word `set`; null if it cannot be that of a secret. */
+/** The assigned name, after options and the word `set`; null if it cannot name a secret. */
 function nameBehind(bytes: Uint8Array, behind: number, end: number): Name | null {
   let at = skipBlanks(bytes, behind, end)
   for (let option = 0; option < MAX_OPTIONS; option++) {

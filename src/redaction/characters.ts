@@ -1,22 +1,22 @@
-/** What a byte may belong to. Bytes of longer UTF-8 characters belong to nothing. */
+/** Sets of bytes. Bytes of multi-byte UTF-8 characters are in no set. */
 export const WORD = 1
 export const ALNUM = 2
 export const UPPER_OR_DIGIT = 4
 export const HEX = 8
 export const DIGIT = 16
-/** What variables of an environment are named with. */
+/** Characters of environment variable names. */
 export const NAME = 32
 export const BASE64 = 64
-/** Ends a password in a URL, whatever follows. */
+/** Always ends a password in a URL. */
 export const ENDS_URL = 128
 
 export const LOWER_OR_DIGIT = 256
 /** Hexadecimal digits of either case. */
 export const ANY_HEX = 512
-/** What tokens of several parts are made of: base64 of either alphabet, with dots between the parts. */
+/** Characters of tokens with several parts: base64 of either alphabet, and dots between the parts. */
 export const PARTS = 1024
 
-/** What may stand between a name and its separator, or end the name. */
+/** May end a name, or stand between a name and its separator. */
 export const BEFORE_SEPARATOR = 2048
 
 /** Begins a port. */
@@ -25,7 +25,7 @@ export const PORT = 4096
 /** Ends the name of a part of a private JSON Web Key. */
 export const KEY_PART = 8192
 
-/** By byte: the sets above that it is in. */
+/** By byte: the sets that it is in. */
 export const SETS = new Uint16Array(256)
 
 /** By byte: whether it belongs to a word, joins words into a longer one, or breaks one. */
@@ -116,7 +116,7 @@ export function indexWhere(
   return at
 }
 
-/** Whether these characters stand there, letters of either size. `lower` has small ones. */
+/** Whether these characters stand at `at`, ignoring case. `lower` is in lower case. */
 export function standsAt(bytes: Uint8Array, at: number, lower: string): boolean {
   if (at < 0 || at + lower.length > bytes.length) return false
   for (let index = 0; index < lower.length; index++) {

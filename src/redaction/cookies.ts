@@ -7,14 +7,14 @@ import { textOf } from './text-of.ts'
 
 const MAX_COOKIES_BYTES = 8192
 
-/** `Cookie`, `Set-Cookie`, and what programs call so. */
+/** `Cookie`, `Set-Cookie`, and similar names in programs. */
 export function isCookieName(name: string): boolean {
   return /(?:^|[-_.])cookie$/i.test(name) || /^set[-_]?cookie2?$/i.test(name)
 }
 
 /**
- * The values of cookies that may open a session: `Cookie: theme=dark; sid=…`. Of `Set-Cookie` the first pair alone is a cookie,
- * and the others say where it holds. Answers with where the last one ends.
+ * Finds the values of cookies that may open a session: `Cookie: theme=dark; sid=…`. In `Set-Cookie` only the first pair is a
+ * cookie; the others are its attributes. Returns where the last one ends.
  */
 export function findCookies(found: Findings, name: NameBefore, at: number): number {
   const { bytes } = found
@@ -27,8 +27,8 @@ export function findCookies(found: Findings, name: NameBefore, at: number): numb
     const equals = indexWhere(bytes, from, end, (byte) => byte === EQUALS || endsCookie(byte))
     if (bytes[equals] !== EQUALS || equals === end) break
     const to = indexWhere(bytes, equals + 1, end, endsCookie)
-    if (found.mayGoOn(to)) {
-      found.addEarly(equals + 1, to)
+    if (found.mayContinue(to)) {
+      found.addTentative(equals + 1, to)
       return to
     }
     if (

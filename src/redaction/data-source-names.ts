@@ -23,7 +23,7 @@ export function findDataSourceNames(found: Findings, bytes: Buffer): void {
   if (found.open) findBegun(found)
 }
 
-/** Where the password begins that ends at `at`: behind the first colon of its word; -1 if there is none. */
+/** The start of the password that ends at `at`: after the first colon of its word; -1 if there is none. */
 function passwordBefore(bytes: Uint8Array, start: number, at: number): number {
   const first = Math.max(start, at - MAX_CREDENTIALS_BYTES)
   let from = -1
@@ -33,7 +33,7 @@ function passwordBefore(bytes: Uint8Array, start: number, at: number): number {
   return from === -1 || from === at || isUrl || isPlaceholder(bytes[from]) ? -1 : from
 }
 
-/** The last word may become such a name. Until that is known, only what looks like a generated password is masked. */
+/** The last word may become a data source name. Until that is known, only a password that looks generated is masked. */
 function findBegun(found: Findings): void {
   const { bytes, start, end } = found
   const password = passwordBefore(bytes, start, end)
@@ -42,7 +42,7 @@ function findBegun(found: Findings): void {
   const protocol = behind.at(-1)
   if (protocol !== undefined && !PROTOCOLS.some((known) => known.toString().startsWith(`@${protocol}`)))
     return
-  found.addEarly(password, looksGenerated(text) ? end : password)
+  found.addTentative(password, looksGenerated(text) ? end : password)
 }
 
 function endsName(byte: number | undefined): boolean {

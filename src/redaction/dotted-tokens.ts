@@ -3,22 +3,22 @@ import type { Findings } from './findings.ts'
 import { beginsWith, isVaried } from './token-bytes.ts'
 import { DOTTED_SHAPES } from './token-shapes.ts'
 
-const LEAST_HEADER = 12
-const LEAST_CLAIMS = 8
+const MIN_HEADER_BYTES = 12
+const MIN_CLAIMS_BYTES = 8
 
-/** `eyJ`, which is `{"` in base64, then a dot and as much again: header, claims, signature. */
+/** A JSON Web Token: `eyJ`, which is `{"` in base64, and after dots the claims and the signature. */
 export function findJwt(found: Findings, at: number, to: number): number | undefined {
   const { bytes, end } = found
   if (!beginsWith(bytes, at, to, 'eyJ')) return undefined
   const secret = at + 3
-  if (found.mayGoOn(to)) {
-    found.addEarly(secret, to)
+  if (found.mayContinue(to)) {
+    found.addTentative(secret, to)
     return to
   }
-  if (to - at < LEAST_HEADER || bytes[to] !== DOT) return undefined
+  if (to - at < MIN_HEADER_BYTES || bytes[to] !== DOT) return undefined
   const behind = endOfDotted(bytes, to, end)
-  if (behind - to > LEAST_CLAIMS) found.add(secret, behind)
-  else if (found.mayGoOn(behind)) found.addEarly(secret, behind)
+  if (behind - to > MIN_CLAIMS_BYTES) found.add(secret, behind)
+  else if (found.mayContinue(behind)) found.addTentative(secret, behind)
   else return undefined
   return behind
 }
@@ -35,14 +35,14 @@ export function findDotted(found: Findings, from: number, to: number): number | 
     const behind = endOfDotted(bytes, to, found.end)
     if (to - from >= least && isVaried(bytes, from, to))
       found.add(prefix === TERRAFORM ? wordBefore(bytes, start) : from, behind)
-    else if (found.mayGoOn(to)) found.addEarly(from, to)
+    else if (found.mayContinue(to)) found.addTentative(from, to)
     else continue
     return behind
   }
   return undefined
 }
 
-/** A token of Terraform has its first part before this. */
+/** In Terraform tokens this stands between the first part and the rest. */
 const TERRAFORM = 'atlasv1.'
 
 function wordBefore(bytes: Uint8Array, dot: number): number {
@@ -52,7 +52,7 @@ function wordBefore(bytes: Uint8Array, dot: number): number {
 }
 
 /**
- * Tokens that are known by how long their parts are: a bot's of Discord (24 to 28, 6 and 27 or more characters with dots in
+ * Tokens that are recognised by the lengths of their parts: a bot's of Discord (24 to 28, 6 and 27 or more characters with dots in
  * between) and of Telegram (a number, a colon, 35 characters), those of Airtable, client secrets of Azure.
  */
 export function findParts(found: Findings, from: number, to: number): number | undefined {
@@ -70,8 +70,8 @@ export function findParts(found: Findings, from: number, to: number): number | u
       length === 17 && second - to === 65 && standsAt(bytes, from, 'pat') && isAll(bytes, to + 1, second, HEX)
     if (isDiscord || isAirtable) return added(found, from, isDiscord ? third : second)
     const mayBecome = (length >= 23 && second - to <= 7) || (length === 17 && standsAt(bytes, from, 'pat'))
-    if (mayBecome && (found.mayGoOn(second) || found.mayGoOn(third))) {
-      found.addEarly(from, third)
+    if (mayBecome && (found.mayContinue(second) || found.mayContinue(third))) {
+      found.addTentative(from, third)
       return third
     }
   }
@@ -79,8 +79,8 @@ export function findParts(found: Findings, from: number, to: number): number | u
     let digits = from - 1
     while (from - digits < 14 && isIn(bytes[digits - 1], DIGIT)) digits--
     if (from - digits >= 9 && isVaried(bytes, from, to)) {
-      if (!found.mayGoOn(to)) return added(found, from, to)
-      found.addEarly(from, to)
+      if (!found.mayContinue(to)) return added(found, from, to)
+      found.addTentative(from, to)
       return to
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Bytes that are looked through for secrets, and what was found in them so far. What lies before `start` is there to be
- * looked back at, and nothing is looked for in it.
+ * Bytes that are searched for secrets, and the secrets found so far. Bytes before `start` give context; they are not
+ * searched.
  */
 export class Findings {
   readonly bytes: Uint8Array
@@ -8,15 +8,15 @@ export class Findings {
   readonly end: number
   /** A secret cannot have begun before the first byte. */
   readonly clean: boolean
-  /** More may come behind the last byte. */
+  /** More bytes may follow the last one. */
   readonly open: boolean
-  /** A line that begins with `NAME=` is all value; else it ends with its word, as on a command line. */
+  /** A value after `NAME=` at the start of a line reaches to the end of the line; else it ends with its word, as on a command line. */
   readonly lines: boolean
-  /** Secrets: where each begins, and where it ends. */
+  /** Start and end of each secret, in pairs. */
   readonly spans: number[] = []
-  /** What may be the beginning of one, and would be shown before that is known. */
-  readonly early: number[] = []
-  /** From here on more bytes may change what is a secret. */
+  /** Start and end of each possible beginning of a secret: masked until more bytes decide. */
+  readonly tentative: number[] = []
+  /** From here on, later bytes may change what is a secret. */
   undecided = Number.POSITIVE_INFINITY
 
   constructor(
@@ -43,8 +43,8 @@ export class Findings {
     this.lines = lines
   }
 
-  /** Whether what reaches up to `at` may go on. */
-  mayGoOn(at: number): boolean {
+  /** Whether a value that reaches up to `at` may continue in later bytes. */
+  mayContinue(at: number): boolean {
     return this.open && at >= this.end
   }
 
@@ -52,8 +52,8 @@ export class Findings {
     if (from < to) this.spans.push(from, to)
   }
 
-  addEarly(from: number, to: number): void {
+  addTentative(from: number, to: number): void {
     this.undecided = Math.min(this.undecided, from)
-    if (from < to) this.early.push(from, to)
+    if (from < to) this.tentative.push(from, to)
   }
 }

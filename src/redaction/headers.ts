@@ -22,13 +22,13 @@ import { isPlaceholder } from './urls.ts'
 import { wordSet } from './word-set.ts'
 
 /**
- * The credentials of `Authorization: Bearer …`; its name ends at `name`.
+ * Finds the credentials of `Authorization: Bearer …`; its name ends at `name`.
  *
- * | where it stands                                      | the credentials are                                     |
- * | as a header: `Authorization:`, in JSON, behind `-H`  | the rest of the line, or of what is quoted, less the scheme |
- * | in a sentence, or with `=`                           | the word behind a scheme, or one that looks like a token |
+ * | context                                              | credentials                                                  |
+ * | a header: `Authorization:`, in JSON, after `-H`      | the rest of the line or of the quoted text, without the scheme |
+ * | a sentence, or with `=`                              | the word after a scheme, or one that looks like a token      |
  *
- * What a program says of it is left: a type, a variable, a call. Answers with where it ends, or `name`.
+ * Source code stays: a type, a variable, a call. Returns where the credentials end, or `name`.
  */
 export function findHeader(found: Findings, name: number): number {
   const { bytes, end } = found
@@ -39,58 +39,58 @@ export function findHeader(found: Findings, name: number): number {
   while (value < end && (isBlank(bytes[value]) || isMark(bytes[value]))) value++
   const credentials = behindScheme(bytes, value, end)
   const from = credentials ?? value
-  if (isPlaceholder(bytes[from]) || isStandIn(found, from)) return name
+  if (isPlaceholder(bytes[from]) || isPlaceholderText(found, from)) return name
   if (bytes[at] === COLON && isHeader(found, name)) {
     const opened = isQuote(bytes[value - 1]) ? bytes[value - 1] : bytes[name - NAME_LENGTH - 1]
-    if (credentials === null && (isOfProgram(found, from) || isSentence(found, from))) return name
+    if (credentials === null && (isCode(found, from) || isSentence(found, from))) return name
     const to = endOfHeader(bytes, from, end, opened)
-    // What has only begun may still become a type, a variable or a placeholder.
-    if (found.mayGoOn(to)) found.addEarly(from, to)
-    else if (to - from >= LEAST) found.add(from, to)
+    // An incomplete value may still become a type, a variable or a placeholder.
+    if (found.mayContinue(to)) found.addTentative(from, to)
+    else if (to - from >= MIN_CREDENTIALS_BYTES) found.add(from, to)
     return to
   }
   let to = from
   while (to < end && !endsCredentials(bytes[to])) to++
-  const isSecret = credentials === null ? looksLikeToken(bytes, from, to) : to - from >= LEAST
-  if (found.mayGoOn(to)) found.addEarly(from, to)
+  const isSecret = credentials === null ? looksLikeToken(bytes, from, to) : to - from >= MIN_CREDENTIALS_BYTES
+  if (found.mayContinue(to)) found.addTentative(from, to)
   else if (isSecret) found.add(from, to)
   return to
 }
 
-/** `my-token`, `YOUR_TOKEN`, `DPoP <token>`, `Bearer` alone, `() => …`: manuals and programs. */
-function isStandIn(found: Findings, from: number): boolean {
+/** `my-token`, `YOUR_TOKEN`, `DPoP <token>`, `Bearer` alone, `() => …`: from manuals and source code. */
+function isPlaceholderText(found: Findings, from: number): boolean {
   const { bytes, end } = found
   let to = from
-  while (to < end && to - from < MAX_STAND_IN && !isLineEnd(bytes[to]) && !isMark(bytes[to])) to++
-  if (found.mayGoOn(to)) return false
+  while (to < end && to - from < MAX_PLACEHOLDER_BYTES && !isLineEnd(bytes[to]) && !isMark(bytes[to])) to++
+  if (found.mayContinue(to)) return false
   const text = textOf(bytes, from, to).trimEnd()
   return isReference(text) || /^(?:\(.*\) ?=>|[A-Za-z]+ [<{$]|(?:Bearer|Basic|Digest)$)/.test(text)
 }
 
-/** Words about the header, or a link. */
+/** Prose about the header, or a link. */
 function isSentence(found: Findings, from: number): boolean {
   const { bytes, end } = found
   let to = from
-  while (to < end && to - from < MAX_CODE_CHARS && !isLineEnd(bytes[to])) to++
-  if (found.mayGoOn(to)) return false
+  while (to < end && to - from < MAX_CODE_BYTES && !isLineEnd(bytes[to])) to++
+  if (found.mayContinue(to)) return false
   const text = textOf(bytes, from, to)
   return /^https?:\/\//.test(text) || /^[a-z]+(?: [a-z]+){2,}[.,:;)]?/.test(text)
 }
 
-const MAX_STAND_IN = 64
+const MAX_PLACEHOLDER_BYTES = 64
 const NAME_LENGTH = 'authorization'.length
 
-/** With a capital, or not behind a word of a sentence. */
+/** With a capital letter, or not after a word of a sentence. */
 function isHeader({ bytes, start }: Findings, name: number): boolean {
   let at = name - NAME_LENGTH
   const isCapital = bytes[at] === 0x41
   if (at > start && isIn(bytes[at - 1], NAME)) return false
   while (at > start && isBlank(bytes[at - 1])) at--
-  // What was masked was a word, too.
+  // Masked text was a word, too.
   return isCapital || at === start || !(isIn(bytes[at - 1], NAME) || bytes[at - 1] === STAR)
 }
 
-/** At the line's end, also an escaped one, or at a quotation mark; but those around a parameter, `response="…"`, are within. */
+/** The end of the line, also an escaped one, or a quotation mark, unless it quotes a parameter such as `response="…"`. */
 function endOfHeader(bytes: Uint8Array, from: number, end: number, opened: number | undefined): number {
   let parameter: number | undefined
   for (let at = from; at < end; at++) {
@@ -111,25 +111,25 @@ function endOfHeader(bytes: Uint8Array, from: number, end: number, opened: numbe
 const SMALL_N = 0x6e
 const SMALL_R = 0x72
 
-/** A type, a variable, a call: what stands there in a program. */
-function isOfProgram(found: Findings, from: number): boolean {
+/** Source code: a type, a variable, a call. */
+function isCode(found: Findings, from: number): boolean {
   const { bytes, end } = found
   let text = ''
   let at = from
-  for (; at < end && text.length < MAX_CODE_CHARS && !isLineEnd(bytes[at]); at++)
+  for (; at < end && text.length < MAX_CODE_BYTES && !isLineEnd(bytes[at]); at++)
     text += String.fromCharCode(bytes[at] as number)
   const word = /^[\w.-]*/.exec(text)?.[0] ?? ''
-  return !found.mayGoOn(at) && !looksLikeToken(bytes, from, from + word.length) && CODE.test(text)
+  return !found.mayContinue(at) && !looksLikeToken(bytes, from, from + word.length) && CODE.test(text)
 }
 
-const MAX_CODE_CHARS = 200
+const MAX_CODE_BYTES = 200
 const CODE =
   /^(?:(?:await|new|typeof|return) |[!(])*(?:(?:string|undefined|null|true|false|any|unknown|required|optional|none)\b|[A-Za-z_$][\w$]*\s*(?:[,;)\]}(.[?]|[|&] |=[=>]|\|\|))|^[=>)\]}|,;{[]/
 const SCHEMES = wordSet(
   'bearer basic token apikey negotiate bot digest oauth ssws hawk ntlm aws4-hmac-sha256 key jwt',
 )
-const LEAST = 4
-const LEAST_TOKEN = 16
+const MIN_CREDENTIALS_BYTES = 4
+const MIN_TOKEN_BYTES = 16
 /** `\"` after the name in JSON within JSON. */
 const MAX_MARKS = 3
 
@@ -157,5 +157,5 @@ function looksLikeToken(bytes: Uint8Array, from: number, to: number): boolean {
     if (!isIn(bytes[at], WORD | BASE64) && bytes[at] !== DOT) return false
     if (isIn(bytes[at], DIGIT)) digits++
   }
-  return to - from >= LEAST_TOKEN && digits > 0
+  return to - from >= MIN_TOKEN_BYTES && digits > 0
 }

@@ -1,7 +1,7 @@
 import type { Findings } from './findings.ts'
 import { wordSet } from './word-set.ts'
 
-/** Values that are secret because Reeve was given them as such, wherever they are printed. */
+/** Finds values that Reeve was given as secrets, anywhere in the output. */
 export class KnownValues {
   readonly #texts: readonly string[]
   readonly #needles: readonly Buffer[]
@@ -30,7 +30,7 @@ export class KnownValues {
     return this.#texts.some((value) => text.includes(value))
   }
 
-  /** The same in a text, whose places are counted in characters. */
+  /** The same in a text, with offsets in characters. */
   findInText(found: Findings, text: string): void {
     for (const value of this.#texts) {
       let at = text.indexOf(value)
@@ -42,46 +42,46 @@ export class KnownValues {
     }
   }
 
-  /** The first characters of a value, at the very end. */
+  /** Finds the first characters of a value at the end of the bytes. */
   #findBegun(found: Findings, bytes: Buffer, needle: Buffer): void {
     const most = Math.min(needle.length - 1, found.end - found.start)
-    for (let length = most; length >= LEAST_BEGUN; length--) {
+    for (let length = most; length >= MIN_BEGUN_CHARS; length--) {
       const at = found.end - length
       if (bytes[at] !== needle[0] || !needle.subarray(0, length).equals(bytes.subarray(at, found.end)))
         continue
-      found.addEarly(at, found.end)
+      found.addTentative(at, found.end)
       return
     }
   }
 }
 
 function findBegunIn(found: Findings, text: string, value: string): void {
-  for (let length = Math.min(value.length - 1, text.length); length >= LEAST_BEGUN; length--) {
+  for (let length = Math.min(value.length - 1, text.length); length >= MIN_BEGUN_CHARS; length--) {
     if (!text.endsWith(value.slice(0, length))) continue
-    found.addEarly(text.length - length, text.length)
+    found.addTentative(text.length - length, text.length)
     return
   }
 }
 
-/** Shorter ones are words that stand in any text, and so are these, which many use while they try something out. */
-const LEAST_CHARS = 8
+/** Shorter values are common words, and so are the `COMMON_VALUES`, which are often used in development. */
+const MIN_CHARS = 8
 const MAX_CHARS = 4096
-const LEAST_BEGUN = 3
-const EVERYDAY = wordSet(
+const MIN_BEGUN_CHARS = 3
+const COMMON_VALUES = wordSet(
   'postgres password changeme username localhost development production undefined disabled',
 )
 
-/** A value of several lines is known by each of them: it may be printed with a margin. And each as it stands in JSON, too. */
+/** A value of several lines is found line by line, because it may be printed with a margin; each line also in its JSON form. */
 export function partsOf(value: string): string[] {
   return value
     .split(/[\r\n]+/)
     .map((line) => line.trim())
     .filter(
       (line) =>
-        line.length >= LEAST_CHARS &&
+        line.length >= MIN_CHARS &&
         line.length <= MAX_CHARS &&
         !line.includes('*') &&
-        !EVERYDAY.has(line.toLowerCase()) &&
+        !COMMON_VALUES.has(line.toLowerCase()) &&
         !line.startsWith('-----'),
     )
     .flatMap((line) => [line, JSON.stringify(line).slice(1, -1)])

@@ -3,16 +3,16 @@ import type { Findings } from './findings.ts'
 import { isEscapeLetter } from './name-before.ts'
 import { textOf } from './text-of.ts'
 
-/** Words before a variable that set it: the line is about nothing else. */
+/** Words before a variable that assign it. */
 const LEADS = ['export ', 'declare -x ', 'setenv ', 'set ', 'local ', 'env ']
 
-/** Whether a name is the first thing in its line, but for blanks, `export`, a list's `- `, and what other programs put before. */
+/** Whether a name begins its line, after blanks, `export`, the `- ` of a list, and prefixes that other programs add. */
 export function beginsLine({ bytes, start, clean }: Findings, name: number): boolean {
   let at = name
   const lead = LEADS.find((text) => at - text.length >= start && standsAt(bytes, at - text.length, text))
   if (lead !== undefined) at -= lead.length
   while (at > start && isBlank(bytes[at - 1])) at--
-  // An item of a list in YAML.
+  // A YAML list item.
   if (at < name && bytes[at - 1] === DASH && at - 1 >= start) {
     at--
     while (at > start && isBlank(bytes[at - 1])) at--
@@ -23,14 +23,14 @@ export function beginsLine({ bytes, start, clean }: Findings, name: number): boo
   return isMargin(bytes, start, at)
 }
 
-/** A NUL does, where the system keeps an environment. */
+/** A NUL ends a line, too: the system separates the variables of an environment with it. */
 export function endsLine(byte: number | undefined): boolean {
   return byte === 0 || isLineEnd(byte)
 }
 
 const MAX_MARGIN_BYTES = 48
 
-/** What programs put before each line of others: `web_1  | `, `[12:00] `, a time; or `file:`, as of a search; `+ ` of a shell. */
+/** Prefixes that programs add to the lines of others: `web_1  | `, `[12:00] `, a time, `file:` of a search, `+ ` of a shell. */
 function isMargin(bytes: Uint8Array, start: number, at: number): boolean {
   const most = Math.max(start, at - MAX_MARGIN_BYTES)
   let from = at

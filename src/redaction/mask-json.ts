@@ -5,9 +5,9 @@ import { isSecretValue } from './secret-value.ts'
 import { wordSet } from './word-set.ts'
 
 /**
- * JSON with the secrets in its texts masked, and the very same where there are none. Texts count as command lines. A member
- * whose name says that it is a secret is masked whole, and so is the argument behind `--password`. `leave`: such
- * members stay as they are. `instead`: what stands in the place of these objects, and is looked at no closer.
+ * Masks the secrets in the texts of a JSON value; returns the same object if there are none. Texts count as command lines. A
+ * member with a secret's name is masked whole, and so is the argument after `--password`. `leave`: these members stay.
+ * `instead`: replaces these objects without a search.
  */
 export function maskJson<Value>(
   masker: Masker,
@@ -18,7 +18,7 @@ export function maskJson<Value>(
 }
 
 interface MaskJsonOptions {
-  /** Of an object at that depth. */
+  /** `depth` is that of the object `of`. */
   readonly leave?: (member: string, depth: number, of: object) => boolean
   readonly instead?: ReadonlyMap<object, object>
 }
@@ -30,7 +30,7 @@ interface Walk extends Required<MaskJsonOptions> {
 const NOTHING = () => false
 const NO_OTHERS: ReadonlyMap<object, object> = new Map()
 
-/** What lies deeper is not shown. */
+/** Deeper values are not shown. */
 const MAX_DEPTH = 100
 const TOO_DEEP = '***'
 
@@ -69,8 +69,8 @@ function walk(on: Walk, value: unknown, depth: number, isEnvironment: boolean): 
 }
 
 /**
- * Renames members, in their order, in one pass. Members with the same masked name get numbers: an object may have thousands
- * of them, so the next number of each name is remembered.
+ * Renames members in one pass, and keeps their order. Members with the same masked name get numbers. An object may have
+ * thousands of them, so the next number of each name is remembered.
  */
 function renamed(value: object, renames: ReadonlyMap<string, string>): Record<string, unknown> {
   const members = Object.entries(value)
@@ -110,8 +110,8 @@ function walkArray(on: Walk, items: readonly unknown[], depth: number): readonly
 }
 
 /**
- * A member whose name says that it is a secret: that of a variable, `password`, or one whose value looks like it; and the value
- * of a pair, `{ name: 'DB_PASSWORD', value: '…' }`. A `replayKey` or a `key` is no secret.
+ * A member with the name of a secret: a variable, `password`, or a name whose value looks secret; and the value of a pair,
+ * `{ name: 'DB_PASSWORD', value: '…' }`. A `replayKey` or a `key` is no secret.
  */
 function isSecretMember(of: object, key: string, member: string): boolean {
   if (
@@ -136,7 +136,7 @@ const SECRET_MEMBERS = wordSet(
     'privatekey secretkey secretaccesskey authorization xapikey proxyauthorization',
 )
 
-/** The input of a command is a text of lines. */
+/** The input of a command is text with lines. */
 function isInput(key: string, member: unknown): member is string {
   return key === 'text' && typeof member === 'string'
 }

@@ -8,37 +8,36 @@ import { scan } from './scan.ts'
 import { MAX_BLOCK_BYTES } from './yaml-block.ts'
 
 /**
- * How far a reader looks back, and ahead: a read that begins or ends in the middle of a secret then shows none of it. A line
- * that is longer, or a secret, is masked as far as it can be seen from there.
+ * How far a reader looks back and ahead, so that a read that begins or ends within a secret shows none of it. A longer line
+ * or secret is masked as far as these bytes reveal it.
  */
 export const LOOK_BACK_BYTES = 2 * MAX_PEM_BYTES
 export const LOOK_AHEAD_BYTES = MAX_PEM_BYTES + 256
 
 export interface SecretsGiven {
-  /** Texts that are secret as they are. */
+  /** Secret texts. */
   readonly values?: Iterable<string>
-  /** RE2 patterns of the user's own. */
+  /** The user's RE2 patterns. */
   readonly patterns?: readonly string[]
 }
 
-/** Bytes with what lies around them in their log. */
+/** Bytes of a log, with context around the wanted part. */
 export interface Stretch {
   readonly bytes: Buffer
-  /** What is wanted of them; the rest is only looked at. */
+  /** The wanted part; the rest is context. */
   readonly from: number
   readonly to: number
-  /** Nothing lies before the first byte: the log begins there. */
+  /** The log begins at the first byte. */
   readonly clean: boolean
-  /** More may be written behind the last byte. */
+  /** More bytes may be written after the last one. */
   readonly open: boolean
 }
 
-/** What came of it. */
 export interface Masked {
   /**
-   * So many of the wanted bytes begin no secret, whatever is written next; the others are shown as carefully as can be: what
-   * may be the beginning of one is masked. Lines of a private key whose beginning is not there are known by its end alone, and
-   * so not before that is written.
+   * In so many of the wanted bytes the decision is final. In the others every possible beginning of a secret is masked.
+   * Exception: the lines of a private key whose beginning is missing are recognised by the key's end, and so only once the end
+   * is written.
    */
   readonly decided: number
   /** Nothing was masked. */
@@ -50,7 +49,7 @@ interface TextOptions {
   readonly openAt?: number | undefined
 }
 
-/** Finds secrets and puts `*` in their place, one for each byte, so that every offset stays true. Line ends stay. */
+/** Finds secrets and replaces each byte by `*`, so that all offsets stay valid. Line ends stay. */
 export class Masker {
   readonly #values: KnownValues
   readonly #patterns: OwnPatterns
@@ -60,12 +59,12 @@ export class Masker {
     this.#patterns = new OwnPatterns(patterns)
   }
 
-  /** Masks what is wanted of a stretch, in place. Escape sequences of a terminal stay, also those within a secret. */
+  /** Masks the wanted part of a stretch in place. Terminal escape sequences stay, also within a secret. */
   stretch(stretch: Stretch): Masked {
     const { bytes, from, to, open } = stretch
     if (!bytes.includes(ESC)) {
       const found = this.#findInStretch(stretch)
-      return masked(bytes, found.spans, found.early, { from, to, undecided: found.undecided })
+      return masked(bytes, found.spans, found.tentative, { from, to, undecided: found.undecided })
     }
     const plain = new PlainBytes(bytes)
     const found = this.#findInStretch({
@@ -77,11 +76,11 @@ export class Masker {
     const decided = found.undecided === Number.POSITIVE_INFINITY ? to : plain.originalOffset(found.undecided)
     const undecided = open && plain.unfinished !== -1 ? Math.min(decided, plain.unfinished) : decided
     const spans = plain.originalSpans(found.spans)
-    return masked(bytes, spans, plain.originalSpans(found.early), { from, to, undecided })
+    return masked(bytes, spans, plain.originalSpans(found.tentative), { from, to, undecided })
   }
 
   #findInStretch({ bytes, from, to, clean, open }: Stretch): Findings {
-    // A value may stand in the lines below its name.
+    // A value may stand on the lines below its name.
     const early = Math.max(0, from - MAX_BLOCK_BYTES - 1)
     const line = early === 0 ? 0 : bytes.lastIndexOf(NEWLINE, early - 1) + 1
     const newline = to === 0 ? -1 : bytes.indexOf(NEWLINE, to - 1)
@@ -99,7 +98,7 @@ export class Masker {
     return found
   }
 
-  /** All of it, as if it were a whole output. */
+  /** Masks a complete output. */
   bytes(bytes: Uint8Array): Buffer {
     const masked = Buffer.from(bytes)
     this.stretch({ bytes: masked, from: 0, to: masked.length, clean: true, open: false })
@@ -107,13 +106,12 @@ export class Masker {
   }
 
   /**
-   * A text that is no output: a command line, a message. As long as before, by JavaScript's count. `lines`: it is output after
-   * all, as a screen shows it, and `NAME=` at the beginning of a line makes a secret of the whole line. `openAt`: more may come
-   * behind this place, or was cut off there, and what may be the beginning of a secret is masked too; a text that ends with
-   * `…` says so itself.
+   * Masks a text that is no output: a command line, a message. Its JavaScript length stays. `lines`: the text is output, as a
+   * screen shows it, and a value after `NAME=` at the start of a line is the whole line. `openAt`: more text may follow at this
+   * index, or was cut off there, so possible beginnings of secrets are masked, too; by default before a final `…`.
    */
   text(text: string, { lines = false, openAt = cutAt(text) }: TextOptions = {}): string {
-    if (openAt === undefined && (text.length < SHORTEST || !this.#mayHave(text))) return text
+    if (openAt === undefined && (text.length < MIN_CHARS || !this.#mayHave(text))) return text
     if (text.includes(ESCAPE)) return this.#textWithEscapes(text, lines, openAt)
     const spans = this.#spansIn(unitsOf(text), text, lines, openAt)
     return spans.length === 0 ? text : filled(text, spans)
@@ -121,7 +119,7 @@ export class Masker {
 
   #textWithEscapes(text: string, lines: boolean, openAt: number | undefined): string {
     const plain = new PlainBytes(unitsOf(text))
-    // A line end in the place of a sequence is in the units alone.
+    // A line end that replaces a sequence exists in the units only.
     let plainText = ''
     for (let at = 0; at < plain.bytes.length; at++) {
       const origin = plain.originalOffset(at)
@@ -146,7 +144,7 @@ export class Masker {
     findPrivateKeys(found, units, found.open)
   }
 
-  /** The same once more, as if the text ended there and were to go on. */
+  /** Searches again, as if the text ended there and more followed. */
   #findBegun(found: Findings, units: Buffer, text: string): void {
     const begun = new Findings(units.subarray(0, text.length), {
       clean: true,
@@ -154,7 +152,7 @@ export class Masker {
       lines: found.lines,
     })
     this.#findIn(begun, units.subarray(0, text.length), text)
-    found.spans.push(...begun.spans, ...begun.early)
+    found.spans.push(...begun.spans, ...begun.tentative)
   }
 
   #mayHave(text: string): boolean {
@@ -162,12 +160,12 @@ export class Masker {
   }
 }
 
-/** Where a text was cut that says so. */
+/** Where a text was cut, if it ends with `…`. */
 function cutAt(text: string): number | undefined {
   return text.endsWith('…') ? text.length - 1 : undefined
 }
 
-/** What every shape has in it, somewhere. Most texts of a record have none of it, and need no closer look. */
+/** Every shape contains one of these. Most texts of a record have none, and need no search. */
 const TRACES = /[=:>]|[\w-]{16}|-[A-Za-z]|pass|identified/i
 const ESCAPE = '\u001b'
 
@@ -176,22 +174,22 @@ export function stars(text: string): string {
   return '*'.repeat(text.length)
 }
 
-/** No secret with what makes it known is shorter. */
-const SHORTEST = 6
+/** No secret is shorter, together with what identifies it. */
+const MIN_CHARS = 6
 
-/** Fills spans of the wanted bytes. `undecided`: from there on more bytes may change what is a secret. */
+/** Masks spans of the wanted bytes. `undecided`: from there on, later bytes may change what is a secret. */
 function masked(
   bytes: Uint8Array,
   spans: readonly number[],
-  early: readonly number[],
+  tentative: readonly number[],
   { from, to, undecided }: { readonly from: number; readonly to: number; readonly undecided: number },
 ): Masked {
   const isMasked = fill(bytes, spans, from, to)
-  const isCareful = fill(bytes, early, from, to)
+  const isCareful = fill(bytes, tentative, from, to)
   return { decided: Math.max(0, Math.min(undecided, to) - from), isClean: !isMasked && !isCareful }
 }
 
-/** Whether there was anything to put a `*` over. */
+/** Returns whether any byte was masked. */
 function fill(bytes: Uint8Array, spans: readonly number[], from: number, to: number): boolean {
   let isAny = false
   for (let index = 0; index < spans.length; index += 2) {
@@ -204,7 +202,7 @@ function fill(bytes: Uint8Array, spans: readonly number[], from: number, to: num
   return isAny
 }
 
-/** A byte for each unit of a text. What is not ASCII belongs to no shape, and becomes a byte that does not, either. */
+/** One byte per UTF-16 unit. Non-ASCII units belong to no shape, and become a byte that belongs to none. */
 function unitsOf(text: string): Buffer {
   const bytes = Buffer.allocUnsafe(text.length)
   for (let at = 0; at < text.length; at++) {

@@ -30,10 +30,10 @@ import { valueAt } from './value-behind-name.ts'
 import { findElement } from './xml-elements.ts'
 
 /**
- * The value behind a name that announces a secret: `NAME=value`, `"name": "value"`, `name: value`, `Header-Name: value`,
- * `<name>value</name>`. `at` is the separator. Answers with where the value ends; with `at` if there is nothing to hide.
+ * Finds the value of a name that announces a secret: `NAME=value`, `"name": "value"`, `name: value`, `Header-Name: value`,
+ * `<name>value</name>`. `at` is the separator. Returns where the value ends; `at` if there is no secret.
  *
- * Values that stand for others, such as `$TOKEN` or `<token>`, and what programs say, such as `password: string`, stay.
+ * Placeholders such as `$TOKEN` or `<token>`, and source code such as `password: string`, stay.
  */
 export function findNamedValue(found: Findings, at: number): number {
   const { bytes } = found
@@ -51,12 +51,12 @@ export function findNamedValue(found: Findings, at: number): number {
   const value = valueAt(found, name, at)
   if (value === null) return at
   const { from, to, style } = value
-  if (found.mayGoOn(to) || (value.isWholeLine && found.mayGoOn(value.lineEnd))) {
-    // What it is will be known when it has ended.
-    found.addEarly(from, Math.max(to, value.isWholeLine ? value.lineEnd : to))
+  if (found.mayContinue(to) || (value.isWholeLine && found.mayContinue(value.lineEnd))) {
+    // The value can be judged once it has ended.
+    found.addTentative(from, Math.max(to, value.isWholeLine ? value.lineEnd : to))
     return value.isWholeLine ? value.lineEnd : to
   }
-  // Of several lines the first decides: the others may not be there.
+  // The first of several lines decides, because the others may be missing.
   const judged = indexWhere(bytes, from, Math.min(to, from + MAX_JUDGED_BYTES), endsLine)
   if (!isSecretValue(kind, textOf(bytes, from, judged), style)) return at
   found.add(from, to)
@@ -91,7 +91,7 @@ function isSeparator(bytes: Uint8Array, at: number): boolean {
   }
 }
 
-/** What is a secret in the parameters of a URL alone: a signature says elsewhere who wrote something. */
+/** A signature is a secret in URL parameters only. Elsewhere it names an author. */
 function isSignatureOutsideUrl(bytes: Uint8Array, { text, from }: NameBefore): boolean {
   if (!/sig(?:nature)?$/i.test(text)) return false
   const before = bytes[from - 1]

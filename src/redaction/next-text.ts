@@ -6,7 +6,7 @@ import { endOfQuoted, openingQuote } from './quoted-value.ts'
 import { isSecretValue, looksGenerated, MAX_JUDGED_BYTES } from './secret-value.ts'
 import { textOf } from './text-of.ts'
 
-/** The next argument of a call, or the next cell of a table: `define('DB_PASSWORD', '…')`, `| password | … |`. */
+/** Finds the next argument of a call, or the next cell of a table: `define('DB_PASSWORD', '…')`, `| password | … |`. */
 export function findNextText(found: Findings, { kind }: NameBefore, at: number): number {
   const { bytes, end } = found
   if (kind === null || kind === 'possible') return at
@@ -20,9 +20,9 @@ export function findNextText(found: Findings, { kind }: NameBefore, at: number):
       ? indexWhere(bytes, from, end, (byte) => isBlank(byte) || byte === PIPE || endsLine(byte))
       : endOfQuoted(bytes, opening, end)
   const text = textOf(bytes, from, Math.min(to, from + MAX_JUDGED_BYTES))
-  // Lists of names have words there.
+  // A list of names has plain words there.
   const isSecret = isSecretValue(kind, text, opening === null ? 'bare' : 'sentence')
-  if (found.mayGoOn(to)) found.addEarly(from, to)
+  if (found.mayContinue(to)) found.addTentative(from, to)
   else if (isSecret || (opening !== null && looksGenerated(text.replaceAll(/[^\w]/g, ''))))
     found.add(from, to)
   else return at

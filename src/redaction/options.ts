@@ -62,7 +62,7 @@ function findPassed(found: Findings, name: number, nameEnd: number): number {
   const value = wordAt(found, nameEnd)
   if (value === null || !standsAt(bytes, value.from, PASS)) return -1
   const from = value.from + PASS.length
-  if (found.mayGoOn(value.to)) found.addEarly(from, value.to)
+  if (found.mayContinue(value.to)) found.addTentative(from, value.to)
   else if (!isReference(textOf(bytes, from, Math.min(value.to, from + MAX_JUDGED_BYTES))))
     found.add(from, value.to)
   return value.to
@@ -78,8 +78,8 @@ function findValue(found: Findings, at: number, behind: number, kind: SecretKind
   const value = wordAt(found, behind)
   if (value === null) return at
   const { from, to, isQuoted } = value
-  if (found.mayGoOn(to) || found.mayGoOn(behind)) {
-    found.addEarly(Math.min(from, found.end), to)
+  if (found.mayContinue(to) || found.mayContinue(behind)) {
+    found.addTentative(Math.min(from, found.end), to)
     return to
   }
   if (bytes[from] === DASH && !isQuoted) return at
@@ -184,8 +184,8 @@ function findShort(found: Findings, at: number, nameEnd: number): number {
   const value = isAttached ? attachedTo(found, at + 2) : wordAt(found, at + 2)
   if (value === null || value.to <= value.from) return at
   const from = option.kind === 'user' ? behindColon(bytes, value) : value.from
-  if (found.mayGoOn(value.to)) {
-    found.addEarly(from === -1 ? value.to : from, value.to)
+  if (found.mayContinue(value.to)) {
+    found.addTentative(from === -1 ? value.to : from, value.to)
     return value.to
   }
   if (from === -1 || from >= value.to) return at

@@ -2,7 +2,7 @@ import { AT, indexWhere, isBlank, isQuote, SLASH } from './characters.ts'
 import type { Findings } from './findings.ts'
 import { endsLine } from './line-start.ts'
 
-/** `jdbc:oracle:thin:user/password@host` */
+/** Finds the password of `jdbc:oracle:thin:user/password@host`. */
 export function findOracle(found: Findings, at: number): number {
   const { bytes, end } = found
   const user = indexWhere(
@@ -18,7 +18,7 @@ export function findOracle(found: Findings, at: number): number {
     end,
     (byte) => byte === AT || isBlank(byte) || isQuote(byte) || endsLine(byte),
   )
-  if (found.mayGoOn(to)) found.addEarly(user + 1, to)
+  if (found.mayContinue(to)) found.addTentative(user + 1, to)
   else if (bytes[to] === AT) found.add(user + 1, to)
   return to
 }

@@ -2,11 +2,11 @@ import { RE2JS } from 're2js'
 import { NEWLINE } from './characters.ts'
 import type { Findings } from './findings.ts'
 
-/** What users call secret: RE2 patterns, each looked for within a line. They take time in proportion to what is read. */
+/** The user's RE2 patterns, each matched within a line. RE2 takes time in proportion to the input. */
 export class OwnPatterns {
   readonly #compiled: readonly RE2JS[]
 
-  /** Throws where one is no pattern. */
+  /** Throws on an invalid pattern. */
   constructor(patterns: readonly string[]) {
     this.#compiled = patterns.map((pattern) => RE2JS.compile(pattern))
   }
@@ -20,8 +20,8 @@ export class OwnPatterns {
       const newline = bytes.indexOf(NEWLINE, from)
       const to = newline === -1 ? found.end : Math.min(newline, found.end)
       for (const pattern of this.#compiled) addMatches(found, pattern, bytes.subarray(from, to), from)
-      // Nobody can tell how a line will go on.
-      if (to === found.end && found.open && from < to) found.addEarly(from, from)
+      // The rest of an incomplete line may change the match.
+      if (to === found.end && found.open && from < to) found.addTentative(from, from)
       from = to + 1
     }
   }
@@ -30,7 +30,7 @@ export class OwnPatterns {
 function addMatches(found: Findings, pattern: RE2JS, line: Buffer, offset: number): void {
   const matcher = pattern.matcher(line)
   while (matcher.find()) {
-    // With groups the first one is the secret; what stands around it only says where.
+    // With groups, the first group is the secret; the rest is context.
     const group = matcher.groupCount() > 0 && matcher.start(1) >= 0 ? 1 : 0
     found.add(offset + matcher.start(group), offset + matcher.end(group))
   }

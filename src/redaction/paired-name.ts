@@ -9,7 +9,7 @@ const PAIR =
 const BLOCK = /\bvariable\s{1,4}"([A-Za-z][\w-]{1,63})"\s{0,4}\{[^{}]*$/
 
 /**
- * What the value of a pair is, by the name that stands before it: `{"name": "DB_PASSWORD", "value": "…"}`, also over two lines,
+ * The kind of a pair's value, by the name before it: `{"name": "DB_PASSWORD", "value": "…"}`, also over two lines,
  * and `<add key="ApiKey" value="…"/>`; what the default of a variable of Terraform is, by the name of its block.
  */
 export function pairedName(bytes: Uint8Array, { text, from }: NameBefore): SecretKind | null {

@@ -26,7 +26,7 @@ function findHash(found: Findings, at: number): number {
   const from = at + scheme.length
   let to = from
   while (to < end && to - from < MAX_HASH_BYTES && isHashByte(bytes[to])) to++
-  if (found.mayGoOn(to)) found.addEarly(from, to)
+  if (found.mayContinue(to)) found.addTentative(from, to)
   else if (to - from >= MIN_HASH_BYTES && looksGenerated(textOf(bytes, from, to))) found.add(from, to)
   else return at
   return to

@@ -1,7 +1,7 @@
 import { BACKSLASH, BASE64, isBlank, isIn, isLineEnd, NEWLINE, RETURN, STAR } from './characters.ts'
 import type { Findings } from './findings.ts'
 
-/** A block is masked for so many bytes, from its beginning or up to its end. No common key is longer than both together. */
+/** A block is masked for this many bytes after its beginning or before its end. No common key is longer than both together. */
 export const MAX_PEM_BYTES = 4096
 
 /**
@@ -15,7 +15,7 @@ export function findPrivateKeys(found: Findings, bytes: Buffer, open: boolean): 
   for (let at = bytes.indexOf(TITLE); at !== -1; at = bytes.indexOf(TITLE, at + TITLE.length)) {
     const body = behindTitle(bytes, at + TITLE.length)
     if (body === -1) continue
-    const begins = bytes.toString('latin1', Math.max(0, at - MAX_TITLE_CHARS), at)
+    const begins = bytes.toString('latin1', Math.max(0, at - MAX_TITLE_BYTES), at)
     if (BEGINS.test(begins)) addBlock(found, bytes, body, open)
     const ends = ENDS.exec(begins)
     if (ends !== null) addLinesBefore(found, bytes, at - ends[0].length)
@@ -27,17 +27,17 @@ const PUTTY = Buffer.from('Private-Lines: ')
 const TITLE = Buffer.from('PRIVATE KEY')
 const BEGINS = /-----BEGIN ([A-Z0-9]+ ){0,3}$/
 const ENDS = /-----END ([A-Z0-9]+ ){0,3}$/
-const MAX_TITLE_CHARS = 64
+const MAX_TITLE_BYTES = 64
 /** Lines of an encrypted key before its base64, and what a program may put before each line. */
-const MAX_HEADERS = 5
+const MAX_HEADER_LINES = 5
 const HEADER = /(Proc-Type|DEK-Info|Version|Comment|Charset): /
-const MAX_MARGIN = 48
-const LEAST_RUN = 24
-const LEAST_LINE = 16
+const MAX_MARGIN_BYTES = 48
+const MIN_RUN_BYTES = 24
+const MIN_LINE_BYTES = 16
 
-/** Where the title of a line ends; -1 if it is none. */
+/** Where the title ends; -1 if the line is no title. */
 function behindTitle(bytes: Buffer, at: number): number {
-  const title = /^( BLOCK)?-----/.exec(bytes.toString('latin1', at, at + MAX_TITLE_CHARS))
+  const title = /^( BLOCK)?-----/.exec(bytes.toString('latin1', at, at + MAX_TITLE_BYTES))
   return title === null ? -1 : at + title[0].length
 }
 
@@ -49,15 +49,15 @@ function addBlock(found: Findings, bytes: Buffer, body: number, open: boolean): 
   const most = Math.min(bytes.length, body + MAX_PEM_BYTES)
   let run = firstRun(bytes, body, most)
   if (run === null) return
-  if (run.to - run.from < LEAST_RUN) {
-    if (open) found.addEarly(run.from, run.to)
+  if (run.to - run.from < MIN_RUN_BYTES) {
+    if (open) found.addTentative(run.from, run.to)
     return
   }
   const line = bytes.lastIndexOf(NEWLINE, run.from) + 1
   const margin = bytes.subarray(Math.max(line, body), run.from)
   while (run !== null) {
     found.add(run.from, run.to)
-    run = run.to - run.from < LEAST_RUN ? null : nextRun(bytes, run.to, most, margin)
+    run = run.to - run.from < MIN_RUN_BYTES ? null : nextRun(bytes, run.to, most, margin)
   }
 }
 
@@ -71,8 +71,8 @@ function addPutty(found: Findings, bytes: Buffer, from: number, open: boolean): 
     const to = endOfRun(bytes, line, most)
     const isWhole = to === endOfLine(bytes, line, most)
     if (to === line || !isWhole) return
-    if (open && to === bytes.length) found.addEarly(line, to)
-    else if (to - line >= LEAST_RUN || line > from + LEAST_RUN) found.add(line, to)
+    if (open && to === bytes.length) found.addTentative(line, to)
+    else if (to - line >= MIN_RUN_BYTES || line > from + MIN_RUN_BYTES) found.add(line, to)
     else return
     at = to
   }
@@ -86,14 +86,14 @@ interface Run {
 /** Of base64 in one of the lines after the title: long enough, or at the very end, where it may go on. */
 function firstRun(bytes: Buffer, body: number, most: number): Run | null {
   let at = body
-  for (let line = 0; line < MAX_HEADERS; line++) {
+  for (let line = 0; line < MAX_HEADER_LINES; line++) {
     const begins = afterLineEnd(bytes, at, most)
     if (begins === at) return null
     const end = endOfLine(bytes, begins, most)
-    const isHeader = HEADER.test(bytes.toString('latin1', begins, Math.min(end, begins + MAX_TITLE_CHARS)))
-    for (let from = begins; from < Math.min(end, begins + MAX_MARGIN); ) {
+    const isHeader = HEADER.test(bytes.toString('latin1', begins, Math.min(end, begins + MAX_TITLE_BYTES)))
+    for (let from = begins; from < Math.min(end, begins + MAX_MARGIN_BYTES); ) {
       const to = endOfRun(bytes, from, end)
-      const isLong = to - from >= LEAST_RUN
+      const isLong = to - from >= MIN_RUN_BYTES
       if (to > from && !isHeader && (isLong || to === bytes.length)) return { from, to }
       from = to + 1
     }
@@ -144,13 +144,13 @@ function addLinesBefore(found: Findings, bytes: Buffer, closing: number): void {
     let to = behind
     while (to > least && isLineEnd(bytes[to - 1])) to--
     const from = Math.max(least, bytes.lastIndexOf(NEWLINE, Math.max(0, to - 1)) + 1)
-    if (to - from < (line === 0 ? 1 : LEAST_LINE) || !isAllBody(bytes, from, to)) return
+    if (to - from < (line === 0 ? 1 : MIN_LINE_BYTES) || !isAllBody(bytes, from, to)) return
     found.add(from, to)
     behind = from
   }
 }
 
-/** One that is masked already counts; one that is only in part was something else, a variable and its value. */
+/** A masked line counts. A partly masked line was something else, a variable and its value. */
 function isAllBody(bytes: Buffer, from: number, to: number): boolean {
   const isMasked = bytes[from] === STAR
   for (let at = from; at < to; at++)

@@ -2,7 +2,7 @@ import { COLON, DIGIT, DOT, indexWhere, isBlank, isIn, WORD } from './characters
 import type { Findings } from './findings.ts'
 import { endsLine } from './line-start.ts'
 
-/** A line of .pgpass, `host:5432:database:user:password`; `at` is the first colon. */
+/** Finds the password in a line of .pgpass, `host:5432:database:user:password`; `at` is the first colon. */
 export function findPgpass(found: Findings, at: number): number {
   const { bytes, start, end } = found
   let line = at
@@ -20,7 +20,7 @@ export function findPgpass(found: Findings, at: number): number {
   const user = bytes[database] === COLON ? indexWhere(bytes, database + 1, end, endsField) : end
   if (user >= end || bytes[user] !== COLON || isIn(bytes[port + 1], DIGIT)) return at
   const to = indexWhere(bytes, user + 1, end, (byte) => isBlank(byte) || endsLine(byte))
-  if (found.mayGoOn(to)) found.addEarly(user + 1, to)
+  if (found.mayContinue(to)) found.addTentative(user + 1, to)
   else found.add(user + 1, to)
   return to
 }

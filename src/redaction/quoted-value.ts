@@ -17,7 +17,7 @@ import { MAX_VALUE_BYTES } from './secret-value.ts'
 export interface Opening {
   readonly inside: number
   readonly quote: number
-  /** So many backslashes stand before it, and before the one that ends the value: JSON in JSON. */
+  /** How many backslashes precede the opening and the closing mark: JSON within JSON. */
   readonly depth: number
 }
 
@@ -39,12 +39,12 @@ export function openingQuote(bytes: Uint8Array, from: number): Opening | null {
 
 const MAX_DEPTH = 7
 
-/** `Some("…")`, `SecretString("…")`: how languages print a value that may be missing, or is one. */
+/** `Some("…")`, `SecretString("…")`: how languages print an optional or a wrapped value. */
 export function wrappedQuote(bytes: Uint8Array, from: number): Opening | null {
   const wrapper = WRAPPERS.find((text) => standsAt(bytes, from, text))
   if (wrapper === undefined) return null
   const inside = from + wrapper.length
-  // Rust's `{:#?}` and similar printers put what a wrapper holds into a line of its own.
+  // Rust's `{:#?}` and similar printers put the wrapped value on its own line.
   return openingQuote(bytes, endsLine(bytes[inside]) ? nextLine(bytes, inside) : inside)
 }
 

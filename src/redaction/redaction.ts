@@ -1,18 +1,18 @@
 import { BoundedMap } from '../base/bounded-map.ts'
 import { Masker } from './masker.ts'
 
-/** What is masked besides the known shapes; `false`: nothing is masked at all. */
+/** What is masked in addition to the known shapes; `false` turns masking off. */
 export type RedactOptions =
   | boolean
   | { readonly values?: readonly string[]; readonly patterns?: readonly string[] }
 
-/** The secrets that are known to one kernel. More become known while it runs: those of the environment, and those of commands. */
+/** The secrets that one kernel knows. It learns more while it runs: from environments and from commands. */
 export class Redaction {
   readonly isOn: boolean
   readonly #patterns: readonly string[]
   readonly #values: Set<string>
   readonly #sources: (() => Iterable<string>)[] = []
-  /** By the values that one command has besides; those that were asked for last, last. */
+  /** By the additional values of one command; the least recently used first. */
   readonly #maskers = new BoundedMap<string, Masker>(MAX_MASKERS)
 
   constructor(options: RedactOptions = true) {
@@ -20,23 +20,23 @@ export class Redaction {
     this.isOn = options !== false
     this.#values = new Set(values)
     this.#patterns = patterns
-    // Now, so that whoever gave a wrong pattern is told at once.
+    // Compiles the patterns now, so that a wrong one is reported at once.
     this.masker()
   }
 
-  /** What this answers is secret, too; it is asked each time, so that it may answer more later. */
+  /** Adds a source of secrets. It is read for every masker, so that later values are found. */
   learnFrom(source: () => Iterable<string>): void {
     this.#sources.push(source)
   }
 
-  /** These are secrets, from now on. */
+  /** Adds secrets. */
   know(values: Iterable<string>): void {
     const before = this.#values.size
     for (const value of values) this.#values.add(value)
     if (this.#values.size > before) this.#maskers.clear()
   }
 
-  /** Masks what is known, and these. */
+  /** A masker of all known secrets and these. */
   masker(besides: readonly string[] = []): Masker {
     for (const source of this.#sources) this.know(source())
     const key = besides.join('\0')

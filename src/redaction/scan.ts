@@ -9,14 +9,13 @@ import { findPasswordHashes } from './password-hashes.ts'
 import { findPgpass } from './pgpass.ts'
 import { findSentences } from './sentences.ts'
 import { findInserted } from './sql-inserts.ts'
-import { findToken, SHORTEST_WORD } from './tokens.ts'
+import { findToken, MIN_TOKEN_WORD_BYTES } from './tokens.ts'
 import { findInUrl } from './urls.ts'
 
 /**
- * Looks through bytes for everything that has a known shape within a line. All of it is in proportion to the length, and most
- * bytes are hardly looked at:
+ * Finds everything that has a known shape within a line, in linear time. Most bytes are skipped:
  *
- * | what                   | where it is looked for                                             |
+ * | what                   | where it is searched for                                           |
  * | tokens                 | in words of sixteen characters and more: one look in sixteen bytes  |
  * | `name=value` and such  | at each `=`, `:`, `>`, `,` and `-`, found four bytes at a time      |
  * | passwords in sentences | at `password ` and the like, found by the system                    |
@@ -39,15 +38,15 @@ export function scan(found: Findings, bytes: Buffer): void {
 /** Between two cells of a table. */
 const CELL = Buffer.from('| ')
 
-/** A word that is long enough has one of its characters at every sixteenth place: the others are passed over. */
+/** A long enough word covers every sixteenth byte, so only those are read first. */
 function scanWords(found: Findings): void {
   const { bytes, start, end } = found
-  const reach = SHORTEST_WORD - 1
+  const reach = MIN_TOKEN_WORD_BYTES - 1
   let at = start + reach
   while (at < end) {
     let steps = STEPS[bytes[at] as number] as number
     if (steps === BREAK) {
-      at += SHORTEST_WORD
+      at += MIN_TOKEN_WORD_BYTES
       continue
     }
     const least = at - reach
@@ -68,31 +67,32 @@ function scanWords(found: Findings): void {
       steps |= step
     }
     findToken(found, least, to, (steps & JOINT) !== 0)
-    at = to + SHORTEST_WORD
+    at = to + MIN_TOKEN_WORD_BYTES
   }
   if (found.open) scanLastWord(found)
 }
 
-/** The last word may go on, however short it is. */
+/** The last word may continue, however short it is. */
 function scanLastWord(found: Findings): void {
   const { bytes, start, end } = found
   let from = end
-  while (from > start && end - from < SHORTEST_WORD && STEPS[bytes[from - 1] as number] !== BREAK) from--
-  if (from < end && end - from < SHORTEST_WORD) findToken(found, from, end, true)
+  while (from > start && end - from < MIN_TOKEN_WORD_BYTES && STEPS[bytes[from - 1] as number] !== BREAK)
+    from--
+  if (from < end && end - from < MIN_TOKEN_WORD_BYTES) findToken(found, from, end, true)
 }
 
-/** Names and options are looked for at the characters that follow or begin them, four bytes at a time. */
+/** Names and options are found by the characters that follow or begin them, four bytes at a time. */
 function scanSeparators(found: Findings): void {
   const { bytes, start, end } = found
   const words = Math.min(end, start + ((4 - ((bytes.byteOffset + start) & 3)) & 3))
   const count = (end - words) >> 2
   let behind = lookAt(found, start, words, start)
-  // Where there are none, the place of the first need not be one of theirs.
+  // Without whole words the offset may be unaligned, which Int32Array rejects.
   const four = count === 0 ? NONE : new Int32Array(bytes.buffer, bytes.byteOffset + words, count)
   for (let index = 0; index < count; index++) {
     const word = four[index] as number
-    // A byte of these is zero where there is a `:`, one of its neighbours, `8` to `?`, a `,` or a `-`. Only then does
-    // subtracting set the highest bit of a byte anew.
+    // A byte of these is zero for `8` to `?`, which include `:`, and for `,` and `-`. Only then does the subtraction set
+    // the highest bit of that byte.
     const separators = (word & 0xf8f8f8f8) ^ 0x38383838
     const dashes = (word & 0xfefefefe) ^ 0x2c2c2c2c
     const zeros = ((separators - 0x01010101) & ~separators) | ((dashes - 0x01010101) & ~dashes)
@@ -104,7 +104,7 @@ function scanSeparators(found: Findings): void {
   lookAt(found, Math.max(words + count * 4, behind), end, behind)
 }
 
-/** Looks at the separators and dashes from `from` to `to`. Answers with where the last value that was found ends. */
+/** Examines the separators and dashes from `from` to `to`. Returns where the last found value ends. */
 function lookAt(found: Findings, from: number, to: number, before: number): number {
   const { bytes } = found
   let behind = before
@@ -145,7 +145,7 @@ function lookAtDash(found: Findings, at: number): number {
 const NONE = new Int32Array(0)
 const SEPARATOR = 1
 const OPTION = 2
-/** By byte: what may stand before it or behind it. */
+/** By byte: whether it separates a name from a value, or begins an option. */
 const SITES = new Uint8Array(256)
 for (const separator of ':=>,') SITES[separator.charCodeAt(0)] = SEPARATOR
 SITES[DASH] = OPTION

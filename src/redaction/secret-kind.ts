@@ -1,8 +1,8 @@
 /**
- * What a name says about its value.
+ * What a name announces about its value.
  *
  * | kind     | for example                     | the value is a secret                    |
- * | password | `DB_PASSWORD`, `passphrase`     | whatever it is, even one word            |
+ * | password | `DB_PASSWORD`, `passphrase`     | always, even if it is one word           |
  * | secret   | `client_secret`, `private_key`  | unless it is the name of something       |
  * | token    | `apiKey`, `X-Auth-Token`        | if it looks generated                    |
  * | possible | `STRIPE_KEY`, `sig`, `salt`     | if it is long and looks generated        |

@@ -92,7 +92,7 @@ export const URL_NAMES = wordSet(
     'database_uri db_uri sqlalchemy_database_uri',
 )
 
-/** What a setting holds that is no secret, whatever its name; and words that describe one. */
+/** Values that are no secret under any name, and words that describe one. */
 export const PLAIN_VALUES = wordSet(
   'true false null none nil undefined yes no on off value values string str number integer int bool boolean object array any unknown ' +
     'never void buffer bytes text required optional default empty missing invalid valid expired include same-origin omit enabled ' +

@@ -81,9 +81,9 @@ function findTold(found: Findings, teller: Teller, behind: number): void {
     // Two stand for one in SQL.
     if (teller === 'statement' && bytes[to] === quote && bytes[to + 1] === quote) to += 2
   }
-  if (found.mayGoOn(to) || (teller === 'statement' && found.mayGoOn(to + 1))) {
+  if (found.mayContinue(to) || (teller === 'statement' && found.mayContinue(to + 1))) {
     to = Math.min(to, end)
-    found.addEarly(from, to)
+    found.addTentative(from, to)
     return
   }
   if (quote === undefined) while (to > from && isStop(bytes[to - 1])) to--

@@ -89,7 +89,7 @@ function findInRow(
 
 function judge(found: Findings, kind: SecretKind, from: number, to: number): void {
   // A second quotation mark would make the first one a part of the text.
-  if (found.mayGoOn(to + 1)) found.addEarly(from, Math.min(to, found.end))
+  if (found.mayContinue(to + 1)) found.addTentative(from, Math.min(to, found.end))
   else if (isSecretValue(kind, textOf(found.bytes, from, Math.min(to, from + MAX_JUDGED_BYTES)), 'quoted'))
     found.add(from, to)
 }

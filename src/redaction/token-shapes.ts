@@ -1,15 +1,15 @@
 import { ALNUM, ANY_HEX, HEX, LOWER_OR_DIGIT, PARTS, UPPER_OR_DIGIT, WORD } from './characters.ts'
 
 /**
- * A token that is known by its prefix. The prefix stays and says what it was; what follows is masked. Prefixes, alphabets and
+ * A token that is recognised by its prefix. The prefix stays and names the token; the rest is masked. Prefixes, alphabets and
  * lengths are those that the issuers document and that public rule sets for secret scanners list.
  */
 export interface TokenShape {
   readonly prefix: string
-  /** At least so many characters of this set follow. The rest of the word is masked with them. */
+  /** At least this many characters of the set follow. The rest of the word is masked, too. */
   readonly least: number
   readonly of: number
-  /** The token goes on over these characters, which end other words. */
+  /** The token continues over these characters, which end other words. */
   readonly rest?: number
 }
 

@@ -5,12 +5,12 @@ import { beginsWith, isVaried } from './token-bytes.ts'
 import { TOKEN_SHAPES, type TokenShape } from './token-shapes.ts'
 import { afterEscape } from './written-escapes.ts'
 
-/** No token is shorter, with its beginning. */
-export const SHORTEST_WORD = 16
+/** No token is shorter, with its prefix. */
+export const MIN_TOKEN_WORD_BYTES = 16
 
 /**
- * A token in the word from `from` to `to`, or begun by it. Answers with where it ends; `to` if there is none. `isJoined`: it
- * may be several words, joined.
+ * Finds a token in the word from `from` to `to`, or one that begins with it. Returns where it ends; `to` if there is none.
+ * `isJoined`: the word may consist of several words.
  */
 export function findToken(found: Findings, from: number, to: number, isJoined: boolean): number {
   const { bytes } = found
@@ -33,20 +33,20 @@ export function findToken(found: Findings, from: number, to: number, isJoined: b
 }
 
 const BEARER = 'bearer '
-const LEAST_BEARER = 20
+const MIN_BEARER_BYTES = 20
 
-/** Words are joined with these, and a token may be a part: `token-ghp_…`. */
+/** Joins words; a token may be one of them: `token-ghp_…`. */
 function isJoint(byte: number | undefined): boolean {
   return byte === DASH || byte === UNDERSCORE
 }
 
-/** By the first two bytes, the longest prefixes first: of two that match, the longer one says more. */
+/** By the first two bytes, the longest prefixes first, because they are more specific. */
 const BY_FIRST_TWO: (readonly TokenShape[] | undefined)[] = new Array(65_536).fill(undefined)
 for (const shape of [...TOKEN_SHAPES].sort((one, other) => other.prefix.length - one.prefix.length)) {
   const index = indexOfTwo(shape.prefix.charCodeAt(0), shape.prefix.charCodeAt(1))
   BY_FIRST_TWO[index] = [...(BY_FIRST_TWO[index] ?? []), shape]
 }
-// JSON Web Tokens, which are no shape of one word.
+// JSON Web Tokens, which have several parts.
 BY_FIRST_TWO[indexOfTwo(0x65, 0x79)] ??= []
 
 function indexOfTwo(first: number, second: number): number {
@@ -62,7 +62,7 @@ function findShape(
   const { bytes } = found
   for (const { prefix, least, of, rest } of shapes) {
     if (!beginsWith(bytes, at, to, prefix)) continue
-    // The middle of base64, which may look like anything.
+    // The middle of base64 may look like any prefix.
     if (
       isLetters(prefix) &&
       (bytes[at - 1] === PLUS || (bytes[at - 1] === SLASH && isIn(bytes[at - 2], BASE64)))
@@ -72,14 +72,14 @@ function findShape(
     let count = secret
     while (count < to && count - secret < least && isIn(bytes[count], of)) count++
     if (count - secret >= least) {
-      if (!found.mayGoOn(to) && !isVaried(bytes, secret, to)) continue
+      if (!found.mayContinue(to) && !isVaried(bytes, secret, to)) continue
       const end = rest === undefined ? to : endOfRest(found, to, rest)
       found.add(secret, end)
-      // Dots that end a sentence are no part of it, but may be followed by one.
-      if (found.mayGoOn(behindDots(bytes, end, found.end))) found.addEarly(end, found.end)
+      // Dots may end the sentence, or be followed by another part of the token.
+      if (found.mayContinue(behindDots(bytes, end, found.end))) found.addTentative(end, found.end)
       return end
     }
-    if (count === to && found.mayGoOn(to)) found.addEarly(secret, to)
+    if (count === to && found.mayContinue(to)) found.addTentative(secret, to)
   }
   return undefined
 }
@@ -89,7 +89,7 @@ function isLetters(prefix: string): boolean {
   return last !== DASH && last !== UNDERSCORE
 }
 
-/** As far as the token goes on, less the dots that end a sentence. */
+/** The end of the token, without the dots that end a sentence. */
 function endOfRest(found: Findings, to: number, rest: number): number {
   const { bytes, end } = found
   let at = to
@@ -113,8 +113,8 @@ function findBearer(found: Findings, from: number, to: number): number | undefin
   if (from - BEARER.length < found.start || !standsAt(bytes, from - BEARER.length, BEARER)) return undefined
   let behind = to
   while (behind < found.end && (isIn(bytes[behind], WORD | BASE64) || bytes[behind] === DOT)) behind++
-  if (behind - from >= LEAST_BEARER && hasDigit(bytes, from, behind)) found.add(from, behind)
-  else if (found.mayGoOn(behind)) found.addEarly(from, behind)
+  if (behind - from >= MIN_BEARER_BYTES && hasDigit(bytes, from, behind)) found.add(from, behind)
+  else if (found.mayContinue(behind)) found.addTentative(from, behind)
   else return undefined
   return behind
 }

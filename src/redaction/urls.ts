@@ -24,32 +24,32 @@ function findCredentials(found: Findings, from: number): void {
   }
   findUserToken(found, from, password === -1 ? host : Math.min(host, password - 1), at)
   if (password === -1 || isPlaceholder(bytes[password])) return
-  if (found.mayGoOn(at)) {
-    // So far it may be a port.
-    if (host > password) found.addEarly(password, at)
-    else if (isNumber(bytes, password, at)) found.addEarly(password, password)
-    else found.addEarly(password, at)
+  if (found.mayContinue(at)) {
+    // It may still be a port.
+    if (host > password) found.addTentative(password, at)
+    else if (isNumber(bytes, password, at)) found.addTentative(password, password)
+    else found.addTentative(password, at)
   } else if (host > password && !isExamplePassword(bytes, password, host)) found.add(password, host)
 }
 
-/** Passwords of manuals: `https://user:pass@example.com`. */
+/** Passwords in documentation: `https://user:pass@example.com`. */
 export function isExamplePassword(bytes: Uint8Array, from: number, to: number): boolean {
   return EXAMPLE.test(textOf(bytes, from, Math.min(to, from + 32)))
 }
 
 const EXAMPLE = /^(?:pass|pwd|pw|x+|\.{3}|[a-z_-]{0,8}(?:password|passwd))$/i
 
-/** `https://<token>@host`, `https://<token>:x-oauth-basic@host`: a user that no person is called. */
+/** `https://<token>@host`, `https://<token>:x-oauth-basic@host`: a user name that is a token. */
 function findUserToken(found: Findings, from: number, userEnd: number, at: number): void {
-  const isBegun = found.mayGoOn(at) && userEnd === -1
+  const isBegun = found.mayContinue(at) && userEnd === -1
   const to = isBegun ? at : userEnd
   const text = textOf(found.bytes, from, Math.max(from, Math.min(to, from + 64)))
-  // So far it may be a host, which is shown.
-  if (isBegun) found.addEarly(from, looksGenerated(text) && !text.includes('.') ? to : from)
+  // It may still be a host, which is shown.
+  if (isBegun) found.addTentative(from, looksGenerated(text) && !text.includes('.') ? to : from)
   else if (text.length >= MIN_USER_TOKEN_BYTES && looksGenerated(text)) found.add(from, to)
 }
 
-/** Addresses whose path is all that is needed to post there. What follows is masked up to the end of the path. */
+/** Webhook addresses: their path is the credential, and is masked. */
 const WEBHOOKS = [
   'hooks.slack.com/services/',
   'hooks.slack.com/workflows/',
@@ -79,12 +79,12 @@ function findWebhook(found: Findings, from: number): void {
   let to = secret
   while (to < end && to - secret < MAX_WEBHOOK_BYTES && (bytes[to] === SLASH || !isIn(bytes[to], ENDS_URL)))
     to++
-  if (found.mayGoOn(to)) found.addEarly(secret, to)
+  if (found.mayContinue(to)) found.addTentative(secret, to)
   else if (to - secret >= MIN_WEBHOOK_BYTES && looksGenerated(textOf(bytes, secret, to)))
     found.add(secret, to)
 }
 
-/** The first label of these hosts is the tenant's. */
+/** The first label of these hosts is the tenant's name. */
 function behindOffice(bytes: Uint8Array, from: number): number {
   for (let at = from; at < from + 64; at++) {
     if (bytes[at] === DOT) return standsAt(bytes, at, OFFICE) ? at + OFFICE.length : -1
@@ -93,7 +93,7 @@ function behindOffice(bytes: Uint8Array, from: number): number {
   return -1
 }
 
-/** `${password}`, `{password}`, `<password>`: the text of a program or a manual. */
+/** `${password}`, `{password}`, `<password>`: from source code or documentation. */
 export function isPlaceholder(byte: number | undefined): boolean {
   return byte === DOLLAR || byte === BRACE || byte === LESS
 }

@@ -32,7 +32,7 @@ export interface Value {
   readonly from: number
   readonly to: number
   readonly style: ValueStyle
-  /** Where it ends depends on the rest of its line. */
+  /** Its end depends on the rest of its line. */
   readonly isWholeLine: boolean
   readonly lineEnd: number
 }
@@ -83,7 +83,7 @@ export function valueAt(found: Findings, name: NameBefore, at: number): Value | 
     }
   }
   if (bytes[from] === LESS && !isEnvironment) {
-    // `<…>`, as some frame what is to be copied; mostly it holds a description.
+    // `<…>` may frame a value to copy, but mostly holds a description.
     const to = indexWhere(bytes, from + 1, end, (byte) => byte === GREATER || isBlank(byte) || endsLine(byte))
     return { from: from + 1, to, style: 'sentence', isWholeLine: false, lineEnd: to }
   }
@@ -114,7 +114,7 @@ export function valueAt(found: Findings, name: NameBefore, at: number): Value | 
   return { from, to: word, style, isWholeLine: false, lineEnd: word }
 }
 
-/** A setting that is all of its line, but for a comment; of `name=value` pairs, the first. */
+/** A setting that takes the rest of its line, without a comment; or the first of several `name=value` pairs. */
 function restOfLine(
   found: Findings,
   name: NameBefore,
@@ -136,7 +136,7 @@ function restOfLine(
   if (comment !== null) to = word + comment.index
   else if (!isColon && /[&=]/.test(others)) to = word
   while (to > from && isBlank(bytes[to - 1])) to--
-  // A member of an object in a program.
+  // A member of an object in source code.
   const isMember = bytes[to - 1] === COMMA
   if (isMember) to--
   const isOneWord = indexWhere(bytes, from, to, isBlank) === to
@@ -154,10 +154,10 @@ function styleOfHeader({ text, kind, isVariable }: NameBefore, other: ValueStyle
   return /^x-/i.test(text) || (text.includes('-') && kind !== 'possible' && kind !== null) ? 'header' : other
 }
 
-/** Quotation marks around a whole value stay: they say where it ends. */
+/** Quotation marks around a whole value are not masked. */
 function withoutQuotes(bytes: Uint8Array, from: number, to: number): { from: number; to: number } {
   const quote = bytes[from]
-  // What backticks hold is run.
+  // Text in backticks is a command.
   const isQuoted = to - from >= 2 && isQuote(quote) && quote !== BACKTICK && bytes[to - 1] === quote
   return isQuoted ? { from: from + 1, to: to - 1 } : { from, to }
 }
@@ -166,7 +166,7 @@ function isEscapedLine(bytes: Uint8Array, name: number): boolean {
   return bytes[name - 2] === BACKSLASH && isEscapeLetter(bytes[name - 1])
 }
 
-/** A line within a text of JSON ends with `\n`, and with the text. */
+/** A line within a JSON text ends with `\n`, or with the text. */
 function endOfEscaped(bytes: Uint8Array, from: number, to: number): number {
   for (let at = from; at < to; at++)
     if (bytes[at] === BACKSLASH && (isEscapeLetter(bytes[at + 1]) || bytes[at + 1] === QUOTE)) return at
@@ -174,10 +174,12 @@ function endOfEscaped(bytes: Uint8Array, from: number, to: number): number {
 }
 
 function endsWord(found: Findings, byte: number, at: number): boolean {
-  // One within a value belongs to it.
+  // A comma within a value belongs to it.
   if (byte === COMMA) {
     const next = found.bytes[at + 1]
-    return at + 1 >= found.end ? !found.mayGoOn(found.end) : isBlank(next) || isQuote(next) || endsLine(next)
+    return at + 1 >= found.end
+      ? !found.mayContinue(found.end)
+      : isBlank(next) || isQuote(next) || endsLine(next)
   }
   if (byte === BACKSLASH) {
     const next = found.bytes[at + 1]
@@ -204,7 +206,7 @@ const ENDS: ReadonlySet<number> = new Set([
   LESS,
 ])
 
-/** `,` and `)` end an argument of a call: what stands there may be a variable. */
+/** `,` and `)` end an argument of a call, which may be a variable. */
 function endsArgument(byte: number | undefined): boolean {
   return byte === COMMA || byte === CLOSING_PARENTHESIS || byte === CLOSING_BRACE || byte === CLOSING_BRACKET
 }

@@ -5,7 +5,7 @@ import type { NameBefore } from './name-before.ts'
 import { isSecretValue, MAX_JUDGED_BYTES, MAX_VALUE_BYTES } from './secret-value.ts'
 import { textOf } from './text-of.ts'
 
-/** `<password>value</password>`, `<property name="password">value</property>` */
+/** Finds the value of `<password>value</password>` and `<property name="password">value</property>`. */
 export function findElement(found: Findings, name: NameBefore, at: number): number {
   const { bytes, end } = found
   const isElement = bytes[name.from - 1] === LESS && name.to === at
@@ -13,8 +13,8 @@ export function findElement(found: Findings, name: NameBefore, at: number): numb
   const from = at + 1
   const most = Math.min(end, from + MAX_VALUE_BYTES)
   const to = indexWhere(bytes, from, most, (byte) => byte === LESS || endsLine(byte))
-  // The end of the element takes two characters to see.
-  if (found.mayGoOn(to) || (bytes[to] === LESS && found.mayGoOn(to + 1))) found.addEarly(from, to)
+  // The end of an element is recognised by two characters.
+  if (found.mayContinue(to) || (bytes[to] === LESS && found.mayContinue(to + 1))) found.addTentative(from, to)
   else if (
     bytes[to] === LESS &&
     bytes[to + 1] === SLASH &&
@@ -25,7 +25,7 @@ export function findElement(found: Findings, name: NameBefore, at: number): numb
   return to
 }
 
-/** Elements for settings. Others with a name hold text for people: `<a name="password">`. */
+/** Elements that hold settings. Other named elements hold prose: `<a name="password">`. */
 const NAMED_ELEMENT =
   /<(?:\w+:)?(?:property|prop|param|parameter|init-param|entry|setting|env|variable|item|systemproperty)\s[^<>]{0,60}(?:name|key)\s?=\s?["']$/i
 

@@ -2,10 +2,10 @@ import { indexWhere, isBlank, NEWLINE, RETURN } from './characters.ts'
 import type { Findings } from './findings.ts'
 import { endsLine } from './line-start.ts'
 
-/** A block of YAML is looked at so far; a read looks back further than that. */
+/** A YAML block is read up to this length; a reader looks back further. */
 export const MAX_BLOCK_BYTES = 512
 
-/** A text of YAML in the lines below its name, `password: |`, indented further. */
+/** The text of a YAML block scalar (`password: |`), on the indented lines below its name. */
 export function yamlBlockBelow(
   found: Findings,
   name: number,

@@ -7,7 +7,7 @@ export { bytesOf, textOf } from './read-output.ts'
 type Spec = Extract<InputOf<'spawn'>, { kind: 'command' }>['spec']
 export type CommandRequest = Omit<Extract<InputOf<'spawn'>, { kind: 'command' }>, 'kind' | 'spec'>
 
-/** Spawns a line for the shell, or a whole spec. */
+/** Spawns a shell line, or a whole spec. */
 export async function start(
   reeve: Pick<Reeve, 'spawn'>,
   what: string | Spec,
@@ -17,27 +17,27 @@ export async function start(
   return (await reeve.spawn({ kind: 'command', spec, ...request })).record
 }
 
-/** The record of a process that has ended, or ends within the time. */
+/** Waits for the end of a process; returns its record. */
 export async function ended(reeve: Pick<Reeve, 'wait'>, pid: string): Promise<ProcessRecord> {
   const waited = await reeve.wait({ pid, timeoutMs: 30_000 })
   if (waited.type !== 'ended') throw new Error(`${pid} has not ended: ${waited.type}`)
   return waited.record
 }
 
-/** Runs a command to its end: how it ended, and everything it printed. */
+/** Runs a command to its end; returns its outcome and all output. */
 export async function runs(reeve: Reeve, what: string | Spec, request: CommandRequest = {}) {
   const { pid } = await start(reeve, what, request)
   const { outcome } = await ended(reeve, pid)
   return { pid, outcome, text: await textOf(reeve, pid) }
 }
 
-/** Waits until it has printed a text; fails if it ends before. */
+/** Waits until a process has printed a text; fails if it ends before. */
 export async function printed(reeve: Pick<Reeve, 'wait'>, pid: string, text: string): Promise<void> {
   const waited = await reeve.wait({ pid, until: { text }, timeoutMs: 30_000 })
   if (waited.type !== 'matched') throw new Error(`${pid} has not printed ${text}: ${waited.type}`)
 }
 
-/** The code of what it is refused with. */
+/** The code of a refusal, or `accepted`. */
 export async function codeOf(asked: Promise<unknown>): Promise<string> {
   try {
     await asked

@@ -170,7 +170,7 @@ test('ceilings are passed on whole, and a child may only lower them', async () =
   expect(two.limits).toMatchObject({ ...limits, runMs: 1_000 })
 })
 
-test('a tool that has run for as long as it may is stopped, with all below it', async () => {
+test('a tool that exceeds its time limit is stopped, with all its descendants', async () => {
   const reeve = await opened()
   const limits = { runMs: 50 }
   const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'sleep' }, limits })
@@ -212,7 +212,7 @@ test('a session that is opened again has its own allowance, even if processes of
   expect((await reeve.budget({ session: 's1' })).left).toEqual({ toolCalls: 3 })
 })
 
-test('a session neither gives itself an allowance nor gets rid of the one it has', async () => {
+test('a session can neither set nor remove its own allowance', async () => {
   const reeve = await opened()
   await reeve.openSession({ session: 's1', allowance: { cost: 1 } })
   const own = reeve.as('session:s1')
@@ -231,7 +231,7 @@ test('a session neither gives itself an allowance nor gets rid of the one it has
   await reeve.deleteSession({ session: 's1' })
 })
 
-test('a deleted session does not open itself again without the allowance that it had', async () => {
+test('a deleted session cannot reopen itself without its former allowance', async () => {
   const reeve = await opened()
   await reeve.openSession({ session: 's1', allowance: { cost: 1 } })
   await reeve.deleteSession({ session: 's1' })
@@ -251,7 +251,7 @@ test('a deleted session does not open itself again without the allowance that it
   await own.openSession({ session: 's1' })
 })
 
-test('an open session is given an allowance once, and another one is a conflict', async () => {
+test('an open session gets an allowance once, and a second one is a conflict', async () => {
   const reeve = await opened()
   await reeve.openSession({ session: 's1' })
   expect((await reeve.openSession({ session: 's1', allowance: { cost: 1 } })).allowance).toEqual({ cost: 1 })

@@ -6,7 +6,7 @@ import { tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
 
-/** What a caller without types might send. */
+/** Input of a caller without types. */
 type Wild = {
   readonly [Name in keyof Reeve]: Reeve[Name] extends (...args: never[]) => infer Answer
     ? (input?: unknown) => Answer

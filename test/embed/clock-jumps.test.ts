@@ -14,7 +14,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.now() }))
 afterEach(() => void vi.useRealTimers())
 const jump = (ms: number) => vi.setSystemTime(Date.now() + ms)
 
-test('a process does not end before it began, though the clock was set back', async () => {
+test('a process does not end before it began, even if the clock was set back', async () => {
   const reeve = await embed({ store: tempStore() })
   const { record } = await reeve.spawn(OUTSIDE)
   jump(-DAY_MS)
@@ -26,7 +26,7 @@ test('a process does not end before it began, though the clock was set back', as
   await reeve.close()
 })
 
-test('a holder that lives keeps its work, though the clock was set ahead by a day', async () => {
+test('a live holder keeps its work, even if the clock was set ahead by a day', async () => {
   const store = tempStore()
   const go = Promise.withResolvers<void>()
   const executed: string[] = []
@@ -51,7 +51,7 @@ test('a holder that lives keeps its work, though the clock was set ahead by a da
   await two.close()
 })
 
-test('work is begun at once though the clock was set ahead: the lease is renewed before', async () => {
+test('work begins at once after the clock was set ahead, because the lease is renewed first', async () => {
   const reeve = await embed({ store: tempStore(), tools: { work: () => 'done' }, times: NEVER_RENEWED })
   jump(DAY_MS)
   const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'work' } })
@@ -61,7 +61,7 @@ test('work is begun at once though the clock was set ahead: the lease is renewed
   await reeve.close()
 })
 
-test('work of others is claimed at once though the clock was set ahead', async () => {
+test('work of other kernels is claimed at once after the clock was set ahead', async () => {
   const store = tempStore()
   const worker = await embed({ store, tools: { work: () => 'done' }, times: NEVER_RENEWED })
   const boss = await embed({ store, times: NEVER_RENEWED })
@@ -73,7 +73,7 @@ test('work of others is claimed at once though the clock was set ahead', async (
   await boss.close()
 })
 
-test('work that was registered before the clock was set back is done now, not when the clock has caught up', async () => {
+test('work that was registered before the clock was set back runs at once', async () => {
   const store = tempStore()
   const boss = await embed({ store })
   const { record } = await boss.spawn({ kind: 'tool', spec: { tool: 'work' } })
@@ -85,7 +85,7 @@ test('work that was registered before the clock was set back is done now, not wh
   await boss.close()
 })
 
-test('what is older than a time to prune counts from its end by the clock of now', async () => {
+test('pruning by age counts from the end by the current clock', async () => {
   const reeve = await embed({ store: tempStore() })
   const { record } = await reeve.spawn(OUTSIDE)
   await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'e' })

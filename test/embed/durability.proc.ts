@@ -100,7 +100,7 @@ test('PostgreSQL: every acknowledged batch has been flushed to the write-ahead l
     const before = await flushes()
     const spawner = await startProgram('spawner', [server.url, '1', String(COUNT)])
     await spawner.says('done')
-    // A server process reports what it did when it ends.
+    // A server process reports its statistics when it ends.
     await spawner.ended()
     await expect
       .poll(async () => (await flushes()) - before, { timeout: 20_000 })

@@ -9,7 +9,7 @@ async function withSession() {
   return { reeve, session: reeve.as('session:s1') }
 }
 
-test('a session cannot fill the store with environments: of twenty, the last eight are kept', async () => {
+test('of twenty environments of a session the last eight are kept', async () => {
   const { reeve, session } = await withSession()
   const refs: string[] = []
   for (let index = 0; index < 20; index++) {

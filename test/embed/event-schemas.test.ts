@@ -116,7 +116,7 @@ test.for([
   async ([, schema, payload]) => {
     const { declare, append } = await bench()
     const pid = await declare(schema)
-    // What fits or not is decided at once; with a backtracking matcher this test would not end.
+    // The check is fast; with a backtracking matcher this test would not end.
     const answered = await append(pid, payload).then(
       () => 'fits',
       (error: { code: string }) => error.code,

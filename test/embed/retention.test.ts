@@ -33,13 +33,13 @@ test('an embedded kernel keeps the latest ended processes, and never removes a l
   expect(status.ended.lastPrune?.pruned).toBeGreaterThan(0)
 })
 
-test('ended processes go when they are older than the limit', async () => {
+test('ended processes are pruned when they are older than the limit', async () => {
   const { run, pids } = await started({ maxAgeMs: 0 })
   await run()
   await expect.poll(pids).toEqual([])
 })
 
-test('without limits nothing is pruned until it is asked for, and some can be pruned by name or pid', async () => {
+test('without limits nothing is pruned automatically, and processes can be pruned by name or pid', async () => {
   const { reeve, run, pids } = await started()
   const [first, second] = [await run(), await run()]
   expect((await reeve.status()).ended).toEqual({

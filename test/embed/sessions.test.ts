@@ -11,7 +11,7 @@ async function opened() {
   return reeve
 }
 
-test('a process whose lifetime is a session cannot be moved to where nothing would end it', async () => {
+test('a process with the lifetime session cannot be moved to an owner that never ends it', async () => {
   const reeve = await opened()
   const { record } = await reeve.spawn({ ...OUTSIDE, owner: { session: 's1' } })
   expect(record.lifetime).toBe('session')
@@ -45,7 +45,7 @@ test('a late notice for a deleted session does not reach a new session of that n
   expect((await reeve.notices({ scope: 'session:s1' })).notices).toEqual([])
 })
 
-test('a session finds its own process by a name that others have used often since', async () => {
+test('a session finds its own process by name after other sessions used the name often', async () => {
   const reeve = await opened()
   const { record } = await reeve.as('session:s1').spawn({ ...OUTSIDE, name: 'web' })
   for (let count = 0; count < 60; count++) await reeve.spawn({ ...OUTSIDE, name: 'web' })

@@ -84,7 +84,7 @@ test.each([
   },
 )
 
-test('a tool that ends while the disk is full has its outcome written when there is room again', async () => {
+test('the outcome of a tool that ends on a full disk is written when there is space again', async () => {
   const faults: { at?: 'apply' | 'commit' } = {}
   const store = await openSqlite(tempStore(), { wrap: (inner) => failing(inner, faults, 13) })
   const begun = Promise.withResolvers<void>()

@@ -63,12 +63,12 @@ test('a process that lists one page sees itself and its children among many othe
   expect(grandchild.root).toBe(own)
 })
 
-test('a beginning of a pid that more than a hundred processes of others share finds the own one', async () => {
+test('a pid prefix that a hundred foreign processes share finds the own process', async () => {
   const { reeve, own } = await crowded()
   expect((await reeve.as('session:mine').show({ pid: 'p_aaaa' })).pid).toBe(own)
 })
 
-test('one page of the change feed has the events of the own process behind many of others', async () => {
+test('one page of the change feed has the own events after many foreign ones', async () => {
   const { reeve, own, granted } = await crowded()
   const { events, more } = await reeve.as('session:mine').changes({ limit: 10 })
   expect(events.map(({ pid }) => pid)).toEqual([granted, own])
@@ -87,7 +87,7 @@ test('a full page of the change feed says so, and the next page continues after 
   expect(third).toMatchObject({ events: [], more: false })
 })
 
-test('a session that kills all reaches its own process among many of others, and nothing else', async () => {
+test('killAll of a session reaches its own process among many foreign ones, and no other', async () => {
   const { reeve, own, granted } = await crowded()
   const report = await reeve.as('session:mine').interrupt({ scope: { session: 'mine' } })
   expect(report).toMatchObject({ matched: 1, recorded: [own] })

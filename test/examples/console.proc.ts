@@ -1,8 +1,8 @@
 /**
- * Types what the documentation shows, and compares what comes. The blocks of one page that begin with ```console run
- * are one session of a shell, with a home of its own: `$ ` begins what is typed, a line that begins with `> ` goes on
- * with it, and all others are what is printed. `…` stands for anything, in a line or as a line; pids, times and the
- * width of columns may be others.
+ * Runs the commands of the documentation and compares their output. The blocks of one page that begin with ```console run
+ * are one shell session with its own home: `$ ` begins a command, a line that begins with `> ` continues it, and all
+ * other lines are output. `…` matches anything, within a line or as a line; pids, times and column widths may
+ * differ.
  */
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ const pages = ['README.md', ...globSync('docs/*.md').sort()]
   .map((page) => ({ page, steps: stepsOf(page) }))
   .filter(({ steps }) => steps.length > 0)
 
-/** What is another each time: where something is shown for it, anything of its kind may come. */
+/** Values that differ in each run: any value of the same kind matches. */
 const changing: readonly (readonly [shown: RegExp, pattern: string])[] = [
   [/p_[0-9a-z]{12}/g, 'p_[0-9a-z]{12}'],
   [/\b\d+m?s ago|just now/g, '(\\d+m?s ago|just now)'],
@@ -36,7 +36,7 @@ test('README.md and the pages that explain a task have something to type', () =>
   expect(pages.map(({ page }) => page)).toEqual(expect.arrayContaining(['README.md', ...wanted]))
 })
 
-test.for(pages)('$page shows what comes', async ({ page, steps }, { skip }) => {
+test.for(pages)('the commands of $page print what it shows', async ({ page, steps }, { skip }) => {
   const missing = ['curl', 'jq'].filter(
     (tool) => steps.some(({ typed }) => typed.includes(tool)) && !isThere(tool),
   )
@@ -85,7 +85,7 @@ function asPattern(line: string): string {
   return changing.reduce((text, [shown, pattern]) => text.replaceAll(shown, pattern), literal)
 }
 
-/** `reeve` as it is found in a PATH: these sources, under this Node. */
+/** A `reeve` for the PATH: these sources, with this Node. */
 function launcherIn(place: string): string {
   const folder = join(place, 'bin')
   mkdirSync(folder)

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { leftBy } from './left-by.ts'
 import { runNode } from './run-node.ts'
 
-test('a parent has its children’s results and the signal that was sent before it waited', async () => {
+test('a parent gets its children’s results and a signal that was sent before it waited', async () => {
   expect(await run('parent-and-children')).toBe(
     [
       'magazine completed {',
@@ -20,7 +20,7 @@ test('a parent has its children’s results and the signal that was sent before 
   )
 })
 
-test('of two workers one dies, and the other finishes what both had begun', async () => {
+test('after one of two workers dies, the other finishes the work of both', async () => {
   expect(await run('two-workers')).toBe(
     [
       'anna and bert have begun three parcels each',
@@ -36,7 +36,7 @@ test('of two workers one dies, and the other finishes what both had begun', asyn
   )
 })
 
-test('a durable function that is killed goes on elsewhere, and does no step twice', async () => {
+test('a killed durable function goes on in another program, and repeats no step', async () => {
   expect(await run('durable-function')).toBe(
     [
       'killed after the first step, while it waited',
@@ -60,7 +60,7 @@ test('a follower that stopped goes on from its stored position, without gap or r
   )
 })
 
-test('a command whose daemon is killed goes on, and whoever comes back has its output and exit code', async () => {
+test('a command survives its daemon, and a new connection has its output and exit code', async () => {
   expect(await run('background-command')).toBe(
     [
       'the build has begun, and its daemon was killed',
@@ -72,7 +72,7 @@ test('a command whose daemon is killed goes on, and whoever comes back has its o
   )
 })
 
-test('a program that needs a terminal is asked, answered and read like by a person', async () => {
+test('an interactive terminal program is driven like by a person', async () => {
   expect(await run('drive-a-terminal')).toBe(
     [
       '│ Where to? [/opt/tea] /tmp/tea',
@@ -85,14 +85,14 @@ test('a program that needs a terminal is asked, answered and read like by a pers
   )
 })
 
-/** Runs an example as its README says, and answers with what it printed. It must leave nothing behind. */
+/** Runs an example as its README says; returns its output. It must leave nothing behind. */
 async function run(example: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'examples-test-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const ran = await runNode([`examples/${example}.ts`], { env: { TMPDIR: folder } })
   expect(ran).toMatchObject({ code: 0, complained: '' })
   expect(readdirSync(folder)).toEqual([])
-  // A keeper with nothing left to keep takes a moment to go.
+  // An idle keeper takes a moment to exit.
   await expect.poll(() => leftBy(folder)).toEqual([])
   return ran.printed
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** OS processes that run with this TMPDIR, and so were started, at whatever remove, by a program that was given it. */
+/** OS processes with this TMPDIR, which they inherited, directly or indirectly, from a program of the test. */
 export function leftBy(folder: string): string[] {
   return readdirSync('/proc')
     .filter(
@@ -14,7 +14,7 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {
-    // It has just ended, or is somebody else's.
+    // It has just ended, or belongs to another user.
     return ''
   }
 }

@@ -27,7 +27,7 @@ function leadsSomewhere(page: string, link: string): boolean {
   return anchor === undefined || anchorsOf(target).includes(anchor)
 }
 
-/** As GitHub makes them of headings. */
+/** The anchors that GitHub derives from headings. */
 function anchorsOf(page: string): string[] {
   return [...readFileSync(page, 'utf8').matchAll(/^#+ (?<heading>.*)$/gm)].map(({ groups }) =>
     (groups?.['heading'] ?? '')

@@ -1,6 +1,6 @@
 /**
- * Runs what the documentation shows. The blocks of one page that begin with ```ts run are one program, in the order
- * in which they stand; what its lines print must be what the comments behind them say. One that connects has a daemon.
+ * Runs the programs of the documentation. The blocks of one page that begin with ```ts run are one program, in order;
+ * the output of its lines must be what their comments say. A program that connects gets a daemon.
  */
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ let folder = ''
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'docs-test-'))
   mkdirSync(join(folder, 'node_modules'))
-  // As a user has it: a package among others.
+  // Installed as a package, as for a user.
   symlinkSync(resolve('.'), join(folder, 'node_modules', 'reeve'))
   for (const scope of ['@types', '@durable-streams'])
     symlinkSync(resolve('node_modules', scope), join(folder, 'node_modules', scope))
@@ -58,7 +58,7 @@ describe('each page prints what it says', () => {
     if (talksToDaemon) await runNode([REEVE, 'down'], { env })
     expect(ran).toMatchObject({ code: 0, complained: '' })
     expect(ran.printed.split('\n').slice(0, -1)).toEqual(promised(text))
-    // A keeper with nothing left to keep takes a moment to go.
+    // An idle keeper takes a moment to exit.
     await expect.poll(() => leftBy(place)).toEqual([])
   })
 })
@@ -68,7 +68,7 @@ function programOf(page: string): string {
   return [...blocks].map(({ groups }) => groups?.['code'] ?? '').join('\n')
 }
 
-/** What stands behind `console.log(…)` as a comment. */
+/** The comments after `console.log(…)`. */
 function promised(text: string): string[] {
   return [...text.matchAll(/console\.log\(.*\) \/\/ (?<said>.*)$/gm)].map(
     ({ groups }) => groups?.['said'] ?? '',

@@ -27,7 +27,7 @@ const SAID = 'd5b7c2e8-said-by-a-command'
 const PRINTS = "printf '%s%s\\n' d5b7c2e8-said -by-a-command"
 const TYPED = '9f31aa60-typed-into-a-command'
 
-test('the output of commands is in their logs and in no other file, even after it was read', async () => {
+test('command output is in its log file and in no other file, also after it was read', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   await reeve.openSession({ session: 's' })
@@ -51,7 +51,7 @@ test('the output of commands is in their logs and in no other file, even after i
   await reeve.screen({ pid: terminal.pid })
   await reeve.kill({ pid: live.pid })
 
-  const logs = new RegExp(`^home/output/(${all.join('|')})/\\d{15}$`)
+  const logs = new RegExp(`^commands/output/(${all.join('|')})/\\d{15}$`)
   const said = filesWith(temp, Buffer.from(SAID))
   expect(said).toHaveLength(5)
   expect(said.filter((path) => !logs.test(path))).toEqual([])

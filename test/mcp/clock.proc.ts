@@ -9,7 +9,7 @@ import { reeveMcp } from './reeve-mcp.ts'
 
 const HOUR_MS = 3_600_000
 
-/** A daemon elsewhere whose clock is an hour ahead of the client's, and what its clients say about when they connected. */
+/** A remote daemon whose clock is an hour ahead of the client's, and the connection times that its clients report. */
 async function daemonAhead(url: string) {
   const connectedAt: number[] = []
   const told: number[] = []

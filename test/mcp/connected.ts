@@ -10,13 +10,13 @@ export const ERAS: readonly Era[] = ['legacy', 'modern']
 export interface Connecting {
   readonly era: Era
   readonly name?: string
-  /** The folder of the stdio server, or in the URL of the one over HTTP. */
+  /** The working directory of the stdio server, or the folder in the URL. */
   readonly cwd?: string
-  /** A root that the client tells of. */
+  /** The client's root. */
   readonly root?: string
-  /** The stdio server's way for what goes on by itself. */
+  /** The stdio server's connection for background work. */
   readonly quiet?: Reeve
-  /** What the client says that it can do. */
+  /** The client's declared capabilities. */
   readonly capabilities?: object
   /** Every answer has structured content, too: `reeve mcp --structured`, or `/mcp?structured=1`. */
   readonly structured?: boolean
@@ -33,7 +33,7 @@ export function clientOf({ era, name = 'tester', root, capabilities: more = {} }
   return client
 }
 
-/** A client of the server that `reeve mcp` is, without the pipe. */
+/** A client of the stdio server of `reeve mcp`, connected in memory. */
 export async function overStdio(reeve: Reeve, connecting: Connecting): Promise<Client> {
   const [there, here] = InMemoryTransport.createLinkedPair()
   const cwd = connecting.cwd ?? process.cwd()
@@ -48,7 +48,7 @@ export async function overStdio(reeve: Reeve, connecting: Connecting): Promise<C
 
 const ADMIN: McpCaller = { role: 'admin', actor: 'host', tokenId: 'tok-1' }
 
-/** A client of the handler that a daemon mounts, without the socket. */
+/** A client of the HTTP handler of a daemon, connected in memory. */
 export async function overHttp(
   reeve: Reeve,
   { caller = ADMIN, ...connecting }: Connecting & { readonly caller?: McpCaller },
@@ -73,10 +73,10 @@ export interface Called<Structured> {
   readonly isError: boolean
 }
 
-/** Asks for structured content in one call. */
+/** Requests structured content in one call. */
 export const STRUCTURED = { 'reeve/structured': true } as const
 
-/** Calls a tool as agents do, and gives the text that the model reads. */
+/** Calls a tool as agents do; returns the text for the model. */
 export async function textOf(
   client: Client,
   name: string,
@@ -88,7 +88,7 @@ export async function textOf(
   return first?.type === 'text' ? first.text : ''
 }
 
-/** Calls a tool, and gives what programs and what models get of it. */
+/** Calls a tool; returns the structured content and the text. */
 export async function call<Structured = Record<string, unknown>>(
   client: Client,
   name: string,
@@ -101,7 +101,7 @@ export async function call<Structured = Record<string, unknown>>(
   return { structured: result.structuredContent as Structured, text, isError: result.isError === true }
 }
 
-/** The same Reeve, which knows how many waits are under way. */
+/** The same Reeve, with a count of its pending waits. */
 export function countWaits(reeve: Reeve) {
   const counted = {
     under: 0,
@@ -124,7 +124,7 @@ export function countWaits(reeve: Reeve) {
   return counted
 }
 
-/** The same Reeve, whose waits for an end time out at once: for how long each was asked to wait is written down. */
+/** The same Reeve, whose waits time out at once; it records the timeout of each. */
 export function recordWaits(reeve: Reeve) {
   const asked: number[] = []
   return {

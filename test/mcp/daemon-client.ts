@@ -12,7 +12,7 @@ interface AtDaemon extends Connecting {
 export interface HttpClient {
   readonly client: Client
   readonly transport: StreamableHTTPClientTransport
-  /** The methods that were asked for, in their order. */
+  /** The requested methods, in order. */
   readonly asked: string[]
 }
 

@@ -25,7 +25,7 @@ async function clientAt(url: string, era: Era, token?: string): Promise<Client> 
 }
 
 for (const era of ERAS) {
-  test(`in the ${era} era neither of two agents with tokens sees or touches what is the other's`, async () => {
+  test(`in the ${era} era two agents with tokens neither see nor touch each other's processes`, async () => {
     const temp = new TempReeve()
     const daemon = await temp.up()
     const tokens = new TokenFile(temp.home)

@@ -12,7 +12,7 @@ async function started(temp: TempReeve) {
 
 const pidIn = (text: string) => /p_[0-9a-z]{12}/.exec(text)?.[0] ?? ''
 
-test('with output: tagged one stream can be read and searched alone, and without it the error says how', async () => {
+test('with output: tagged one stream can be read and searched alone; without it the error says how', async () => {
   await using temp = new TempReeve()
   const { client } = await started(temp)
   const run = 'echo good; echo bad >&2'
@@ -28,7 +28,7 @@ test('with output: tagged one stream can be read and searched alone, and without
   expect(refused.text).toMatch(/output: tagged/)
 })
 
-test('arguments that never work for an agent do not exist', async () => {
+test('no tool lists an argument that never works for an agent', async () => {
   await using temp = new TempReeve()
   const { client } = await started(temp)
   await textOf(client, 'process_start', { run: 'echo hello', name: 'one' })
@@ -46,7 +46,7 @@ test('arguments that never work for an agent do not exist', async () => {
   }
 })
 
-test('arguments that do not fit are an error that names the field and says what it takes', async () => {
+test('a wrong argument is refused with its name and what it must be', async () => {
   await using temp = new TempReeve()
   const { client } = await started(temp)
   const wrong = [
@@ -66,7 +66,7 @@ test('arguments that do not fit are an error that names the field and says what 
   }
 })
 
-test('an interrupt takes a name, and everything only with all: true', async () => {
+test('an interrupt takes a name, and reaches all processes only with all: true', async () => {
   await using temp = new TempReeve()
   const { client } = await started(temp)
   for (const name of ['a', 'b', 'c'])
@@ -81,7 +81,7 @@ test('an interrupt takes a name, and everything only with all: true', async () =
   expect((await call(client, 'interrupt', { all: true })).structured).toMatchObject({ matched: 2 })
 })
 
-test('a command that is started again while the first one runs is noted, and not when that has ended', async () => {
+test('a duplicate of a running command is noted, a duplicate of an ended one is not', async () => {
   await using temp = new TempReeve()
   const { client } = await started(temp)
   await textOf(client, 'process_start', { run: 'true' })
@@ -91,14 +91,14 @@ test('a command that is started again while the first one runs is noted, and not
   expect(second).toContain(`${pidIn(first)} runs the same command`)
 })
 
-test('variables of passEnv that are not there are named', async () => {
+test('unset variables of passEnv are named', async () => {
   await using temp = new TempReeve()
   const { client } = await started(temp)
   const text = await textOf(client, 'process_start', { run: 'true', passEnv: ['NO_SUCH_TOKEN'] })
   expect(text).toMatch(/passEnv.*NO_SUCH_TOKEN/)
 })
 
-test('children that a shell left behind are told, by start, wait and poll, and process_kill ends them', async () => {
+test('start, wait and poll report children that a shell left running, and process_kill ends them', async () => {
   await using temp = new TempReeve()
   const { client } = await started(temp)
   const run = 'sleep 1000 & echo "child $!"'
@@ -116,7 +116,7 @@ test('children that a shell left behind are told, by start, wait and poll, and p
   await until('the child is gone', () => startTimeOf(child) !== before)
 })
 
-test('output is what a terminal would show, in every tool; the log has it raw, too', async () => {
+test('every tool renders output as a terminal would, and the log also gives it raw', async () => {
   await using temp = new TempReeve()
   const { client } = await started(temp)
   const run = String.raw`printf 'a\r\n 10%%\r 50%%\r100%%\nlong line\r\033[Kshort\n\033[31mred\033[0m\n'`
@@ -136,7 +136,7 @@ test('output is what a terminal would show, in every tool; the log has it raw, t
     expect(text).not.toContain('\r')
 })
 
-test('lines are counted from 1: in the log, in a search, and from one to the other', async () => {
+test('the log and a search count lines from 1, consistently', async () => {
   await using temp = new TempReeve()
   const { client } = await started(temp)
   await textOf(client, 'process_start', { run: 'seq 101 120', name: 'lines', waitMs: 20_000 })

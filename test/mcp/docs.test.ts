@@ -34,14 +34,12 @@ test('every tool says what it does and when to use it, and whether it changes so
   expect(ends).toEqual(['process_kill', 'process_restart', 'interrupt'])
   const looks = tools.filter(({ annotations }) => annotations?.readOnlyHint === true).map(({ name }) => name)
   expect(looks).toEqual([
-    ...[
-      'process_list',
-      'process_poll',
-      'process_log',
-      'process_search',
-      'process_screen',
-      'process_wait',
-      'inbox',
-    ],
+    'process_list',
+    'process_poll',
+    'process_log',
+    'process_search',
+    'process_screen',
+    'process_wait',
+    'inbox',
   ])
 })

@@ -14,7 +14,7 @@ interface Begun {
 
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin'
 
-/** A folder with one program in it, as a virtual environment has. */
+/** A folder with one program, like the bin folder of a virtual environment. */
 function venv(program: string): string {
   const bin = join(tempFolder(), 'bin')
   mkdirSync(bin)
@@ -22,7 +22,7 @@ function venv(program: string): string {
   return bin
 }
 
-/** The files of a home that have this text in them, its log of writes included. */
+/** The files of a home that contain this text, including the write-ahead log. */
 function filesWith({ home }: TempReeve, text: string): string[] {
   const entries = readdirSync(home.folder, { recursive: true, withFileTypes: true })
   const files = entries
@@ -39,7 +39,7 @@ async function printed(client: Client, run: string, more: Record<string, unknown
 }
 
 for (const era of ERAS) {
-  test(`in the ${era} era a command has the PATH and the variables of its own client, whichever client started the daemon`, async () => {
+  test(`in the ${era} era a command has the PATH and the variables of its own client, not of the client that started the daemon`, async () => {
     const temp = new TempReeve()
     const bin = venv('only-here')
     const first = await reeveMcp(temp, {
@@ -78,7 +78,7 @@ test('a daemon that a client starts has none of the variables of that client', a
   )
 })
 
-test('new commands of a client that comes back with other variables have those', async () => {
+test('a client that comes back with other variables starts its commands with those', async () => {
   const temp = new TempReeve()
   const cwd = tempFolder()
   const before = await reeveMcp(temp, { era: 'modern', cwd, env: { STAGE: 'one' } })
@@ -88,12 +88,12 @@ test('new commands of a client that comes back with other variables have those',
   await before.close()
   const after = await reeveMcp(temp, { era: 'modern', cwd, env: { STAGE: 'two' } })
   expect(await printed(after, 'echo "stage: $STAGE"')).toContain('stage: two')
-  // The environment is not part of what makes a request the same one.
+  // The environment does not count for the identity of a request.
   const again = await call<Begun>(after, 'process_start', { run: 'sleep 60', ...keyed })
   expect(again.text).toContain(started.structured.process.pid)
 })
 
-test('secrets of a client reach a command by name alone, are masked in its output, and are in no record', async () => {
+test('a client’s secrets reach a command only by name, are masked in its output, and are in no record', async () => {
   const temp = new TempReeve()
   const secret = 'correct-horse-battery'
   const client = await reeveMcp(temp, {
@@ -121,14 +121,14 @@ test('secrets of a client reach a command by name alone, are masked in its outpu
     expect.stringMatching(`^commands/passed/${pid}\\.[0-9a-f]+$`),
   ])
 
-  // The next daemon has never been told the value, and neither shows it nor runs the command without it.
+  // The next daemon does not know the value: it neither shows it nor runs the command without it.
   await killDaemon(temp)
   expect((await call(client, 'process_log', { pid })).text).toContain(`says ${'*'.repeat(secret.length)}`)
   const again = await call(client, 'process_restart', { pid, waitMs: 20_000 })
   expect(again.text).toContain(`it has ${secret.length} characters`)
 })
 
-test('an agent with a token that is bound to a session passes its variables on, too', async () => {
+test('an agent with a session token passes its variables on, too', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up()
   await daemon.reeve.openSession({ session: 's1' })
@@ -141,9 +141,9 @@ test('an agent with a token that is bound to a session passes its variables on, 
   expect(await printed(client, 'echo "stage: $STAGE"')).toContain('stage: bound')
 })
 
-test('a daemon on another machine gets neither the variables nor the secrets of this one', async () => {
+test('a remote daemon gets neither the variables nor the secrets of the client', async () => {
   const temp = new TempReeve()
-  // Every name but those of the loopback interface counts as another machine.
+  // Every host name but those of loopback counts as another machine.
   const { url, token } = await temp.up({ flags: { hosts: '0.0.0.0' } })
   const { port } = new URL(url ?? '')
   const env = { REEVE_TOKEN: token, STAGE: 'here', ACME_API_KEY: 'correct-horse-battery' }

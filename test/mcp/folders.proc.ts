@@ -16,7 +16,7 @@ async function daemonIn(temp: TempReeve): Promise<{ daemon: Daemon; at: { url: s
   return { daemon, at: { url: daemon.url ?? '', token: daemon.token } }
 }
 
-/** Starts a server, and waits until it has printed that it runs in this folder. */
+/** Starts a server, and waits until it has printed this folder. */
 async function startedIn(
   client: Client,
   folder: string,
@@ -29,7 +29,7 @@ async function startedIn(
   return pid
 }
 
-/** Neither by listing, nor by name, nor by interrupting everything does one reach what is the other's. */
+/** Neither client reaches the other's processes, by a list, by name, or with an interrupt of all. */
 async function expectApart(daemon: Daemon, client: Client, pid: string): Promise<void> {
   expect((await call(client, 'process_list')).text).not.toContain(pid)
   expect(await call(client, 'process_kill', { pid: 'server' })).toMatchObject({ isError: true })
@@ -39,7 +39,7 @@ async function expectApart(daemon: Daemon, client: Client, pid: string): Promise
 }
 
 for (const era of ERAS) {
-  test(`over HTTP in the ${era} era a client that tells of roots works in its root, apart from other folders`, async () => {
+  test(`over HTTP in the ${era} era a client with roots works in its root, separate from other folders`, async () => {
     const { daemon, at } = await daemonIn(new TempReeve())
     const [a, b] = [tempFolder(), tempFolder()]
     const { client: inA } = await clientAtDaemon({ ...at, era, root: a })
@@ -52,7 +52,7 @@ for (const era of ERAS) {
     expect(JSON.stringify(contents)).toContain(pid)
   })
 
-  test(`over HTTP in the ${era} era the folder of a client without roots is in its URL, or in a header`, async () => {
+  test(`over HTTP in the ${era} era a client without roots names its folder in the URL or in a header`, async () => {
     const { daemon, at } = await daemonIn(new TempReeve())
     const [a, b] = [tempFolder(), tempFolder()]
     const { client: byUrl } = await clientAtDaemon({ ...at, era, folder: a })
@@ -66,7 +66,7 @@ for (const era of ERAS) {
     await expect(clientAtDaemon({ ...at, era, folder: 'not/absolute' })).rejects.toThrow()
   })
 
-  test(`over HTTP in the ${era} era a client without any folder names one for each command, and reaches nobody else's`, async () => {
+  test(`over HTTP in the ${era} era a client without a folder names one per command, and reaches no other client's processes`, async () => {
     const temp = new TempReeve()
     const { daemon, at } = await daemonIn(temp)
     const { client: one } = await clientAtDaemon({ ...at, era })
@@ -84,7 +84,7 @@ for (const era of ERAS) {
     expect((await call(one, 'process_kill', { pid })).text).toContain('killed')
   })
 
-  test(`over HTTP in the ${era} era an agent with a session of its own needs a folder for its commands, too`, async () => {
+  test(`over HTTP in the ${era} era an agent with a session token needs a folder for its commands, too`, async () => {
     const temp = new TempReeve()
     const { at } = await daemonIn(temp)
     const { token } = new TokenFile(temp.home).create({ role: 'agent', session: 's1' })
@@ -98,7 +98,7 @@ for (const era of ERAS) {
   })
 }
 
-test('a folder that is no absolute path is refused with what would be right', async () => {
+test('a relative folder is refused with an example of a right one', async () => {
   const { at } = await daemonIn(new TempReeve())
   const response = await fetch(`${at.url}/mcp?folder=not/absolute`, {
     method: 'POST',

@@ -8,12 +8,12 @@ import { serveMcpStdio } from '../../src/mcp/stdio.ts'
 import { embedTemp } from '../embed-temp.ts'
 import { call, overStdio } from './connected.ts'
 
-/** How long all of it may take, and how long one answer. */
+/** The time limits of the whole test and of one answer. */
 const FUZZ_MS = 8_000
 const ANSWER_MS = 5_000
 
 const PIDS = { pid: 'web' }
-/** What each tool cannot do without. */
+/** Required arguments of each tool. */
 const NEEDED: Record<string, Record<string, unknown>> = {
   process_start: { run: 'true', waitMs: 1 },
   process_list: {},
@@ -33,7 +33,7 @@ const wild = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 300 }),
   fc.json().map((text) => JSON.parse(text) as unknown),
 )
-/** Values that may well be right. */
+/** Plausible values. */
 const TAME: Record<string, fc.Arbitrary<unknown>> = {
   pid: fc.constantFrom('web', 'nobody', 'p_0000', 'p_000000000000'),
   argv: fc.array(fc.string({ maxLength: 20 }), { maxLength: 3 }),
@@ -84,18 +84,18 @@ const asked: fc.Arbitrary<Asked> = fc.constantFrom(...Object.keys(NEEDED)).chain
     given: fc
       .array(member, { maxLength: 2 })
       .map((pairs) => Object.assign(Object.create(null), NEEDED[tool], Object.fromEntries(pairs))),
-    // A wait without its time would last long, and be right.
+    // A wait without a timeout would rightly take long.
     left: fc.option(fc.constantFrom('run', 'pid', 'text'), { freq: 9 }),
   }),
 )
 
-/** Without commands: what is started is registered, and never run. */
+/** Without commands: started processes are registered, and never run. */
 async function still(): Promise<Reeve> {
   const reeve = await embedTemp()
   return reeve
 }
 
-test('whatever the arguments are, a tool answers in time, with a result that is no longer than a page', async () => {
+test('for arbitrary arguments a tool answers in time, with at most a page', async () => {
   const reeve = await still()
   const client = await overStdio(reeve, { era: 'modern' })
   const results = new Set<string>()
@@ -117,7 +117,7 @@ test('whatever the arguments are, a tool answers in time, with a result that is 
       ]),
     },
   )
-  // What is right got through, as did what is not.
+  // Both valid and invalid calls were made.
   for (const tool of [
     'process_start',
     'process_list',
@@ -131,7 +131,7 @@ test('whatever the arguments are, a tool answers in time, with a result that is 
   expect(await call(client, 'process_list')).toMatchObject({ isError: false })
 }, 120_000)
 
-test('whatever the body is, HTTP answers with something below 500, in time', async () => {
+test('for an arbitrary body HTTP answers in time, with a status below 500', async () => {
   const handler = mcpHttpHandler(await still())
   onTestFinished(() => handler.close())
   const caller = { role: 'admin', actor: 'host', tokenId: null } as const
@@ -188,7 +188,7 @@ test('whatever the body is, HTTP answers with something below 500, in time', asy
   )
 })
 
-test('whatever comes over standard input, the server goes on answering', async () => {
+test('after arbitrary bytes on standard input the server still answers', async () => {
   const reeve = await still()
   const line = fc.oneof(
     fc.json(),

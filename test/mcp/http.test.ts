@@ -55,13 +55,13 @@ test('a legacy connection belongs to the token that made it', async () => {
   expect(await ask(PING, 'nobody')).toMatchObject({ status: 404 })
 })
 
-test('what is no handshake makes no connection, and says what is wrong', async () => {
+test('a request that is no handshake makes no connection, and is told why', async () => {
   const { ask } = await handlerOf()
   expect(await ask(PING)).toMatchObject({ status: 400, session: null })
   expect(await ask('{')).toMatchObject({ status: 400, session: null })
 })
 
-test('a legacy connection without requests or streams is closed until its client asks again, and one with a stream is not', async () => {
+test('an idle legacy connection is closed until its client asks again; one with an open stream stays', async () => {
   const closed: number[] = []
   let built = 0
   const build = (client: McpClient) => {
@@ -82,7 +82,7 @@ test('a legacy connection without requests or streams is closed until its client
   await until('the other one is, too', () => closed.includes(0))
 })
 
-test('when it is closed, open streams end', async () => {
+test('closing the handler ends open streams', async () => {
   const { ask, stream, close } = await handlerOf()
   const { session } = await ask(HELLO)
   const open = await stream(session ?? '')
@@ -91,7 +91,7 @@ test('when it is closed, open streams end', async () => {
   expect(await whole).toBe('')
 })
 
-test('closing waits for a connection that is being restored, and closes that, too', async () => {
+test('closing the handler waits for a connection that is being restored, and closes it, too', async () => {
   const key = Buffer.alloc(32, 1)
   const { session } = await (await handlerOf({ key })).ask(HELLO)
   const restoring = Promise.withResolvers<void>()

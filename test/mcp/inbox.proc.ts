@@ -7,7 +7,7 @@ interface Inbox {
   readonly next: number
 }
 
-test('an agent is told of lines it watches for and of what is ready, until it says that it has read of them', async () => {
+test('the inbox repeats watched lines and readiness until the agent acknowledges them', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const client = await WAYS.stdio(reeve, { era: 'modern' })
@@ -35,7 +35,7 @@ test('an agent is told of lines it watches for and of what is ready, until it sa
 
 for (const [way, connect] of Object.entries(WAYS)) {
   describe(`over ${way}`, () => {
-    test('to look is not to take: what was polled, listed or read as a resource is told the next time', async () => {
+    test('the inbox still tells of an end that was polled, listed or read as a resource', async () => {
       await using temp = new TempReeve()
       const reeve = await temp.embed()
       const client = await connect(reeve, { era: 'modern' })

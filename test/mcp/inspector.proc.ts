@@ -93,7 +93,7 @@ test("the Inspector's CLI lists the tools in both eras, and calls every one of t
   expect(await use('process_restart', { pid: 'shell', waitMs: 0 })).toMatchObject({ finished: false })
   expect(await use('interrupt', { all: true })).toMatchObject({ matched: 1 })
   expect(await use('process_kill', { pid: 'shell' })).toMatchObject({ process: { status: 'cancelled' } })
-  // The tools have answered with every end: there is nothing left to tell.
+  // The tools have answered with every end, so the inbox is empty.
   expect((await use('inbox')).notices).toEqual([])
   expect([...called].sort()).toEqual([...TOOLS].sort())
 }, 300_000)

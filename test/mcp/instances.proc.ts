@@ -19,14 +19,14 @@ async function poll(client: Client, pid: string): Promise<string> {
   return (await call(client, 'process_poll', { pid })).text
 }
 
-/** Each of two instances sees all output, and both hear of every end, once. */
+/** Each of two instances sees all output, and gets each end once. */
 async function expectOwnPositions(one: Client, other: Client, restart: () => Promise<void>): Promise<void> {
   const { pid } = (await call<Begun>(one, 'process_start', ECHO)).structured.process
   const say = async (text: string) => {
     await call(one, 'process_write', { pid, text, enter: true, until: { text } })
   }
   await say('first line')
-  // The one has read it with its answer; the other was there before the process, and has not.
+  // The first has read it with its answer; the second connected before the process, and has not.
   expect(await poll(one, pid)).toContain('(no new output)')
   expect(await poll(other, pid)).toContain('first line')
   expect(await poll(other, pid)).toContain('(no new output)')
@@ -35,7 +35,7 @@ async function expectOwnPositions(one: Client, other: Client, restart: () => Pro
   expect(await poll(other, pid)).toContain('second line')
   expect(await poll(other, pid)).not.toContain('second line')
 
-  // What one waits for, or acknowledges, the other is still told of.
+  // The second still gets notices that the first waited for or acknowledged.
   await call(one, 'process_write', { pid, end: true })
   expect((await call(one, 'process_wait', { pid, timeoutMs: 30_000 })).text).toContain('completed')
   const next = async (client: Client) => {
@@ -63,7 +63,7 @@ async function expectOwnPositions(one: Client, other: Client, restart: () => Pro
 }
 
 for (const era of ERAS) {
-  test(`in the ${era} era two instances of a client in one folder read output and inbox each for itself`, {
+  test(`in the ${era} era two instances of a client in one folder have separate read positions in output and inbox`, {
     timeout: 180_000,
   }, async () => {
     const temp = new TempReeve()
@@ -72,7 +72,7 @@ for (const era of ERAS) {
     const other = await reeveMcp(temp, { era, cwd })
     await expectOwnPositions(one, other, () => killDaemon(temp))
 
-    // One that comes later is not told again what was read and acknowledged.
+    // A later connection does not get acknowledged notices again.
     const again = await reeveMcp(temp, { era, cwd })
     expect((await call(again, 'inbox')).text).toContain('Nothing new')
     const { pid } = (await call<Begun>(one, 'process_start', ECHO)).structured.process
@@ -82,7 +82,7 @@ for (const era of ERAS) {
   })
 }
 
-test('so do two legacy connections over HTTP', async () => {
+test('two legacy connections over HTTP have separate read positions', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up()
   const connect = async () => {
@@ -96,7 +96,7 @@ test('so do two legacy connections over HTTP', async () => {
 })
 
 for (const era of ERAS) {
-  test(`in the ${era} era a new connection is told what ended while no client was there, and not what its predecessor waited for`, {
+  test(`in the ${era} era a new connection is told what ended while no client was connected, but not what its predecessor waited for`, {
     timeout: 180_000,
   }, async () => {
     await using temp = new TempReeve()

@@ -7,7 +7,7 @@ interface Listed {
   readonly next: string | null
 }
 
-test('process_list shows the newest processes first, and older ones on the pages behind', async () => {
+test('process_list shows the newest processes first, and older ones on later pages', async () => {
   const reeve = await embedTemp()
   await reeve.openSession({ session: 'mine' })
   const pids: string[] = []

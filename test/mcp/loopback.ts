@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server'
 import type { McpHttp } from '../../src/mcp/http.ts'
 
-/** Serves an MCP handler on loopback, to whoever asks: no tokens, which a daemon would ask for. */
+/** Serves an MCP handler on loopback without tokens, which a daemon would require. */
 export async function onLoopback(handler: McpHttp): Promise<{ url: string; close(): Promise<void> }> {
   const caller = { role: 'admin', actor: 'host', tokenId: null } as const
   const fetch = (request: Request) =>

@@ -1,21 +1,20 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { type Place, Sessions } from '../../src/mcp/client.ts'
+import { Sessions } from '../../src/mcp/client.ts'
 import { Presence } from '../../src/mcp/presence.ts'
 import { sessionIdOf } from '../../src/mcp/session-id.ts'
 import { embedTemp } from '../embed-temp.ts'
 
-test('a client with several streams is there until the last of them is closed', async () => {
+test('a client with several streams is present until the last one closes', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   let touches = 0
   const touch = async () => {
     touches += 1
   }
-  const place = { session: { touch } } as unknown as Place
-  const placed = () => Promise.resolve(place)
+  const located = () => Promise.resolve({ session: { touch } })
   const presence = new Presence()
-  const leaveStream = presence.during(placed)
-  presence.during(placed)()
+  const leaveStream = presence.track(located)
+  presence.track(located)()
   await vi.advanceTimersByTimeAsync(30_000)
   expect(touches).toBe(1)
   leaveStream()
@@ -24,7 +23,7 @@ test('a client with several streams is there until the last of them is closed', 
   presence.close()
 })
 
-test('the session that a token names is never one that is derived, though both have the same id', async () => {
+test('a named session and a derived session are different objects, even with the same id', async () => {
   const reeve = await embedTemp()
   const sessions = new Sessions(reeve)
   const derived = sessions.derived('agent', 'folder', null)
@@ -34,7 +33,7 @@ test('the session that a token names is never one that is derived, though both h
   expect(sessions.named(sessionIdOf('agent', 'folder'))).toBe(named)
 })
 
-test('a session that is known by one of its processes is opened again under the label that it had', async () => {
+test('a session that is found by one of its processes is reopened under its former label', async () => {
   const reeve = await embedTemp()
   const spec = { description: 'x' }
   const { record } = await new Sessions(reeve)

@@ -3,7 +3,7 @@ import { TempReeve } from '../temp-reeve.ts'
 import { call, textOf, WAYS } from './connected.ts'
 
 const TIMEOUT = { timeout: 120_000 }
-/** Longer than a busy machine takes; an answer that is due comes earlier. */
+/** Longer than a busy machine takes; answers come earlier. */
 const LONG_MS = 30_000
 
 async function connected(temp: TempReeve) {
@@ -41,7 +41,7 @@ test('process_start says that a command is not ready yet, and how to wait for th
   expect(await textOf(client, 'process_wait', { pid: 'web', ready: true })).toMatch(/^It is ready\. /)
 })
 
-test('a wait for what an ended process never did says so', TIMEOUT, async () => {
+test('a wait for a line that an ended process never printed says so', TIMEOUT, async () => {
   await using temp = new TempReeve()
   const client = await connected(temp)
   const given = { run: 'echo hello', name: 'short', ready: { log: 'booted' }, waitMs: LONG_MS }
@@ -58,7 +58,7 @@ test('a wait for what an ended process never did says so', TIMEOUT, async () => 
   expect(await textOf(client, 'process_write', typed)).toMatch(/^It ended without printing that\. /)
 })
 
-test('what was ready and has ended is not said to be ready now', TIMEOUT, async () => {
+test('a process that was ready and has ended is not called ready', TIMEOUT, async () => {
   await using temp = new TempReeve()
   const client = await connected(temp)
   const given = { run: 'echo booted; read end', name: 'web', stdin: 'pipe', ready: { log: 'booted' } }
@@ -69,7 +69,7 @@ test('what was ready and has ended is not said to be ready now', TIMEOUT, async 
   expect(waited).toMatch(/^It was ready, and has ended since\. p_\w+ \(web\) completed/)
 })
 
-test('a process that is to be restarted is said to start again, and not to be ready', TIMEOUT, async () => {
+test('a process with a pending restart is said to start again, not to be ready', TIMEOUT, async () => {
   await using temp = new TempReeve()
   const client = await connected(temp)
   const restart = { on: 'failure', delayMs: 60_000 }
@@ -103,18 +103,20 @@ test(
   },
 )
 
-test('a note on a name in use says which process the name means', TIMEOUT, async () => {
+test('a note on a name in use says which process the name refers to', TIMEOUT, async () => {
   await using temp = new TempReeve()
   const client = await connected(temp)
   const first = await textOf(client, 'process_start', { run: 'exec sleep 600', name: 'x', waitMs: 0 })
   const [pid = ''] = /^p_\w+/.exec(first) ?? []
   const ended = await textOf(client, 'process_start', { run: 'exit 1', name: 'x', waitMs: LONG_MS })
-  expect(ended).toContain(`Note: the name means ${pid} again, which goes on.`)
+  expect(ended).toContain(`Note: the name refers to ${pid} again, which still runs.`)
   const live = await textOf(client, 'process_start', { run: 'exec sleep 601', name: 'x', waitMs: 0 })
-  expect(live).toContain(`Note: ${pid} has this name, too, and goes on: the name means the new one now.`)
+  expect(live).toContain(
+    `Note: ${pid} has this name, too, and still runs: the name refers to the new one now.`,
+  )
 })
 
-test('the tools named for what goes on are those that the process can be used with', TIMEOUT, async () => {
+test('the answer for a running process names only tools that work with it', TIMEOUT, async () => {
   await using temp = new TempReeve()
   const client = await connected(temp)
   const next = async (given: object) =>
@@ -142,7 +144,7 @@ test(
       const written = await textOf(client, 'process_write', { ...typed, text, until: { text: last } })
       expect(written).toMatch(new RegExp(`^Printed: (> )*reply: ${last}\n`))
     }
-    // The echo does not match, and the reply ends in what was typed.
+    // The echo does not match, and the reply ends with the typed text.
     const until = { text: 'reply: again' }
     const written = await textOf(client, 'process_write', { ...typed, text: 'again', until })
     expect(written).toMatch(/^Printed: (> )*reply: again\n/)

@@ -5,7 +5,7 @@ import { embedTemp } from '../embed-temp.ts'
 import { until } from '../keeper/client.ts'
 import { call, ERAS, overStdio } from './connected.ts'
 
-/** The same Reeve, which writes down what it is asked. */
+/** The same Reeve, with a record of its calls. */
 function noting(reeve: Reeve): { reeve: Reeve; asked: string[] } {
   const asked: string[] = []
   const noted = <Whole extends object>(whole: Whole): Whole =>
@@ -29,7 +29,7 @@ async function still(): Promise<Reeve> {
 }
 
 for (const era of ERAS) {
-  test(`in the ${era} era what goes on by itself goes the quiet way, which starts no daemon`, async () => {
+  test(`in the ${era} era background work uses the quiet connection, which starts no daemon`, async () => {
     const whole = await still()
     const [loud, quiet] = [noting(whole), noting(whole)]
     const client = await overStdio(loud.reeve, { era, quiet: quiet.reeve })
@@ -44,7 +44,7 @@ for (const era of ERAS) {
   })
 }
 
-test('a session is touched by every change, and now and then while its client is there', async () => {
+test('every change touches the session, and so does a connected client from time to time', async () => {
   const { reeve, asked } = noting(await still())
   const session = new McpSession({ reeve, quiet: reeve }, 's1', { label: 'test', derived: false })
   await session.change((acting) => acting.list())
@@ -59,7 +59,7 @@ test('a session is touched by every change, and now and then while its client is
   expect((await reeve.sessions()).sessions).toMatchObject([{ id: 's1', label: 'test', endedAt: null }])
 })
 
-test('whoever asks for something does not wait for a quiet way that leads nowhere', async () => {
+test('a request does not wait for a quiet connection that cannot be made', async () => {
   const reeve = await still()
   const nowhere = { ...reeve, sessions: () => new Promise<never>(() => {}) }
   const session = new McpSession({ reeve, quiet: nowhere }, 'mcp-a', { label: 'test', derived: true })

@@ -39,7 +39,7 @@ for (const [by, placed] of [
   ['its URL', (folder: string) => ({ folder })],
   ['nothing but its connection', () => ({})],
 ] as const) {
-  test(`a legacy client over HTTP that is known by ${by} goes on over a kill -9 of the daemon, without a new handshake`, async () => {
+  test(`a legacy client over HTTP that is known by ${by} survives kill -9 of the daemon without a new handshake`, async () => {
     const temp = new TempReeve()
     const token = adminTokenOf(temp)
     const first = await temp.start()
@@ -62,7 +62,7 @@ for (const [by, placed] of [
   })
 }
 
-test('a session id is taken from the token it was given to, as it was given, until its client ends it', async () => {
+test('a session id is accepted unchanged, from the token it was issued to, until its client ends it', async () => {
   const temp = new TempReeve()
   const token = adminTokenOf(temp)
   const first = await temp.start()

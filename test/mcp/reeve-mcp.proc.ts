@@ -11,12 +11,12 @@ interface Begun {
 }
 
 for (const era of ERAS) {
-  test(`in the ${era} era an agent goes on over a kill -9 of the daemon, and finds its processes when it comes back`, async () => {
+  test(`in the ${era} era an agent survives kill -9 of the daemon, and finds its processes when it reconnects`, async () => {
     const temp = new TempReeve()
     const folder = tempFolder()
     const client = await reeveMcp(temp, { era, cwd: folder })
     await client.listTools()
-    // Whoever only asks what there is starts no daemon.
+    // Listing starts no daemon.
     expect(temp.announced()).toBeNull()
 
     const run = 'i=0; while read -r line; do i=$((i+1)); echo "$i $line"; done'
@@ -64,7 +64,7 @@ for (const era of ERAS) {
   })
 }
 
-test('an agent whose token is bound to a session acts in that session, without being told which it is', async () => {
+test('an agent with a session token acts in that session without knowing its id', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up()
   await daemon.reeve.openSession({ session: 's1' })

@@ -31,7 +31,7 @@ export async function reeveMcp(
   return client
 }
 
-/** `kill -9`, and comes back when the daemon is gone. */
+/** Kills the daemon with SIGKILL; resolves when it is gone. */
 export async function killDaemon(temp: TempReeve): Promise<void> {
   const daemon = temp.announced()
   if (daemon === null || typeof daemon.startTime !== 'string')

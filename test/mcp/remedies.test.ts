@@ -41,11 +41,11 @@ const TROUBLE = [
     'bad_request',
   ] as const),
 ]
-/** Words of the command line, of the library and of the configuration: a model has none of them. */
+/** Terms of the command line, the library and the configuration, which a model cannot use. */
 const NOT_FOR_MODELS =
   /\breeve [a-z]|\bembed\b|\bconnect\(|commands\.\w+|REEVE_|\bprune options\b|\bselector|\btoken create\b|\bshow has\b|\blist the processes\b/i
 
-test('what a model is told to do about an error it can do: with tools that there are, or by telling the user', async () => {
+test('every remedy is something a model can do: with an existing tool, or by telling the user', async () => {
   const reeve = await embedTemp()
   const client = await overStdio(reeve, { era: 'modern' })
   const { tools } = await client.listTools()

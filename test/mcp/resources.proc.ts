@@ -44,7 +44,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         })
       })
 
-      test('whoever subscribed hears of changes, and of nothing else', async () => {
+      test('a subscriber is notified about changes, and about nothing else', async () => {
         await using temp = new TempReeve()
         const client = await connect(await temp.embed(), { era })
         const run = 'while read -r line; do echo "$line"; done'
@@ -71,7 +71,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
   }
 }
 
-test('a legacy client cannot subscribe to what is not there, and hears nothing more after it has unsubscribed', async () => {
+test('a legacy client cannot subscribe to an unknown resource, and is not notified after it unsubscribed', async () => {
   await using temp = new TempReeve()
   const client = await WAYS.stdio(await temp.embed(), { era: 'legacy' })
   await expect(client.subscribeResource({ uri: 'test://other' })).rejects.toMatchObject({ code: -32_602 })

@@ -9,7 +9,7 @@ import { embedTemp } from '../embed-temp.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { call, clientOf } from './connected.ts'
 
-test('over stdio a client that declares roots and does not tell them is refused, and may try again', async () => {
+test('over stdio a client that declares roots and does not answer is refused, and may try again', async () => {
   const reeve = await embedTemp()
   const [root, cwd] = [tempFolder(), tempFolder()]
   const client = new Client({ name: 'tester', version: '1' }, { capabilities: { roots: {} } })
@@ -58,6 +58,6 @@ test('over HTTP in the modern era a subscription without a folder is refused in 
   expect(JSON.parse(answer?.body ?? '')).toMatchObject({
     jsonrpc: '2.0',
     id: expect.anything(),
-    error: { code: -32_602, message: expect.not.stringContaining('tells of no workspace folder') },
+    error: { code: -32_602, message: expect.not.stringContaining('named no workspace folder') },
   })
 })

@@ -11,7 +11,7 @@ async function opened(): Promise<Reeve> {
   return reeve
 }
 
-test('idle are the sessions of MCP clients that nobody touched for the grace, and no others', async () => {
+test('only MCP sessions without a touch for the grace are idle', async () => {
   const reeve = await opened()
   const now = Date.now()
   expect(await idleSessions(reeve, { graceMs: HOUR, now })).toEqual([])
@@ -20,13 +20,13 @@ test('idle are the sessions of MCP clients that nobody touched for the grace, an
   await reeve.endSession({ session: 'mcp-a' })
   const left = await idleSessions(reeve, { graceMs: HOUR, now: now + HOUR + 1_000 })
   expect(left.map(({ id }) => id)).toEqual(['mcp-b'])
-  // A daemon that has just come up may not have heard of them yet.
+  // A daemon that has just started may not have seen them yet.
   expect(
     await idleSessions(reeve, { graceMs: HOUR, now: now + 5 * HOUR, listeningSince: now + 5 * HOUR }),
   ).toEqual([])
 })
 
-test('sessions end when the grace is over, and time in which nobody could be heard does not count', async () => {
+test('sessions end after the grace, and time without a daemon does not count', async () => {
   const reeve = await opened()
   const clock = handClock()
   const grace = endIdleSessions(reeve, { graceMs: HOUR, clock })
@@ -41,7 +41,7 @@ test('sessions end when the grace is over, and time in which nobody could be hea
     await look()
   }
   expect(await ended()).toEqual([])
-  // The machine slept for two hours: its clients did, too.
+  // The machine was suspended for two hours, and so were its clients.
   clock.advance(2 * HOUR)
   await look()
   expect(await ended()).toEqual([])
@@ -53,7 +53,7 @@ test('sessions end when the grace is over, and time in which nobody could be hea
   await grace.close()
 })
 
-test('with a grace of 0 nothing is ever ended', async () => {
+test('a grace of 0 ends no session', async () => {
   const reeve = await opened()
   const clock = handClock()
   const grace = endIdleSessions(reeve, { graceMs: 0, clock })

@@ -18,7 +18,7 @@ interface Listed {
 for (const [way, connect] of Object.entries(WAYS)) {
   for (const era of ERAS) {
     describe(`over ${way} in the ${era} era`, () => {
-      test('a client that merely looks leaves nothing behind', async () => {
+      test('a client that only reads leaves no trace', async () => {
         await using temp = new TempReeve()
         const reeve = await temp.embed()
         const client = await connect(reeve, { era })
@@ -30,7 +30,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         expect((await reeve.sessions()).sessions).toEqual([])
       })
 
-      test('a client that comes back finds its processes, and another one does not', async () => {
+      test('a client that reconnects finds its processes, and another client does not', async () => {
         await using temp = new TempReeve()
         const reeve = await temp.embed()
         const first = await connect(reeve, { era })
@@ -51,7 +51,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
   }
 }
 
-test('the folder is part of who a client is: its root where it tells of one, else the one it was started in', async () => {
+test('the folder is part of a client’s identity: its root, else its working directory', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const [here, there] = [tempFolder(), tempFolder()]
@@ -71,7 +71,7 @@ test('the folder is part of who a client is: its root where it tells of one, els
   ])
 })
 
-test("an agent token's session is the session, whatever the client is called", async () => {
+test('an agent with a session token acts in that session under any client name', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const [s1, s2] = [agent('s1'), agent('s2')]
@@ -87,18 +87,18 @@ test("an agent token's session is the session, whatever the client is called", a
   expect(refused.text).toContain('session_ended')
 })
 
-test('a token that may only read is refused whatever changes something', async () => {
+test('a read-only token is refused every tool that changes something', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const caller = { role: 'read', actor: 'host', tokenId: 'tok-r' } as const
   const client = await overHttp(reeve, { era: 'modern', caller })
   const refused = await call(client, 'process_start', { run: 'true' })
   expect(refused).toMatchObject({ isError: true })
-  expect(refused.text).toContain('may only look')
+  expect(refused.text).toContain('may only read')
   expect(await call(client, 'process_list')).toMatchObject({ isError: false })
 })
 
-test('whoever comes back to a session that has ended gets the next one, what it was told, and what outlived it', async () => {
+test('a client of an ended session gets the next one, with the old notices and the detached processes', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const client = await overStdio(reeve, { era: 'modern', cwd: tmpdir() })
@@ -121,7 +121,7 @@ test('whoever comes back to a session that has ended gets the next one, what it 
   expect(await pidsOf(back)).toEqual([kept.structured.process.pid])
   const both = await call(back, 'inbox')
   expect(both.structured).toMatchObject({ before: [{ pid: lost.structured.process.pid }], notices: [] })
-  // The connection that was there all the time goes on in the new one.
+  // The connection that was open all the time continues in the new session.
   expect(await call(client, 'process_start', { run: 'true' })).toMatchObject({ isError: false })
   expect(await openSessions(reeve)).toEqual([`${session}.2`])
 })

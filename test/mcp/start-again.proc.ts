@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { TempReeve } from '../temp-reeve.ts'
 import { textOf, WAYS } from './connected.ts'
 
-test('a second start with the same idempotencyKey says that the process exists already', async () => {
+test('a second start with the same idempotencyKey reports the existing process', async () => {
   await using temp = new TempReeve()
   const client = await WAYS.stdio(await temp.embed(), { era: 'modern' })
   const given = { run: 'echo hello', idempotencyKey: 'once', waitMs: 30_000 }
@@ -13,7 +13,7 @@ test('a second start with the same idempotencyKey says that the process exists a
   expect(second).toContain('Note: nothing was started: an earlier call with this idempotencyKey started it.')
 })
 
-test('only tools that may be repeated without effect are marked as idempotent', async () => {
+test('only tools that are safe to repeat are marked as idempotent', async () => {
   await using temp = new TempReeve()
   const client = await WAYS.stdio(await temp.embed(), { era: 'modern' })
   const { tools } = await client.listTools()

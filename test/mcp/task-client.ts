@@ -17,13 +17,13 @@ const clientCapabilities = { extensions: { [TASKS_EXTENSION]: {} } }
 
 type Message = Parameters<RawClientDispatch>[0]
 
-/** Where an MCP server is asked, and with what token. */
+/** The URL and the token of an MCP server. */
 export interface Server {
   readonly url: string
   readonly token: string
 }
 
-/** The SDK's client with the tasks extension, as a host would have it. */
+/** The SDK's client with the tasks extension, as in a host. */
 export class TaskClient {
   readonly session: TaskEnabledSession
   readonly #client: Client
@@ -48,14 +48,14 @@ export class TaskClient {
     return new TaskClient(client, session)
   }
 
-  /** Starts a task, and gives its id too. */
+  /** Starts a task; returns its id, too. */
   async task(tool: string, given: Parameters<TaskEnabledSession['callTool']>[1]): Promise<TaskOf> {
     const run = await this.session.callTool(tool, given)
     if (run.kind !== 'task') throw new Error(`${tool} was answered at once.`)
     return { run, reference: run.serializeReference(), taskId: run.handle.taskId }
   }
 
-  /** Closes as hosts do, which cancels what is not over. */
+  /** Closes as hosts do, which cancels pending tasks. */
   async close(): Promise<void> {
     await this.session.close()
     await this.#client.close()
@@ -70,7 +70,7 @@ interface TaskOf {
   readonly taskId: string
 }
 
-/** What came of a task: the result of its tool. */
+/** The result of a task. */
 export async function resultOf(run: Run) {
   const { outcome } = await run.settle()
   const { structuredContent, content } = resultFromTaskOutcome(outcome) as {
@@ -78,11 +78,11 @@ export async function resultOf(run: Run) {
     readonly content: readonly { readonly text?: string }[]
   }
   const [first] = content
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came back
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads the raw answer
   return { structured: structuredContent as any, text: first?.text ?? '' }
 }
 
-/** One request as it is written on the wire, of a client that knows tasks unless it is said otherwise. */
+/** One raw request, by default of a client that knows tasks. */
 export async function asked(
   server: Server,
   method: string,
@@ -92,7 +92,7 @@ export async function asked(
   return sent(server, { method, params: { ...params, _meta: envelope(capabilities) } } as Message, {})
 }
 
-/** What a request says of its client. */
+/** The client's metadata in a request. */
 export function envelope(capabilities: object = clientCapabilities) {
   return {
     'io.modelcontextprotocol/protocolVersion': protocolVersion,
@@ -129,6 +129,6 @@ async function sent(
   const message = (await response.json()) as { readonly result?: object; readonly error?: object }
   return 'error' in message
     ? { kind: 'error' as const, error: message.error as { code: number; message: string } }
-    : // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came back
+    : // biome-ignore lint/suspicious/noExplicitAny: a test reads the raw answer
       { kind: 'result' as const, result: message.result as any }
 }

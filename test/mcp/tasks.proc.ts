@@ -23,7 +23,7 @@ async function up() {
 
 const READS = { run: 'echo one; read line; echo "got $line"; exit 3', stdin: 'pipe' } as const
 
-test('a command that takes long is a task whose id is the pid, and its result that of the tool', async () => {
+test('a slow command becomes a task with the pid as its id and the tool’s result', async () => {
   const { daemon, server } = await up()
   const client = await TaskClient.at(server)
   const { run, taskId } = await client.task('process_start', READS)
@@ -54,7 +54,7 @@ test('a command that takes long is a task whose id is the pid, and its result th
   expect(inText).not.toHaveProperty('result.result.structuredContent')
 })
 
-test('what is done within the call, and whoever says how long it may take, is answered at once', async () => {
+test('a fast command, and a call with waitMs, is answered without a task', async () => {
   const { server } = await up()
   const client = await TaskClient.at(server)
   const run = await client.session.callTool('process_start', { run: 'echo fast', waitMs: 30_000 })
@@ -73,7 +73,7 @@ test('what is done within the call, and whoever says how long it may take, is an
   expect(await call(older, 'process_start', READS)).toMatchObject({ structured: { finished: false } })
 })
 
-test('over standard input and output tasks are the same, whichever server is asked for them', async () => {
+test('over stdio a task is found by any server of the client', async () => {
   const { daemon } = await up()
   const first = await stdio(daemon.reeve)
   const begun = await first('tools/call', { name: 'process_start', arguments: READS })
@@ -89,12 +89,12 @@ test('over standard input and output tasks are the same, whichever server is ask
   })
 })
 
-/** A client of the server that `reeve mcp` is, which writes each message itself. */
+/** A client of `reeve mcp` that writes raw messages. */
 async function stdio(reeve: Reeve) {
   const [there, here] = InMemoryTransport.createLinkedPair()
   const served = serveMcpStdio(reeve, { transport: there, cwd: '/', structured: true })
   onTestFinished(() => served.close())
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came back
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads the raw answer
   const waiting = new Map<unknown, (message: any) => void>()
   here.onmessage = (message) => {
     if ('id' in message) waiting.get(message.id)?.(message)
@@ -102,7 +102,7 @@ async function stdio(reeve: Reeve) {
   await here.start()
   return async (method: string, params: Record<string, unknown>) => {
     const id = randomUUID()
-    // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came back
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads the raw answer
     const { promise, resolve } = Promise.withResolvers<any>()
     waiting.set(id, resolve)
     await here.send({ jsonrpc: '2.0', id, method, params: { ...params, _meta: envelope() } })
@@ -138,7 +138,7 @@ test('a task survives kill -9 of the daemon and the end of its client', async ()
   })
 })
 
-test('a cancelled task ends the wait and never the process; to kill that is another tool', async () => {
+test('cancelling a task ends the wait and never the process', async () => {
   const { daemon, server } = await up()
   const client = await TaskClient.at(server)
   const { run, reference, taskId } = await client.task('process_start', { run: 'sleep 300' })
@@ -160,7 +160,7 @@ test('a cancelled task ends the wait and never the process; to kill that is anot
   expect(await asked(server, 'tasks/cancel', { taskId })).toMatchObject({ kind: 'result' })
 })
 
-test('a task is still there when its session has ended and its client is in the next one', async () => {
+test('a task outlives its session, for a client that is in the next one', async () => {
   const { daemon, server } = await up()
   const client = await TaskClient.at(server)
   const { taskId } = await client.task('process_start', { run: 'echo one; exec sleep 300' })
@@ -175,7 +175,7 @@ test('a task is still there when its session has ended and its client is in the 
   })
 })
 
-test('to wait for the end of a process is a task under its pid, or where that is taken under a longer id', async () => {
+test('a wait for the end is a task with the pid as its id, or a longer id if that is in use', async () => {
   const { daemon, server } = await up()
   const client = await TaskClient.at(server)
   const { taskId, reference } = await client.task('process_start', { run: 'sleep 300', name: 'slow' })
@@ -186,7 +186,7 @@ test('to wait for the end of a process is a task under its pid, or where that is
   const short = await client.session.callTool('process_wait', { pid: 'slow', timeoutMs: 100 })
   expect(short.kind).toBe('immediate')
   expect((await resultOf(short)).structured).toMatchObject({ answer: 'timed_out', finished: false })
-  // A client that closes says so too, but nobody waits until that was heard.
+  // A closing client cancels its tasks, too, but the close does not wait for that.
   await asked(server, 'tasks/cancel', { taskId })
   await client.close()
 
@@ -204,7 +204,7 @@ test('to wait for the end of a process is a task under its pid, or where that is
     expect((await resultOf(run)).structured).toMatchObject({ answer: 'ended', finished: true })
 })
 
-test('to wait for a line is a task that survives kill -9 of the daemon, too', async () => {
+test('a wait for a line is a task that survives kill -9 of the daemon', async () => {
   const temp = new TempReeve()
   const first = await temp.start()
   const of = token(temp)
@@ -234,7 +234,7 @@ test('to wait for a line is a task that survives kill -9 of the daemon, too', as
   await asked(server, 'tools/call', { name: 'process_kill', arguments: { pid: late.taskId } })
 })
 
-test('a task is there for its own session alone, under its whole id, and for clients that know tasks', async () => {
+test('a task is visible only to its own session, by its whole id, and to clients that know tasks', async () => {
   const { temp, server, daemon } = await up()
   const client = await TaskClient.at(server)
   const { taskId } = await client.task('process_start', { run: 'sleep 300', name: 'mine' })

@@ -22,7 +22,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         expect((await always.callTool(given)).structuredContent).toMatchObject({ finished: true })
       })
 
-      test('the text has all that a model needs to go on', async () => {
+      test('the text has everything that a model needs for its next step', async () => {
         await using temp = new TempReeve()
         const reeve = await temp.embed()
         const client = await connect(reeve, { era })
@@ -83,7 +83,7 @@ test.each([100, 400, 1_000, 4_000])('no answer has more than maxChars: %d', asyn
   }
 })
 
-test('polls one after the other show all lines, whatever the pages are, and none twice', async () => {
+test('consecutive polls show every line once, for any page size', async () => {
   await using temp = new TempReeve()
   const client = await WAYS.stdio(await temp.embed(), { era: 'modern' })
   const run = String.raw`for i in $(seq 1 300); do printf '\033[32mline %d\033[0m\r\n' $i; done; echo done; exec sleep 60`

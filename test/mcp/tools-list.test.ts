@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { embedTemp } from '../embed-temp.ts'
 import { ERAS, overStdio } from './connected.ts'
 
-/** Those that validators, grammar engines and model APIs all understand. */
+/** Keywords that validators, grammar engines and model APIs all understand. */
 const KEYWORDS = [
   'type',
   'description',
@@ -39,7 +39,7 @@ for (const era of ERAS) {
     }
   })
 
-  test(`in the ${era} era a client that defers tools loads start and wait, and finds all by what they are for`, async () => {
+  test(`in the ${era} era a client that defers tools loads start and wait, and finds the others by purpose`, async () => {
     const { tools } = await listed(era)
     const always = tools.filter(({ _meta }) => _meta?.['anthropic/alwaysLoad'] === true)
     expect(always.map(({ name }) => name)).toEqual(['process_start', 'process_wait'])
@@ -65,7 +65,7 @@ function walk(schema: object, path: string, isRoot = true): void {
   if (!isRoot) expect(description, path).toMatch(/\w/)
   if (type === 'array') walk({ description: 'of an array', ...items }, `${path}[]`, false)
   if (type !== 'object') return
-  // Some model APIs refuse objects of which nothing is said.
+  // Some model APIs refuse objects without a description.
   if (!isRoot) expect(Object.keys(Object(properties)), path).not.toEqual([])
   for (const [name, of] of Object.entries(Object(properties))) walk(Object(of), `${path}.${name}`, false)
   for (const name of required ?? []) expect(Object.keys(Object(properties)), path).toContain(name)

@@ -22,7 +22,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         if (way === 'stdio') expect(structured.process.cwd).toBe(tmpdir())
       })
 
-      test('a command is given an allowance, and the list says what it has', async () => {
+      test('a command gets an allowance, and the list shows it', async () => {
         await using temp = new TempReeve()
         const client = await connect(await temp.embed(), { era })
         const allowance = { outputBytes: 5_000, toolCalls: 4 }
@@ -85,7 +85,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         expect(inbox).toMatchObject({ structured: { notices: [] }, text: 'Nothing new.' })
       })
 
-      test('a terminal is seen as it looks', async () => {
+      test('process_screen shows a terminal', async () => {
         await using temp = new TempReeve()
         const client = await connect(await temp.embed(), { era })
         const argv = ['sh', '-c', "printf '\\033[2J\\033[3;5Hhere'; exec sleep 60"]
@@ -100,7 +100,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         expect(seen.structured).toMatchObject({ lines: ['', '', '    here', ''], cols: 20, rows: 4 })
       })
 
-      test('an interrupt reaches everything of the session', async () => {
+      test('an interrupt reaches all processes of the session', async () => {
         await using temp = new TempReeve()
         const client = await connect(await temp.embed(), { era })
         for (const name of ['a', 'b'])
@@ -111,7 +111,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         expect(waited.structured).toMatchObject({ answer: 'ended', process: { reason: 'interrupted' } })
       })
 
-      test('an error says what happened and what to do, and is a result', async () => {
+      test('an error is a result that says what happened and what to do', async () => {
         await using temp = new TempReeve()
         const client = await connect(await temp.embed(), { era })
         const unknown = await call(client, 'process_poll', { pid: 'nobody' })
@@ -129,7 +129,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
   }
 }
 
-test('of a long output that is complete both ends are shown, and no more than a page', async () => {
+test('a complete long output is shown by its beginning and end, within a page', async () => {
   await using temp = new TempReeve()
   const client = await WAYS.stdio(await temp.embed(), { era: 'modern' })
   const text = await textOf(client, 'process_start', { run: 'seq 1 100000', waitMs: 30_000 })
@@ -143,7 +143,7 @@ test('of a long output that is complete both ends are shown, and no more than a 
   const more = await textOf(client, 'process_log', { pid, limit: 2_000, maxChars: 50_000 })
   expect(more.length).toBeGreaterThan(10_000)
   expect(more.length).toBeLessThanOrEqual(50_000)
-  // What was left out stays unread, and is then shown page after page.
+  // The omitted output stays unread, and is then shown page by page.
   const [, next] = (await textOf(client, 'process_poll', { pid })).split('\n')
   expect(text).toContain(`\n${Number(next) - 1}\n[… left out`)
 })

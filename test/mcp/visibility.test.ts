@@ -3,7 +3,7 @@ import { embedTemp } from '../embed-temp.ts'
 import { call, ERAS, overHttp } from './connected.ts'
 
 for (const era of ERAS) {
-  test(`in the ${era} era process_list shows an agent its own process behind a page of others`, async () => {
+  test(`in the ${era} era process_list shows an agent its own process after a page of others`, async () => {
     const reeve = await embedTemp()
     for (const session of ['mine', 'others']) await reeve.openSession({ session })
     const outside = { kind: 'external', spec: { description: 'x' } } as const

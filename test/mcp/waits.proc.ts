@@ -6,7 +6,7 @@ import { call, countWaits, ERAS, recordWaits, WAYS } from './connected.ts'
 
 for (const [way, connect] of Object.entries(WAYS)) {
   for (const era of ERAS) {
-    test(`over ${way} in the ${era} era a wait tells of its progress, and a timeout is no error`, async () => {
+    test(`over ${way} in the ${era} era a wait reports progress, and a timeout is no error`, async () => {
       await using temp = new TempReeve()
       const client = await connect(await temp.embed(), { era })
       await call(client, 'process_start', { run: 'sleep 60', name: 'slow', waitMs: 0 })
@@ -43,7 +43,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
   }
 }
 
-test('what was printed while a cancelled call waited is still unread', async () => {
+test('output during a cancelled call stays unread', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const waits = countWaits(reeve)
@@ -61,7 +61,7 @@ test('what was printed while a cancelled call waited is still unread', async () 
   })
 })
 
-test('a client that goes away ends its wait, and nothing else', async () => {
+test('a disconnect ends the client’s wait, and nothing else', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const waits = countWaits(reeve)
@@ -77,7 +77,7 @@ test('a client that goes away ends its wait, and nothing else', async () => {
   expect(other.pid).toMatch(/^p_/)
 })
 
-test('a wait for longer than a client has patience is answered before that, and says how much is left', async () => {
+test('a wait beyond the client’s timeout is answered before it, with the time that is left', async () => {
   await using temp = new TempReeve()
   const waits = recordWaits(await temp.embed())
   const longest = async (name: string, given: Record<string, unknown> = { timeoutMs: 3_600_000 }) => {

@@ -31,7 +31,7 @@ test.each([
   expect(text).not.toMatch(/Invalid (input|option)|Too (big|small)|expected/)
 })
 
-test('the error for an unknown argument names every argument there is, listed or not', async () => {
+test('the error for an unknown argument names every argument, listed or not', async () => {
   const { text } = await call(await connected(), 'process_start', { run: 'ls', bogus: 1 })
   expect(text).toContain('no argument "bogus"')
   for (const known of ['run', 'maxChars', 'env', 'passEnv', 'notify', 'heartbeatMs', 'idempotencyKey'])

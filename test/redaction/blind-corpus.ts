@@ -10,5 +10,5 @@ import { vendorSecrets } from './blind-corpus/vendors.ts'
  */
 export const secrets: readonly Leak[] = [...vendorSecrets, ...protocolSecrets, ...namedSecrets]
 
-/** Texts that hold no secret and should stay readable as they are. */
+/** Texts without secrets, which must stay unchanged. */
 export const innocent: readonly string[] = innocentTexts

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Something that programs print, and what of it nobody may see. */
+/** Output of programs, and the parts of it that must be masked. */
 export interface Printed {
   readonly name: string
   readonly text: string
@@ -13,7 +13,7 @@ const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 const HEX = '0123456789abcdef'
 const BASE64 = `${ALNUM}+/`
 
-/** Invented, and the same each time. No secret stands in this file: each is made of its name. */
+/** Invented and deterministic. This file contains no secret: each is derived from its name. */
 export function invented(name: string, length: number, of = ALNUM): string {
   let text = ''
   for (let block = 0; text.length < length; block++)
@@ -198,7 +198,7 @@ export const SECRETS: readonly Printed[] = [
   },
 ]
 
-/** Whether anybody could make something of it: eight characters of a secret are enough. */
+/** Whether a text reveals a secret: eight of its characters are enough. */
 export function shows(text: string, { secrets }: Pick<Printed, 'secrets'>): boolean {
   return secrets.some((secret) => {
     const length = Math.min(8, secret.length)
@@ -208,7 +208,7 @@ export function shows(text: string, { secrets }: Pick<Printed, 'secrets'>): bool
   })
 }
 
-/** What must stay as it is. */
+/** Texts that must stay unchanged. */
 export const INNOCENTS: readonly string[] = [
   'The quick brown fox jumps over the lazy dog; internationalisation and counterrevolutionaries.',
   'commit 3cd3d7b1f0e9a8b7c6d5e4f3a2b1c0d9e8f7a6b5',

@@ -18,7 +18,7 @@ const SECRETS = PRINTED.filter(({ text }) => !text.includes('\0'))
 const TEXT = `${SECRETS.map(({ text }) => text).join('\nsome text in between\n')}\nthe last line\n`
 const TOGETHER = { secrets: SECRETS.flatMap(({ secrets }) => secrets) }
 
-/** A file outside of every home that has all secrets in it, and the line that prints it. */
+/** A file with all secrets, outside of every home, and the command line that prints it. */
 function printing(): string {
   const file = join(tempFolder(), 'text')
   writeFileSync(file, TEXT)
@@ -46,7 +46,7 @@ async function ended(daemon: Daemon, line: string, more: object = {}): Promise<s
   return record.pid
 }
 
-test('secrets that a command prints are at no door, and in no file but its log', async () => {
+test('secrets that a command prints appear on no surface, and in no file but its log', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up()
   const line = printing()
@@ -55,21 +55,17 @@ test('secrets that a command prints are at no door, and in no file but its log',
   const terminal = await ended(daemon, line, { pty: { cols: 37, rows: 50 } })
   for (const pid of [plain, tagged, terminal]) {
     const paths = [
-      ...[
-        'log?limit=10000',
-        'log?ansi=keep',
-        'search?pattern=.&limit=1000&context=2',
-        'output?limit=1000000',
-      ],
-      ...[
-        'output/stream',
-        'output/stream?offset=0000000000000123',
-        'events',
-        'events/stream',
-        'usage',
-        'wait',
-        '',
-      ],
+      'log?limit=10000',
+      'log?ansi=keep',
+      'search?pattern=.&limit=1000&context=2',
+      'output?limit=1000000',
+      'output/stream',
+      'output/stream?offset=0000000000000123',
+      'events',
+      'events/stream',
+      'usage',
+      'wait',
+      '',
       ...(pid === terminal ? ['screen', 'screen?scrollback=1000'] : []),
       ...(pid === tagged ? ['log?stream=stdout&limit=10000'] : []),
     ]
@@ -127,7 +123,7 @@ test('secrets that a command prints are at no door, and in no file but its log',
     const path = join(entry.parentPath, entry.name)
     const isLog = /\/output\/p_[^/]+\/\d{15}$/.test(path)
     if (isLog) expect([path, (statSync(path).mode & 0o777).toString(8)]).toEqual([path, '600'])
-    // The keeper has nothing to keep, and takes its own files away.
+    // The idle keeper exits and removes its files.
     else expectNone(path, textOrGone(path))
   }
   expect((statSync(join(temp.home.commands, 'output')).mode & 0o777).toString(8)).toBe('700')
@@ -137,7 +133,7 @@ describe('a command line', () => {
   const secret = invented('on a command line', 36)
   const hidden = { secrets: [secret, 'correct-horse', 'battery-staple'] }
 
-  test('is shown without its secrets, wherever it is shown, and runs with them', async () => {
+  test('is shown without its secrets on every surface, and runs with them', async () => {
     const daemon = await new TempReeve().up()
     const { reeve } = daemon
     await reeve.openSession({ session: 's' })
@@ -195,7 +191,7 @@ describe('a command line', () => {
     expect(shown.spec).toEqual(spec)
   })
 
-  test('is shown without its secrets to the process that it is a child of, whatever that is', async () => {
+  test('is shown without its secrets to its parent of any kind', async () => {
     const daemon = await new TempReeve().up()
     const { reeve } = daemon
     await reeve.openSession({ session: 's' })
@@ -359,7 +355,7 @@ describe('a process that is no command', () => {
     return reeve
   }
 
-  test('says in no message, reason or notice what is a secret', async () => {
+  test('has no secret in messages, reasons and notices', async () => {
     const reeve = await open()
     const { record } = await reeve.spawn({
       kind: 'tool',
@@ -416,7 +412,7 @@ describe('a process that is no command', () => {
     for (const [what, answer] of Object.entries(answers)) expectNone(what, answer, hidden)
   })
 
-  test('hands what it was given and answers to programs as it is, and shows it to nobody else', async () => {
+  test('passes its input and result to programs unmasked, and masks them everywhere else', async () => {
     const noted: object[] = []
     const reeve = await open((revealed) => void noted.push(revealed))
     const input = { token: `ghp_${secret}`, password: 'correcthorsebattery' }
@@ -546,7 +542,7 @@ describe('what Reeve was given', () => {
     expect((await open.poll({ pid, cursor: 'o0' })).text).toBe(text)
   })
 
-  test('as a pattern that is none is refused at the start', async () => {
+  test('as an invalid pattern is refused at the start', async () => {
     await expect(new TempReeve().up({ flags: { redactPatterns: '(?<=x)y' } })).rejects.toMatchObject({
       code: 'bad_configuration',
       details: { key: 'redactPatterns' },
@@ -591,7 +587,7 @@ describe('reveal', () => {
     expect((await reeve.events({ pid })).events.at(-1)).toMatchObject({ type: 'ended' })
   })
 
-  test('of a process that has ended is told as a warning where nobody listens', async () => {
+  test('of an ended process becomes a process warning without an onReveal listener', async () => {
     await using temp = new TempReeve()
     const reeve = await temp.embed()
     const { pid } = await start(reeve, { argv: ['true'] })
@@ -699,7 +695,7 @@ test('a terminal shows secrets to an admin, and notes it; other roles see them m
   expect(shown()).toBe(1)
 })
 
-test('on the command line, run in the foreground shows everything, and logs show it with --reveal', async () => {
+test('on the command line, run in the foreground shows secrets, and logs show them with --reveal', async () => {
   const reeve = new CommandLine()
   const secret = invented('command line', 36)
   const file = join(tempFolder(), 'text')
@@ -720,7 +716,7 @@ test('on the command line, run in the foreground shows everything, and logs show
     expect((await reeve.run(words)).stdout).toContain(secret)
 })
 
-test('the log of the daemon says no secret', async () => {
+test('the log of the daemon has no secret', async () => {
   const temp = new TempReeve()
   const secret = invented('daemon log', 36)
   writeFileSync(temp.home.config, JSON.stringify({ shell: `/nowhere/ghp_${secret}`, logLevel: 'trace' }))
@@ -734,7 +730,7 @@ test('the log of the daemon says no secret', async () => {
   expectNone('stderr', started.stderr, { secrets: [secret] })
 })
 
-test("the log of the daemon says nothing of the login shell's secrets, nor of what it was told to mask", async () => {
+test("the log of the daemon has neither the login shell's secrets nor configured ones", async () => {
   const temp = new TempReeve()
   const shell = join(tempFolder(), 'shell')
   writeFileSync(shell, '#!/bin/sh\nexport LOGIN_TOKEN=swordfish-and-chips\nexec /bin/sh "$@"\n', {

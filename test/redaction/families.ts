@@ -10,7 +10,7 @@ const hard = 'p@ss(w0rd}!'
 const two = 'correct horse'
 const base64 = `${invented('families: base64', 43, BASE64)}=`
 
-/** A family of secrets: how they are written, with `@` in the place of the secret. */
+/** A family of secrets: their notation, with `@` for the secret. */
 function family(name: string, secrets: readonly string[], lines: readonly string[]): Printed[] {
   return lines.flatMap((line) =>
     secrets.map((secret) => ({
@@ -25,7 +25,7 @@ const ESC = '\u001b'
 const half = key.slice(0, 16)
 const rest = key.slice(16)
 
-/** One row for each way in which programs print a secret. No provider's token is in here: those are known by their prefix. */
+/** One row per notation. Tokens of providers are missing here, because their prefix identifies them. */
 export const FAMILIES: readonly Printed[] = [
   ...family(
     'JSON members',
@@ -344,7 +344,7 @@ export const FAMILIES: readonly Printed[] = [
   { name: 'a line over another', text: `Downloading 50%\rDB_PASSWORD=${key}`, secrets: [key] },
 ]
 
-/** What looks like the name of a secret and is none, or has a value that is none. */
+/** Lookalikes: names that announce no secret, or values that are none. */
 export const LOOKALIKES: readonly string[] = [
   'SORT_KEY=created_at',
   'MONKEY=banana',

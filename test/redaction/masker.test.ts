@@ -23,15 +23,15 @@ describe('output', () => {
     expect(masker.text(text)).toBe(text)
   })
 
-  test('a token says by its beginning what it was', () => {
+  test('the prefix of a token stays', () => {
     expect(mask(`ghp_${invented('x', 36)} and more`)).toBe(`ghp_${'*'.repeat(36)} and more`)
   })
 
-  test('a block of YAML is masked whose name is the first thing that is printed', () => {
+  test('a YAML block is masked even if its name is the first output', () => {
     expect(mask('passphrase: |\n  swordfish\nuser: bob\n')).toBe('passphrase: |\n  *********\nuser: bob\n')
   })
 
-  test('a value that is known is masked wherever it stands, and each line of one that has several', () => {
+  test('a known value is masked everywhere, and a multi-line value line by line', () => {
     const known = new Masker({ values: ['hunter2-and-more', `first line 1\nsecond line 2`, 'pässwört-lang'] })
     expect(known.bytes(Buffer.from('xhunter2-and-morex')).toString()).toBe(`x${'*'.repeat(16)}x`)
     expect(known.bytes(Buffer.from('a first line 1 b\n second line 2')).toString()).not.toMatch(/line/)
@@ -39,12 +39,12 @@ describe('output', () => {
     expect(known.text('pässwört-lang')).toBe('*'.repeat(13))
   })
 
-  test('words that are in every text are no values, whatever they were given for', () => {
+  test('common words are not masked, even if they were given as secrets', () => {
     const known = new Masker({ values: ['true', 'postgres', 'a'] })
     expect(known.text('postgres says true to a')).toBe('postgres says true to a')
   })
 
-  test('patterns of the user are masked within a line, of one with a group the group', () => {
+  test('matches of user patterns are masked within a line; with a group, only the group', () => {
     const own = new Masker({ patterns: ['ACME-[0-9]{6}', 'pin is (\\d+)', 'größe=\\S+'] })
     const masked = own.bytes(Buffer.from('é ACME-123456, pin is 4711\ngröße=12 ende')).toString()
     expect(masked).toBe(`é ${'*'.repeat(11)}, pin is ****\n${'*'.repeat(10)} ende`)
@@ -56,7 +56,7 @@ describe('a command line', () => {
     expect(masker.text(`API_KEY=${invented('k', 20)} npm start`)).toBe(`API_KEY=${'*'.repeat(20)} npm start`)
   })
 
-  test('has the values of options masked that are called secrets', () => {
+  test('has the values of secret options masked', () => {
     const text = 'deploy --token abc123 --password=hunter2 --api-key "k3y" --name web --verbose'
     expect(masker.text(text)).toBe(
       'deploy --token ****** --password=******* --api-key "***" --name web --verbose',
@@ -65,7 +65,7 @@ describe('a command line', () => {
 })
 
 describe('a text that was cut, and says so', () => {
-  // A value with blanks ends with its word on a command line.
+  // On a command line a value with blanks ends with its word.
   const whole = SECRETS.filter((printed) => !shows(masker.text(printed.text), printed))
 
   test.each(whole)('shows nothing of $name', (printed) => {
@@ -130,7 +130,7 @@ describe('JSON', () => {
     for (const count of calls) expect(count).toBeLessThan(5)
   })
 
-  test('shows nothing that lies too deep to be looked at', () => {
+  test('shows nothing that lies too deep', () => {
     let deep: unknown = token
     for (let depth = 0; depth < 150; depth++) deep = { a: deep }
     const text = JSON.stringify(maskJson(masker, deep))
@@ -138,13 +138,13 @@ describe('JSON', () => {
     expect(text).not.toContain(token)
   })
 
-  test('without secrets is the very same', () => {
+  test('without secrets is the same object', () => {
     const value = { a: [{ b: 'c' }], d: null }
     expect(maskJson(masker, value)).toBe(value)
   })
 })
 
-/** Texts in which secrets, innocents and noise stand beside each other. */
+/** Texts that mix secrets, harmless text and noise. */
 const text = fc
   .array(
     fc.oneof(
@@ -209,7 +209,7 @@ test('masking what is masked changes nothing', () => {
   )
 })
 
-test('wherever a read begins and ends, it shows what a read of the whole shows', () => {
+test('a read of any range shows what a read of the whole shows', () => {
   fc.assert(
     fc.property(text, fc.nat(), fc.nat(), (one, a, b) => {
       const whole = Buffer.from(one)
@@ -244,7 +244,7 @@ test.each(SECRETS)(
   },
 )
 
-/** Repeated, each of these once made a scan look back or ahead again and again. */
+/** Repetitions of these once made a scan quadratic. */
 const REPEATED = [
   '=',
   ':',

@@ -8,7 +8,7 @@ import { secondSecrets } from './second-blind-corpus.ts'
 
 const MAX_LEAK_RATE = 0.05
 const MAX_FALSE_MASKS_PER_LINE = 1 / 10_000
-/** Sources and manuals without credentials in them, not even as examples. */
+/** Sources and documentation without credentials, even as examples. */
 const REAL_TEXTS = [
   'typescript',
   'vite',

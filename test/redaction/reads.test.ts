@@ -19,7 +19,7 @@ const ALL = SECRETS.map(({ text }) => text).join('\nsome text in between\n')
 const TOGETHER = { secrets: SECRETS.flatMap(({ secrets }) => secrets) }
 
 describe('a log with every secret in it', () => {
-  test('shows none of them, at whatever byte a read begins', async () => {
+  test('shows none of them, for a read from any byte', async () => {
     const log = new LogWriter(tempFolder()).write(ALL)
     const whole = masker.bytes(Buffer.from(ALL))
     for (let from = 0; from < log.end; from += 13) {
@@ -80,7 +80,7 @@ describe('a log with every secret in it', () => {
       })
   })
 
-  test('is whole for whoever may see it', async () => {
+  test('is unmasked for a reader that may see it', async () => {
     const { folder } = new LogWriter(tempFolder()).write(ALL)
     expect((await readRange(folder, 0, 1_000_000)).bytes.toString()).toBe(ALL)
   })
@@ -155,7 +155,7 @@ describe('a log that was read before', () => {
     }
   }
 
-  test('reads the same again in pieces of any size, whatever was read first', async () => {
+  test('reads the same again in pieces of any size, in any order', async () => {
     const whole = text + ALL + text + ALL
     await fc.assert(
       fc.asyncProperty(
@@ -185,7 +185,7 @@ describe('a log that was read before', () => {
     expect(await readAll(folder, knowing, 100_000)).not.toContain(secret)
   })
 
-  test('is not looked through again where it was clean, and is where it was not', async () => {
+  test('is not scanned again where it was clean, and is where it was not', async () => {
     const clean = new CleanRanges()
     const { folder } = new LogWriter(tempFolder()).write(`${text}${ALL}\n${text}`)
     await readAll(folder, { ...FINAL, lookedThrough: clean }, 100_000)
@@ -196,7 +196,7 @@ describe('a log that was read before', () => {
     expect(clean.reach(masker, 'another', 0)).toBe(0)
   })
 
-  test('reads while it grows, before its end and behind it, as if nobody had read it before', async () => {
+  test('reads the same while it grows, before and after its end, as a first read', async () => {
     const key = SECRETS.flatMap(({ text }) => (text.includes('PRIVATE KEY') ? [text] : []))
     const begunBefore = key.map((text) => text.slice(text.indexOf('\n') + 1))
     const value = 'correct-horse-battery-staple'
@@ -208,7 +208,7 @@ describe('a log that was read before', () => {
     )
     const written = fc.record({
       text: piece,
-      // How much of it is there when it is read.
+      // How much has been written when it is read.
       first: fc.double({ min: 0, max: 1, noNaN: true }),
       stream: fc.constantFrom('stdout' as const, 'stderr' as const),
       size: fc.constantFrom(5_000, 70_000, 256 * 1024, 1024 * 1024),
@@ -246,7 +246,7 @@ describe('a log that was read before', () => {
   ])('%s that becomes one behind the end of its process is masked', async (_, before, after) => {
     const masking = { ...FINAL, masker: new Masker({ values: ['correct-horse-battery-staple-0123456789'] }) }
     const size = 1_000
-    // So that the first half is the end of a page.
+    // So that a page ends with the first half.
     const rest = size - ((text.length + before.length) % size)
     const log = new LogWriter(tempFolder()).write(`${text}${'.'.repeat(rest - 1)}\n${before}`)
     const lookedThrough = new CleanRanges()
@@ -258,14 +258,14 @@ describe('a log that was read before', () => {
   })
 })
 
-test('what is no secret reads as it was written', async () => {
+test('text without secrets reads as it was written', async () => {
   const text = INNOCENTS.join('\n')
   const { folder } = new LogWriter(tempFolder(), { segmentBytes: 5_000 }).write(text)
   const poll = { maxChars: 1_000_000, ansi: 'keep', ended: true, masking: FINAL } as const
   expect((await readSince(folder, 0, poll)).text).toBe(text)
 })
 
-test('the rest of a key whose beginning is not kept any more is masked up to its end', async () => {
+test('the rest of a key whose beginning was removed is masked up to its end', async () => {
   const key = SECRETS.find(({ name }) => name.includes('RSA'))
   if (key === undefined) throw new Error('There is no such key')
   const caps = { headBytes: 100, tailBytes: 2_000, segmentBytes: 500 }
@@ -276,7 +276,7 @@ test('the rest of a key whose beginning is not kept any more is masked up to its
   for (let at = behind.offset; ; ) {
     const { bytes, next } = await readRange(folder, at, 10_000, FINAL)
     if (next === at) break
-    // The line that the gap cut through has no beginning to know it by.
+    // The line at the gap has lost the beginning that identifies it.
     text += bytes.toString()
     at = next
   }

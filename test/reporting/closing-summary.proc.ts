@@ -6,11 +6,11 @@ import { expect, onTestFinished, test } from 'vitest'
 
 const project = join(import.meta.dirname, '../..')
 
-/** This project's own settings. Only the database server is left out: it takes its time to start. */
+/** This project's settings, without the database server, which starts slowly. */
 const WITHOUT_POSTGRES = `import config from ${JSON.stringify(join(project, 'vitest.config.ts'))}
   export default { ...config, test: { ...config.test, globalSetup: [] } }`
 
-/** Passes at the second try in the same file only: the module lives through both. */
+/** Passes when retried in the same file, because the module stays loaded. */
 const FLAKY = `let tries = 0
   test('is flaky', () => { if (++tries === 1) throw new Error('first try\\nand more') })`
 const FAILS = `test('fails', () => { throw new Error('no') })`
@@ -19,7 +19,7 @@ const SKIPS = `test('skips', ({ skip }) => skip('needs a moon'))
   test.skip('is skipped', () => {})`
 const PASSES = `test('passes', () => {})`
 
-test('a run closes with why tests were skipped, which needed a second try, and the counts', async () => {
+test('a run ends with the reasons of skipped tests, the retried tests, and the counts', async () => {
   const folder = folderWith({ 'one.proc.ts': [FLAKY, PASSES], 'two.test.ts': [SKIPS] })
   const { code, lines } = await run('vitest', ['run', ...under(folder)])
   expect(code).toBe(0)
@@ -38,7 +38,7 @@ test('a test that starts no OS process is not retried', async () => {
   expect(lines.at(-1)).toBe('0 passed, 1 failed, 0 skipped')
 })
 
-test('a file that cannot be loaded counts as failed, and tests that a name does not select are told apart', async () => {
+test('a file that fails to load counts as failed, and deselected tests are counted separately', async () => {
   const folder = folderWith({ 'one.test.ts': [PASSES, FAILS], 'two.test.ts': [`throw new Error('broken')`] })
   const { code, lines } = await run('vitest', ['run', ...under(folder), '-t', 'passes'])
   expect(code).toBe(1)
@@ -48,7 +48,7 @@ test('a file that cannot be loaded counts as failed, and tests that a name does 
   ])
 })
 
-test('repeated runs are added up, and a test that needed its second try twice fails them', async () => {
+test('repeated runs are added up, and a test that was retried twice fails them', async () => {
   const folder = folderWith({ 'one.proc.ts': [FLAKY, PASSES] })
   const { code, lines, logs } = await repeat('2', folder)
   expect(code).toBe(1)
@@ -64,7 +64,7 @@ test('repeated runs are added up, and a test that needed its second try twice fa
   expect(readFileSync(join(logs, 'run-2.log'), 'utf8')).toContain('2 passed, 0 failed, 0 skipped')
 })
 
-test('a second try in one run is told, and fails nothing', async () => {
+test('a retry in one run is reported, and fails nothing', async () => {
   const folder = folderWith({ 'one.proc.ts': [FLAKY] })
   const { code, lines } = await repeat('1', folder)
   expect(lines).toContain('  1 × test/one.proc.ts > is flaky')
@@ -94,7 +94,7 @@ async function repeat(runs: string, folder: string) {
   return { code, lines, logs }
 }
 
-/** A folder of tests that vitest can run under this project's own settings. */
+/** A folder of tests that Vitest can run with this project's settings. */
 function folderWith(files: Record<string, readonly string[]>): string {
   const folder = mkdtempSync(join(tmpdir(), 'reeve-summary-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -120,7 +120,7 @@ function run(program: string, args: string[]) {
   })
 }
 
-/** Without what the vitest that runs this test says to the programs below it. */
+/** The environment without the variables of the Vitest that runs this test. */
 function outerEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(

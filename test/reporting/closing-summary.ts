@@ -1,6 +1,6 @@
 /**
- * A vitest reporter that closes a run with what the default one does not tell: why each test was skipped, and
- * which tests passed at their second try only. Its last line is `N passed, N failed, N skipped`.
+ * A Vitest reporter that adds what the default one leaves out: why each test was skipped, and which tests passed only
+ * when retried. Its last line is `N passed, N failed, N skipped`.
  *
  * With REEVE_TEST_RECORD=<file>, one line of JSON per run is appended to that file (`RunRecord`), so that
  * several runs can be added up.
@@ -8,7 +8,7 @@
 import { appendFileSync } from 'node:fs'
 import type { Reporter, SerializedError, TestCase, TestModule, Vitest } from 'vitest/node'
 
-/** What became of one run. */
+/** The results of one run. */
 export interface RunRecord {
   readonly passed: number
   readonly failed: readonly Failure[]
@@ -65,7 +65,7 @@ function linesOf({ passed, failed, retried, skipped }: RunRecord): string[] {
   ]
 }
 
-/** A test annotates itself when it had to do with weaker evidence than on other machines. */
+/** A test annotates itself if this machine allows only weaker evidence. */
 function notesOf(tests: readonly TestCase[]): string[] {
   return tests.flatMap((test) => test.annotations().map(({ message }) => `note: ${nameOf(test)}: ${message}`))
 }
@@ -86,7 +86,7 @@ function failureOf(test: TestCase): Failure {
   return { test: nameOf(test), error: firstLine(test.result().errors?.[0]) }
 }
 
-/** Errors of a file that could not be loaded, and of hooks around all its tests. */
+/** Errors of a file that failed to load, and of its hooks. */
 function failuresOutsideTests(module: TestModule): Failure[] {
   const suites = [module, ...module.children.allSuites()]
   return suites.flatMap((suite) =>
@@ -105,7 +105,7 @@ function nameOf(test: TestCase): string {
 interface SomeError {
   readonly name?: string
   readonly message: string
-  /** Of a SuppressedError: what was thrown first, before clean-up failed too. */
+  /** Of a SuppressedError: the first error, before the clean-up failed, too. */
   readonly suppressed?: unknown
 }
 

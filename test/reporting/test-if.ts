@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type TestContext, type TestOptions, test } from 'vitest'
 
-/** What several test files need; one wording each, so that the summary counts them together. */
+/** Shared reasons with one wording each, so that the summary counts them together. */
 export const NEEDS_CGROUP = 'needs a cgroup v2 that this user may divide'
 export const NEEDS_MOUNT = 'needs the right to mount a small disk'
 export const NEEDS_PRLIMIT = 'needs prlimit'
@@ -11,7 +11,7 @@ export const NEEDS_USER_NAMESPACE = 'needs the right to make a user namespace (u
 /** Sets resource limits of another program. */
 export const hasPrlimit = existsSync('/usr/bin/prlimit') || existsSync('/bin/prlimit')
 
-/** Registers tests that need something a machine may not have; where it is missing, they are skipped for `reason`. */
+/** Registers tests with a requirement; without it they are skipped with `reason`. */
 export function testIf(isThere: boolean, reason: string) {
   return (name: string, run: (context: TestContext) => void | Promise<void>, options: TestOptions = {}) =>
     test(name, options, (context) => {

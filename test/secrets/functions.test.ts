@@ -44,7 +44,7 @@ async function serving(values: Readonly<Record<string, string>>, store = tempSto
   return { reeve, seen }
 }
 
-test('tools and durable functions are given the variables of their environment, with the values of secrets', async () => {
+test('tools and durable functions get the variables of their environment, with the values of secrets', async () => {
   const { reeve, seen } = await serving({ npm: CANARY })
   const { envRef } = await reeve.putEnvironment(environmentOf({ MODE: 'fast', TOKEN: { secret: 'npm' } }))
   for (const kind of LOOKS) {
@@ -60,7 +60,7 @@ test('tools and durable functions are given the variables of their environment, 
   expect(seen).toEqual([given, {}, given, {}])
 })
 
-test('a process that names a secret which is not set fails before its code is begun, and says which', async () => {
+test('a process that names an unset secret fails before its code starts, and names the secret', async () => {
   const { reeve, seen } = await serving({ npm: CANARY })
   const { envRef } = await reeve.putEnvironment(
     environmentOf({
@@ -80,7 +80,7 @@ test('a process that names a secret which is not set fails before its code is be
   expect(seen).toEqual([])
 })
 
-test('the value of a secret is masked wherever the process that was given it repeats it', async () => {
+test('the value of a secret is masked wherever its process repeats it', async () => {
   const { reeve } = await serving({ npm: CANARY })
   const { envRef } = await reeve.putEnvironment(environmentOf({ TOKEN: { secret: 'npm' } }))
   const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'tell' }, envRef })

@@ -36,14 +36,14 @@ test('a secret is read by name until it is removed, and a list has names alone',
   expect(file.read()).toEqual({ 'a.key-2': 'two\nlines' })
 })
 
-test('the file is for its owner alone, and no draft of it is left', () => {
+test('the file is readable by its owner alone, and no draft of it is left', () => {
   const home = homePaths(tempFolder())
   new SecretFile(home).set('TOKEN', CANARY)
   expect(statSync(home.secrets).mode & 0o777).toBe(0o600)
   expect(readdirSync(home.folder).sort()).toEqual(['secrets.json', 'secrets.json.lock'])
 })
 
-test('what one program sets the other one reads at once', () => {
+test('one program reads at once what another one sets', () => {
   const home = homePaths(tempFolder())
   const daemon = new SecretFile(home)
   expect(daemon.read()).toEqual({})
@@ -53,7 +53,7 @@ test('what one program sets the other one reads at once', () => {
   expect(daemon.read()).toEqual({})
 })
 
-test('a file that others can read or write is refused, also when its rights change under a reader, and read once they are mended', () => {
+test('a file that others can read or write is refused, also after its mode changes, and is read once that is fixed', () => {
   const home = homePaths(tempFolder())
   const file = new SecretFile(home)
   file.set('TOKEN', CANARY)
@@ -83,7 +83,7 @@ testIf(process.getuid?.() === 0, 'needs root, to give a file away')(
   },
 )
 
-test('a file that holds something else is refused, without a word of its content', () => {
+test('a file without valid secrets is refused, and the error quotes none of its content', () => {
   const home = homePaths(tempFolder())
   const file = new SecretFile(home)
   const contents = [CANARY, `{"version":1,"secrets":{"A":"${CANARY}"}}`, `{"${CANARY}":1}`, '[]']
@@ -96,7 +96,7 @@ test('a file that holds something else is refused, without a word of its content
   }
 })
 
-test('names and values that no variable could have are refused, and nothing is set', () => {
+test('names and values that no variable can have are refused, and nothing is set', () => {
   const home = homePaths(tempFolder())
   const file = new SecretFile(home)
   const wrong: [string, string][] = [

@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, request } from 'node:http'
 import type { Daemon } from '../../src/daemon/up.ts'
 
-/** Which door, and what is said at it. */
+/** The listener and the content of a request. */
 export interface Asking {
   /** The Unix socket, unless a token or a URL is given. */
   readonly token?: string | null
@@ -16,7 +16,7 @@ export interface Said {
   readonly headers: IncomingHttpHeaders
   readonly bytes: Buffer
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came back
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads the raw answer
   readonly json: any
 }
 

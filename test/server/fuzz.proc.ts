@@ -8,7 +8,7 @@ import { type VerbName, verbs } from '../../src/verbs/reeve.ts'
 import { TempReeve } from '../temp-reeve.ts'
 import { ask } from './ask.ts'
 
-/** How long all of it may take; what is not tried by then is tried another day. */
+/** The time limit of the whole test; remaining cases are left out. */
 const BUDGET_MS = 12_000
 /** No answer may take longer. A wait that is asked for may: those have short times here. */
 const ANSWER_MS = 30_000

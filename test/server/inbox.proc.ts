@@ -64,7 +64,7 @@ test('an inbox is a stream from any offset on, with notices that are done', asyn
   await told(daemon, 'one')
   const { json, headers } = await first
   expect(json).toMatchObject([{ payload: { name: 'one' } }])
-  // What is done, and the end of an output, may be told otherwise the next time.
+  // A notice that is done, and the end of an output, may read differently the next time.
   expect(headers).not.toHaveProperty('etag')
   const next = String(headers['stream-next-offset'])
   await ask(daemon, 'POST /v1/inbox/acknowledge', {

@@ -32,7 +32,7 @@ async function idle(daemon: Daemon) {
 test('connections without a token do not keep out clients that have one', async () => {
   const { daemon, agent } = await begin()
   const idlers = await Promise.all(Array.from({ length: 600 }, () => idle(daemon)))
-  // Whoever shows a token is let in; the others make room.
+  // A connection with a token is accepted; those without one are evicted.
   for (const token of [daemon.token, agent])
     expect((await ask(daemon, 'GET /v1/whoami', { token })).status).toBe(200)
   expect((await ask(daemon, 'GET /v1/status')).status).toBe(200)

@@ -53,7 +53,7 @@ async function openAll(daemon: Daemon, pid: string, token: string) {
   return { answers, screen }
 }
 
-/** A stream of events that has begun just ends; whoever asks again is told why. */
+/** A started stream of events just ends; the next request is told why. */
 const DENIED = ['403 denied', '403 denied', '403 denied', '403 denied', '200', '200']
 
 test('losing a grant ends waits, streams and terminals at once, with the reason', async () => {

@@ -26,7 +26,7 @@ test('every verb is in the document, at its route and under its name', () => {
   expect(document.openapi).toBe('3.1.0')
 })
 
-test('each operation has a name of its own, names its path parameters, and can be refused', () => {
+test('each operation has a unique name, its path parameters and its refusals', () => {
   const ids = operations.map(({ operationId }) => operationId)
   expect(new Set(ids).size).toBe(ids.length)
   for (const { path, parameters = [] } of operations) {

@@ -11,7 +11,7 @@ import { TempReeve } from '../temp-reeve.ts'
 
 const READ_VERBS = (Object.keys(verbs) as VerbName[]).filter((name) => verbs[name].needs === 'read').sort()
 
-/** Every row of every table, and every file that says how far somebody has read. */
+/** Every row of every table, and every file with a read position. */
 function contents(home: TempReeve['home']): Record<string, unknown> {
   const db = new DatabaseSync(home.store, { readOnly: true })
   try {
@@ -26,7 +26,7 @@ function contents(home: TempReeve['home']): Record<string, unknown> {
   }
 }
 
-/** A holder renews its own row, whoever reads. */
+/** A holder renews its own row, independent of reads. */
 function withoutTimes(rows: Record<string, unknown>[]): unknown[] {
   return rows.map(({ renewed_at: _, expires_at: __, ...row }) => ({ ...row }))
 }
@@ -66,7 +66,7 @@ async function settled(): Promise<{
     ...{ kind: 'command', owner },
     spec: { run: 'echo up; sleep 300', ready: { log: 'up' } },
   })
-  // The host waits: whoever is told of the end has not heard of it yet.
+  // The host waits: the notified session has not seen the end yet.
   await user.wait({ pid: record.pid })
   await user.wait({ pid: server.pid, ready: true })
   const { notices } = await user.notices({ scope: 'session:s1' })
@@ -126,7 +126,7 @@ test('a read token changes no table and no read position, whichever actor it act
     for await (const _ of acting.follow({ filter: { pid } })) break
   }
   expect(contents(temp.home)).toEqual(before)
-  // Only what is about everybody is out of reach of a session and a process.
+  // A session or a process reaches everything but global facts.
   expect(refused.filter((line) => line.startsWith('host'))).toEqual([])
   expect(refused.filter((line) => !line.endsWith(' denied'))).toEqual([])
   const { notices } = await user

@@ -7,7 +7,7 @@ import { until } from '../keeper/client.ts'
 /** A terminal as a client has it: frames in order, text as JSON. */
 export class Screen {
   readonly ws: WebSocket
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads the raw answer
   readonly told: any[] = []
   bytes = Buffer.alloc(0)
   closed: { code: number; reason: string } | undefined

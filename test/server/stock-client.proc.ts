@@ -137,7 +137,7 @@ test('at a gap the stock client gets 410 and the next offset; our client continu
   }
 })
 
-/** As a program would that uses the stock client: what is gone is noted, and passed. */
+/** Uses the stock client as a program would: gaps are noted and skipped. */
 async function readPastGaps(options: ReturnType<typeof reading>) {
   const gaps: unknown[] = []
   let text = ''

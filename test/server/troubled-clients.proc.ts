@@ -8,7 +8,7 @@ import { ask } from './ask.ts'
 
 const doors = ['socket', 'tcp'] as const
 
-/** A connection on which anything may be said, and what came back. */
+/** A raw connection, and what came back on it. */
 class Wire {
   readonly socket: Socket
   said = ''
@@ -173,7 +173,7 @@ test('a wait may be silent for longer than the stall limit', async () => {
   expect(waited.json).toMatchObject({ type: 'ended', record: { outcome: { exitCode: 4 } } })
 })
 
-test('requests on one connection, sent at once, are answered in order', async () => {
+test('pipelined requests on one connection are answered in order', async () => {
   const { daemon } = await started({})
   const wire = new Wire(daemon, 'socket')
   const one = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`

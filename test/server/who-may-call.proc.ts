@@ -78,7 +78,7 @@ test('each role may call its verbs and no others', async () => {
   const spawn = { kind: 'external', spec: { description: 'elsewhere' } }
   expect((await ask(daemon, 'GET /v1/processes', { token: read })).status).toBe(200)
   expect(await code(read, 'POST /v1/processes', spawn)).toBe('forbidden')
-  // Reeve signals what it tracks: a PID is for the host to name, over the socket or with an admin token.
+  // Reeve signals tracked processes, so only the host may name a PID, over the socket or with an admin token.
   const { token: agent } = tokens.create({ role: 'agent', session: 'tracker' })
   for (const token of [read, operate, agent])
     expect(await code(token, 'POST /v1/track', { osPid: process.ppid })).toBe('forbidden')

@@ -5,7 +5,7 @@ import type { InputOf, OutputOf, VerbName } from 'reeve'
 
 const PROGRAM = fileURLToPath(new URL('../fixtures/daemon.ts', import.meta.url))
 
-/** The daemon said no. */
+/** The daemon refused a request. */
 export class Refused extends Error {
   readonly code: string
   constructor({ code, message }: { code: string; message: string }) {
@@ -14,7 +14,7 @@ export class Refused extends Error {
   }
 }
 
-/** A daemon in an OS process of its own that is killed again and again. What was asked of one is asked of the next. */
+/** A daemon in its own OS process that is killed repeatedly. A request that one daemon did not answer goes to the next. */
 export class Daemons {
   readonly #store: string
   readonly #commands: object
@@ -24,7 +24,7 @@ export class Daemons {
   #isOver = false
   #started = 0
 
-  /** `openFiles`: how many descriptors each, and its keeper, may have open. */
+  /** `openFiles`: how many descriptors each daemon and each keeper may have open. */
   constructor(store: string, commands: object, { openFiles }: { readonly openFiles?: number } = {}) {
     this.#store = store
     this.#commands = commands
@@ -36,17 +36,19 @@ export class Daemons {
     return this.#started
   }
 
-  /** What went wrong in work that nobody waited for. */
+  /** Background failures of all daemons. */
   get troubles(): readonly string[] {
     return this.#troubles
   }
 
-  /** Only for what may be asked twice: a daemon that is killed has done it, or not. */
+  /** Only for repeatable requests: a killed daemon may or may not have carried out the last one. */
   async call<Name extends VerbName>(verb: Name, input: InputOf<Name>): Promise<OutputOf<Name>> {
     for (;;) {
       const daemon = await this.#daemon
       const answer = await daemon.ask(verb, input)
       if (answer !== GONE) return answer as OutputOf<Name>
+      // No daemon follows the last one: without this the loop would never yield.
+      if (this.#isOver) throw new Error('The soak is over')
     }
   }
 
@@ -54,7 +56,7 @@ export class Daemons {
     return this.#daemon
   }
 
-  /** `kill -9`, and starts the next. Answers with how many spawns it was in the middle of. */
+  /** Kills the daemon with SIGKILL and starts the next. Returns how many spawns were under way. */
   async kill(): Promise<number> {
     const daemon = await this.#daemon
     const spawning = daemon.asking('spawn')
@@ -66,7 +68,7 @@ export class Daemons {
     return spawning
   }
 
-  /** No more of them. */
+  /** Kills the last daemon; no other is started. */
   async end(): Promise<void> {
     this.#isOver = true
     const daemon = await this.#daemon.catch(() => null)
@@ -135,18 +137,18 @@ class Daemon {
     await this.#gone
   }
 
-  /** Comes back when it is ready. One that ends by itself fails whoever asks. */
+  /** Resolves when the daemon is ready. A daemon that ends by itself fails all its requests. */
   #listen(onTrouble: (trouble: string) => void): Promise<void> {
     let complaint = ''
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       complaint = `${complaint}${text}`.slice(-4_000)
     })
-    // What is written to one that was killed is asked of the next.
+    // A request that was written to a killed daemon goes to the next.
     this.#child.stdin?.on('error', () => {})
     return new Promise((resolve, reject) => {
       const lines = createInterface({ input: this.#child.stdout as NodeJS.ReadableStream })
       lines.on('line', (line) => {
-        // The last line of one that was killed may be cut.
+        // The last line of a killed daemon may be cut.
         if (!line.endsWith('}')) return
         const said = JSON.parse(line) as Record<string, unknown>
         if ('ready' in said) resolve()

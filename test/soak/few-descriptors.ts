@@ -18,7 +18,7 @@ export interface FewDescriptorsReport {
   readonly problems: readonly string[]
 }
 
-/** What daemon and keeper may have open, each. */
+/** The descriptor limit of daemon and keeper, each. */
 export const OPEN_FILES = 256
 
 type Spec = Extract<InputOf<'spawn'>, { kind: 'command' }>['spec']
@@ -36,8 +36,8 @@ const GRACE_MS = 1_000
 const END_MS = 60_000
 
 /**
- * More commands than daemon and keeper have descriptors for: one too many is refused with its own code, and what runs can be
- * ended all the time.
+ * Starts more commands than daemon and keeper have descriptors for: commands beyond the limit are refused with
+ * `too_many_commands`, and running ones can always be killed.
  */
 export async function soakFewDescriptors(options: FewDescriptorsOptions): Promise<FewDescriptorsReport> {
   const soaked = new SoakFolder()
@@ -82,7 +82,7 @@ class Run {
     return { ...this.#counts, problems: this.#problems }
   }
 
-  /** Until it was refused a few times, which is when there is no room for one more. */
+  /** Spawns until a few spawns in a row were refused. */
   async #spawnUntilFull(until: number): Promise<void> {
     for (let refusals = 0; refusals < 3 && Date.now() < until + 60_000; ) {
       const { spec } = this.#random.weighted(SPECS, ({ weight }) => weight)

@@ -20,10 +20,10 @@ const DISK_BYTES = 64 * MiB
 const ROOM_MS = { least: 500, most: 4_000 }
 const FULL_MS = { least: 500, most: 4_000 }
 const RETRY_MS = 100
-/** How long a call may go on failing when there is space again. */
+/** How long a call may keep failing after there is space again. */
 const LATEST_MS = 60_000
 const SORTS = ['pipe', 'tagged', 'terminal'] as const
-/** What a caller is told while the disk is full, or the daemon is replaced. Each may be asked again. */
+/** Refusals while the disk is full or the daemon is replaced. Each request may be repeated. */
 const PASSING = new Set([
   'store_full',
   'store_busy',
@@ -61,7 +61,7 @@ export interface FullDiskReport {
   readonly problems: readonly string[]
 }
 
-/** A command, and what it does outside of Reeve: a line in a file of its own when it begins, and one before it ends. */
+/** A command and its effects outside of Reeve: it writes a line to its own file when it begins, and one before it ends. */
 interface Piece {
   readonly key: string
   readonly lines: number
@@ -71,8 +71,8 @@ interface Piece {
 }
 
 /**
- * Commands run in a home on a small disk, with store and logs. The disk is filled and freed again and again, and daemons are
- * killed, also while it is full. What happened is counted from outside, and each record is compared with it.
+ * Runs commands in a home on a small disk, with store and logs. The disk is filled and freed repeatedly, and daemons are
+ * killed, also while it is full. Each record is compared with the effects of its command.
  */
 export async function fullDiskSoak(options: FullDiskOptions): Promise<FullDiskReport> {
   const folder = mkdtempSync(join(tmpdir(), 'reeve-full-disk-'))
@@ -124,7 +124,7 @@ class Run {
     const { minutes, commands, say } = this.#options
     await this.#startDaemon()
     this.#keeper = this.#keeperNow()
-    // A keeper with nothing to keep may go while there is no daemon. This one has to stay.
+    // A keeper without programs may exit while there is no daemon. This command keeps it alive.
     const { record: kept } = await this.#patiently((reeve) => reeve.spawn(SLEEPING))
     this.#counts.made += 1
     const begun = Date.now()
@@ -132,7 +132,7 @@ class Run {
     try {
       const filling = this.#fillAndFree(begun + minutes * 60_000)
       const working = Array.from({ length: commands }, () => this.#work())
-      // One that fails ends the others, too.
+      // The first failure ends the others, too.
       await Promise.all([filling, ...working]).finally(() => {
         this.#isOver = true
       })
@@ -150,7 +150,7 @@ class Run {
   async remove(): Promise<void> {
     this.#isOver = true
     this.#isRemoved = true
-    // One that is on its way comes all the same.
+    // A daemon that is starting cannot be stopped before it is ready.
     const daemon = await this.#starting?.catch(() => this.#daemon)
     await this.#reeve?.close()
     if (daemon !== undefined) await endForCertain(identityOf(daemon))
@@ -256,7 +256,7 @@ echo "${key} $i ${'.'.repeat(40)}"; [ $((i%${every})) -eq 0 ] && sleep 0.1; done
     this.#ended.add(pid)
   }
 
-  /** The end of a command waits 5 s for the disk to take its last output. What is held back longer comes later. */
+  /** The end of a command waits 5 s for the disk to accept its last output. Output that is held back longer comes later. */
   async #printed(pid: string, { outcome }: ProcessRecord): Promise<string> {
     const { outputBytes = 0 } = Object(outcome?.result) as { readonly outputBytes?: number }
     for (const until = Date.now() + LATEST_MS; ; ) {
@@ -286,7 +286,7 @@ echo "${key} $i ${'.'.repeat(40)}"; [ $((i%${every})) -eq 0 ] && sleep 0.1; done
     }
   }
 
-  /** Asks again while the disk is full or the daemon is replaced. */
+  /** Repeats a request while the disk is full or the daemon is replaced. */
   async #patiently<Answer>(ask: (reeve: Reeve) => Promise<Answer>): Promise<Answer> {
     for (const until = Date.now() + LATEST_MS; ; ) {
       try {
@@ -301,14 +301,14 @@ echo "${key} $i ${'.'.repeat(40)}"; [ $((i%${every})) -eq 0 ] && sleep 0.1; done
     }
   }
 
-  /** It is the one of the beginning. */
+  /** Checks that the first keeper is still alive. */
   #lookAtKeeper(): void {
     const keeper = this.#keeperNow()
     if (keeper?.id !== this.#keeper?.id || keeper === undefined || !isAlive(keeper))
       this.#problems.push('the keeper ended by itself')
   }
 
-  /** Each process ended once, and nothing runs any more. */
+  /** Checks that each process ended once, and that nothing runs. */
   async #lookAtAll(): Promise<void> {
     const ends = new Map<string, number>()
     for (let after = 0; ; ) {
@@ -335,7 +335,7 @@ echo "${key} $i ${'.'.repeat(40)}"; [ $((i%${every})) -eq 0 ] && sleep 0.1; done
       const { identity } = homeAt(this.#home.commands, PROTOCOL).keeper
       return JSON.parse(readFileSync(identity, 'utf8')) as KeeperIdentity
     } catch {
-      // It has gone, or none was started.
+      // It has exited, or none was started.
       return undefined
     }
   }
@@ -354,7 +354,7 @@ function homeIdIn(path: string): string | undefined {
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as { id: string }).id : undefined
 }
 
-/** What is wrong with how a piece ended, what it printed, and what it did outside. */
+/** Problems with the outcome, the output or the effects of a command. */
 function wrongIn(
   { key, lines, code, effects }: Piece,
   { outcome }: ProcessRecord,
@@ -366,7 +366,7 @@ function wrongIn(
   const { status, exitCode, reason } = outcome
   if (reason === 'failed_start')
     return did.length === 0 ? [] : ['it did something, though it was never begun']
-  // `Terminated` is what a shell says when its child was killed.
+  // A shell prints `Terminated` when its child was killed.
   const printed = text.split(/\r?\n/).filter((line) => !isKilled || line !== 'Terminated')
   const rest = printed.pop() ?? ''
   const wrongLine = printed.findIndex((line, at) => !line.startsWith(`${key} ${at + 1} .`))

@@ -1,10 +1,10 @@
 /**
- * Commands by the hundred under a daemon that is killed every second: `npm run soak -- --minutes 2 [--keeper] [--seed n]`.
- * With --full-disk the home is on a small disk that is filled and freed again and again.
- * The last line says whether every line, every exit code and every outcome is right, and so does the exit code.
+ * Runs hundreds of commands under a daemon that is killed every second: `npm run soak -- --minutes 2 [--keeper] [--seed n]`.
+ * With --full-disk the home is on a small disk that is filled and freed repeatedly.
+ * The last line and the exit code say whether every line, every exit code and every outcome is right.
  *
- * `--few-descriptors` runs more commands than daemon and keeper may have descriptors for. `--quick-commands n` says what they have in
- * memory while so many commands come and go.
+ * `--few-descriptors` runs more commands than daemon and keeper have descriptors for. `--quick-commands n` reports the memory
+ * of daemon and keeper while n commands come and go.
  */
 import { parseArgs } from 'node:util'
 import { canMount } from '../small-disk.ts'
@@ -17,12 +17,12 @@ const HELP = `npm run soak -- [options]
 
   --minutes <n>    how long, 2 by default; 0.2 is 12 seconds
   --keeper         kills keepers too
-  --full-disk      a home on a small disk that is filled again and again; needs the right to mount one
+  --full-disk      a home on a small disk that is filled repeatedly; needs the right to mount one
   --commands <n>   how many run at once, 50 by default; 10 with --full-disk
   --seed <n>       repeats the choices of an earlier run, though not its timing
 
   --few-descriptors   more commands than daemon and keeper have descriptors for, with --minutes and --seed
-  --quick-commands <n>   that many, which end at once; says what daemon and keeper have in memory
+  --quick-commands <n>   n commands that end at once; reports the memory of daemon and keeper
   --snapshots <folder>   with --quick-commands: heap snapshots, at the first report and at the last
 `
 const MAX_PROBLEMS = 20
@@ -42,8 +42,10 @@ const { values } = parseArgs({
 })
 const isFullDisk = values['full-disk']
 const [minutes, seed, commands] = [
-  ...[values.minutes, values.seed, values.commands ?? (isFullDisk ? 10 : 50)].map(Number),
-]
+  values.minutes,
+  values.seed,
+  values.commands ?? (isFullDisk ? 10 : 50),
+].map(Number)
 const isUsable = [minutes, seed, commands].every((value) => Number.isFinite(value)) && Number(commands) >= 1
 if (values.help || !isUsable) {
   process.stdout.write(HELP)
@@ -115,7 +117,7 @@ async function withKills(): Promise<void> {
   }
 }
 
-/** Answers with the exit code. */
+/** Returns the exit code. */
 async function fullDisk(): Promise<number> {
   if (!canMount) {
     say('The soak was not run: it needs the right to mount a small disk.')

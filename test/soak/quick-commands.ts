@@ -12,12 +12,12 @@ import { withCleanUp } from './with-clean-up.ts'
 
 export interface QuickCommandsOptions {
   readonly commands: number
-  /** Heap snapshots of daemon and keeper are written into this folder, at the first report and at the last. */
+  /** A folder for heap snapshots of daemon and keeper, taken at the first and the last report. */
   readonly snapshots?: string
   readonly say: (line: string) => void
 }
 
-/** In MB: all of it as it is, and what is in use of the heap after a collection. */
+/** In MB: the resident set, and the used heap after a collection. */
 export interface Memory {
   readonly rss: number
   readonly heap: number
@@ -35,7 +35,7 @@ const EVERY = 1_000
 const AT_ONCE = 8
 const MB = 1024 * 1024
 
-/** Commands that end at once: says what daemon and keeper have in memory after every thousand of them. */
+/** Runs commands that end at once, and reports the memory of daemon and keeper after every thousand. */
 export async function soakQuickCommands(options: QuickCommandsOptions): Promise<QuickCommandsReport> {
   const folder = mkdtempSync(join(tmpdir(), 'reeve-soak-'))
   const home = join(folder, 'home')
@@ -48,7 +48,7 @@ export async function soakQuickCommands(options: QuickCommandsOptions): Promise<
     REEVE_LISTEN: 'off',
     REEVE_MEMORY_PROBE: probe,
   }
-  // As the command line starts it.
+  // Starts the daemon as the command line does.
   const starting = detach({ home, env, program: PROGRAM })
   let reeve: Reeve | undefined
   return withCleanUp(

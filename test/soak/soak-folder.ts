@@ -13,12 +13,12 @@ import {
 } from '../command/os-processes.ts'
 import { removeCgroups, startTimeOf, until } from '../keeper/client.ts'
 
-/** Node opens one for itself when the first file is watched, and keeps it. */
-const ONCE = 'anon_inode:inotify'
+/** Node opens one when the first file is watched, and keeps it. */
+const OPENED_ONCE = 'anon_inode:inotify'
 
 type Open = ReadonlyMap<string, number>
 
-/** The folder of one soak, and what can be seen of its keeper from outside. */
+/** The folder of one soak, with its store and its keeper. Not a `TempReeve`, because a soak also runs outside of Vitest. */
 export class SoakFolder {
   readonly folder = mkdtempSync(join(tmpdir(), 'reeve-soak-'))
   readonly store = join(this.folder, 'reeve.db')
@@ -28,17 +28,17 @@ export class SoakFolder {
     return { home: this.home.folder, environment: 'inherit', shell: '/bin/sh' } as const
   }
 
-  /** Null where none answers for the folder at this moment. */
+  /** Null while no keeper serves the folder. */
   keeper(): KeeperIdentity | null {
     try {
       return JSON.parse(readFileSync(this.home.keeper.identity, 'utf8')) as KeeperIdentity
     } catch {
-      // Withdrawn, or just being written.
+      // Removed, or just being written.
       return null
     }
   }
 
-  /** What the keeper has open now. What it has more of at the end than when it rested before is a leak. */
+  /** The open descriptors of the keeper. An idle keeper that has more than before leaks. */
   open(): Open {
     const keeper = this.keeper()
     if (keeper === null) throw new Error('There is no keeper')
@@ -49,16 +49,16 @@ export class SoakFolder {
     return existsSync(this.home.identity) ? markedWith(`@${this.#id()}`) : []
   }
 
-  /** What is left of commands that have all ended, while the keeper is still there. */
+  /** What ended commands left behind, while the keeper is still alive. */
   async leftovers(before: Open): Promise<string[]> {
     const look = () => {
       const keeper = this.keeper()
       const zombies = keeper === null ? [] : childrenOf(keeper.osPid).filter(({ state }) => state === 'Z')
       return [
         ...this.programs().map((osPid) => `the program with PID ${osPid} lives on`),
-        ...zombies.map(({ osPid }) => `the keeper has not buried PID ${osPid}`),
+        ...zombies.map(({ osPid }) => `PID ${osPid} is a zombie of the keeper`),
         ...[...this.open()]
-          .filter(([what, count]) => count > (before.get(what) ?? (what === ONCE ? 1 : 0)))
+          .filter(([what, count]) => count > (before.get(what) ?? (what === OPENED_ONCE ? 1 : 0)))
           .map(
             ([what, count]) =>
               `the keeper has ${count} descriptors of ${what}, and had ${before.get(what) ?? 0}`,
@@ -69,12 +69,12 @@ export class SoakFolder {
         ...readdirSync(this.home.live).map((name) => `${name} was not cleared`),
       ]
     }
-    // It is given time to tidy up after the last of them.
+    // The keeper needs time to clean up after the last command.
     await until('nothing is left', () => look().length === 0).catch(() => {})
     return look()
   }
 
-  /** What is left when the last daemon has gone. */
+  /** What is left after the last daemon. */
   async remains(keeper: KeeperIdentity | null): Promise<string[]> {
     const look = () => [
       ...(keeper !== null && isAlive(keeper) ? ['the keeper has not gone'] : []),
@@ -85,7 +85,7 @@ export class SoakFolder {
     return look()
   }
 
-  /** Errors that a keeper met and went on after. */
+  /** Errors after which a keeper went on. */
   complaints(): string[] {
     return readFileSync(this.home.keeper.log, 'utf8')
       .split('\n')

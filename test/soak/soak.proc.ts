@@ -39,18 +39,14 @@ async function soak(...args: string[]): Promise<{ code: number | null; said: str
 
 const TIMES = { timeout: 300_000 }
 
-test(
-  'a short soak holds: commands and terminals under a daemon that is killed again and again',
-  TIMES,
-  async () => {
-    const { code, said } = await soak('--minutes', '0.06', '--commands', '20', '--seed', '1')
-    expect(said.at(-1)).toMatch(/^The soak held: \d+ commands, [1-9]\d* daemons killed/)
-    expect(code).toBe(0)
-  },
-)
+test('a short soak holds while the daemon is killed repeatedly', TIMES, async () => {
+  const { code, said } = await soak('--minutes', '0.06', '--commands', '20', '--seed', '1')
+  expect(said.at(-1)).toMatch(/^The soak held: \d+ commands, [1-9]\d* daemons killed/)
+  expect(code).toBe(0)
+})
 
 testIf(canMount, NEEDS_MOUNT)(
-  'a short soak holds on a disk that is filled again and again',
+  'a short soak holds on a disk that is filled repeatedly',
   async () => {
     const { code, said } = await soak('--full-disk', '--minutes', '0.1', '--commands', '5', '--seed', '3')
     expect(said.at(-1)).toMatch(/^The soak held: [1-9]\d* commands, .*the disk filled [1-9]\d* times/)
@@ -59,14 +55,14 @@ testIf(canMount, NEEDS_MOUNT)(
   TIMES,
 )
 
-test('a short soak holds while keepers are killed too', TIMES, async () => {
+test('a short soak holds while daemons and keepers are killed', TIMES, async () => {
   const { code, said } = await soak('--minutes', '0.08', '--commands', '20', '--seed', '2', '--keeper')
   expect(said.at(-1)).toMatch(/^The soak held: .* [1-9]\d* keepers killed/)
   expect(code).toBe(0)
 })
 
 test(
-  'a short soak with few descriptors holds: what is too much is refused, what runs can be ended',
+  'a short soak with few descriptors refuses excess commands and can kill running ones',
   TIMES,
   async () => {
     const { code, said } = await soak('--minutes', '0.02', '--seed', '3', '--few-descriptors')
@@ -75,7 +71,7 @@ test(
   },
 )
 
-test('a short soak of quick commands says what daemon and keeper have in memory', TIMES, async () => {
+test('a short soak of quick commands reports the memory of daemon and keeper', TIMES, async () => {
   const { code, said } = await soak('--quick-commands', '24')
   expect(said[0]).toMatch(/^0 commands: daemon \d+ MB, heap [\d.]+ MB; keeper \d+ MB, heap [\d.]+ MB$/)
   expect(said.at(-1)).toMatch(/^The soak held: 24 quick commands; daemon .* MB; keeper .* MB\.$/)

@@ -12,9 +12,9 @@ import { anySort, newPiece, type Piece, SORTS, type Sort, wrongIn } from './work
 export interface SoakOptions {
   readonly minutes: number
   readonly seed: number
-  /** Commands that run at once. */
+  /** Concurrent commands. */
   readonly commands: number
-  /** Keepers are killed too. */
+  /** Kills keepers, too. */
   readonly keeper: boolean
   readonly say: (line: string) => void
 }
@@ -23,7 +23,7 @@ export interface SoakReport {
   readonly ended: number
   readonly abandoned: number
   readonly daemonsKilled: number
-  /** Spawns that were under way when a daemon was killed. */
+  /** Spawns that a kill of the daemon interrupted. */
   readonly spawnsCut: number
   readonly keepersKilled: number
   readonly problems: readonly string[]
@@ -35,13 +35,13 @@ interface Done {
 }
 
 const PROGRESS_MS = 5_000
-/** Shorter than the pauses of the commands, so that every sort of moment is met. */
+/** Shorter than the pauses of the commands, so that kills hit every phase of a command. */
 const DAEMON_LIVES_MS = { least: 50, most: 1_000 }
 const KEEPER_LIVES_MS = { least: 2_000, most: 6_000 }
-/** A daemon has taken over, and holds the pipes open, before its keeper is killed. */
+/** After this time a new daemon has taken over and holds the pipes open, so its keeper may be killed. */
 const SETTLED_MS = 400
 
-/** Commands are replaced as they end, while the daemon is killed again and again; then every one of them is looked at. */
+/** Replaces commands as they end while the daemon is killed repeatedly, and then checks each of them. */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const soaked = new SoakFolder()
   const daemons = new Daemons(soaked.store, soaked.commands)
@@ -64,7 +64,7 @@ class Run {
   readonly #counts = { live: 0, daemonsKilled: 0, spawnsCut: 0, keepersKilled: 0 }
   #made = 0
   #isOver = false
-  /** One of daemon and keeper at a time: what neither holds open is lost when its program ends. */
+  /** Kills daemon and keeper one at a time: output that neither holds open is lost when its program ends. */
   #killing: Promise<unknown> = Promise.resolve()
 
   constructor(options: SoakOptions, soaked: SoakFolder, daemons: Daemons) {
@@ -94,7 +94,7 @@ class Run {
     return this.#look(before)
   }
 
-  /** One of each sort, so that what a keeper makes once is made before anything is counted. */
+  /** Runs one command of each sort, so that a keeper's one-time descriptors are open before the count. */
   async #warmUp(): Promise<void> {
     await Promise.all(SORTS.map((sort) => this.#piece(sort)))
     await until('the keeper rests', async () => {
@@ -124,7 +124,7 @@ class Run {
     this.#done.push({ piece, pid })
   }
 
-  /** Types its lines. A write that was cut off is made again, and types nothing twice. */
+  /** Types the lines. An interrupted write is repeated, and types nothing twice. */
   async #feed({ key, lines, sort }: Piece, pid: string): Promise<void> {
     const random = this.#random.fork()
     try {
@@ -136,8 +136,8 @@ class Run {
       if (sort === 'typed') await this.#daemons.call('submit', { pid, text: 'end', seq: lines + 1 })
       else await this.#daemons.call('closeInput', { pid })
     } catch (error) {
-      // Closed already, by the call that was cut off; or lost with its keeper, which its record will say.
-      const expected = ['already_ended', 'input_closed', ...(this.#options.keeper ? KEEPERS_LOSSES : [])]
+      // Closed already by the interrupted call, or lost with its keeper, as its record says.
+      const expected = ['already_ended', 'input_closed', ...(this.#options.keeper ? LOST_KEEPER_CODES : [])]
       if (!(error instanceof Refused && expected.includes(error.code))) throw error
     }
   }
@@ -181,7 +181,7 @@ class Run {
     await turn
   }
 
-  /** By a last daemon, in this OS process. */
+  /** Checks all commands with a last daemon in this OS process. */
   async #look(before: ReadonlyMap<string, number>): Promise<SoakReport> {
     const soaked = this.#soaked
     const reeve = await embed({ store: soaked.store, commands: soaked.commands, onTrouble: () => {} })
@@ -217,10 +217,10 @@ class Run {
   }
 }
 
-/** What is said of a command whose keeper has just died. */
-const KEEPERS_LOSSES = ['no_input', 'outcome_unknown', 'input_full']
+/** Refusals for a command whose keeper has just died. */
+const LOST_KEEPER_CODES = ['no_input', 'outcome_unknown', 'input_full']
 
-/** How many times each process is said to have ended. */
+/** How many `ended` events each process has. */
 async function endsOf(reeve: Reeve): Promise<Map<string, number>> {
   const ends = new Map<string, number>()
   for (let after = 0; ; ) {

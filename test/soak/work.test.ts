@@ -4,23 +4,22 @@ import { Random } from '../simulation/random.ts'
 import { newPiece, type Piece, type Sort, wrongIn } from './work.ts'
 
 type Seen = Pick<ProcessRecord, 'outcome' | 'program'>
+type Outcome = NonNullable<ProcessRecord['outcome']>
 
 const program = {} as NonNullable<ProcessRecord['program']>
-const ended = (exitCode: number) =>
-  ({
-    outcome: { status: 'failed', exitCode, signal: null, reason: null, evidence: null },
-    program,
-  }) as unknown as Seen
-const abandoned = {
-  outcome: {
-    status: 'abandoned',
-    exitCode: null,
-    signal: null,
-    reason: 'keeper_lost',
-    evidence: 'keeper_lost',
-  },
+const ended = (exitCode: number): Seen => ({
+  outcome: outcome({ status: 'failed', exitCode }),
   program,
-} as unknown as Seen
+})
+const abandoned: Seen = {
+  outcome: outcome({ status: 'abandoned', reason: 'keeper_lost', evidence: 'keeper_lost' }),
+  program,
+}
+
+function outcome(known: Partial<Outcome> & Pick<Outcome, 'status'>): Outcome {
+  const none = { exitCode: null, signal: null, reason: null, source: null, result: null, evidence: null }
+  return { ...none, startedAt: 1, endedAt: 2, ...known }
+}
 
 function piece(sort: Sort): Piece {
   return { ...newPiece(7, sort, new Random(1)), lines: 3, code: 9 }
@@ -60,7 +59,7 @@ test('when keepers are killed, what could live on must be whole, and the rest a 
   expect(wrongIn(piece('terminal'), abandoned, cut.replaceAll('\n', '\r\n'), true)).toEqual([])
   expect(wrongIn(piece('terminal'), abandoned, 'w7 1\r\nw7 3\r\n', true)).toHaveLength(1)
   expect(wrongIn(piece('input'), abandoned, `w7 ready\n${cut}`, true)).toEqual([])
-  // It saw the end of its input, and said what it had by then.
+  // It saw the end of its input and printed the sum so far.
   expect(wrongIn(piece('input'), abandoned, 'w7 ready\nw7 1\nw7 sum 1\n', true)).toEqual([])
   expect(wrongIn(piece('input'), abandoned, 'w7 ready\nw7 1\nw7 1\n', true)).toHaveLength(1)
 })

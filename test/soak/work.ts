@@ -1,18 +1,18 @@
 import type { InputOf, ProcessRecord } from 'reeve'
 import type { Random } from '../simulation/random.ts'
 
-/** How a command of the soak is connected: this decides what may become of it when its keeper dies. */
+/** How a command of the soak is connected, which decides its fate when its keeper dies. */
 export const SORTS = ['pipe', 'tagged', 'direct', 'terminal', 'input', 'typed'] as const
 export type Sort = (typeof SORTS)[number]
 
-/** A command that prints numbered lines and their checksum, and ends with a code that is known before. */
+/** A command that prints numbered lines and their checksum, and exits with a predetermined code. */
 export interface Piece {
   readonly key: string
   readonly sort: Sort
   readonly lines: number
   readonly code: number
   readonly request: InputOf<'spawn'>
-  /** Its lines are typed, and it prints them back. */
+  /** Its lines are typed, and it echoes them. */
   readonly isFed: boolean
 }
 

@@ -11,7 +11,7 @@ import { onTestFinished, test } from 'vitest'
 import { MemoryTables } from '../../src/store/memory/open.ts'
 import { places } from '../crash/places.ts'
 
-/** Where several kernels of one test find the same store. */
+/** The address of a store that several kernels of one test share. */
 export type Place = string | MemoryTables | Exclude<EmbedOptions['store'], string>
 
 const STORES: Readonly<Record<string, () => Promise<Place>>> = {
@@ -52,18 +52,18 @@ export async function outcomeOf(reeve: Embedded, pid: string) {
   return ended.record.outcome
 }
 
-/** What the log has of these types, in order. */
+/** The payloads of these event types, in order. */
 export async function logOf(reeve: Embedded, pid: string, ...types: readonly string[]) {
   const { events } = await reeve.events({ pid, limit: 1_000 })
   return events.filter(({ type }) => types.includes(type)).map(({ payload }) => payload)
 }
 
-/** Resolved from outside. */
+/** A promise that the test resolves. */
 export function gate<Value = void>() {
   return Promise.withResolvers<Value>()
 }
 
-/** Says that it was reached, and never comes out. */
+/** Reports that it was reached, and never resolves. */
 export function stuck<Value = null>(reached: { resolve(): void }): Promise<Value> {
   reached.resolve()
   return new Promise(() => {})

@@ -4,7 +4,7 @@ import { gate, outcomeOf, serve, stuck } from './bed.ts'
 
 const WORK = { kind: 'workflow', spec: { workflow: 'work' } } as const
 
-test('a charge between steps is made once, however often the function is begun', async () => {
+test('a charge between steps is made once over all attempts', async () => {
   const store = tempStore()
   const reached = gate()
   const first = await serve(store, async (ctx) => {
@@ -26,7 +26,7 @@ test('a charge between steps is made once, however often the function is begun',
   expect((await second.budget({ pid: record.pid })).used).toEqual({ modelCalls: 1 })
 })
 
-test('a charge inside a step that is begun again after a crash counts once, and each try of it by itself', async () => {
+test('a charge inside a step counts once after a crash, and each retry counts by itself', async () => {
   const store = tempStore()
   const reached = gate()
   const first = await serve(store, async (ctx) =>

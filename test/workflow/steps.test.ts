@@ -147,7 +147,7 @@ onEachStore('a failed step fails in later attempts too, without being run', asyn
   expect(ran).toBe(1)
 })
 
-onEachStore('an error that is not worth another try gets none', async (place) => {
+onEachStore('a terminal error is not retried', async (place) => {
   const reeve = await serve(
     await place(),
     async (ctx) => ctx.step('charge', ({ attempt }) => Promise.reject(new Error(`declined ${attempt}`))),
@@ -277,7 +277,7 @@ onEachStore(
   },
 )
 
-onEachStore('code that ends before it has come to all recorded steps is found too', async (place) => {
+onEachStore('code that ends before all recorded steps is detected, too', async (place) => {
   const store = await place()
   const reached = gate()
   const first = await serve(store, async (ctx) => {
@@ -296,7 +296,7 @@ onEachStore('code that ends before it has come to all recorded steps is found to
   })
 })
 
-onEachStore('a cancelled function hears of it at its next call, and may tidy up', async (place) => {
+onEachStore('a cancelled function learns of it at its next call, and may clean up', async (place) => {
   const reached = gate()
   const tidied = gate<string>()
   const reeve = await serve(await place(), async (ctx) => {
@@ -339,7 +339,7 @@ onEachStore('a paused function begins no step until it is resumed', async (place
   expect(ran).toEqual(['two'])
 })
 
-onEachStore('a call that nobody waits for may fail without harm', async (place) => {
+onEachStore('an unawaited call may fail without harm', async (place) => {
   const unheard: unknown[] = []
   const note = (reason: unknown) => void unheard.push(reason)
   process.on('unhandledRejection', note)
@@ -395,7 +395,7 @@ onEachStore(
   },
 )
 
-onEachStore('what a step did is in the log, though a stop was asked for meanwhile', async (place) => {
+onEachStore('the result of a step is recorded even if a stop was requested meanwhile', async (place) => {
   const [reached, go] = [gate(), gate()]
   const reeve = await serve(
     await place(),
@@ -476,7 +476,7 @@ onEachStore(
   },
 )
 
-onEachStore('code that throws before it has come to all recorded steps was changed', async (place) => {
+onEachStore('code that throws before all recorded steps counts as changed', async (place) => {
   const store = await place()
   const first = await serve(store, async (ctx) => {
     await ctx.step('one', () => 1)
@@ -502,7 +502,7 @@ onEachStore('code that throws before it has come to all recorded steps was chang
   })
 })
 
-onEachStore('steps that changed places are found', async (place) => {
+onEachStore('reordered steps are detected', async (place) => {
   const store = await place()
   const reached = gate()
   const first = await serve(store, async (ctx) => {
@@ -523,7 +523,7 @@ onEachStore('steps that changed places are found', async (place) => {
   })
 })
 
-onEachStore('a history that is longer than one answer may be is replayed whole', async (place) => {
+onEachStore('a history longer than one answer is replayed completely', async (place) => {
   const store = await place()
   const reached = gate()
   const ran: number[] = []
@@ -547,7 +547,7 @@ onEachStore('a history that is longer than one answer may be is replayed whole',
   expect(ran).toHaveLength(20)
 })
 
-onEachStore('code that was changed to wait for its calls in another order is let on', async (place) => {
+onEachStore('code that awaits its calls in another order is accepted', async (place) => {
   const store = await place()
   const [slow, reached] = [gate(), gate()]
   const first = await serve(store, async (ctx) => {

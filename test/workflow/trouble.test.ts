@@ -5,7 +5,7 @@ import { UpsetStore } from './upset-store.ts'
 
 const QUIET = { onTrouble: () => {} }
 
-onEachStore('a store that is away while a function parks delays that, and fails nothing', async (place) => {
+onEachStore('an unreachable store delays parking, and fails nothing', async (place) => {
   const upset = await UpsetStore.at(await place())
   const reeve = await serve(upset.store, (ctx) => ctx.waitForSignal('go'), { parkAfterMs: 50 }, QUIET)
   const pid = await start(reeve)
@@ -18,7 +18,7 @@ onEachStore('a store that is away while a function parks delays that, and fails 
   expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: 'now' })
 })
 
-onEachStore('a store that is away while a function comes to a child fails nothing', async (place) => {
+onEachStore('an unreachable store at the spawn of a child fails nothing', async (place) => {
   const upset = await UpsetStore.at(await place())
   const [reached, go] = [gate(), gate()]
   const tools = { echo: ({ input }: { input: unknown }) => input as string }
@@ -64,7 +64,7 @@ onEachStore('a park whose answer comes late runs nothing twice', async (place) =
   expect(ran).toEqual(['second'])
 })
 
-onEachStore('a park whose answer is lost is a park all the same', async (place) => {
+onEachStore('a park whose answer is lost still counts', async (place) => {
   const upset = await UpsetStore.at(await place())
   let begun = 0
   const code = async (ctx: Parameters<Parameters<typeof serve>[1]>[0]) => {

@@ -93,7 +93,7 @@ onEachStore(
   },
 )
 
-onEachStore('a sleep ends when it is due, though nobody had the function in memory', async (place) => {
+onEachStore('a sleep ends when it is due, even if no kernel has the function in memory', async (place) => {
   const store = await place()
   const reeve = await serve(
     store,
@@ -254,7 +254,7 @@ onEachStore(
   },
 )
 
-onEachStore('a time may have a fraction, and one that nobody lives to see is refused', async (place) => {
+onEachStore('a time may have a fraction, and one in the far future is refused', async (place) => {
   const reeve = await serve(
     await place(),
     async (ctx, ms) => {

@@ -5,23 +5,23 @@ import { count } from '../../verbs/shapes/scalars.ts'
 import { cut, fitting, PAGE_CHARS } from '../page.ts'
 import { tool } from '../tool.ts'
 
-/** Each connection of a session is a reader of this consumer. */
+/** Each connection of a session is one reader of this consumer. */
 const CONSUMER = 'mcp'
 
 export const inbox = tool({
   name: 'inbox',
   title: 'Read the inbox',
   description: [
-    'What happened while you were not looking: processes that have ended and how, are ready, or printed a line that',
-    'you watch for. Look here when you come back. Each is told again until you pass the after of an answer. What you',
-    'waited for with process_wait is not told.',
+    'What happened while you were away: processes that ended and how, became ready, or printed a line that you watch for.',
+    'Read it when you come back. Each notice is repeated until you pass the after of an answer. Results of process_wait',
+    'are left out.',
   ].join(' '),
   searchHint: 'notifications, what happened, what has finished, events while away',
   input: z.strictObject({
     after: count.exactOptional().describe('from an earlier answer: everything up to there has been read'),
     limit: z.number().int().min(1).max(200).default(20).describe('most notices'),
   }),
-  does: 'look',
+  effect: 'read',
   async run({ after, limit }, { perform, session }) {
     return perform(async (acting, id) => {
       const scope = `session:${id}`
@@ -41,17 +41,17 @@ export const inbox = tool({
               })
             ).notices
           : []
-      const told = read.map(shortened)
+      const current = read.map(shortened)
       const older = fitting(before.map(shortened), sizeOf, INBOX_CHARS, 'end')
       const room = INBOX_CHARS - older.reduce((sum, one) => sum + sizeOf(one), 0)
-      const kept = fitting(told, sizeOf, Math.max(0, room))
+      const kept = fitting(current, sizeOf, Math.max(0, room))
       const next = kept.at(-1)?.place ?? after ?? 0
       const more = unread.length - kept.length
       const text = [
         ...(older.length === 0
           ? []
-          : ['Of your session before this one, which has ended:', ...older.map((one) => one.text)]),
-        ...(older.length === 0 || kept.length === 0 ? [] : ['Of this session:']),
+          : ['From your previous session, which has ended:', ...older.map((one) => one.text)]),
+        ...(older.length === 0 || kept.length === 0 ? [] : ['From this session:']),
         ...kept.map((one) => one.text),
         older.length + kept.length === 0
           ? 'Nothing new.'
@@ -64,9 +64,9 @@ export const inbox = tool({
   },
 })
 
-/** How many notices behind the page are counted. */
+/** How many notices after the page are counted. */
 const COUNTED_AHEAD = 50
-/** A page may be empty of news: notices that the turn has seen are left out of it. */
+/** A page may be empty, because it leaves out notices that this turn has seen. */
 const MAX_PAGES = 50
 
 interface Wanted {
@@ -76,9 +76,9 @@ interface Wanted {
   readonly after: number | undefined
 }
 
-/** Reads page after page, until there are more notices than `limit` or no more at all. */
+/** Reads pages until there are more notices than `limit`, or no more. */
 async function readUnseen(acting: ReeveVerbs, { scope, turn, limit, after }: Wanted) {
-  const notices: Told[] = []
+  const notices: Notice[] = []
   const asked = { scope, consumer: CONSUMER, turn, limit: limit + COUNTED_AHEAD }
   let from = after
   for (let pages = 0; pages < MAX_PAGES; pages++) {
@@ -91,13 +91,13 @@ async function readUnseen(acting: ReeveVerbs, { scope, turn, limit, after }: Wan
   return { notices, isAll: false }
 }
 
-/** For the lines around them. */
+/** The rest is for the lines around the notices. */
 const INBOX_CHARS = PAGE_CHARS - 200
 
-type Told = OutputOf<'notices'>['notices'][number]
+type Notice = OutputOf<'notices'>['notices'][number]
 
-/** What it says, without what it is made of; all of that is in the resource of the inbox. */
-function shortened({ place, pid, kind, at, text, scope }: Told) {
+/** The text of a notice, without its facts; those are in the inbox resource. */
+function shortened({ place, pid, kind, at, text, scope }: Notice) {
   const said = kind === 'completion' ? text.replace(`asked by ${scope}`, 'asked by you') : text
   return { place, pid, kind, at: new Date(at).toISOString(), text: cut(said, INBOX_CHARS / 2) }
 }
@@ -108,7 +108,7 @@ function sizeOf({ text }: { readonly text: string }): number {
 
 const REFUSED: readonly string[] = ['denied', 'forbidden']
 
-/** Who may only look goes on from where they say, and is told again when they do not. */
+/** A client that may only read cannot acknowledge: it goes on from `after`, and gets notices again without it. */
 async function acknowledge(acting: ReeveVerbs, scope: string, through: number): Promise<void> {
   try {
     await acting.acknowledge({ scope, consumer: CONSUMER, through })

@@ -12,7 +12,7 @@ export const interrupt = tool({
   name: 'interrupt',
   title: 'Interrupt processes',
   description: [
-    'Asks a process to stop, as Ctrl-C does, or with all: true every process of your session; forces what does not',
+    'Asks a process to stop, as Ctrl-C does, or with all: true every process of your session; kills those that do not',
     'stop. To see how one ended use process_kill.',
   ].join(' '),
   searchHint: 'interrupt, Ctrl-C, stop everything, stop all processes',
@@ -25,9 +25,9 @@ export const interrupt = tool({
     })
     .refine(
       ({ pid, all }) => (pid !== undefined) !== all,
-      'say what to interrupt: give pid, or all: true for every process of your session',
+      'give either pid, or all: true for every process of your session',
     ),
-  does: 'end',
+  effect: 'end',
   async run({ pid, tree: whole, reason: why }, { perform }) {
     const { report, asked } = await perform(async (acting, session) => {
       const scope = pid === undefined ? { session } : { pid: (await acting.show({ pid })).pid }
@@ -49,7 +49,7 @@ export const interrupt = tool({
     const text = [
       ...(signalled.length === 0
         ? []
-        : [`Asked to stop: ${listOf(asked, signalled.length)}.`, 'Next: process_wait tells how each ended.']),
+        : [`Asked to stop: ${listOf(asked, signalled.length)}.`, 'Next: process_wait shows how each ended.']),
       ...(pid === undefined && matched === alreadyEnded.length
         ? ['No process of your session is running.']
         : []),
@@ -74,7 +74,7 @@ export const interrupt = tool({
   },
 })
 
-/** Of each list of pids. */
+/** Per list of pids. */
 const MAX_NAMED = 20
 const MAX_MESSAGE_CHARS = 300
 const MAX_FAILED_CHARS = 2_000

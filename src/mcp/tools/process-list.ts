@@ -5,32 +5,32 @@ import { status } from '../../verbs/shapes/record.ts'
 import { cursor, name } from '../../verbs/shapes/scalars.ts'
 import { listedAs } from '../input-schema.ts'
 import { fitting, PAGE_CHARS } from '../page.ts'
+import { describeProcess } from '../process-sentences.ts'
 import { structuredView, viewOf } from '../process-view.ts'
 import { tool } from '../tool.ts'
-import { sentenceOn } from '../words.ts'
 
-/** For the lines around them. */
+/** The rest is for the lines around the processes. */
 const LIST_CHARS = PAGE_CHARS - 200
 
 export const processList = tool({
   name: 'process_list',
   title: 'List processes',
   description: [
-    'Lists your processes that have not ended, newest first, with ports and budgets. Use it when you come back to a project or have',
-    'lost a pid: what you started before is still there.',
+    'Lists your processes that have not ended, newest first, with ports and budgets. Use it when you come back to a',
+    'project or have lost a pid: earlier processes are still there.',
   ].join(' '),
   searchHint: 'list processes, what is running, background jobs, ports, find pid',
   input: z.strictObject({
     status: listedAs(z.union([z.literal('any'), status, z.array(status).min(1)]).exactOptional(), {
       type: 'string',
       enum: ['any', 'running', 'completed', 'failed', 'cancelled'],
-      description: 'those with this status; any: all of them',
+      description: 'only this status; any: all',
     }),
-    name: name.exactOptional().describe('those with this name'),
+    name: name.exactOptional().describe('only this name'),
     after: cursor.exactOptional().describe('from an earlier answer'),
     limit: z.number().int().min(1).max(200).default(25).describe('most processes'),
   }),
-  does: 'look',
+  effect: 'read',
   async run({ status: wanted, name: called, after, limit }, { perform, structured, session: { turn } }) {
     const statuses = wanted === undefined || wanted === 'any' || Array.isArray(wanted) ? wanted : [wanted]
     const filter = {
@@ -47,7 +47,7 @@ export const processList = tool({
       Math.max(lineOf(one).length, structured ? JSON.stringify(structuredOf(one)).length : 0) + 1
     let page = await list(limit)
     const fit = fitting(page.processes, sizeOf, LIST_CHARS).length
-    // Asked for as many as fit, the list says how to go on behind the last of them.
+    // Listed again with the number that fits, so that `next` points after the last one shown.
     if (fit < page.processes.length) page = await list(fit)
     const { processes, next } = page
     const none = wanted === undefined ? 'No process is running.' : 'No processes.'
@@ -67,10 +67,10 @@ function structuredOf({ record, ...more }: Listed): object {
 
 function lineOf({ record, shared, ports, budget }: Listed): string {
   const sharedText = shared ? ' [shared with you]' : ''
-  return `${sentenceOn({ ...viewOf(record), message: null })}${sharedText}${portsText(ports)}${budgetText(budget)}`
+  return `${describeProcess({ ...viewOf(record), message: null })}${sharedText}${portsText(ports)}${budgetText(budget)}`
 }
 
-/** What has a limit. */
+/** Only amounts with a limit. */
 function budgetText(budget: z.output<typeof budgetShape> | undefined): string {
   const limited = Object.entries(budget?.given ?? {}) as [keyof z.output<typeof amounts>, number][]
   if (budget === undefined || limited.length === 0) return ''

@@ -10,7 +10,7 @@ export const processLog = tool({
   name: 'process_log',
   title: 'Read output',
   description: [
-    'Lines that a process has printed: the last ones, or from a line on, also after its end. To find something in a',
+    'Output lines of a process: the last ones, or from a given line, also after its end. To find something in a',
     'long log use process_search.',
   ].join(' '),
   searchHint: 'read logs, output of process, last lines, tail log, stdout stderr',
@@ -27,7 +27,7 @@ export const processLog = tool({
     raw: z.boolean().default(false).describe('with escape sequences'),
     maxChars,
   }),
-  does: 'look',
+  effect: 'read',
   async run({ pid, line, limit, stream: of, raw, maxChars: most }, { perform, structured }) {
     const from = line === undefined ? 'end' : 'start'
     const read = await perform((acting) =>
@@ -40,7 +40,7 @@ export const processLog = tool({
         ...(of === undefined ? {} : { stream: of }),
       }),
     )
-    // Sizes are those of JSON where that is wanted, and one line may take twice as much there.
+    // Structured content is measured as JSON, where a line may take twice as much.
     const room = outputRoom(most, false)
     const lineRoom = structured ? Math.floor(room / 2) : room
     const mostOfLine = lineRoom - STDERR.length
@@ -73,7 +73,7 @@ export const processLog = tool({
       .filter(({ number, text }) => number + 1 >= first && number < last && text.length > mostOfLine)
       .sort((one, other) => other.text.length - one.text.length)[0]
     const notes = longest === undefined ? [] : [cutNote(longest, structured)]
-    const gap = lost.length === 0 ? '' : '\n[Some of the output is not kept any more.]'
+    const gap = lost.length === 0 ? '' : '\n[Some output was removed.]'
     return {
       structured: { lines, total, earlier, later, lost },
       text: pageOf({ head: `${where}${gap}`, body: lines.map(shown).join('\n'), notes }, most),

@@ -1,29 +1,29 @@
 import * as z from 'zod'
 import { processRef } from '../../verbs/shapes/scalars.ts'
 import { maxChars, outputRoom, pageOf } from '../page.ts'
+import { describeProcess } from '../process-sentences.ts'
 import { tool } from '../tool.ts'
-import { readUnread, shown, structuredUnread } from '../unread.ts'
-import { sentenceOn } from '../words.ts'
+import { partsOf, readUnread, structuredUnread } from '../unread.ts'
 
 export const processPoll = tool({
   name: 'process_poll',
   title: 'Look at a process',
   description: [
-    'How a process is now, and what it has printed since you last looked. Answers at once. To wait use process_wait;',
+    'Shows the status of a process and its output since your last read. Answers at once. To wait use process_wait;',
     'to read older output again, process_log or process_search.',
   ].join(' '),
   searchHint: 'process status, new output, check background command, is it still running',
   input: z.strictObject({ pid: processRef.describe('pid or name'), maxChars }),
-  does: 'look',
+  effect: 'read',
   async run({ pid, maxChars: most }, { perform, session, structured }) {
     const room = outputRoom(most, structured)
     const unread = await perform((acting) => readUnread(acting, pid, { room, turn: session.turn, session }))
     const { process } = unread
-    const { above, body, notes } = shown(unread)
+    const { above, body, notes } = partsOf(unread)
     const uptimeMs = Math.max(0, (process.endedAt ?? Date.now()) - (process.startedAt ?? Date.now()))
     return {
       structured: { ...structuredUnread(unread), uptimeMs },
-      text: pageOf({ head: `${sentenceOn(process)}${above}`, body, notes }, most),
+      text: pageOf({ head: `${describeProcess(process)}${above}`, body, notes }, most),
     }
   },
 })

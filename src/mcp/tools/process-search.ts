@@ -3,10 +3,10 @@ import { search } from '../../verbs/search.ts'
 import { stream } from '../../verbs/shapes/output.ts'
 import { count, processRef } from '../../verbs/shapes/scalars.ts'
 import { cutAround, fitting, maxChars, outputRoom, pageOf } from '../page.ts'
+import { counted } from '../process-sentences.ts'
 import { tool } from '../tool.ts'
-import { counted } from '../words.ts'
 
-/** A line of minified code says no more for being whole. */
+/** Longer lines, such as minified code, are cut. */
 const LINE_CHARS = 500
 
 const { text, pattern, ignoreCase, context } = search.input.shape
@@ -26,8 +26,8 @@ export const processSearch = tool({
   name: 'process_search',
   title: 'Search output',
   description: [
-    'Finds lines in everything a process has printed, by text or RE2 pattern, with context around them. For long',
-    'logs: errors of a build, one request of a server.',
+    'Finds lines in all output of a process, by text or RE2 pattern, with context around them. For long logs: errors of',
+    'a build, one request of a server.',
   ].join(' '),
   searchHint: 'search logs, grep output, find errors in build log',
   input: z
@@ -35,7 +35,7 @@ export const processSearch = tool({
       pid: processRef.describe('pid or name'),
       text: text.describe('text in the line'),
       pattern: pattern.describe('or an RE2 pattern'),
-      ignoreCase: ignoreCase.describe('of letters'),
+      ignoreCase: ignoreCase.describe('ignore case'),
       context: context.describe('lines before and after each'),
       from: count.default(0).describe('byte to begin at: "more" of an answer'),
       stream: stream.exactOptional().describe('needs output: tagged in process_start'),
@@ -46,10 +46,10 @@ export const processSearch = tool({
       ({ text, pattern }) => (text === undefined) !== (pattern === undefined),
       'give either text or pattern',
     ),
-  does: 'look',
+  effect: 'read',
   async run({ maxChars: most, ...asked }, { perform, structured }) {
     const answer = await perform((acting) => acting.search({ ...asked, ansi: 'render' }))
-    // Sizes are those of JSON where that is wanted, and one line may take twice as much there.
+    // Structured content is measured as JSON, where a line may take twice as much.
     const room = outputRoom(most, false)
     const lineRoom = structured ? Math.floor(room / 2) : room
     const short = ({ number, text, stream }: Found, at = 0): Found => ({
@@ -75,7 +75,7 @@ export const processSearch = tool({
         ? 'No line matches.'
         : `${totalIsLeast ? 'At least ' : ''}${counted(total, 'line matches', 'lines match')}.`
     const more = next === null ? '' : ` More: from: ${next}`
-    const gap = lost.length === 0 ? '' : '\n[Some of the output is not kept any more.]'
+    const gap = lost.length === 0 ? '' : '\n[Some output was removed.]'
     return {
       structured: { matches, total, totalIsLeast, next, lost },
       text: pageOf({ head: `${said}${more}${gap}`, body: matches.map(shown).join('\n') }, most),

@@ -4,10 +4,10 @@ import type { OutputOf } from '../../verbs/reeve.ts'
 import { commandSpec } from '../../verbs/shapes/command-spec.ts'
 import { lifetime } from '../../verbs/shapes/record.ts'
 import { registration } from '../../verbs/shapes/registration.ts'
-import { begunOrTask, startOrTaskMs } from '../begun.ts'
 import { listedAs, unlisted } from '../input-schema.ts'
 import { maxChars } from '../page.ts'
 import type { ProcessView } from '../process-view.ts'
+import { startAnswerOrTask, startOrTaskMs } from '../start-answer.ts'
 import { tool } from '../tool.ts'
 
 const spec = commandSpec.shape
@@ -21,7 +21,7 @@ const input = z
     run: spec.run.describe('shell command line: npm test'),
     argv: spec.argv.describe('or program and arguments, without a shell'),
     cwd: asked.cwd.describe('absolute folder; your workspace by default'),
-    name: asked.name.describe('short name that works like a pid: web'),
+    name: asked.name.describe('short name to use like a pid: web'),
     env: unlisted(spec.env),
     passEnv: unlisted(spec.passEnv),
     pty: spec.pty.describe('a terminal: for REPLs and full-screen programs'),
@@ -33,7 +33,7 @@ const input = z
     output: z
       .enum(['merged', 'tagged'])
       .exactOptional()
-      .describe('tagged: stdout and stderr can be read apart'),
+      .describe('tagged: stdout and stderr can be read separately'),
     timeoutMs: spec.timeoutMs.describe('end it if it runs longer'),
     ready: listedAs(spec.ready, {
       type: 'object',
@@ -47,13 +47,13 @@ const input = z
     }),
     watch: listedAs(spec.watch, {
       type: 'array',
-      description: 'lines that the inbox tells of',
+      description: 'lines that make an inbox notice',
       items: { type: 'object', description: 'one of', properties: LINE },
     }),
     notify: unlisted(spec.notify),
     restart: listedAs(spec.restart, {
       type: 'object',
-      description: 'start it again when it has ended by itself',
+      description: 'start it again after it ended by itself',
       properties: { on: { type: 'string', enum: ['failure', 'always'], description: 'when' } },
       required: ['on'],
     }),
@@ -61,7 +61,7 @@ const input = z
     lifetime: lifetime
       .extract(['session', 'detached'])
       .default('session')
-      .describe('session: ended an hour after you are gone; detached: runs until killed'),
+      .describe('session: ends an hour after you leave; detached: runs until killed'),
     allowance: unlisted(asked.allowance),
     waitMs: startOrTaskMs,
     maxChars,
@@ -75,13 +75,13 @@ export const processStart = tool({
   description: [
     'Runs a command and answers with its output. A fast one finishes in this call, with its exit code. A slow one (server,',
     'build, tests, watcher, REPL) goes on in the background under a pid, even when you end, and all output is kept: use',
-    'process_wait (its end, or a line), process_poll (what is new), process_write, process_kill. Do not add & or nohup.',
+    'process_wait (its end, or a line), process_poll (new output), process_write, process_kill. Do not add & or nohup.',
   ].join(' '),
   searchHint:
     'run command, run tests, long running command, background process, dev server, build, watcher, shell, terminal, REPL',
   alwaysLoad: true,
   input,
-  does: 'change',
+  effect: 'change',
   startsDaemon: true,
   async run(
     { waitMs, maxChars: most, name, cwd, lifetime: lives, idempotencyKey, allowance, ...command },
@@ -95,7 +95,7 @@ export const processStart = tool({
         spec: command,
         owner: { session },
         lifetime: lives,
-        // Makes it safe to ask again when the daemon goes down before it has answered.
+        // Makes the spawn safe to repeat if the daemon dies before it answers.
         idempotencyKey: key,
         ...(allowance === undefined ? {} : { allowance }),
         ...(name === undefined ? {} : { name }),
@@ -103,7 +103,7 @@ export const processStart = tool({
       })
       const isRepeated = type === 'existing' && idempotencyKey !== undefined
       const warned = warning !== undefined ? warningOf(warning) : isRepeated ? REPEATED : {}
-      return begunOrTask(acting, record, { waitMs, maxChars: most, ...warned }, call)
+      return startAnswerOrTask(acting, record, { waitMs, maxChars: most, ...warned }, call)
     })
   },
 })
@@ -131,15 +131,16 @@ function warningOf(warning: NonNullable<OutputOf<'spawn'>['warning']>): {
     case 'unknown_variables':
       return {
         notes: () => [
-          `Note: of passEnv these variables are not set: ${warning.names.slice(0, 20).join(', ')}.`,
+          `Note: these variables of passEnv are not set: ${warning.names.slice(0, 20).join(', ')}.`,
         ],
         more: { unknownVariables: warning.names.slice(0, 20) },
       }
   }
 }
 
-/** A name means the newest process that lives. */
+/** A name refers to the newest live process. */
 function sameNameNote(other: string, { endedAt, restartedAs }: ProcessView): string {
-  if (endedAt !== null && restartedAs === null) return `Note: the name means ${other} again, which goes on.`
-  return `Note: ${other} has this name, too, and goes on: the name means ${restartedAs ?? 'the new one'} now.`
+  if (endedAt !== null && restartedAs === null)
+    return `Note: the name refers to ${other} again, which still runs.`
+  return `Note: ${other} has this name, too, and still runs: the name refers to ${restartedAs ?? 'the new one'} now.`
 }

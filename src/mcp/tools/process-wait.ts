@@ -6,12 +6,12 @@ import { maxChars, outputRoom } from '../page.ts'
 import { waitTask } from '../process-tasks.ts'
 import { tool } from '../tool.ts'
 import { readUnread } from '../unread.ts'
-import { awaitedIn, waitedFor } from '../waited.ts'
+import { awaitedIn, waitAnswer } from '../wait-answer.ts'
 
 const { pid, until, ready } = wait.input.shape
 
 const DEFAULT_MS = 30_000
-/** How long a wait that may become a task is held before it does. */
+/** How long a call waits before it becomes a task. */
 const HELD_MS = 1_000
 
 export const processWait = tool({
@@ -40,9 +40,9 @@ export const processWait = tool({
     timeoutMs: duration.max(3_600_000).exactOptional().describe('30000 by default, up to an hour'),
     maxChars,
   }),
-  does: 'look',
+  effect: 'read',
   async run({ pid: asked, until: what, ready: isReady, timeoutMs, maxChars: most }, call) {
-    const { perform, session, signal, waiting, takesTasks, structured, patienceLeft } = call
+    const { perform, session, signal, waiting, takesTasks, structured, msLeft } = call
     return perform(async (acting) => {
       const wanted = {
         ...(what === undefined ? {} : { until: what }),
@@ -59,20 +59,20 @@ export const processWait = tool({
       const mostMs = timeoutMs ?? DEFAULT_MS
       const by = Date.now() + mostMs
       const isTask = takesTasks && mostMs > HELD_MS
-      const allowedMs = Math.min(mostMs, patienceLeft())
+      const allowedMs = Math.min(mostMs, msLeft())
       let waited = await wait(isTask ? HELD_MS : allowedMs)
       if (isTask && waited.type === 'timed_out') {
-        // The end comes in its time. A line may never come, so that is not waited for without an end.
+        // The end comes some day. A line may never come, so a wait for one has a deadline.
         const unbounded = what === undefined && timeoutMs === undefined
         const task = waitTask(waited.record, session, { by: unbounded ? null : by, ...wanted })
         if (task !== null) return { task }
-        waited = await wait(Math.min(Math.max(0, by - Date.now()), patienceLeft()), waited.record.pid)
+        waited = await wait(Math.min(Math.max(0, by - Date.now()), msLeft()), waited.record.pid)
       }
       const room = outputRoom(most, structured)
-      // By now a restart may have its name.
+      // The name may refer to a restarted process by now.
       const pid = waited.type === 'interrupted' ? asked : waited.record.pid
       const unread = await readUnread(acting, pid, { room, turn: session.turn, session })
-      return waitedFor(waited, unread, {
+      return waitAnswer(waited, unread, {
         maxChars: most,
         afterMs: allowedMs,
         leftMs: mostMs - allowedMs,

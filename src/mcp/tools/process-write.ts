@@ -4,13 +4,13 @@ import { duration, processRef } from '../../verbs/shapes/scalars.ts'
 import { submit } from '../../verbs/submit.ts'
 import { wait } from '../../verbs/wait.ts'
 import { maxChars, outputRoom, pageOf } from '../page.ts'
+import { describeProcess } from '../process-sentences.ts'
 import { waitForReply } from '../reply.ts'
 import { tool } from '../tool.ts'
-import { readUnread, shown, structuredUnread } from '../unread.ts'
-import { lastPrinted, printedText, settledText } from '../waited.ts'
-import { sentenceOn } from '../words.ts'
+import { partsOf, readUnread, structuredUnread } from '../unread.ts'
+import { lastPrinted, printedText, settledText } from '../wait-answer.ts'
 
-/** What comes first is often an echo: the answer follows at once. */
+/** The first output is often an echo; the reply follows at once. */
 const SETTLE_MS = 150
 const untilShape = wait.input.shape.until.unwrap().shape
 
@@ -18,15 +18,15 @@ export const processWrite = tool({
   name: 'process_write',
   title: 'Type into a process',
   description: [
-    'Types into a process that has a terminal (pty) or an open input (stdin: pipe), waits a moment and answers with what',
-    'it printed. Set enter for a line. Keys: "\\u0003" is Ctrl-C, "\\u001b" Escape, "\\u001b[A" the up arrow. With until it',
+    'Types into a process that has a terminal (pty) or an open input (stdin: pipe), waits a moment and answers with its',
+    'output. Set enter for a line. Keys: "\\u0003" is Ctrl-C, "\\u001b" Escape, "\\u001b[A" the up arrow. With until it',
     'waits for the next prompt or answer.',
   ].join(' '),
   searchHint: 'type input, send keys, answer prompt, write to stdin, REPL',
   input: z
     .strictObject({
       pid: processRef.describe('pid or name'),
-      text: submit.input.shape.text.default('').describe('what to type, as it is'),
+      text: submit.input.shape.text.default('').describe('text to type, unchanged'),
       enter: z.boolean().default(false).describe('press Enter after it'),
       end: z.boolean().default(false).describe('close its input after it; in a terminal: Ctrl-D'),
       until: z
@@ -47,9 +47,9 @@ export const processWrite = tool({
       ({ text, enter, end }) => text !== '' || enter || end,
       'there is nothing to type: give text, enter or end',
     ),
-  does: 'change',
+  effect: 'change',
   async run({ pid, text, enter, end, until, waitMs, maxChars: most }, call) {
-    const { perform, session, signal, waiting, structured, patienceLeft } = call
+    const { perform, session, signal, waiting, structured, msLeft } = call
     return perform(async (acting) => {
       const typed = enter
         ? await acting.submit({ pid, text })
@@ -57,9 +57,9 @@ export const processWrite = tool({
           ? null
           : await acting.write({ pid, text })
       if (end) await acting.closeInput({ pid })
-      // Anything counts as a reply unless the caller says what does.
+      // Without `until`, any output counts as a reply.
       const anything = typed === null ? {} : { until: { pattern: '\\S', from: typed.end } }
-      const timeoutMs = Math.min(waitMs, patienceLeft())
+      const timeoutMs = Math.min(waitMs, msLeft())
       const waited = await waiting(
         { totalMs: timeoutMs, message: `waiting for ${pid} to answer` },
         typed === null || until === undefined
@@ -70,7 +70,7 @@ export const processWrite = tool({
       signal.throwIfAborted()
       const matched = until === undefined ? null : waited.type === 'matched'
       const room = outputRoom(most, structured)
-      // By now a restart may have its name.
+      // The name may refer to a restarted process by now.
       const ref = waited.type === 'interrupted' ? pid : waited.record.pid
       const unread = await readUnread(acting, ref, { room, turn: session.turn, session })
       const finished = unread.process.endedAt !== null
@@ -78,12 +78,12 @@ export const processWrite = tool({
         until !== undefined && waited.type === 'matched' ? lastPrinted(waited.line.text, until.text) : null
       const missing = finished
         ? settledText('ended', 'line', finished)
-        : 'The reply you wait for has not come yet. '
+        : 'The awaited reply has not come yet. '
       const happened = line === null ? (matched === false ? missing : '') : printedText(line)
-      const { above, body, notes } = shown(unread)
+      const { above, body, notes } = partsOf(unread)
       return {
         structured: { matched, ...(line === null ? {} : { line }), ...structuredUnread(unread) },
-        text: pageOf({ head: `${happened}${sentenceOn(unread.process)}${above}`, body, notes }, most),
+        text: pageOf({ head: `${happened}${describeProcess(unread.process)}${above}`, body, notes }, most),
       }
     })
   },

@@ -66,7 +66,7 @@ export async function survivesKillDuringCall({ call, reeve, folder, door }: Cell
   await reeve.restartDaemon()
   await writeFile(gate, 'news\n')
   const result = await cutOff
-  // `reeve mcp` repeats the request to the next daemon. Over HTTP nobody does: the model is told of an error.
+  // `reeve mcp` repeats the request to the next daemon. Over HTTP no client does: the model gets an error.
   if (door === 'stdio') expect(result).toMatch(/exit code 7.*got news/s)
   else expect(result).not.toContain('got news')
   expect(await call('process_wait', { pid: 'gated' })).toContain('exit code 7')

@@ -8,7 +8,7 @@ import type { Driver, Setup } from './drivers/driver.ts'
 import type { ScriptedModel } from './model/scripted-model.ts'
 
 /** Where a client works, and who its model is. */
-interface Place {
+interface Workspace {
   readonly folder: string
   readonly path: string
   readonly model: ScriptedModel
@@ -30,7 +30,7 @@ export class RunningClient {
   static start(
     driver: Driver,
     command: readonly string[],
-    { folder, path, model, ...setup }: Setup & Place,
+    { folder, path, model, ...setup }: Setup & Workspace,
   ): RunningClient {
     const { args, env } = driver.prepare(setup, 'Do what the test says.')
     const tmp = join(setup.home, 'tmp')

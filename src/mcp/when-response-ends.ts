@@ -1,5 +1,5 @@
-/** The same response, and a word when it is over: at once where it is whole, else when its stream has ended or was dropped. */
-export function untilOver(response: Response, over: () => void): Response {
+/** Calls `over` when the response has ended: at once if it is no stream, else when the stream ends or is cancelled. */
+export function whenResponseEnds(response: Response, over: () => void): Response {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
   if (!isStream || response.body === null) {
     over()

@@ -1,25 +1,25 @@
 import type { OutputOf } from '../verbs/reeve.ts'
 import { pageOf } from './page.ts'
+import { describeProcess, firstLine, duration as inWords } from './process-sentences.ts'
 import type { Answer } from './tool-result.ts'
-import { shown, structuredUnread, type Unread } from './unread.ts'
-import { firstLine, duration as inWords, sentenceOn } from './words.ts'
+import { partsOf, structuredUnread, type Unread } from './unread.ts'
 
 const LINE_CHARS = 300
 
 export interface WaitAsked {
   readonly maxChars: number
-  /** Its end, unless this says something else. */
+  /** What was awaited; the end by default. */
   readonly awaited?: 'line' | 'ready'
-  /** The text that a line was to have. */
+  /** The awaited text of a line. */
   readonly text?: string
-  /** For how long it was waited; null where that is not known. */
+  /** How long the wait lasted; null if unknown. */
   readonly afterMs: number | null
-  /** What is left of the time that was asked for: the answer had to come before it was over. */
+  /** What is left of the requested time, if the answer had to come earlier. */
   readonly leftMs?: number
 }
 
-/** What a wait came to, and what is new meanwhile. */
-export function waitedFor(waited: OutputOf<'wait'>, unread: Unread, asked: WaitAsked): Answer {
+/** Answers with the result of a wait and the new output. */
+export function waitAnswer(waited: OutputOf<'wait'>, unread: Unread, asked: WaitAsked): Answer {
   const answer = waited.type === 'interrupted' ? 'timed_out' : waited.type
   const line = waited.type === 'matched' ? lastPrinted(waited.line.text, asked.text) : null
   const { process } = unread
@@ -30,22 +30,22 @@ export function waitedFor(waited: OutputOf<'wait'>, unread: Unread, asked: WaitA
       : line === null
         ? settledText(answer, asked.awaited, finished)
         : printedText(line)
-  const { above, body, notes } = shown(unread)
-  const page = { head: `${happened}${sentenceOn(process)}${above}`, body, notes }
+  const { above, body, notes } = partsOf(unread)
+  const page = { head: `${happened}${describeProcess(process)}${above}`, body, notes }
   return {
     structured: { answer, line, finished, ...structuredUnread(unread) },
     text: pageOf(page, asked.maxChars),
   }
 }
 
-/** What a wait that is over came to, where that is not said by how the process is. */
+/** The result of a finished wait, as far as the status of the process does not say it. */
 export function settledText(
   answer: Exclude<OutputOf<'wait'>['type'], 'interrupted' | 'timed_out'>,
   awaited: 'line' | 'ready' | undefined,
   finished: boolean,
 ): string {
   if (answer === 'ready') return finished ? 'It was ready, and has ended since. ' : 'It is ready. '
-  if (answer === 'not_ready') return 'It was not ready in the time it was given. '
+  if (answer === 'not_ready') return 'It was not ready in time. '
   if (answer === 'matched' || awaited === undefined) return ''
   return awaited === 'line' ? 'It ended without printing that. ' : 'It ended and was never ready. '
 }
@@ -54,7 +54,7 @@ export function printedText(line: string): string {
   return `Printed: ${firstLine(line, LINE_CHARS)}\n`
 }
 
-/** What a wait waits for, other than the end. */
+/** What a wait waits for, unless that is the end. */
 export function awaitedIn({
   until,
   ready,
@@ -75,7 +75,7 @@ function notYet({ afterMs, leftMs = 0 }: WaitAsked): string {
   return `Not yet: waited ${inWords(afterMs)}.${left} `
 }
 
-/** Of a line that was printed over itself, a progress bar: the last that fits. */
+/** The last matching version of a line that was overwritten with `\\r`, as progress bars are. */
 export function lastPrinted(line: string, wanted: string | undefined): string {
   const versions = line.split('\r').filter((version) => version.trim() !== '')
   const last = versions.findLast((version) => wanted === undefined || version.includes(wanted))

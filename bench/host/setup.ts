@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import type { Reeve } from '../../src/index.ts'
 import type { Built } from './build.ts'
 
-/** Where a measurement takes place. */
-export interface Site {
-  /** Of the build: its keeper starts as a user's does. */
+/** What the measurements of a run share. */
+export interface Setup {
+  /** From the build, so that its keeper starts as a user's does. */
   readonly embed: typeof import('../../src/index.ts').embed
   readonly built: Built
   readonly folder: string
@@ -17,14 +17,14 @@ export interface Embedded {
   close(): Promise<void>
 }
 
-export function freshFolder({ folder }: Site, name: string): string {
+export function freshFolder({ folder }: Setup, name: string): string {
   return mkdtempSync(join(folder, `${name}-`))
 }
 
 /** Reeve in this OS process, on a new SQLite file, with nothing set that a user would not have set. */
-export async function openReeve(site: Site): Promise<Embedded> {
-  const folder = freshFolder(site, 'reeve')
-  const reeve = await site.embed({
+export async function openReeve(setup: Setup): Promise<Embedded> {
+  const folder = freshFolder(setup, 'reeve')
+  const reeve = await setup.embed({
     store: join(folder, 'reeve.db'),
     commands: { home: join(folder, 'home') },
   })
@@ -43,7 +43,7 @@ export async function openReeve(site: Site): Promise<Embedded> {
   }
 }
 
-/** As those do who call `child_process` with `shell: true`. */
+/** As `child_process` with `shell: true` does it. */
 export function command(line: string, more: { readonly pty?: boolean; readonly keepBytes?: number } = {}) {
   return { kind: 'command' as const, spec: { argv: ['/bin/sh', '-c', line], ...more } }
 }

@@ -1,17 +1,17 @@
 import { isAbsolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ReeveError } from '../core/errors.ts'
-import { real } from './client.ts'
+import { realFolder } from './client.ts'
 
 const HEADER = 'reeve-folder'
 
-/** The folder that a client names in the URL (`?folder=`) or in a header, as a path or a `file:` URL. */
-export function askedFolder(request: Request): string | null {
+/** The folder that a request names in its URL (`?folder=`) or in a header, as a path or a `file:` URL. */
+export function requestedFolder(request: Request): string | null {
   const given = new URL(request.url).searchParams.get('folder') || request.headers.get(HEADER)
   if (given === null || given === '') return null
   const folder = pathOf(given)
   if (folder === null) throw notAbsolute(given)
-  return real(folder)
+  return realFolder(folder)
 }
 
 function pathOf(given: string): string | null {
@@ -26,7 +26,7 @@ function pathOf(given: string): string | null {
 function notAbsolute(given: string): ReeveError {
   return new ReeveError(
     'bad_request',
-    `The folder of an MCP client must be an absolute path, and ${JSON.stringify(given)} is not.`,
+    `The folder of an MCP client must be an absolute path; ${JSON.stringify(given)} is not one.`,
     'Give a path that begins with /, or a file: URL: /mcp?folder=/home/me/project.',
     { details: { folder: given } },
   )
@@ -35,29 +35,29 @@ function notAbsolute(given: string): ReeveError {
 const NAME_IT =
   'name the folder in the URL of the server (/mcp?folder=/path/of/project) or in the header Reeve-Folder.'
 
-/** A client has roots, and did not say which: to act in another session than the next time would be worse than to act in none. */
+/** Without its roots the client would act in one session now and in another one later. No session is better. */
 export function rootsUnanswered(): ReeveError {
   return new ReeveError(
     'folder_unknown',
-    'This client declares roots, and did not answer when it was asked for them: its workspace folder is not known.',
-    `Try again in a moment. If that does not help, tell the user that the client does not answer roots/list; over HTTP, ${NAME_IT}`,
+    'This client declares roots but did not answer roots/list: its workspace folder is unknown.',
+    `Try again in a moment. If it fails again, tell the user that the client does not answer roots/list; over HTTP, ${NAME_IT}`,
   )
 }
 
-/** A stream of updates is opened by a request that cannot be answered with a question for the roots. */
+/** The request that opens a stream of updates cannot be answered with a question. */
 export function subscriptionFolderUnknown(): ReeveError {
   return new ReeveError(
     'folder_unknown',
-    'A subscription needs to know the workspace folder, and cannot ask the client for its roots.',
+    'A subscription needs the workspace folder and cannot ask the client for its roots.',
     `To subscribe, ${NAME_IT}`,
   )
 }
 
-/** For what a client without a folder asks for, where only a folder would tell. */
+/** For requests that need a folder, from a client that named none. */
 export function folderUnknown(what: string): ReeveError {
   return new ReeveError(
     'folder_unknown',
-    `${what}: this client tells of no workspace folder.`,
-    `Give cwd to process_start, and the pid of a process elsewhere. Better: ${NAME_IT}`,
+    `${what}: this client named no workspace folder.`,
+    `Give cwd to process_start, and a whole pid to the other tools. Better: ${NAME_IT}`,
   )
 }

@@ -1,22 +1,22 @@
 import type { ProcessView } from './process-view.ts'
 
-/** An end that lies further back than this is told with how long ago it was. */
+/** For an older end the sentence says how long ago it was. */
 const LONG_AGO_MS = 60_000
 
-/** One line on where a process is or how it ended, for the model to read, and what went wrong below it. */
-export function sentenceOn(process: ProcessView, now = Date.now()): string {
+/** One line about the status or the end of a process, and its error message below. */
+export function describeProcess(process: ProcessView, now = Date.now()): string {
   const { pid, name, what, message } = process
   const called = name === null ? pid : `${pid} (${name})`
   const trouble = message === null ? '' : `\n${message.trim()}`
   return `${called} ${stateOf(process, now)}: ${firstLine(what)}${trouble}`
 }
 
-/** What a command has left running counts as part of it: the same tool ends it. */
+/** OS processes that a command left running belong to it: the same tool ends them. */
 export function leftBehindNote({ leftBehind, pid }: ProcessView): string[] {
   if (leftBehind === 0) return []
   const were = counted(leftBehind, 'child process was', 'child processes were')
   return [
-    `When it ended, ${were} still running in the background; process_kill with pid ${pid} ends what is left of that, process_poll shows what it prints.`,
+    `When it ended, ${were} still running in the background; process_kill with pid ${pid} ends them, process_poll shows their output.`,
   ]
 }
 
@@ -33,7 +33,7 @@ function stateOf(process: ProcessView, now: number): string {
   return `${status}${details === '' ? '' : ` (${details})`}${took}${ago}${restartText(process)}`
 }
 
-/** The status `queued` says only that it may be started: a model would take that for being ready for use. */
+/** The status `ready` means that it may be started. A model would read it as ready for use. */
 function startText({ startsAt }: ProcessView, now: number): string {
   if (startsAt === null) return 'has not started yet'
   return startsAt > now ? `starts again in ${duration(startsAt - now)}` : 'is about to start again'
@@ -59,7 +59,7 @@ export function firstLine(text: string, most = 120): string {
   return isWhole ? line : `${line.slice(0, most)}…`
 }
 
-/** `1 line matches`, `3 lines match`: the verb goes with the number, too. */
+/** `1 line matches`, `3 lines match`: the verb agrees with the number. */
 export function counted(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`
 }

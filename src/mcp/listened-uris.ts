@@ -1,5 +1,5 @@
-/** The resources that a request to listen names, in the modern era. Anything else names none. */
-export function listenedTo(message: unknown): string[] {
+/** The resource URIs of a `subscriptions/listen` request (modern era); none for any other message. */
+export function listenedUris(message: unknown): string[] {
   const { method, params } = Object(message) as { method?: unknown; params?: unknown }
   if (method !== 'subscriptions/listen') return []
   const { resourceSubscriptions } = Object(Object(params).notifications) as {

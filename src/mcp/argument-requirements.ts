@@ -3,10 +3,10 @@ import type { PlainSchema } from './input-schema.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** The validator's own messages; every other one was written for this argument. */
+/** Messages of the validator. Every other message was written for its argument. */
 const GENERIC = /^(Invalid input|Invalid option|Too big|Too small)/
 
-/** What the argument must be, in words for a model. `plain` is how the argument is listed. */
+/** Describes what an argument must be, for a model. `plain` is the listed schema of the argument. */
 export function requirementOf(issue: Issue, plain: PlainSchema | undefined): string {
   if (!GENERIC.test(issue.message)) return issue.message
   switch (issue.code) {
@@ -25,7 +25,7 @@ export function requirementOf(issue: Issue, plain: PlainSchema | undefined): str
   }
 }
 
-/** Of the forms that a union allows, the one that was meant: it has all members that were given. */
+/** The issues of the union member that the caller meant: the one that knows all given members. */
 export function meantIssues(issue: Issue): readonly Issue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const meant = issue.errors.find((issues) =>

@@ -28,7 +28,7 @@ test('an interrupt names the processes that it asked to stop, and the next step'
 })
 
 for (const [way, connect] of Object.entries(WAYS)) {
-  test(`over ${way} the inbox does not tell of ends that process_kill and process_restart have answered with`, async () => {
+  test(`over ${way} the inbox leaves out ends that process_kill and process_restart have answered with`, async () => {
     await using temp = new TempReeve()
     const reeve = await temp.embed()
     const client = await connect(reeve, { era: 'modern' })
@@ -49,7 +49,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
   })
 }
 
-test('the inbox says "by you" of what the agent itself has interrupted', async () => {
+test('the inbox says "by you" for processes that the agent interrupted', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const client = await WAYS.stdio(reeve, { era: 'modern' })

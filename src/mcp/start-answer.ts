@@ -2,53 +2,53 @@ import type { ProcessRecord } from '../core/process/record.ts'
 import type { OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 import { duration } from '../verbs/shapes/scalars.ts'
 import { outputRoom, pageOf } from './page.ts'
+import { describeProcess } from './process-sentences.ts'
 import { processTask } from './process-tasks.ts'
 import type { ProcessView } from './process-view.ts'
-import type { Call, GoesOn } from './tool.ts'
+import type { Call, TaskAnswer } from './tool.ts'
 import type { Answer } from './tool-result.ts'
-import { readUnread, shown, structuredUnread } from './unread.ts'
-import { settledText } from './waited.ts'
-import { sentenceOn } from './words.ts'
+import { partsOf, readUnread, structuredUnread } from './unread.ts'
+import { settledText } from './wait-answer.ts'
 
 const START_MS = 1_000
 
 export const startWaitMs = duration.max(30_000).default(START_MS).describe('wait so long for its end')
 
-/** Whoever says how long is answered by then. A task may take as long as the process does. */
+/** A caller that gives a time is answered within it. A task may take as long as the process does. */
 export const startOrTaskMs = duration
   .max(30_000)
   .exactOptional()
   .describe('wait so long for its end; 1000 by default')
 
-interface Asked {
+interface StartOptions {
   readonly waitMs: number | undefined
   readonly maxChars: number
-  /** What else the model should know. */
+  /** Further notes for the model. */
   notes?(process: ProcessView): readonly string[]
-  /** What else programs should know. */
+  /** Further members of the structured content. */
   readonly more?: object
 }
 
-type Waits = Pick<Call, 'session' | 'signal' | 'waiting' | 'takesTasks' | 'structured' | 'patienceLeft'>
+type Waits = Pick<Call, 'session' | 'signal' | 'waiting' | 'takesTasks' | 'structured' | 'msLeft'>
 
-/** Waits a while until what was just begun has ended, or is ready, and tells what it printed so far. */
-export async function begun(
+/** Waits a moment for the end or the readiness of a process that was just started, and answers with its output so far. */
+export async function startAnswer(
   acting: ReeveVerbs,
   record: ProcessRecord,
-  asked: Asked,
+  asked: StartOptions,
   call: Waits,
 ): Promise<Answer> {
   const waited = await settledWithin(acting, record, asked.waitMs ?? START_MS, call)
   return soFar(acting, waited, record, asked, call)
 }
 
-/** The same; what has not ended by then goes on as a task, for clients that know what that is. */
-export async function begunOrTask(
+/** The same; for a client that knows tasks, a process that has not ended by then goes on as a task. */
+export async function startAnswerOrTask(
   acting: ReeveVerbs,
   record: ProcessRecord,
-  asked: Asked,
+  asked: StartOptions,
   call: Waits,
-): Promise<Answer | GoesOn> {
+): Promise<Answer | TaskAnswer> {
   const { waitMs } = asked
   const waited = await settledWithin(acting, record, waitMs ?? START_MS, call)
   if (call.takesTasks && waitMs === undefined && waited.type === 'timed_out')
@@ -58,12 +58,12 @@ export async function begunOrTask(
 
 async function settledWithin(acting: ReeveVerbs, record: ProcessRecord, waitMs: number, call: Waits) {
   const { pid } = record
-  const { signal, waiting, patienceLeft } = call
-  const timeoutMs = Math.min(waitMs, patienceLeft())
+  const { signal, waiting, msLeft } = call
+  const timeoutMs = Math.min(waitMs, msLeft())
   const wanted = { pid, timeoutMs, ...(saysWhenReady(record) ? { ready: true as const } : {}) }
-  const message = `${pid} has begun`
+  const message = `${pid} has started`
   const waited = await waiting({ totalMs: timeoutMs, message }, acting.wait(wanted, { signal }))
-  // Nobody hears the answer: what it printed stays unread.
+  // The client is gone: the output stays unread.
   signal.throwIfAborted()
   return waited
 }
@@ -76,7 +76,7 @@ async function soFar(
   acting: ReeveVerbs,
   waited: OutputOf<'wait'>,
   record: ProcessRecord,
-  asked: Asked,
+  asked: StartOptions,
   call: Waits,
 ): Promise<Answer> {
   const { maxChars, more = {} } = asked
@@ -86,9 +86,9 @@ async function soFar(
   const { process } = unread
   const finished = process.endedAt !== null
   const ready = saysWhenReady(record) ? { ready: waited.type === 'ready' } : {}
-  const { above, body, notes: about } = shown(unread)
+  const { above, body, notes: about } = partsOf(unread)
   const page = {
-    head: `${readinessText(waited, record, finished)}${sentenceOn(process)}${above}`,
+    head: `${readinessText(waited, record, finished)}${describeProcess(process)}${above}`,
     body,
     notes: [...about, ...(asked.notes?.(process) ?? []), ...(finished ? [] : [nextText(waited, record)])],
   }
