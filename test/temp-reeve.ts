@@ -8,7 +8,8 @@ import { type Daemon, type UpOptions, up } from '../src/daemon/up.ts'
 import type { RunningDaemon } from '../src/home/announced-daemon.ts'
 import { type HomePaths, homePaths } from '../src/home/paths.ts'
 import { type Home, homeAt } from '../src/keeper/protocol/home.ts'
-import { type KeeperIdentity, PROTOCOL } from '../src/keeper/protocol/messages.ts'
+import { PROTOCOL } from '../src/keeper/protocol/messages.ts'
+import type { KeeperIdentity } from '../src/keeper/protocol/program-state.ts'
 import {
   cgroupsNamed,
   endForCertain,

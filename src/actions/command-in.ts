@@ -2,7 +2,7 @@ import type { Commands } from '../command/commands.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
-import type { HeldBack } from '../keeper/protocol/messages.ts'
+import type { HeldBack } from '../keeper/protocol/program-state.ts'
 
 /** The command executor, for a verb that applies to commands only. */
 export function commandIn(commands: Commands | undefined, { kind, pid }: ProcessRecord): Commands {

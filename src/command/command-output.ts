@@ -99,11 +99,7 @@ export class CommandOutput {
     const { pty } = commandSpecOf(record)
     if (!pty) {
       throw new RefusedError(
-        refusal(
-          'no_terminal',
-          `${record.pid} has no terminal to look at.`,
-          'Read its log, or start it with pty: true.',
-        ),
+        refusal('no_terminal', `${record.pid} has no terminal.`, 'Read its log, or start it with pty: true.'),
       )
     }
     const size = { ...TERMINAL, ...(pty === true ? {} : pty) }

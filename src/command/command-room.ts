@@ -1,5 +1,5 @@
 import { type Refusal, refusal } from '../core/refusal.ts'
-import type { KeeperIdentity } from '../keeper/protocol/messages.ts'
+import type { KeeperIdentity } from '../keeper/protocol/program-state.ts'
 import { descriptorLimitOf, freeDescriptors, openDescriptorsOf } from '../os/descriptors.ts'
 
 export interface CommandRoomOptions {
@@ -12,7 +12,7 @@ export interface CommandRoomOptions {
 
 /**
  * How many commands may run at once: as many as are allowed, and as daemon and keeper have descriptors for. A reserve of these
- * is left for ends and looks: one command too many is refused, and what runs can still be ended.
+ * is left for stops and reads: one command too many is refused, and running commands can still be ended.
  */
 export class CommandRoom {
   readonly #options: CommandRoomOptions
@@ -39,7 +39,7 @@ export class CommandRoom {
     return free === Number.POSITIVE_INFINITY ? free : begun() + Math.floor(free / MAX_PER_COMMAND)
   }
 
-  /** Infinite where there are plenty, so that they need not be counted, and where they can't be. */
+  /** Infinity if there are plenty, which saves the count, or if they cannot be counted. */
   #freeOf(name: string, osPid: number | 'self'): number {
     if (!this.#limits.has(name)) this.#limits.set(name, descriptorLimitOf(osPid))
     const limit = this.#limits.get(name) ?? null
@@ -49,16 +49,16 @@ export class CommandRoom {
   }
 }
 
-/** A terminal needs most: its two ends, and files of its log. */
+/** A command with a terminal needs the most: both ends of the terminal, and the files of its log. */
 const MAX_PER_COMMAND = 4
-/** With so many for each command that may run, they do not run out. */
+/** With this many for each command that may run, descriptors do not run out. */
 const PLENTY_PER_COMMAND = 32
 
 function tooMany(most: number): Refusal {
   return refusal(
     'too_many_commands',
-    `${most} commands are running, and no more may.`,
-    'End one that is not needed, or raise the limit.',
+    `${most} commands are running, which is the limit.`,
+    'End one of them, or raise the limit.',
   )
 }
 
@@ -66,6 +66,6 @@ function tooFewDescriptors(running: number): Refusal {
   return refusal(
     'too_many_commands',
     `${running} commands are running, and the daemon or its keeper may open too few files for one more.`,
-    'End one that is not needed, or start the daemon with a higher limit of open files (ulimit -n).',
+    'End one of them, or start the daemon with a higher limit of open files (ulimit -n).',
   )
 }

@@ -10,7 +10,7 @@ import type { InheritedEnvironments } from './environment/inherited.ts'
 import type { PassedSecrets } from './environment/passed.ts'
 import { secretsOfCaller } from './environment/printed-secrets.ts'
 
-/** What a record tells of what its command was given. */
+/** The parts of a record that name the secrets of its command. */
 type Given = Pick<ProcessRecord, 'pid' | 'originator' | 'registrationHash' | 'spec' | 'envRef'> & {
   readonly program?: ProcessRecord['program']
 }
@@ -18,9 +18,9 @@ type Variables = Readonly<Record<string, string | undefined>>
 
 /** The secrets that environments name. */
 export interface NamedSecrets {
-  /** Throws where one is not set. */
+  /** Throws if one of them is not set. */
   variablesOf(environment: Environment | null): Readonly<Record<string, string>>
-  /** Of the secrets that an environment names; those that are known. */
+  /** The known values of the secrets that an environment names. */
   knownValuesIn(envRef: string | null, kernel: Kernel): Promise<readonly string[]>
 }
 
@@ -50,15 +50,15 @@ export class CommandSecrets {
     void this.#learn()
   }
 
-  /** Null where nothing is masked. */
+  /** Null if nothing is masked. */
   async maskerFor(record: Given, kernel: Kernel): Promise<Masker | null> {
     if (!this.#redaction.isOn) return null
     return this.#redaction.masker(await this.valuesOf(record, kernel))
   }
 
   /**
-   * What this command was given by name, whatever the name; and what its own variables call a secret. A login shell that takes
-   * long to say what it has keeps no list waiting for longer than `withinMs`: no command has run with that yet.
+   * The values that this command was given by name, under any name, and those of its own variables whose names mean a secret.
+   * A slow login shell delays a list by `withinMs` at most: no command has run with its environment yet.
    */
   async valuesOf(given: Given, kernel: Kernel, withinMs?: number): Promise<string[]> {
     const { spec, envRef } = given
@@ -79,7 +79,7 @@ export class CommandSecrets {
     return withTimeout(this.#learn(), ms, {})
   }
 
-  /** Once for each time that the environment is read. */
+  /** Runs once for each reading of the environment. */
   async #learn(): Promise<Variables> {
     const variables = await this.#variables()
     if (variables !== this.#known) this.#redaction.know([...secretsIn(process.env), ...secretsIn(variables)])

@@ -4,7 +4,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { Home } from '../keeper/protocol/home.ts'
 import type { Lock } from '../keeper/protocol/lock.ts'
-import type { HeldBack, ProgramState } from '../keeper/protocol/messages.ts'
+import type { HeldBack, ProgramState } from '../keeper/protocol/program-state.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import { CommandOutput } from './command-output.ts'
@@ -22,7 +22,7 @@ import { OutputUpkeep } from './output-upkeep.ts'
 import { endSignalOf, type Settings } from './plan.ts'
 import { RecentStarts } from './recent-starts.ts'
 
-/** Everything a kernel needs to run commands, and its verbs to look at them. */
+/** Runs commands for a kernel, and answers the verbs about them. */
 export class Commands {
   readonly home: Home
   readonly output: CommandOutput
@@ -81,7 +81,7 @@ export class Commands {
     return this.#keepers
   }
 
-  /** The one that new commands go to. */
+  /** The keeper of new commands. */
   get keeper(): KeeperSide {
     const [current] = this.#keepers
     if (current === undefined) throw new Error('No keeper was reached')
@@ -99,7 +99,7 @@ export class Commands {
     return this.#kernel
   }
 
-  /** A folder belongs to one store: with another, nobody would know whose its commands are. */
+  /** A folder belongs to one store: another store has no records of its commands. */
   async refuseWrongStore(kernel: Kernel): Promise<void> {
     const foreign: ProgramState[] = []
     for (const keeper of this.#keepers) foreign.push(...(await keeper.foreign(kernel)))
@@ -110,17 +110,17 @@ export class Commands {
     for (const keeper of this.#keepers) await keeper.clearStrays(kernel)
   }
 
-  /** Whose program it is; one that has ended is nobody's, and then the current keeper knows as much as any. */
+  /** The keeper that runs the program; the current one if the program has ended. */
   keeperOf(pid: Pid): KeeperSide {
     return this.#keepers.find((keeper) => keeper.runs(pid)) ?? this.keeper
   }
 
-  /** Since when and how much of its output is held back, because the disk does not take it. */
+  /** Since when, and how many bytes of, its output is held back because the disk is full. */
   heldBack(pid: Pid): HeldBack | undefined {
     return this.keeperOf(pid).held.of(pid)
   }
 
-  /** What is held back or not recorded now, over all commands. */
+  /** The held output and unrecorded ends of all commands. */
   get backlog(): { readonly held: readonly HeldBack[]; readonly unrecordedEnds: number } {
     return {
       held: this.#keepers.flatMap(({ held }) => held.all()),
@@ -141,12 +141,12 @@ export class Commands {
     })
   }
 
-  /** The same command of the same owner, started moments ago; and remembers this one. */
+  /** The pid of the same command of the same owner, if it was started moments ago. Remembers this one. */
   duplicateOf(record: ProcessRecord): Pid | undefined {
     return this.#recent.duplicateOf(record)
   }
 
-  /** Whether the end that was asked for is over, now or in time. What it could not end is an error that names it. */
+  /** Whether the requested end is complete within this time. Throws an error that names survivors. */
   async isEndOver(record: ProcessRecord, withinMs: number): Promise<boolean> {
     const { pid } = record
     const ending = this.keeperOf(pid).endAnswer(pid).catch(orForgotten)
@@ -157,7 +157,7 @@ export class Commands {
     return true
   }
 
-  /** What a command that has ended left running is ended too, when somebody kills it once more. Whether that is over in time. */
+  /** Ends what a command that has ended left running: a second kill asks for that. Whether it is complete in time. */
   async endLeftBehind(record: ProcessRecord, graceMs: number, withinMs: number): Promise<boolean> {
     const { pid, program } = record
     if (program === null || !this.keeper.hasProgramOf(record)) return true

@@ -5,8 +5,8 @@ import { type Lock, takeLock } from '../keeper/protocol/lock.ts'
 import type { Daemon } from './reach-keeper.ts'
 
 /**
- * The right to be the one daemon of a data folder. A keeper refuses a second daemon as well; but a keeper may be dead, and a
- * daemon may be stopped just then.
+ * Locks a data folder for one daemon. A keeper refuses a second daemon, too, but a keeper may be dead, and a daemon may be
+ * stopped (SIGSTOP) at that moment.
  */
 export function takeHome(home: Home, { osPid }: Daemon): Lock {
   const lock = takeLock(home.daemon.lock)

@@ -3,16 +3,16 @@ import { basename } from 'node:path'
 import { messageOf } from '../base/error-text.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Home } from '../keeper/protocol/home.ts'
-import type { ProgramState } from '../keeper/protocol/messages.ts'
 import { type PreparedHome, prepareHome } from '../keeper/protocol/prepare-home.ts'
+import type { ProgramState } from '../keeper/protocol/program-state.ts'
 
-/** A folder that cannot be used, or has somebody else's files in it, is an error that says so; nothing is put into it. */
+/** Throws if the folder cannot be used, or has files of another program in it; then nothing is written to it. */
 export function preparedHome(home: Home): PreparedHome {
   const { folder } = home
   try {
     const names = existsSync(folder) ? readdirSync(folder) : []
     const identity = basename(home.identity)
-    // What is made of it before it gets its name may be there already: another daemon begins, or one was killed.
+    // Unfinished files may be there already: another daemon is starting, or one was killed.
     const strange = names.find((name) => !OWN_FOLDERS.includes(name) && !name.startsWith(identity))
     if (strange !== undefined && !names.includes(identity))
       throw unusable(folder, `it has other files in it, ${strange} for one, and is no data folder`)
@@ -37,7 +37,7 @@ function unusable(folder: string, why: string, cause?: unknown): ReeveError {
 export function needsLinux(): ReeveError {
   return new ReeveError(
     'keeper_unavailable',
-    `Commands are run on Linux only so far, and this is ${process.platform}.`,
+    `Commands run on Linux only so far, and this is ${process.platform}.`,
     'On Windows use WSL; everything else works here, without the commands option.',
   )
 }

@@ -1,12 +1,12 @@
 import type { Json, JsonObject } from '../core/json/json.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { Evidence, StopHow } from '../core/process/record.ts'
-import type { Exit, ProgramState } from '../keeper/protocol/messages.ts'
+import type { Exit, ProgramState } from '../keeper/protocol/program-state.ts'
 import type { Lost } from '../kernel/executor.ts'
 import type { Untold } from './attend/attend.ts'
 import type { Restart } from './register-restart.ts'
 
-/** What was asked of it last, if it was asked to stop at all. */
+/** The last stop request. */
 export interface Stop {
   readonly how: StopHow
   readonly reason: string
@@ -18,12 +18,12 @@ export interface Stop {
  * | the keeper saw                          | status                                  | reason                           |
  * | exit 0, unasked                         | completed                               | –                                |
  * | another code or a signal, unasked       | failed                                  | –                                |
- * | an end after somebody asked for it      | cancelled, with the real code or signal | killed, interrupted, cancelled, lifetime, limit:… |
- * | an end after a limit was passed         | cancelled                               | limit:…                          |
- * | an end after a time of its spec was over | failed                                 | timeout, idle                    |
+ * | an end after a stop request             | cancelled, with the real code or signal | killed, interrupted, cancelled, lifetime, limit:… |
+ * | an end after a limit was exceeded       | cancelled                               | limit:…                          |
+ * | an end after a timeout of its spec      | failed                                 | timeout, idle                    |
  * | no start                                | failed                                  | failed_start                     |
  * | nothing: it is gone                     | abandoned                               | its evidence                     |
- * | nothing: it was asked to stop before    | cancelled                               | killed, interrupted, cancelled, lifetime |
+ * | nothing: it was stopped before its start | cancelled                               | killed, interrupted, cancelled, lifetime |
  */
 export function endingOf(
   state: Exclude<ProgramState, { state: 'running' }>,
@@ -37,12 +37,12 @@ export function endingOf(
   return { status: 'failed', reason: 'failed_start', result: { message, remedy } }
 }
 
-/** What becomes of it is known with its end. */
+/** Adds the restart that follows, or why there is none, to the result. */
 export function withRestart<Any extends Ending | Lost>(ending: Any, restart: Restart): Any {
   return { ...ending, result: { ...Object(ending.result), restart } }
 }
 
-/** Somebody asked it to stop before its program was begun, so that it never will be. */
+/** The ending of a command that was stopped before its program began, so that it never will. */
 export function neverBegun(stop: Stop | undefined): Ending {
   return { status: 'cancelled', reason: reasonOf(stop) }
 }
@@ -66,7 +66,7 @@ function exited(
   return { ...seen, status: reason.startsWith('limit:') ? 'cancelled' : 'failed', reason }
 }
 
-/** A limit has one name, whoever finds that it was passed. Keepers have short ones, and outlive versions. */
+/** The names of limits in outcomes. Keepers use short ones, and outlive the versions of daemons. */
 const LIMITS = {
   'limit:memory': 'limit:memoryBytes',
   'limit:cpu': 'limit:cpuSeconds',
@@ -80,7 +80,7 @@ function reasonOf(stop: Stop | undefined): string {
   return stop.how === 'interrupt' ? 'interrupted' : 'cancelled'
 }
 
-/** What is being ended leaves nothing behind on purpose. */
+/** Processes left behind count only if the program ended by itself: an end takes the whole tree. */
 function resultOf({ outputEnd, usage, leftBehind, because }: Exit, untold: Untold | null): Json {
   return {
     outputBytes: outputEnd,
@@ -90,7 +90,7 @@ function resultOf({ outputEnd, usage, leftBehind, because }: Exit, untold: Untol
   }
 }
 
-/** Of its watches: what is told of by no match any more. */
+/** The lines of watches that no notice will report. */
 function untoldIn(untold: Untold | null): JsonObject {
   const { heldBack = {}, missed = {} } = untold ?? {}
   const gaps = Object.entries(missed).map(([watch, { from, to }]) => [watch, { from, to }])

@@ -1,7 +1,7 @@
 import type { Pid } from '../core/process/pid.ts'
-import type { HeldBack, ProgramState } from '../keeper/protocol/messages.ts'
+import type { HeldBack, ProgramState } from '../keeper/protocol/program-state.ts'
 
-/** Commands whose output a keeper holds back, because the disk does not take it. */
+/** Commands whose output a keeper holds back, because the disk is full. */
 export class HeldOutput {
   readonly #held = new Map<Pid, HeldBack>()
 
@@ -18,7 +18,7 @@ export class HeldOutput {
     else this.#held.set(pid, heldBack)
   }
 
-  /** A keeper says hello: what it has is all there is. */
+  /** The hello of a keeper lists all held output. */
   reset(programs: readonly ProgramState[]): void {
     this.#held.clear()
     for (const state of programs)

@@ -6,9 +6,9 @@ import type { EndAnswer } from '../keeper/protocol/messages.ts'
 import { KeeperRefused, LinkLost } from './keeper-link.ts'
 
 /**
- * What the keeper says of one command, in the caller's words.
+ * Turns a keeper's failure to answer about one command into an error for the caller.
  *
- * | it                                      | then                                                |
+ * | the keeper                              | the error                                           |
  * | goes away before it answers             | `outcome_unknown`: it is being replaced              |
  * | knows no such program                   | `not_begun`, or `already_ended` and forgotten        |
  * | cannot do it                            | `keeper_unavailable`                                 |
@@ -21,7 +21,7 @@ export async function whileUp<Answer>(record: ProcessRecord, asked: Promise<Answ
     if (!(error instanceof LinkLost)) throw error
     throw new ReeveError(
       'outcome_unknown',
-      'The keeper went away before it answered, and is being replaced: it may have been done, or not.',
+      'The keeper went away before it answered, and is being replaced: the request may have been carried out or not.',
       'Look at the process, then try again.',
     )
   }
@@ -53,18 +53,18 @@ export function notOurs(pid: Pid): Refusal {
 
 export function alreadyEnded(record: ProcessRecord): Refusal {
   const { pid, status, outcome } = record
-  // The record may be older than the end that the keeper tells of.
+  // The record may be older than the end that the keeper reports.
   const how = hasEnded(record) ? ` (${status})` : ''
   const remedy = 'Its outcome is final: show has it. To run the same once more, use restart.'
   return refusal('already_ended', `${pid} has ended${how}.`, remedy, { outcome })
 }
 
-/** It had ended before it was asked to, and its end is in the store already. */
+/** The program had ended before the request, and its end is in the store already. */
 export function orForgotten(error: unknown): undefined {
   if (!(error instanceof KeeperRefused) || error.refusal.code !== 'unknown_pid') throw error
 }
 
-/** What an end could not end is an error that names it. */
+/** Throws an error that names the OS processes which survived the end. */
 export function throwIfSurvived(pid: Pid, answer: EndAnswer | undefined): void {
   if (answer?.how !== 'survived') return
   const names = answer.survivors.map(({ osPid, name }) => `${name} (PID ${osPid})`).join(', ')

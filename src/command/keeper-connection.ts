@@ -9,15 +9,15 @@ export interface Listening {
 }
 
 export interface ConnectionOptions {
-  /** The keeper that is there now, or a new one. Undefined: there is none, and none is started. */
+  /** Connects to the running keeper, or to a new one. Undefined: there is none, and none is started. */
   readonly reach: (listening: Listening) => Promise<Reached | undefined>
-  /** What must be so before anything is asked of it. If it rejects, the keeper is reached once more. */
+  /** Runs before the first request. If it rejects, the connection is made again. */
   readonly settle: (reached: Reached) => Promise<void>
-  /** It may be asked from now on; what it tells comes after this. */
+  /** The keeper accepts requests from now on; its events are passed on after this call. */
   readonly up: (reached: Reached) => void
   readonly heard: (tell: Tell) => void
   readonly down: () => void
-  /** There is no keeper any more, and there will be none. */
+  /** The keeper is gone for good. */
   readonly gone: () => Promise<void>
   readonly onTrouble: (error: unknown, doing: string) => void
 }
@@ -26,7 +26,7 @@ const RETRY_MS = 100
 const RETRY_MAX_MS = 5_000
 const LEAVE_MS = 2_000
 
-/** One link, from the hello to its end. What is told before its keeper is settled in is heard afterwards. */
+/** One link, from the hello to its end. Events that come before `settle` is done are passed on afterwards. */
 interface Life {
   readonly link: KeeperLink
   readonly reached: Reached
@@ -35,7 +35,7 @@ interface Life {
 }
 
 /**
- * The connection to a keeper, over the deaths of links and keepers.
+ * The connection to a keeper. It outlives links and keepers: a lost one is replaced.
  *
  * | state    | ask               | untilUp       | the link ends | close                                       |
  * | up       | asked             | at once       | → reaching    | takes leave, → closed                       |
@@ -66,7 +66,7 @@ export class KeeperConnection {
     return true
   }
 
-  /** One question, now. Rejects with `LinkLost` when the keeper is not there. */
+  /** Asks the keeper now. Rejects with `LinkLost` while it is not connected. */
   ask<Name extends AskName>(name: Name, asked: Asks[Name][0]): Promise<Asks[Name][1]> {
     return this.#life?.link.ask(name, asked) ?? Promise.reject(new LinkLost())
   }
@@ -106,7 +106,7 @@ export class KeeperConnection {
     return life
   }
 
-  /** False if the link ended meanwhile. */
+  /** False if the link ended in the meantime. */
   async #settledIn(life: Life): Promise<boolean> {
     try {
       await this.#options.settle(life.reached)
@@ -151,7 +151,7 @@ export class KeeperConnection {
     }
   }
 
-  /** Sooner, when it is closed. */
+  /** Waits, but not beyond `close`. */
   async #after(ms: number): Promise<void> {
     const later = Promise.withResolvers<void>()
     const timer = setTimeout(later.resolve, ms)
@@ -160,7 +160,7 @@ export class KeeperConnection {
   }
 }
 
-/** A keeper with nothing to keep goes too. One that does not answer sees that the connection has ended. */
+/** A keeper without programs exits then. One that does not answer notices the end of the connection. */
 async function takeLeave(link: KeeperLink): Promise<void> {
   const timer = setTimeout(() => link.close(), LEAVE_MS)
   try {

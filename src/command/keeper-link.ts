@@ -1,18 +1,10 @@
 import { closeSync, openSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { dirname } from 'node:path'
-import {
-  type Answer,
-  type AskName,
-  type Asks,
-  type KeeperRefusal,
-  lineOf,
-  lineReader,
-  MAX_LINE_BYTES,
-  type Tell,
-} from '../keeper/protocol/messages.ts'
+import { lineOf, lineReader, MAX_LINE_BYTES } from '../keeper/protocol/lines.ts'
+import type { Answer, AskName, Asks, KeeperRefusal, Tell } from '../keeper/protocol/messages.ts'
 
-/** The keeper said no. */
+/** The keeper refused a request. */
 export class KeeperRefused extends Error {
   override readonly name = 'KeeperRefused'
   readonly refusal: KeeperRefusal
@@ -22,7 +14,7 @@ export class KeeperRefused extends Error {
   }
 }
 
-/** The connection ended before an answer came: what was asked may have been done, or not. */
+/** The connection ended before the answer: the request may have been carried out or not. */
 export class LinkLost extends Error {
   override readonly name = 'LinkLost'
   constructor() {
@@ -35,7 +27,7 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/** One connection to a keeper: questions and their answers, and what it tells unasked. */
+/** One connection to a keeper: requests with their answers, and events. */
 export class KeeperLink {
   readonly #socket: Socket
   readonly #waiting = new Map<number, Waiting>()
@@ -54,17 +46,17 @@ export class KeeperLink {
       try {
         read(chunk)
       } catch {
-        // A peer that speaks no JSON is no keeper of ours: whoever waits hears that the link is lost.
+        // A peer that sends no JSON is not a keeper: pending requests reject as lost.
         socket.destroy()
       }
       for (const message of messages.splice(0)) this.#heard(message)
     })
-    // 'close' follows every error, and is what counts.
+    // 'close' follows every error, and is handled instead.
     socket.on('error', () => {})
     socket.on('close', () => this.#ended())
   }
 
-  /** Rejects as `connect` does (ENOENT, ECONNREFUSED) when nobody listens there. */
+  /** Rejects as `connect` does (ENOENT, ECONNREFUSED) when no keeper listens there. */
   static open(path: string, onTell: (tell: Tell) => void, onLost: () => void): Promise<KeeperLink> {
     const { reachable, done } = reachableOf(path)
     return new Promise((resolve, reject) => {
@@ -90,7 +82,7 @@ export class KeeperLink {
     })
   }
 
-  /** A program that only waits for its keeper may end. */
+  /** Lets this program exit while only the keeper's socket is open. */
   unref(): void {
     this.#socket.unref()
   }
@@ -118,12 +110,12 @@ export class KeeperLink {
   }
 }
 
-/** Refused here: the keeper would take it for a broken peer, and close the connection for everybody. */
+/** Refuses a line that is too long: the keeper would close the connection, and with it all pending requests. */
 function tooLong(name: AskName): KeeperRefusal {
   return { code: 'bad_ask', message: `What it needs for \`${name}\` is longer than ${MAX_LINE_BYTES} bytes.` }
 }
 
-/** As long as the operating system allows. */
+/** The limit of the operating system, less a margin. */
 const MAX_SOCKET_PATH_BYTES = 100
 
 /** A socket deep in the file system is reached through a descriptor of its folder. */

@@ -1,6 +1,6 @@
 import { withTimeout } from '../base/with-timeout.ts'
 
-/** How long a keeper that is at work may take to answer, on a busy machine. */
+/** How long a healthy keeper may take to answer on a busy machine. */
 const MAX_ANSWER_MS = 4_000
 
 /** Whether a keeper answers: the connection to one that is stopped (SIGSTOP) stays open. */
@@ -12,7 +12,7 @@ export class KeeperPulse {
     this.#ask = ask
   }
 
-  /** Callers share one question, so that a stopped keeper does not collect them. */
+  /** Callers share one request, so that requests do not pile up in a stopped keeper. */
   async answers(): Promise<boolean> {
     this.#asked ??= this.#ask()
       .then(

@@ -3,16 +3,9 @@ import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { Refusal } from '../core/refusal.ts'
-import type {
-  AskName,
-  Asks,
-  EndAnswer,
-  KeeperIdentity,
-  ProgramState,
-  SpawnPlan,
-  Tell,
-  Usage,
-} from '../keeper/protocol/messages.ts'
+import type { AskName, Asks, EndAnswer, Tell } from '../keeper/protocol/messages.ts'
+import type { KeeperIdentity, ProgramState, Usage } from '../keeper/protocol/program-state.ts'
+import type { SpawnPlan } from '../keeper/protocol/spawn-plan.ts'
 import type { Executor, Keeping, Lost, StopRequest, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Attendance } from './attend/attend.ts'
@@ -34,7 +27,7 @@ export interface KeeperSideOptions {
   readonly homeId: string
   readonly restoredFrom: readonly string[]
   readonly fifos: string
-  /** Nothing new goes to a keeper of an older protocol. */
+  /** Empty for a keeper of an older protocol: it gets no new commands. */
   readonly serves: readonly Served[]
   readonly most: number
   /** Reaches the keeper again after its connection ended: the same one, or its successor. Undefined: there is none. */
@@ -53,7 +46,7 @@ export interface KeeperSideOptions {
  * One keeper, as this kernel sees it: the executor of its commands, whose leases the keeper holds.
  *
  * | the connection | spawn              | a stop, a pause             | a program's end                        |
- * | is up          | asked at once      | asked at once               | told, written, acknowledged            |
+ * | is up          | asked at once      | asked at once               | reported, written, acknowledged        |
  * | is down        | waits until it is up | remembered, asked when it is up | found in the next hello, then the same |
  */
 export class KeeperSide implements Executor, Keeping {
@@ -290,8 +283,15 @@ export class KeeperSide implements Executor, Keeping {
   #holderOf({ id, host, boot, pidNamespace, osPid, startTime }: KeeperIdentity): Holder {
     const { homeId } = this.#options
     return {
-      ...{ id, host, boot, pidNamespace, osPid, startTime },
-      ...{ role: 'keeper', incarnation: homeId, serves: [] },
+      id,
+      host,
+      boot,
+      pidNamespace,
+      osPid,
+      startTime,
+      role: 'keeper',
+      incarnation: homeId,
+      serves: [],
     }
   }
 

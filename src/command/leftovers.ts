@@ -3,8 +3,8 @@ import { KeeperRefused, LinkLost } from './keeper-link.ts'
 import type { KeeperSide } from './keeper-side.ts'
 
 /**
- * The processes that have ended and left programs running, as far as their keepers know. A keeper that is not there, or is too
- * old to be asked, names none.
+ * The processes that have ended and left programs running, as far as their keepers know. A keeper that is not connected, or
+ * is too old to be asked, names none.
  */
 export async function leftoversOf(keepers: readonly Pick<KeeperSide, 'ask'>[]): Promise<Pid[]> {
   const found = await Promise.all(keepers.map(leftoversOfOne))

@@ -9,8 +9,8 @@ export interface LimitWatch {
 }
 
 /**
- * What a command may print and compute becomes less when a child is given a part of it, and more when that comes back. Hears
- * of both in the feed, reads what is left, and tells it. Null where there is nothing that could change.
+ * Reports the CPU time and output that a command may still use. That shrinks when a child is given a part of the allowance, and
+ * grows when the part comes back; both show in the change feed. Null if nothing can change.
  */
 export function watchLimits(
   record: ProcessRecord,
@@ -23,7 +23,7 @@ export function watchLimits(
   let isStopped = false
   let isReading = false
   let isStale = false
-  /** Nothing can come back to one that gave nothing away. */
+  /** Nothing comes back to a command that gave nothing away. */
   let hasGiven = true
 
   const read = async (): Promise<void> => {
@@ -65,10 +65,10 @@ export function watchLimits(
   }
 }
 
-/** A store that fails is asked again after this long. */
+/** The delay before a failed read of the store is repeated. */
 const RETRY_MS = 500
 
-/** Whose, is not looked at: it may have been given its part by one that ended before it. */
+/** Any process's end counts: the allowance may return from a grandchild whose parent is already gone. */
 function isEnd({ type }: StoredEvent): boolean {
   return type === 'ended'
 }

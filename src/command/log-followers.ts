@@ -2,12 +2,12 @@ import type { Pid } from '../core/process/pid.ts'
 import { KeeperRefused } from './keeper-link.ts'
 
 export interface LogFollowersOptions {
-  /** Asks the keeper to tell when the log of `pid` grows, or no longer to. */
+  /** Asks the keeper to start or stop reporting that the log of `pid` grows. */
   readonly tellOf: (pid: Pid, on: boolean) => Promise<unknown>
   readonly inBackground: (doing: string, task: () => Promise<unknown>) => void
 }
 
-/** Who wants to know when the log of a command has grown. The keeper is asked once for all who follow the same. */
+/** Callbacks for the growth of logs. All followers of a log share one subscription at the keeper. */
 export class LogFollowers {
   readonly #options: LogFollowersOptions
   readonly #followers = new Map<Pid, Set<() => void>>()
@@ -37,7 +37,7 @@ export class LogFollowers {
     for (const pid of this.#followers.keys()) this.wake(pid)
   }
 
-  /** A new connection knows of none. */
+  /** A new connection has no subscriptions. */
   askAgain(): void {
     for (const pid of this.#followers.keys()) this.#tell(pid, true)
   }
@@ -47,7 +47,7 @@ export class LogFollowers {
       try {
         await this.#options.tellOf(pid, on)
       } catch (error) {
-        // A log that does not grow any more needs no telling: then the keeper knows nothing of it.
+        // The keeper has forgotten the program, and its log does not grow any more.
         if (!(error instanceof KeeperRefused)) throw error
       }
       then()

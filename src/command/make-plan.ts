@@ -1,6 +1,6 @@
 import type { Environment } from '../core/environment/environment.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
-import type { SpawnPlan } from '../keeper/protocol/messages.ts'
+import type { SpawnPlan } from '../keeper/protocol/spawn-plan.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Inherited } from '../verbs/shapes/inherited.ts'
 import type { NamedSecrets } from './command-secrets.ts'

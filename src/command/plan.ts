@@ -3,11 +3,11 @@ import { APPENDS_BASE_PATH, type Environment } from '../core/environment/environ
 import type { Variables } from '../core/environment/secrets.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { CommandSpec } from '../core/process/spec.ts'
-import type { OutputCaps, SpawnPlan } from '../keeper/protocol/messages.ts'
+import type { OutputCaps, SpawnPlan } from '../keeper/protocol/spawn-plan.ts'
 import { commandSpecOf } from './command-spec.ts'
 import { joinedPaths } from './environment/client.ts'
 
-/** What is the same for all commands of one daemon. */
+/** The settings that all commands of one daemon share. */
 export interface Settings {
   readonly shell: string
   readonly graceMs: number
@@ -15,13 +15,13 @@ export interface Settings {
   readonly tree: 'auto' | 'marker'
 }
 
-/** So that output is seen as it comes, in whatever the program is written. */
+/** Makes a Python program print without a buffer, so that its output is seen as it comes. */
 const UNBUFFERED = { PYTHONUNBUFFERED: '1' }
 const TERM = { TERM: 'xterm-256color' }
 const MAX_SEGMENTS = 64
 const TERMINAL = { cols: 120, rows: 30 }
 
-/** A command's spec with everything filled in: what its keeper is asked to start. */
+/** A command's spec with all defaults filled in: what its keeper starts. */
 export function planOf(
   record: ProcessRecord,
   base: Readonly<Record<string, string>>,
@@ -60,12 +60,12 @@ function ofDaemon(base: Variables, pty: object | null): Variables {
   return { ...base, ...UNBUFFERED, ...(pty === null ? {} : TERM) }
 }
 
-/** As if the caller had started it: what the caller does not have it does not get, but for the kind of its terminal. */
+/** The caller's environment and nothing else, except for the type of the terminal. */
 function ofCaller(base: Variables, pty: object | null): Variables {
   return { ...(pty === null ? {} : TERM), ...base }
 }
 
-/** What its keeper sees to: of what it may use of CPU time and output, and what its own spec says. */
+/** The limits that the keeper enforces: the lower of allowance and spec, for CPU time and output. */
 export function ownLimits({ spec }: ProcessRecord, most: Amounts): OwnLimits {
   const { limits } = commandSpecOf({ spec })
   return {
@@ -80,7 +80,7 @@ export function endSignalOf(record: ProcessRecord): string {
   return commandSpecOf(record).endSignal ?? 'SIGTERM'
 }
 
-/** What it means that it ran for too long: a time of its own, or the ceiling of all that stand below somebody. */
+/** The reason of an end by timeout: the command's own timeout, or the run time limit of its subtree. */
 export function timeoutOf({ spec, limits }: ProcessRecord): 'timeout' | 'limit:runMs' {
   const { timeoutMs } = commandSpecOf({ spec })
   const { runMs } = limits
@@ -96,7 +96,7 @@ function asObject(pty: Exclude<CommandSpec['pty'], undefined | false>) {
   return pty === true ? {} : pty
 }
 
-/** A long log has larger segments: their number is what a reader pays for. */
+/** A long log has larger segments, because the cost of a read grows with their number. */
 function capsFor(keepBytes: number | undefined, caps: OutputCaps): OutputCaps {
   if (keepBytes === undefined) return caps
   const segmentBytes = Math.max(caps.segmentBytes, Math.ceil(keepBytes / MAX_SEGMENTS))

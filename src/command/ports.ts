@@ -2,7 +2,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises'
 import type { ProcessRecord, Program } from '../core/process/record.ts'
 import { isOver, type ProcStat, parseStat } from '../os/stat.ts'
 
-/** The TCP ports that commands, and what they started, listen on; by pid. What may not be read is left out. Linux alone. */
+/** The TCP ports that commands and their descendants listen on, by pid. Unreadable processes are left out. Linux only. */
 export async function listeningPorts(records: readonly ProcessRecord[]): Promise<Map<string, number[]>> {
   const running = records.flatMap(({ pid, program, outcome }) =>
     program === null || outcome !== null ? [] : [{ pid, program }],
@@ -20,8 +20,8 @@ export async function listeningPorts(records: readonly ProcessRecord[]): Promise
 }
 
 /**
- * Whether a command, or something that it started, listens on a port. Null where that cannot be seen: it has no program any
- * more, or one that may not be looked into.
+ * Whether a command or one of its descendants listens on a port. Null if that cannot be seen: its program is gone, or may not
+ * be inspected.
  */
 export async function listensOn({ program }: ProcessRecord, port: number): Promise<boolean | null> {
   if (program === null || process.platform !== 'linux') return null
@@ -49,7 +49,7 @@ async function osProcesses(): Promise<OsProcess[]> {
   return found.flat()
 }
 
-/** The program, its group, and all below; nobody if the PID is another's by now. */
+/** The program, its group and its descendants; empty if the PID belongs to another program by now. */
 function membersOf({ osPid, startTime, group }: Program, table: readonly OsProcess[]): number[] {
   const own = table.find((one) => one.osPid === osPid)
   if (own !== undefined && startTime !== null && own.startTime !== startTime) return []
@@ -96,7 +96,7 @@ async function socketsOf(osPid: number): Promise<string[]> {
   return links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link ?? '')?.[1] ?? [])
 }
 
-/** Gone, or not ours to read. */
+/** The process is gone, or may not be read. */
 async function orNothing<Value>(reading: Promise<Value>): Promise<Value | null> {
   try {
     return await reading

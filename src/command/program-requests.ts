@@ -7,13 +7,13 @@ import { KeeperRefused, LinkLost } from './keeper-link.ts'
 import type { OwnLimits } from './plan.ts'
 import type { Ended } from './program-state.ts'
 
-/** Spelled out: the package's types must not need a newer library of the compiler than their users have. */
+/** Declared here, because the published types must not need a newer TypeScript library than their users have. */
 interface Resolvers<Value> {
   readonly promise: Promise<Value>
   readonly resolve: (value: Value) => void
 }
 
-/** What this kernel asks of one command's program while it runs. Before it has begun, that is remembered only. */
+/** One command that this kernel executes, with the requests for it. Before its program has begun, they are only remembered. */
 export interface Running {
   readonly record: ProcessRecord
   readonly ended: Resolvers<Ended>
@@ -21,7 +21,7 @@ export interface Running {
   begun: boolean
   stop: StopRequest | undefined
   paused: boolean
-  /** What it may use itself, where that has been read; until then its plan says. */
+  /** The limits that were set since the start; undefined while those of the plan apply. */
   limits: OwnLimits | undefined
 }
 
@@ -40,17 +40,17 @@ export function runningOf(record: ProcessRecord): Running {
 
 export interface ProgramRequestsOptions {
   readonly ask: KeeperConnection['ask']
-  /** What asks this program to end, and how long it may take, for a request that does not say. */
+  /** The signal that asks this program to end, and its grace, for a request that does not say. */
   readonly ends: (record: ProcessRecord, request: StopRequest) => { signal: string; graceMs: number }
   readonly inBackground: (doing: string, task: () => Promise<unknown>) => void
 }
 
 const ENDINGS_KEPT_MS = 30_000
 
-/** Asks the keeper what was asked of running programs: at once, and again whenever it may not have heard. */
+/** Passes requests for running programs to the keeper: at once, and again whenever the keeper may have missed them. */
 export class ProgramRequests {
   readonly #options: ProgramRequestsOptions
-  /** The ends that are under way, or were lately. */
+  /** The ends that are in progress, or were recently. */
   readonly #endings = new Map<Pid, Promise<EndAnswer>>()
 
   constructor(options: ProgramRequestsOptions) {
@@ -73,7 +73,7 @@ export class ProgramRequests {
     if (running.begun) inBackground(`${request.type} of ${pid}`, () => ask(request.type, { pid }))
   }
 
-  /** A keeper of earlier days keeps to what it was told at the start, and one that has ended needs no limits. */
+  /** An older keeper keeps the limits of the start (`bad_ask`), and a program that has ended (`unknown_pid`) needs none. */
   limit(running: Running, limits: OwnLimits): void {
     const { ask, inBackground } = this.#options
     running.limits = limits
@@ -91,22 +91,22 @@ export class ProgramRequests {
   makeAgain(running: Running, isPaused: boolean): void {
     if (running.limits !== undefined) this.limit(running, running.limits)
     if (running.paused !== isPaused) this.make(running, { type: running.paused ? 'pause' : 'resume' })
-    // Last: it goes on with what is paused.
+    // Last, because an end resumes a paused program.
     if (running.stop !== undefined) this.make(running, running.stop)
   }
 
-  /** How the end that was asked for went, if one was. */
+  /** The keeper's answer to the end that was requested, if one was. */
   async endAnswer(pid: Pid): Promise<EndAnswer | undefined> {
     try {
       return await this.#endings.get(pid)
     } catch (error) {
-      // It is asked for again when there is a keeper.
+      // The end is requested again when a keeper is connected.
       if (error instanceof LinkLost) return undefined
       throw error
     }
   }
 
-  /** Whoever waits for the process's end still wants to know; nobody does long after. */
+  /** Keeps the answer for a while, for callers that wait for the end of the process. */
   #endedLately(pid: Pid, ending: Promise<EndAnswer>): void {
     setTimeout(() => {
       if (this.#endings.get(pid) === ending) this.#endings.delete(pid)

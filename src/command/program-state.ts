@@ -2,9 +2,9 @@ import { messageOf } from '../base/error-text.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Program } from '../core/process/record.ts'
-import type { ProgramState } from '../keeper/protocol/messages.ts'
+import type { ProgramState } from '../keeper/protocol/program-state.ts'
 
-/** How a program is that runs no more, or never did. */
+/** The state of a program that has ended, or never began. */
 export type Ended = Exclude<ProgramState, { state: 'running' }>
 
 export function outputEndOf(ended: Ended): number {

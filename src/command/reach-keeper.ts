@@ -23,7 +23,7 @@ export interface Daemon {
 const START_MS = 10_000
 const LOOK_MS = 5
 
-/** The keeper of this folder: the one there is, or one that is started now. */
+/** Connects to the keeper of this folder, and starts one if there is none. */
 export async function reachKeeper(home: Home, daemon: Daemon, listening: Listening): Promise<Reached> {
   const there = await tryReach(home, PROTOCOL, daemon, listening)
   if (there !== undefined) return there
@@ -38,7 +38,7 @@ export async function reachKeeper(home: Home, daemon: Daemon, listening: Listeni
   throw unstartable(home, `it did not answer within ${START_MS / 1000} s`)
 }
 
-/** Keepers of other protocols that still have programs. They are left to finish, and given nothing new. */
+/** Connects to keepers of other protocols that still have programs. They get no new commands. */
 export async function reachOlder(
   home: Home,
   daemon: Daemon,
@@ -56,7 +56,7 @@ export async function reachOlder(
   return older
 }
 
-/** Undefined if nobody listens there. */
+/** Undefined if no keeper listens there. */
 async function tryReach(
   home: Home,
   protocol: number,
@@ -77,7 +77,7 @@ async function tryReach(
     link?.close()
     if (error instanceof KeeperRefused) throw refused(home, error)
     const code = (error as NodeJS.ErrnoException).code
-    // LinkLost: it was just going.
+    // LinkLost: the keeper was just exiting.
     if (code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === 'EPIPE')
       return undefined
     if ((error as Error).name === 'LinkLost') return undefined
@@ -90,7 +90,7 @@ function refused(home: Home, { refusal, message }: KeeperRefused): ReeveError {
   return new ReeveError(
     'keeper_unavailable',
     `The keeper of ${home.folder} refuses to work with this program: ${message}`,
-    'Is the folder somebody else’s? Give this program a folder of its own.',
+    'The folder may belong to another program. Give this program a folder of its own.',
   )
 }
 

@@ -5,15 +5,15 @@ import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 
 const DUPLICATE_MS = 5_000
-/** Of so many that were started within that time the latest count. */
+/** Of more starts than this within that time, only the latest are remembered. */
 const MAX_RECENT = 10_000
 
-/** Commands that were started moments ago: an agent that starts the same twice wants to know. */
+/** Commands that were started moments ago, to warn an agent that starts the same one twice. */
 export class RecentStarts {
   /** By a hash of owner, spec and folder; the latest last. */
   readonly #recent = new Map<string, { readonly pid: Pid; readonly at: number }>()
 
-  /** The same command of the same owner, started moments ago; and remembers this one. */
+  /** The pid of the same command of the same owner, if it was started moments ago. Remembers this one. */
   duplicateOf(record: ProcessRecord): Pid | undefined {
     const { pid, owner, spec, cwd, restartOf, createdAt } = record
     const key = createHash('sha256')

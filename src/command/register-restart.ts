@@ -9,13 +9,13 @@ import type { Lost } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { commandSpecOf } from './command-spec.ts'
 
-/** Which process follows one that has ended, where its policy asks for one; or why none does. */
+/** The process that follows one that has ended, or why there is none. */
 export type Restart = { readonly pid: Pid } | { readonly refused: string }
 
 /**
- * Registers the process that follows this one, where its policy says so: before its end is written, under a pid that follows
- * from its own. So a daemon that dies in between comes upon the same end again, and makes no second one. Null: nobody asked
- * for one.
+ * Registers the process that follows this one, if its restart policy says so. It does so before the end is written, under a pid
+ * that is derived from the old one: a daemon that dies in between meets the same end again, and registers no second process.
+ * Null: the policy asks for no restart.
  */
 export async function registerRestart(
   record: ProcessRecord,
@@ -42,7 +42,7 @@ export async function registerRestart(
     ])
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error
-    // It is there already, and was to begin at another time.
+    // The process is registered already, with another time to begin.
     if ((await edges.store.ask({ ask: 'process', pid })) !== null) return { pid }
     if (!NOTHING_TO_START.includes(error.code)) edges.onTrouble(error, `restarting ${record.pid}`)
     return { refused: error.message }
@@ -50,20 +50,27 @@ export async function registerRestart(
   return { pid }
 }
 
-/** No caller has this name, so that nobody's idempotency key gives the same pid. */
+/** No caller has this name, so that no caller's idempotency key gives the same pid. */
 const RESTARTER = 'kernel:restart'
 
-/** Version 0.1 gave successors pids that anybody could work out: one counts only if a kernel registered it. */
+/** Version 0.1 gave restarts predictable pids: such a process counts only if a kernel registered it. */
 async function formerSuccessor({ pid }: ProcessRecord, { edges }: Kernel): Promise<Pid | null> {
   const row = await edges.store.ask({ ask: 'process', pid: edges.pidOf(`restart of ${pid}`) })
   if (row === null || row.record.restartOf !== pid) return null
   return row.record.originator.startsWith('kernel:') ? row.record.pid : null
 }
 
-/** What it belongs to has ended, or it is there already: then there is nothing to start, and nothing to say. */
+/** The owner of the process has ended, or the restart is registered already: no trouble to report. */
 const NOTHING_TO_START: readonly string[] = [
-  ...['conflict', 'pruned_pid', 'already_ended', 'stopping'],
-  ...['session_ended', 'session_unknown', 'turn_ended', 'turn_unknown', 'lifetime_without_scope'],
+  'conflict',
+  'pruned_pid',
+  'already_ended',
+  'stopping',
+  'session_ended',
+  'session_unknown',
+  'turn_ended',
+  'turn_unknown',
+  'lifetime_without_scope',
 ]
 
 async function restartsBefore(record: ProcessRecord, kernel: Kernel, most: number): Promise<number> {

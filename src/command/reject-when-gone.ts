@@ -1,6 +1,6 @@
 import type { Work } from '../kernel/executor.ts'
 
-/** Rejects when this kernel closes or has lost the lease: then the program's end is somebody else's to write. */
+/** Rejects when this kernel closes or has lost the lease: then another kernel writes the program's end. */
 export function rejectWhenGone(work: Work): { promise: Promise<never>; done: () => void } {
   const { promise, reject } = Promise.withResolvers<never>()
   promise.catch(() => {})

@@ -1,6 +1,6 @@
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
-import type { ProgramState } from '../keeper/protocol/messages.ts'
+import type { ProgramState } from '../keeper/protocol/program-state.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { KeeperConnection } from './keeper-connection.ts'
 import { KeeperRefused } from './keeper-link.ts'

@@ -3,23 +3,23 @@ import { join } from 'node:path'
 import type { Pid } from '../core/process/pid.ts'
 
 /**
- * A second read descriptor for every output pipe, which nobody reads from. A pipe's unread bytes vanish when its last
- * holder closes it: should the keeper die and the program end before the next keeper opens the pipe, this keeps them.
+ * Holds a second read descriptor for every output pipe, and never reads from it. The unread bytes of a pipe vanish when its
+ * last holder closes it: if the keeper dies, and the program ends before the next keeper opens the pipe, this keeps them.
  *
- * So that there is no moment without, a pipe is *reserved* before its program is asked for: one of those that the keeper has
- * in stock is opened here and named to it. If it takes another all the same, that one is opened when the program is there.
+ * To leave no gap, a pipe is *reserved* before its program is started: one of the keeper's spare FIFOs is opened here, and named
+ * in the request. If the keeper takes another one, that one is opened once the program runs.
  */
 export class SpareReaders {
   readonly #fifos: string
   readonly #open = new Map<Pid, readonly number[]>()
-  /** In stock when it was last looked, and not reserved since. */
+  /** The spare FIFOs of the last listing that are not reserved yet. */
   #stock: string[] = []
 
   constructor(fifos: string) {
     this.#fifos = fifos
   }
 
-  /** Holds as many for a program that is about to be asked for, and answers with their names. Fewer where there are fewer. */
+  /** Opens `count` spare FIFOs for a program that is about to be started, or fewer if there are fewer. Returns their names. */
   reserve(pid: Pid, count: number): string[] {
     this.release(pid)
     if (this.#stock.length < count) this.#stock = this.#listed()
@@ -31,7 +31,7 @@ export class SpareReaders {
     return reserved
   }
 
-  /** Its program is there: what was reserved for it is what it has, or is let go for that. */
+  /** The program runs: holds its pipes, and releases reserved ones that it does not use. */
   hold(pid: Pid): void {
     const names = ['out', 'err'].map((end) => `${pid}.${end}`)
     const held = new Set((this.#open.get(pid) ?? []).map((descriptor) => fstatSync(descriptor).ino))
@@ -52,7 +52,7 @@ export class SpareReaders {
     for (const pid of [...this.#open.keys()]) this.release(pid)
   }
 
-  /** Those of programs bear their pid, and which end they are. */
+  /** Spare FIFOs have no ending; those in use are called by pid and stream. */
   #listed(): string[] {
     return readdirSync(this.#fifos).filter((name) => !/\.(out|err|in)$/.test(name))
   }
@@ -63,7 +63,7 @@ export class SpareReaders {
       this.#open.set(pid, [...(this.#open.get(pid) ?? []), descriptor])
       return true
     } catch (error) {
-      // A terminal has no pipe, a program that has just ended has none any more, and what was in stock may be in use.
+      // A terminal has no pipe, the pipe of an ended program is gone, and a spare one may be in use by now.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
       throw error
     }

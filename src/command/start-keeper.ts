@@ -4,14 +4,15 @@ import { type Home, MARKER } from '../keeper/protocol/home.ts'
 import { releaseReserve } from '../keeper/protocol/reserve.ts'
 import { ownProgram } from '../package/own-files.ts'
 
-/** What a keeper makes is short-lived: without this it would come to have 100 MB more, at no gain that could be measured. */
+/** A keeper's objects are short-lived: a larger young generation costs 100 MB, and gains nothing measurable. */
 const SMALL_YOUNG_SPACE = '--max-semi-space-size=2'
 
-/** In a session of its own, so that nothing which ends the daemon ends it. Answers with why it ended, once it has. */
+/** Starts a keeper in a session of its own, so that it outlives the daemon. The function returned says why it ended, if it has. */
 export function startKeeper(home: Home): () => string | undefined {
   releaseReserve(home.reserve)
   const main = ownProgram('keeper/main')
-  // One that was started by a command is no part of it by its marker. By its cgroup, or by its parents while those live, it is.
+  // Without the marker, a keeper that a command started is not found as a part of that command, except by its cgroup and, while
+  // they live, by its parents.
   const { [MARKER]: _, ...env } = process.env
   const log = openSync(home.keeper.log, 'a', 0o600)
   let ended: string | undefined

@@ -2,7 +2,7 @@ import type { Pid } from '../core/process/pid.ts'
 import { hasEnded } from '../core/process/record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
-/** How the store knows a process: as one that is held, as one that is over, or not at all. */
+/** What the store says of a process: its holder, that it is over, or nothing. */
 export async function storedStateOf(
   kernel: Kernel,
   pid: Pid,

@@ -1,10 +1,10 @@
-import type { Usage } from '../keeper/protocol/messages.ts'
+import type { Usage } from '../keeper/protocol/program-state.ts'
 
 type Usages = Readonly<Record<string, Usage | null>>
 
 /**
- * Asks a keeper what programs use. It takes one look at all OS processes for each question, however many programs that is
- * about: so whoever asks while an answer is under way waits for the next question, which is about all of them.
+ * Asks a keeper for the usage of programs. Each request costs one scan of all OS processes, for any number of programs: callers
+ * that come while a request is pending share the next one.
  */
 export class UsageAsks {
   readonly #ask: (pids: readonly string[]) => Promise<Usages>
@@ -15,7 +15,7 @@ export class UsageAsks {
     this.#ask = ask
   }
 
-  /** As of now or later, never of an earlier look. */
+  /** The usage as of now or later, never of an earlier scan. */
   async of(pid: string): Promise<Usage | null> {
     this.#next ??= this.#prepared()
     const { pids, answer, start } = this.#next

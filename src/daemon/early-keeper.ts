@@ -4,8 +4,9 @@ import type { HomePaths } from '../home/paths.ts'
 import { prepareHome } from '../home/prepare.ts'
 import { readyDaemon } from '../home/present-daemon.ts'
 import { homeAt } from '../keeper/protocol/home.ts'
-import { type KeeperIdentity, PROTOCOL } from '../keeper/protocol/messages.ts'
+import { PROTOCOL } from '../keeper/protocol/messages.ts'
 import { prepareHome as prepareCommands } from '../keeper/protocol/prepare-home.ts'
+import type { KeeperIdentity } from '../keeper/protocol/program-state.ts'
 import { whoIs } from '../os/identity.ts'
 
 /**

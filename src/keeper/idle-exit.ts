@@ -6,9 +6,9 @@ export interface IdleExitOptions {
 }
 
 /**
- * How long the keeper stays. It looks whenever something has changed: whether it keeps anything, and whether a daemon is there.
+ * Decides when the keeper exits. It checks after every change whether the keeper has programs, and whether a daemon is connected.
  *
- * | state   | a daemon comes | looks, and there is either | looks, and there is neither | the daemon takes leave     | the time is up |
+ * | state   | a daemon comes | check finds either         | check finds neither         | the daemon takes leave     | the time is up |
  * | stays   | stays          | stays                      | → lingers                   | → goes; → left if it keeps | –              |
  * | lingers | → stays        | → stays                    | lingers                     | → goes; → left if it keeps | → goes         |
  * | left    | → stays        | left                       | → goes                      | → goes; left if it keeps   | –              |
@@ -24,14 +24,14 @@ export class IdleExit {
     this.#options = options
   }
 
-  /** At the start: the daemon that started this keeper may take its time. */
+  /** At the start, the daemon that started this keeper may take longer to connect. */
   begin(atLeastMs: number): void {
     this.#stopLingering()
     this.#lingering = setTimeout(() => this.leave(), Math.max(this.#options.lingerMs, atLeastMs))
     this.look()
   }
 
-  /** Something has changed. */
+  /** Checks again after a change. */
   look(): void {
     const { keeps, hasDaemon, lingerMs } = this.#options
     if (keeps() || hasDaemon()) this.#stopLingering()
@@ -39,13 +39,13 @@ export class IdleExit {
     else this.#lingering ??= setTimeout(() => this.leave(), lingerMs)
   }
 
-  /** A daemon is there. */
+  /** A daemon has connected. */
   serve(): void {
     this.#isLeft = false
     this.look()
   }
 
-  /** Nobody will need it before long. */
+  /** The keeper is not needed any more: it exits now, or once its last program has ended. */
   leave(): void {
     this.#stopLingering()
     this.#isLeft = true

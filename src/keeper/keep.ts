@@ -18,8 +18,9 @@ import { UsageSamples } from './program/usage-samples.ts'
 import { Programs, type ProgramsPlace } from './programs.ts'
 import { type Home, homeAt } from './protocol/home.ts'
 import { type Lock, takeLock } from './protocol/lock.ts'
-import { type KeeperIdentity, PROTOCOL } from './protocol/messages.ts'
+import { PROTOCOL } from './protocol/messages.ts'
 import { prepareHome } from './protocol/prepare-home.ts'
+import type { KeeperIdentity } from './protocol/program-state.ts'
 import { Recovery } from './recover.ts'
 import { Presence } from './server/presence.ts'
 import { Server } from './server/server.ts'
@@ -29,11 +30,11 @@ export interface KeepOptions {
   /** The data folder. */
   readonly folder: string
   readonly protocol?: number
-  /** How long a keeper without daemon and programs waits for either. */
+  /** How long a keeper without a daemon and programs waits for either. */
   readonly lingerMs?: number
 }
 
-/** Is the keeper of a folder until there is nothing to keep. Then it ends this OS process. */
+/** Runs the keeper of a folder until it is not needed any more. Then it exits this OS process. */
 export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: KeepOptions): Promise<void> {
   const home = homeAt(folder, protocol)
   const { id, token } = prepareHome(home)
@@ -47,7 +48,10 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
   })
 
   const place: ProgramsPlace = {
-    ...{ keeper, homeId: id, output: home.output, cgroups },
+    keeper,
+    homeId: id,
+    output: home.output,
+    cgroups,
     openLogs: new OpenLogs(maxOpenLogs(descriptorLimitOf('self') ?? Number.POSITIVE_INFINITY)),
     fifos: new FifoPool(home.fifos, `ready-${protocol}.`),
     usageLimits: new UsageLimits(),
@@ -65,7 +69,10 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
   const programs = new Programs(place)
   const recovery = new Recovery(place, programs)
   const server: Server = new Server({
-    ...{ keeper, token, programs, note },
+    keeper,
+    token,
+    programs,
+    note,
     recover: () => recovery.run(),
     came: () => stay.serve(),
     went: () => stay.look(),
@@ -91,14 +98,14 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
   stay.begin(FIRST_LINGER_MS)
 }
 
-/** Exit code of a keeper that found another on its folder. */
+/** The exit code of a keeper that found another one in its folder. */
 const EXIT_TAKEN = 75
 
 const FIRST_LINGER_MS = 10_000
 
 /**
- * Null if there is another keeper. One that is just going has withdrawn already, and one that is just coming has not yet said
- * who it is: that is waited for.
+ * Null if there is another keeper. A keeper that is exiting has withdrawn its identity already, and one that is starting has not
+ * written it yet: then this one waits.
  */
 async function lockOf(home: Home): Promise<Lock | null> {
   for (let waitedMs = 0; ; waitedMs += LOCK_LOOK_MS) {
@@ -113,13 +120,17 @@ const LOCK_LOOK_MS = 20
 
 function ownIdentity(protocol: number): KeeperIdentity {
   return {
-    ...{ id: `kp_${randomBytes(8).toString('hex')}`, protocol, host: hostname() },
-    ...{ boot: bootId(), pidNamespace: pidNamespace() },
-    ...{ osPid: process.pid, startTime: startTimeOf(process.pid) ?? '' },
+    id: `kp_${randomBytes(8).toString('hex')}`,
+    protocol,
+    host: hostname(),
+    boot: bootId(),
+    pidNamespace: pidNamespace(),
+    osPid: process.pid,
+    startTime: startTimeOf(process.pid) ?? '',
   }
 }
 
-/** A keeper is not ended from outside while it has programs, and one error is no reason to drop them all. */
+/** A keeper with programs ignores SIGTERM, and survives uncaught errors: one error must not end all programs. */
 function followSignals(programs: Programs, stay: IdleExit): void {
   process.on('SIGHUP', () => {})
   process.on('SIGINT', () => {})
@@ -131,7 +142,7 @@ function followSignals(programs: Programs, stay: IdleExit): void {
   process.on('unhandledRejection', (error) => note(`Went on after ${traceOf(error)}`))
 }
 
-/** What earlier keepers have written is kept once. It is emptied in place, since this keeper has it open already. */
+/** One old log of earlier keepers is kept. The current log is emptied in place, because this keeper has it open already. */
 function shortenLog(path: string): void {
   try {
     const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0
@@ -151,7 +162,7 @@ const log = new LineLog(2, {
   write: writeSync,
 })
 
-/** Never throws: it is what uncaught errors are handled with. */
+/** Never throws, because it handles uncaught errors. */
 function note(message: string): void {
   log.write(`${new Date().toISOString()} ${message}\n`)
 }

@@ -1,9 +1,9 @@
 import { whoIs } from '../os/identity.ts'
-import type { ProgramIdentity } from './protocol/messages.ts'
+import type { ProgramIdentity } from './protocol/program-state.ts'
 
 /**
- * Notices that programs are gone which a dead keeper started: nobody tells the new one, since they are not its children. It
- * looks, and only while there are any.
+ * Polls for the end of programs that a dead keeper started: they are not children of this one, so no exit is reported. Polls only
+ * while there are any.
  */
 export class OrphanWatch {
   readonly #watched = new Map<ProgramIdentity, () => void>()

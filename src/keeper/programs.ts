@@ -1,6 +1,6 @@
 import { messageOf } from '../base/error-text.ts'
-import { bootId } from '../os/boot.ts'
 import type { LiveFiles, SettledState } from './home/live-files.ts'
+import { LeftBehind } from './left-behind.ts'
 import { FailedStart } from './program/check-plan.ts'
 import { prepare } from './program/prepare.ts'
 import type { Program, ProgramEvents } from './program/program.ts'
@@ -8,17 +8,10 @@ import type { ProgramPlace } from './program/program-place.ts'
 import { ProgramTree } from './program/program-tree.ts'
 import { keptPlan, start } from './program/start.ts'
 import { markerOf } from './protocol/home.ts'
-import type {
-  Asks,
-  EndAnswer,
-  KeeperIdentity,
-  ProgramIdentity,
-  ProgramState,
-  SpawnPlan,
-  Tell,
-  Usage,
-} from './protocol/messages.ts'
-import { cgroupMembers, isLeaf } from './tree/cgroup-files.ts'
+import type { Asks, EndAnswer, Tell } from './protocol/messages.ts'
+import type { KeeperIdentity, ProgramIdentity, ProgramState, Usage } from './protocol/program-state.ts'
+import type { SpawnPlan } from './protocol/spawn-plan.ts'
+import { SettledStates } from './settled-states.ts'
 import { markedPids } from './tree/members.ts'
 import { ProcTable } from './tree/proc-table.ts'
 
@@ -26,7 +19,7 @@ import { ProcTable } from './tree/proc-table.ts'
 export interface ProgramsPlace extends ProgramPlace {
   readonly keeper: KeeperIdentity
   readonly live: LiveFiles
-  /** Whether somebody is there who hears of an end at once. */
+  /** Whether a daemon is connected that hears of an end at once. */
   hasDaemon(): boolean
   tell(tell: Tell): void
   grew(pid: string, end: number): void
@@ -41,33 +34,40 @@ export interface ProgramsPlace extends ProgramPlace {
 export class Programs {
   readonly #place: ProgramsPlace
   readonly #present = new Map<string, Program>()
-  readonly #settled = new Map<string, SettledState>()
+  readonly #settled: SettledStates
+  readonly #left: LeftBehind
   readonly #starting = new Map<string, Promise<ProgramState>>()
-  /** Settled, but the disk has not taken it yet. */
-  readonly #unwritten = new Set<string>()
   /** An earlier keeper had them, and they could not be taken over yet. */
   readonly #untaken = new Map<string, Untaken>()
-  #retry: NodeJS.Timeout | null = null
 
   constructor(place: ProgramsPlace) {
     this.#place = place
+    const { live, cgroups } = place
+    const trouble = (pid: string, message: string) => place.trouble(pid, message)
+    this.#settled = new SettledStates({
+      live,
+      hasDaemon: () => place.hasDaemon(),
+      trouble,
+      changed: () => place.changed(),
+    })
+    this.#left = new LeftBehind({ live, cgroups, trouble })
   }
 
-  /** Whether there is nothing that only this keeper can do. What is settled can be read from disk by the next. */
+  /** Whether this keeper is not needed: the next one reads settled states from disk. */
   get isEmpty(): boolean {
-    return this.#present.size + this.#starting.size + this.#unwritten.size + this.#untaken.size === 0
+    return this.count + this.#settled.unwrittenCount === 0
   }
 
   get count(): number {
     return this.#present.size + this.#starting.size + this.#untaken.size
   }
 
-  /** Also one that has ended, while descendants of it may still write. */
+  /** Includes programs that have ended while descendants may still write. */
   get(pid: string): Program | undefined {
     return this.#present.get(pid)
   }
 
-  /** Also one that is just being started, or that is only still read. */
+  /** Includes programs that are being started, and settled ones. */
   knows(pid: string): boolean {
     return this.#present.has(pid) || this.#settled.has(pid) || this.#starting.has(pid)
   }
@@ -86,19 +86,19 @@ export class Programs {
   states(): ProgramState[] {
     const running = [...this.#present.values()].filter(({ isRunning }) => isRunning)
     const untaken = [...this.#untaken.values()].map(({ state }) => state)
-    return [...running.map(({ state }) => state), ...untaken, ...this.#settled.values()]
+    return [...running.map(({ state }) => state), ...untaken, ...this.#settled.all()]
   }
 
-  /** Not taken over yet, and why. */
+  /** The programs of an earlier keeper that could not be taken over yet, and why. */
   untaken(): Untaken[] {
     return [...this.#untaken.values()]
   }
 
   settled(): SettledState[] {
-    return [...this.#settled.values()]
+    return this.#settled.all()
   }
 
-  /** Nobody is there any more to be told of growing logs. */
+  /** The daemon is gone: reports the growth of logs no longer. */
   unfollow(): void {
     for (const program of this.#present.values()) program.follow(false)
   }
@@ -119,7 +119,7 @@ export class Programs {
     return starting
   }
 
-  /** Of one that has ended: of what it left behind. */
+  /** Ends a program and its tree; of one that has ended, what it left behind. Null: the pid is unknown. */
   async end({ pid, signal, graceMs, program }: Asks['end'][0]): Promise<EndAnswer | null> {
     const present = this.#present.get(pid)
     if (present !== undefined) return present.end(signal, graceMs, 'asked')
@@ -133,25 +133,20 @@ export class Programs {
     return tree.end({ signal, graceMs })
   }
 
-  /** The pids of programs that have ended, and of whose trees OS processes live. */
+  /** The pids of programs that have ended and left OS processes running. */
   leftovers(): string[] {
-    const { live, homeId } = this.#place
     const table = ProcTable.read(0)
     const ended = [...this.#present.values()].filter((program) => !program.isRunning)
-    const isInUse = (pid: string) => {
-      const program = live.leftOf(pid)
-      return program?.boot === bootId() && hasLeft(program)
-    }
     const found = new Set([
       ...ended.filter(({ tree }) => !tree.isEmpty(table)).map(({ pid }) => pid),
-      ...live.lefts().filter(isInUse),
-      ...markedPids(homeId, table),
+      ...this.#left.pids(),
+      ...markedPids(this.#place.homeId, table),
     ])
     return [...found].filter((pid) => !this.#starting.has(pid) && this.stateOf(pid)?.state !== 'running')
   }
 
   usages(pids: readonly string[]): Record<string, Usage | null> {
-    // One look for all; markers are read when they are asked for.
+    // One scan of /proc for all pids; markers are read when they are needed.
     const table = ProcTable.read(Number.POSITIVE_INFINITY)
     const usageOf = (pid: string) => {
       const settled = this.#settled.get(pid)
@@ -165,21 +160,20 @@ export class Programs {
     const settled = this.#settled.get(pid)
     if (settled === undefined) return
     this.#settled.delete(pid)
-    this.#unwritten.delete(pid)
     if (settled.state !== 'failed_start' && settled.program !== null && !this.#present.has(pid))
-      this.#rememberLeft(pid, settled.program)
+      this.#left.remember(pid, settled.program)
     this.#place.live.forget(pid)
     this.#place.changed()
   }
 
-  /** What becomes of a program is recorded, told and remembered here, wherever it came from. */
+  /** Records and reports what happens to a program, whether it was started or taken over. */
   eventsOf(pid: string): ProgramEvents {
     return {
       ended: (state) => this.settle(state),
       closed: () => {
         const program = this.#present.get(pid)
         this.#present.delete(pid)
-        if (program !== undefined && !this.#settled.has(pid)) this.#rememberLeft(pid, program.tree.identity)
+        if (program !== undefined && !this.#settled.has(pid)) this.#left.remember(pid, program.tree.identity)
         this.#place.changed()
       },
       grew: (end) => this.#place.grew(pid, end),
@@ -192,42 +186,37 @@ export class Programs {
     this.#untaken.delete(program.pid)
   }
 
-  /** It may live, so it counts as running until more is known. */
+  /** The program may live, so it counts as running until more is known. */
   cannotTake(pid: string, program: ProgramIdentity, message: string): void {
     const state = { state: 'running', pid, program, orphaned: true, paused: false } as const
     this.#untaken.set(pid, { state, message })
   }
 
   settle(state: SettledState): void {
-    this.#record(state)
-    this.addSettled(state)
+    this.#settled.record(state)
+    this.#tellEnded(state)
     this.#place.changed()
   }
 
-  /** It is on disk already. */
+  /** Adds a state that is on disk already. */
   addSettled(state: SettledState): void {
-    this.#untaken.delete(state.pid)
-    this.#settled.set(state.pid, state)
-    this.#place.tell({ tell: 'ended', state })
+    this.#settled.add(state)
+    this.#tellEnded(state)
   }
 
-  /** What was forgotten by this keeper or an earlier one, with somebody in its cgroup; who is gone is so for good. */
   recallLeft(): void {
-    for (const pid of this.#place.live.lefts()) {
-      try {
-        const program = this.#place.live.leftOf(pid)
-        if (program?.boot === bootId() && hasLeft(program)) this.#removeLeaf(pid, program)
-        else this.#place.live.forgetLeft(pid)
-      } catch (error) {
-        this.#place.trouble(pid, `What it has left behind can't be looked at: ${messageOf(error)}.`)
-      }
-    }
+    this.#left.recall()
+  }
+
+  #tellEnded(state: SettledState): void {
+    this.#untaken.delete(state.pid)
+    this.#place.tell({ tell: 'ended', state })
   }
 
   async #spawn(pid: string, fence: number, plan: SpawnPlan, fifos: readonly string[]): Promise<ProgramState> {
     const { live, keeper } = this.#place
     const prepared = await prepare(this.#place, plan)
-    // From here on nothing is waited for until the program is there, so that nothing comes in between.
+    // No await from here until the program runs, so that no other request comes in between.
     try {
       if (!live.claim({ pid, fence, keeper, boot: keeper.boot, at: Date.now(), plan: keptPlan(plan) }))
         return Promise.reject(new Error(`${pid} was begun by another keeper`))
@@ -238,39 +227,25 @@ export class Programs {
       return started.state
     } catch (error) {
       const { message, remedy } = failedStart(error)
-      // The name of a program, say, may be as long as a question may be.
+      // The name of a program, for example, may be as long as a whole request.
       const state: SettledState = {
-        ...{ state: 'failed_start', pid, remedy },
+        state: 'failed_start',
+        pid,
+        remedy,
         message: message.length > MAX_MESSAGE_CHARS ? `${message.slice(0, MAX_MESSAGE_CHARS)} …` : message,
       }
-      this.#settled.set(pid, state)
-      this.#record(state)
+      this.#settled.record(state)
       return state
     }
   }
 
-  /** Of one that is not settled: it could not be taken over yet, or it is forgotten, with what it was asked about. */
+  /** The identity of a program that is not settled: one that could not be taken over yet, or a forgotten one. */
   #identityOf(pid: string, program: Asks['end'][0]['program']): ProgramIdentity | undefined {
     const untaken = this.#untaken.get(pid)
     if (untaken !== undefined) return untaken.state.program
-    const left = this.#place.live.leftOf(pid)
+    const left = this.#left.identityOf(pid)
     if (left !== undefined) return left
     return program === undefined ? undefined : { ...program, tree: 'marker', cgroup: null, memoryBy: null }
-  }
-
-  /** Whom it has left behind in its cgroup may have nothing else to be known by. */
-  #rememberLeft(pid: string, program: ProgramIdentity): void {
-    try {
-      if (!hasLeft(program)) return
-      this.#place.live.writeLeft(pid, program)
-      this.#removeLeaf(pid, program)
-    } catch (error) {
-      this.#place.trouble(pid, `What it has left behind is forgotten: ${messageOf(error)}.`)
-    }
-  }
-
-  #removeLeaf(pid: string, { cgroup }: ProgramIdentity): void {
-    if (cgroup !== null) this.#place.cgroups?.remove(cgroup, () => this.#place.live.forgetLeft(pid))
   }
 
   /** Without this file the next keeper looks for the program by its marker. */
@@ -281,30 +256,8 @@ export class Programs {
       this.#place.trouble(pid, `Its identity can't be written: ${messageOf(error)}.`)
     }
   }
-
-  #record(state: SettledState): void {
-    try {
-      this.#place.live.writeSettled(state, !this.#place.hasDaemon())
-      this.#unwritten.delete(state.pid)
-    } catch (error) {
-      if (!this.#unwritten.has(state.pid))
-        this.#place.trouble(state.pid, `Its end can't be written, and is tried again: ${messageOf(error)}.`)
-      this.#unwritten.add(state.pid)
-      this.#retry ??= setTimeout(() => this.#recordAgain(), RETRY_MS)
-    }
-  }
-
-  #recordAgain(): void {
-    this.#retry = null
-    for (const pid of [...this.#unwritten]) {
-      const state = this.#settled.get(pid)
-      if (state !== undefined) this.#record(state)
-    }
-    this.#place.changed()
-  }
 }
 
-const RETRY_MS = 1000
 const MAX_MESSAGE_CHARS = 4000
 
 interface Untaken {
@@ -312,11 +265,7 @@ interface Untaken {
   readonly message: string
 }
 
-function hasLeft({ cgroup }: ProgramIdentity): boolean {
-  return cgroup !== null && isLeaf(cgroup) && cgroupMembers(cgroup).some((osPid) => osPid !== process.pid)
-}
-
-/** Nothing was forked, or it has been killed again: whatever the reason, it has not begun. */
+/** Nothing was forked, or the fork was killed again: the program has not begun. */
 function failedStart(error: unknown): FailedStart {
   if (error instanceof FailedStart) return error
   const remedy = 'Is there space on disk, and may the data folder be written to?'

@@ -14,12 +14,12 @@ import { takeOver } from './program/take-over.ts'
 import type { Programs, ProgramsPlace } from './programs.ts'
 import { markerOf } from './protocol/home.ts'
 import { segmentName } from './protocol/log-format.ts'
-import type { ProgramIdentity } from './protocol/messages.ts'
+import type { ProgramIdentity } from './protocol/program-state.ts'
 import { removeFile } from './remove-file.ts'
 import { findByMarker } from './tree/members.ts'
 
 /**
- * Takes over what earlier keepers have left. What is found decides:
+ * Takes over the programs of earlier keepers, depending on what it finds:
  *
  * | intent            | exit file | program                 | what becomes of it                                       |
  * | of a live keeper, or this one |  |                      | left alone                                               |
@@ -29,10 +29,10 @@ import { findByMarker } from './tree/members.ts'
  * | of this boot, or unreadable | – | lives, with a terminal  | ended for certain, then lost, `keeper_lost`              |
  * | of this boot, or unreadable | – | gone, or not to be found | what its pipe holds is read; lost, `keeper_lost`        |
  *
- * A program that no file tells of is looked for by its marker. No outcome is made up: that of a lost one stays unknown. An
- * intent that can't be read says as little as none, but there was one: what is begun then goes on with limits of nobody's.
+ * A program without a file is searched for by its marker. No outcome is invented: that of a lost program stays unknown. An
+ * unreadable intent still proves that a program was begun, which then goes on without limits.
  *
- * What can't be taken over now (the disk is full, say) may live all the same: it counts as running, and is tried again.
+ * A program that can't be taken over now (the disk is full, for example) may be alive: it counts as running, and is retried.
  */
 export class Recovery {
   readonly #place: ProgramsPlace
@@ -45,7 +45,7 @@ export class Recovery {
     this.#programs = programs
   }
 
-  /** Comes back when those are settled that need no grace; ending the others goes on beside the rest. */
+  /** Resolves when all programs that need no grace are settled; the others are ended in the background. */
   async run(): Promise<void> {
     this.#programs.recallLeft()
     sweepInputs(this.#place)
@@ -53,7 +53,7 @@ export class Recovery {
     await Promise.race([Promise.all(ending), new Promise((resolve) => setTimeout(resolve, WAIT_MS))])
   }
 
-  /** One that can't be taken over must not keep the others from being so. */
+  /** A program that can't be taken over must not prevent the take-over of the others. */
   #take(pids: readonly string[]): Promise<unknown>[] {
     const ending: Promise<unknown>[] = []
     for (const pid of pids) {
@@ -84,12 +84,12 @@ function why(error: unknown): string {
   return `It can't be taken over: ${traceOf(error)}`
 }
 
-/** How long a daemon waits longer for its new keeper, at most, to find things settled. */
+/** How much longer a daemon waits for its new keeper, at most, to have settled the programs. */
 const WAIT_MS = 300
 
 const RETRY_MS = 1000
 
-/** A keeper that died while it handed a program its input has left that behind, and it may be secret. */
+/** Removes input files of a keeper that died while it started a program: the input may be secret. */
 function sweepInputs({ fifos, live, trouble }: ProgramsPlace): void {
   for (const name of readdirSync(fifos.folder)) {
     if (!name.endsWith('.in')) continue
@@ -103,7 +103,7 @@ function sweepInputs({ fifos, live, trouble }: ProgramsPlace): void {
   }
 }
 
-/** What has to be waited for until it is settled; nothing if it is, or goes on. */
+/** Promises of the ends in progress; empty if the program is settled, or goes on. */
 function recoverOne(
   place: ProgramsPlace,
   programs: Programs,
@@ -119,7 +119,7 @@ function recoverOne(
   return []
 }
 
-/** A keeper of another protocol may look after programs in the same folder. */
+/** A keeper of another protocol may have programs in the same folder. */
 function isOfLiveKeeper({ keeper, boot }: Intent): boolean {
   return boot === bootId() && isAlive(keeper.osPid, keeper.startTime)
 }
@@ -133,7 +133,10 @@ function settleLost(
   const program = place.live.programOf(pid) ?? null
   for (const stream of [null, 'stderr'] as const) removeFile(join(place.fifos.folder, fifoName(pid, stream)))
   const state: SettledState = {
-    ...{ state: 'lost', pid, program, evidence },
+    state: 'lost',
+    pid,
+    program,
+    evidence,
     outputEnd: logEnd(join(place.output, pid)),
   }
   programs.settle(state)
@@ -161,16 +164,22 @@ function takeBack(
   return plan.pty === null ? [] : [program.end(plan.endSignal, plan.graceMs || TERMINAL_GRACE_MS, 'asked')]
 }
 
-/** For one whose intent can't be read: no limit, and the output that it is seen to have. Without a pipe it had a terminal. */
+/** The plan of a program with an unreadable intent: no limits, and output by its open files. Without a pipe it had a terminal. */
 function planWithout(place: ProgramsPlace, pid: string, { osPid }: ProgramIdentity): KeptPlan {
   const hasFifo = (stream: Stream | null) => existsSync(join(place.fifos.folder, fifoName(pid, stream)))
   const isDirect = linkOf(`/proc/${osPid}/fd/1`) === join(place.output, pid, segmentName(0))
   return {
-    ...{ argv: [], cwd: '/', stdin: 'null', tree: 'auto' },
+    argv: [],
+    cwd: '/',
+    stdin: 'null',
+    tree: 'auto',
     pty: isDirect || hasFifo(null) ? null : { cols: 80, rows: 24 },
     output: isDirect ? 'direct' : hasFifo('stderr') ? 'tagged' : 'merged',
     caps: { headBytes: 256 * 1024, tailBytes: 8 * MIB, segmentBytes: MIB, minFreeBytes: 128 * MIB },
-    ...{ timeoutMs: null, idleTimeoutMs: null, endSignal: 'SIGTERM', graceMs: TERMINAL_GRACE_MS },
+    timeoutMs: null,
+    idleTimeoutMs: null,
+    endSignal: 'SIGTERM',
+    graceMs: TERMINAL_GRACE_MS,
     limits: { memoryBytes: null, cpuSeconds: null, openFiles: null, outputBytes: null },
   }
 }
@@ -181,18 +190,23 @@ function linkOf(path: string): string | null {
   try {
     return readlinkSync(path)
   } catch {
-    // It has closed it, or is gone.
+    // The program has closed it, or is gone.
     return null
   }
 }
 
 const TERMINAL_GRACE_MS = 2000
 
-/** Of one that could not be taken over: as far as it can be had. By its marker alone it is found, too. */
+/** The identity, as far as it is known, of a program that could not be taken over. The marker alone suffices to find it. */
 function knownProgram(place: ProgramsPlace, pid: string): ProgramIdentity {
   const unknown: ProgramIdentity = {
-    ...{ osPid: 0, startTime: null, boot: bootId(), group: -1 },
-    ...{ tree: 'marker', cgroup: null, memoryBy: null },
+    osPid: 0,
+    startTime: null,
+    boot: bootId(),
+    group: -1,
+    tree: 'marker',
+    cgroup: null,
+    memoryBy: null,
   }
   try {
     return place.live.programOf(pid) ?? unknown
@@ -201,18 +215,23 @@ function knownProgram(place: ProgramsPlace, pid: string): ProgramIdentity {
   }
 }
 
-/** Forked, but its keeper did not live to write down as what: the oldest that leads a group and has the marker. */
+/** The keeper died between the fork and its record: the program is the oldest group leader with the marker. */
 function foundProgram(place: ProgramsPlace, pid: string): ProgramIdentity | undefined {
   for (const { osPid, startTime } of findByMarker(markerOf(place.homeId, pid))) {
     if (statOf(osPid)?.group !== osPid) continue
     const identity: ProgramIdentity = {
-      ...{ osPid, startTime, boot: bootId(), group: osPid },
-      ...{ tree: 'marker', cgroup: null, memoryBy: null },
+      osPid,
+      startTime,
+      boot: bootId(),
+      group: osPid,
+      tree: 'marker',
+      cgroup: null,
+      memoryBy: null,
     }
     try {
       place.live.writeProgram(pid, identity)
     } catch (error) {
-      // The next keeper looks for it in the same way.
+      // The next keeper finds it in the same way.
       place.trouble(pid, `Its identity can't be written: ${messageOf(error)}.`)
     }
     return identity

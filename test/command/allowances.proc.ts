@@ -64,7 +64,7 @@ test('a command that is charged for more than it may use is ended with the name 
   expect(outcome).toMatchObject({ status: 'cancelled', reason: 'limit:tokensIn' })
 })
 
-test('what a keeper counts of a command nobody else charges', async () => {
+test('the usage that a keeper counts cannot be charged by a caller', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const { pid } = await start(reeve, { argv: ['sleep', '1000'] }, { allowance: { outputBytes: 1_000 } })
@@ -134,7 +134,7 @@ test('one child that may live at a time is started again by its policy', async (
   await reeve.end({ pid: root.pid, status: 'completed', replayKey: 'end' })
 })
 
-test('a restart that no allowance is left for is not begun, and somebody hears of it', async () => {
+test('a restart without a remaining allowance does not begin, and is reported as trouble', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const { record: root } = await reeve.spawn({ ...OUTSIDE, allowance: { children: 1 } })
@@ -212,7 +212,7 @@ test('a command that gave its CPU time away is ended for what it uses itself', a
   expect((await ended(reeve, one.pid)).outcome).toMatchObject({ reason: 'limit:cpuSeconds' })
 })
 
-test('a command is told what it may use again when its keeper died', async () => {
+test('the limits of a command are set again after the death of its keeper', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const one = await start(
@@ -223,11 +223,11 @@ test('a command is told what it may use again when its keeper died', async () =>
   await start(reeve, 'sleep 1000', { parent: one.pid, allowance: { outputBytes: 500 } })
   await temp.killKeeper()
   writeFileSync(join(temp.folder, 'go'), '')
-  // Nobody sees how an orphan ends: that it does is what counts.
+  // The exit of an orphan is not seen: only that it ends counts.
   expect((await ended(reeve, one.pid)).status).toBe('abandoned')
 })
 
-/** As many as follow one another by a policy, each from the one before it; and after the last of them nobody. */
+/** A chain of this many restarts by policy, after which none follows. */
 async function endedInARow(reeve: Reeve, first: string, count: number): Promise<void> {
   for (let pid = first, seen = 1; ; seen++) {
     await ended(reeve, pid)

@@ -2,7 +2,7 @@ import type { ReeveVerbs } from 'reeve'
 import { expect, test } from 'vitest'
 import { codeOf, printed, start, TempReeve } from './commands.ts'
 
-/** Whatever can be done with a command, by somebody. */
+/** Every verb that acts on a command. */
 async function codes(door: ReeveVerbs, pid: string): Promise<{ reading: Set<string>; acting: Set<string> }> {
   const reading = [
     door.show({ pid }),

@@ -33,7 +33,7 @@ async function codes(reeve: Reeve, pid: string): Promise<Record<string, string>>
 
 const all = (code: string) => Object.fromEntries(Object.keys(COMMAND_VERBS).map((name) => [name, code]))
 
-test('a missing folder or program is a failed start that says what to do, and no ghost', async () => {
+test('a missing folder or program is a failed start with a remedy, and leaves no process', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const file = join(temp.folder, 'not-a-program')
@@ -53,7 +53,10 @@ test('a missing folder or program is a failed start that says what to do, and no
   for (const [spec, request, message] of tried) {
     const record = await start(reeve, { ...spec, argv: [...spec.argv] } as never, request)
     expect(record.outcome, JSON.stringify(spec)).toMatchObject({
-      ...{ status: 'failed', reason: 'failed_start', exitCode: null, signal: null },
+      status: 'failed',
+      reason: 'failed_start',
+      exitCode: null,
+      signal: null,
       result: { message: expect.stringMatching(message), remedy: expect.stringMatching(/\w{3}/) },
     })
     expect(record.program).toBeNull()
@@ -112,7 +115,7 @@ test('a signal that does not exist is refused, by its form or by its name', asyn
   expect((await reeve.show({ pid })).status).toBe('running')
 })
 
-test('every verb of commands says so when there is no such process', async () => {
+test('every verb of commands refuses an unknown process', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   expect(await codes(reeve, 'p_nobody00000')).toEqual(all('unknown_pid'))
@@ -152,7 +155,7 @@ test('what only commands have, other processes say they have not', async () => {
   await reeve.end({ pid: elsewhere.pid, status: 'completed', replayKey: 'e' })
 })
 
-test('a program that runs no commands says how it would, and leaves commands to one that does', async () => {
+test('a program without the commands option refuses commands with a remedy, and leaves them to a program that has it', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const without = await embed({ store: temp.store })

@@ -23,7 +23,7 @@ function expectInPlace(text: string, offset: number): void {
 
 /**
  * Bytes that a log has on disk: its segments, and its index of times. Files only grow until they go, so what was counted while
- * none came or went was there at once; otherwise it is counted anew.
+ * none came or went was there at once; otherwise it is counted again.
  */
 function onDisk(folder: string): { segments: number; index: number } {
   for (;;) {
@@ -135,12 +135,13 @@ test('a limit of output ends the command, and says so', async () => {
   })
 })
 
-test('a command that printed more than its limit and was gone before that was seen is told so, with its exit code', async () => {
+test('a command that ends before its excess output is noticed still reports the limit, with its exit code', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const { pid } = await start(reeve, { argv: ['seq', '100'], limits: { outputBytes: 20 } })
   expect((await ended(reeve, pid)).outcome).toMatchObject({
-    ...{ status: 'cancelled', reason: 'limit:outputBytes' },
+    status: 'cancelled',
+    reason: 'limit:outputBytes',
     result: { outputBytes: 292 },
   })
 })

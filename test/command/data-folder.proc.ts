@@ -15,7 +15,7 @@ test('a data folder that cannot be one is refused with what to do about it', asy
     })
 })
 
-test('a folder with somebody else’s files is left as it is', async () => {
+test('a folder with files of another program is left as it is', async () => {
   await using temp = new TempReeve()
   const home = join(temp.folder, 'project')
   mkdirSync(home)

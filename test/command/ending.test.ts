@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { endingOf } from '../../src/command/ending.ts'
-import type { Exit, ProgramIdentity } from '../../src/keeper/protocol/messages.ts'
+import type { Exit, ProgramIdentity } from '../../src/keeper/protocol/program-state.ts'
 
 const program: ProgramIdentity = {
-  ...{ osPid: 4, startTime: '9', boot: 'b', group: 4 },
-  ...{ tree: 'marker', cgroup: null, memoryBy: null },
+  osPid: 4,
+  startTime: '9',
+  boot: 'b',
+  group: 4,
+  tree: 'marker',
+  cgroup: null,
+  memoryBy: null,
 }
 const EXIT: Exit = {
   exitCode: 0,
@@ -21,7 +26,7 @@ function ending(exit: Partial<Exit>, stop?: { how: 'interrupt' | 'cancel' | 'kil
 }
 
 describe('what a program’s end means for its process', () => {
-  test('an exit nobody asked for keeps its code, also when somebody asked a moment later', () => {
+  test('an exit without a stop request keeps its code, even if a request comes a moment later', () => {
     expect(ending({})).toMatchObject({ status: 'completed', exitCode: 0 })
     expect(ending({ exitCode: 7 })).toMatchObject({ status: 'failed', exitCode: 7 })
     expect(ending({ exitCode: 7 }, { how: 'kill', reason: 'late' })).toMatchObject({
@@ -55,7 +60,7 @@ describe('what a program’s end means for its process', () => {
     expect(limited).toMatchObject({ status, reason, signal: 'SIGKILL' })
   })
 
-  test('what never started says why and what to do', () => {
+  test('a failed start has a reason and a remedy', () => {
     const failed = {
       state: 'failed_start',
       pid: 'p_x',
@@ -69,7 +74,7 @@ describe('what a program’s end means for its process', () => {
     })
   })
 
-  test('what nobody saw end has no exit code', () => {
+  test('a lost program has no exit code', () => {
     const lost = { state: 'lost', pid: 'p_x', program, evidence: 'keeper_lost', outputEnd: 3 } as const
     expect(endingOf(lost, { how: 'kill', reason: 'x' })).toEqual({
       status: 'abandoned',

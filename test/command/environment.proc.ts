@@ -114,11 +114,12 @@ test('a variable that is to be passed on and is not there is warned of by name',
   const passing = (passEnv: string[]) => reeve.spawn({ kind: 'command', spec: { run: 'true', passEnv } })
   expect(await passing(['FAKE_API_KEY'])).not.toHaveProperty('warning')
   expect((await passing(['FAKE_API_KEY', 'FAKE_APY_KEY'])).warning).toEqual({
-    ...{ code: 'unknown_variables', names: ['FAKE_APY_KEY'] },
+    code: 'unknown_variables',
+    names: ['FAKE_APY_KEY'],
   })
 })
 
-test('a login shell has a session of its own, so that it takes nobody’s terminal', async () => {
+test('a login shell has a session of its own, so that it takes over no terminal', async () => {
   await using temp = new TempReeve()
   const [seen, shell] = [join(temp.folder, 'seen'), join(temp.folder, 'shell')]
   const script = `#!/bin/sh\necho "$$ $(ps -o sid= -p $$)" > ${seen}\nexec /bin/sh "$@"\n`
@@ -166,7 +167,7 @@ test('secrets that are passed with a request reach the command and its restarts,
     secrets.FAKE_API_KEY,
   )
   expect(statSync(passedFile(temp, record.pid)).mode & 0o777).toBe(0o600)
-  // The same request once more is the same process, whatever it passes.
+  // A repeated request is the same process, even with another value.
   const other = { FAKE_API_KEY: 'another-value-altogether' }
   expect(await reeve.spawn({ kind: 'command', spec, secrets: other, idempotencyKey: 'once' })).toMatchObject({
     type: 'existing',
@@ -217,7 +218,9 @@ test('a spawn that is refused never changes what a command of another session is
   store.holdNext()
   const refused = codeOf(
     attacker.spawn({
-      ...{ kind: 'command', pid, owner: { session: 'victim' } },
+      kind: 'command',
+      pid,
+      owner: { session: 'victim' },
       spec: { ...spec, passEnv: ['PROBE', 'OTHER'] },
       secrets: { PROBE: 'of-the-attacker', OTHER: 'of-the-attacker' },
     }),
@@ -247,7 +250,7 @@ test('a process that names a process of another session as the one it restarts g
   }
   const stolen = await attacker.spawn({ kind: 'command', spec, restartOf: record.pid })
   expect(await text(stolen.record.pid)).toBe('probe: []\n')
-  // Nor does a restart of that one, by somebody who may read both.
+  // Nor does a restart of that one, by a caller that may read both.
   expect(await text((await reeve.restart({ pid: stolen.record.pid })).record.pid)).toBe('probe: []\n')
   expect(await text((await victim.restart({ pid: record.pid })).record.pid)).toBe('probe: [of-the-victim]\n')
 })

@@ -6,7 +6,11 @@ import { daemonEnvironment } from '../../src/daemon/base-environment.ts'
 
 test('keys and passwords of the daemon are left out, and what is no secret stays', () => {
   const secrets = [
-    ...['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GITHUB_TOKEN', 'AWS_SECRET_ACCESS_KEY', 'AWS_ACCESS_KEY_ID'],
+    'OPENAI_API_KEY',
+    'ANTHROPIC_API_KEY',
+    'GITHUB_TOKEN',
+    'AWS_SECRET_ACCESS_KEY',
+    'AWS_ACCESS_KEY_ID',
     ...[
       'NPM_TOKEN',
       'DB_PASSWORD',
@@ -15,8 +19,14 @@ test('keys and passwords of the daemon are left out, and what is no secret stays
       'GOOGLE_APPLICATION_CREDENTIALS',
       'MY_SECRET',
     ],
-    ...['GH_PAT', 'HF_TOKEN', 'STRIPE_SECRET_KEY', 'SSH_PRIVATE_KEY', 'SENTRY_DSN', 'OPENROUTER_KEY'],
-    ...['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'],
+    'GH_PAT',
+    'HF_TOKEN',
+    'STRIPE_SECRET_KEY',
+    'SSH_PRIVATE_KEY',
+    'SENTRY_DSN',
+    'OPENROUTER_KEY',
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
   ]
   const plain = [
     ...[
@@ -32,7 +42,12 @@ test('keys and passwords of the daemon are left out, and what is no secret stays
       'KEYBOARD',
       'MONKEY_ISLAND',
     ],
-    ...['AUTHOR', 'PATTERN', 'SSH_AUTH_SOCK', 'XDG_SESSION_ID', 'PKG_CONFIG_PATH', 'OTEL_SERVICE_NAME'],
+    'AUTHOR',
+    'PATTERN',
+    'SSH_AUTH_SOCK',
+    'XDG_SESSION_ID',
+    'PKG_CONFIG_PATH',
+    'OTEL_SERVICE_NAME',
   ]
   const env = Object.fromEntries([...secrets, ...plain].map((name) => [name, 'x']))
   expect(Object.keys(withoutSecrets(env)).sort()).toEqual([...plain].sort())
@@ -58,7 +73,7 @@ test('a shell’s start-up noise is no part of its environment', async () => {
   expect(env).not.toHaveProperty('SHLVL')
 })
 
-test('a shell that is not there says so', async () => {
+test('a missing shell is an error', async () => {
   await expect(loginEnvironment('/no/such/shell')).rejects.toThrow('ENOENT')
 })
 
@@ -118,7 +133,8 @@ test('an MCP client shares its variables, but for secrets by name or value, and 
       WT_SESSION: 'x',
       XDG_SESSION_ID: '1',
     },
-    ...{ 'BASH_FUNC_x%%': '() { :; }', EMPTY: undefined },
+    'BASH_FUNC_x%%': '() { :; }',
+    EMPTY: undefined,
   }
   expect(clientEnvironment({ ...shared, ...kept }).variables).toEqual(shared)
 })
@@ -147,8 +163,15 @@ test('a daemon that a client starts gets the user, the locale and settings, and 
     SSL_CERT_FILE: '/c',
   }
   const client = {
-    ...{ PATH: '/venv/bin', APP: 'stage', NODE_OPTIONS: '--inspect', PGPASSWORD: 'x', OPENAI_API_KEY: 'x' },
-    ...{ REEVE_PROCESS: 'p@h', REEVE_TOKEN: 't', REEVE_URL: 'http://x', REEVE_SESSION: 's' },
+    PATH: '/venv/bin',
+    APP: 'stage',
+    NODE_OPTIONS: '--inspect',
+    PGPASSWORD: 'x',
+    OPENAI_API_KEY: 'x',
+    REEVE_PROCESS: 'p@h',
+    REEVE_TOKEN: 't',
+    REEVE_URL: 'http://x',
+    REEVE_SESSION: 's',
   }
   expect(daemonEnvironment({ ...kept, ...client })).toEqual({
     ...kept,

@@ -23,7 +23,8 @@ async function spawnSome(
     for (const _ of next) {
       try {
         const { record } = await reeve.spawn({
-          ...{ kind: 'command', lifetime: 'detached' },
+          kind: 'command',
+          lifetime: 'detached',
           spec: spec as { argv: [string] },
         })
         expect(record).toMatchObject({ status: 'running', outcome: null })

@@ -50,7 +50,7 @@ test('a sequence number that was written before types nothing again', async () =
   expect(await textOf(reeve, pid)).toBe('abc\nd')
 })
 
-test('where there is no input, or no longer any, the answer says which', async () => {
+test('a write without an input, or after its end, is refused with the reason', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const { pid: without } = await start(reeve, 'sleep 1000')

@@ -24,10 +24,19 @@ test('an interrupt of one tool call touches the commands of that one alone', asy
   expect(
     await reeve.interrupt({ scope: { session: 's', turn: 't', toolCall: 'one' }, reason: 'no' }),
   ).toEqual({
-    ...{ matched: 1, signalled: [one], alreadyEnded: [], stale: [], unrecorded: [], failed: [] },
+    matched: 1,
+    signalled: [one],
+    alreadyEnded: [],
+    stale: [],
+    unrecorded: [],
+    failed: [],
   })
   expect((await ended(reeve, one)).outcome).toMatchObject({
-    ...{ status: 'cancelled', reason: 'interrupted', signal: 'SIGINT', exitCode: null, source: 'host' },
+    status: 'cancelled',
+    reason: 'interrupted',
+    signal: 'SIGINT',
+    exitCode: null,
+    source: 'host',
   })
   expect(await statusOf(reeve, two)).toBe('running')
   expect(temp.programs(two)).toHaveLength(1)
@@ -46,13 +55,22 @@ test('a session’s scope reaches its commands and its tools, and counts what ha
   const over = await runs(reeve, 'true', { owner: { session: 's', toolCall: 'over' } })
   const report = await reeve.interrupt({ scope: { session: 's' } })
   expect({ ...report, signalled: [...report.signalled].sort() }).toEqual({
-    ...{ matched: 3, alreadyEnded: [], stale: [], unrecorded: [], failed: [] },
+    matched: 3,
+    alreadyEnded: [],
+    stale: [],
+    unrecorded: [],
+    failed: [],
     signalled: [one, two, tool.pid].sort(),
   })
   for (const pid of [one, two, tool.pid]) expect((await ended(reeve, pid)).status).toBe('cancelled')
   expect(await statusOf(reeve, outside.pid)).toBe('running')
   expect(await reeve.interrupt({ scope: { session: 's', toolCall: 'over' } })).toEqual({
-    ...{ matched: 1, signalled: [], alreadyEnded: [over.pid], stale: [], unrecorded: [], failed: [] },
+    matched: 1,
+    signalled: [],
+    alreadyEnded: [over.pid],
+    stale: [],
+    unrecorded: [],
+    failed: [],
   })
 })
 
@@ -102,7 +120,10 @@ test('an interrupt is answered by a program as it likes, and its own code is on 
   await printed(reeve, pid, 'ready')
   await reeve.interrupt({ scope: { pid } })
   expect((await ended(reeve, pid)).outcome).toMatchObject({
-    ...{ status: 'cancelled', reason: 'interrupted', exitCode: 9, signal: null },
+    status: 'cancelled',
+    reason: 'interrupted',
+    exitCode: 9,
+    signal: null,
   })
 })
 

@@ -6,7 +6,7 @@ import { KeeperRefused } from '../../src/command/keeper-link.ts'
 import { until } from '../keeper/client.ts'
 import { codeOf, runs, start, TempReeve } from './commands.ts'
 
-test('a command whose program is not there yet says so to whoever types or signals, and takes it later', async () => {
+test('input and signals are refused until the program has begun, and work afterwards', async () => {
   await using temp = new TempReeve()
   const [go, shell] = [join(temp.folder, 'go'), join(temp.folder, 'slow-shell')]
   writeFileSync(shell, `#!/bin/sh\nwhile [ ! -e ${go} ]; do sleep 0.02; done\nexec /bin/sh "$@"\n`)
@@ -22,7 +22,7 @@ test('a command whose program is not there yet says so to whoever types or signa
   expect((await reeve.write({ pid, text: 'x' })).answer).toBe('written')
 })
 
-test('what a keeper says no to has a code that callers know', async () => {
+test('a refusal of the keeper has a documented code', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const record = await start(reeve, { argv: ['sleep', '1000'] })

@@ -113,7 +113,7 @@ test('what ends while no daemon is there is known to the next, with its real cod
   expect(events.filter(({ type }) => type === 'ended')).toHaveLength(1)
 })
 
-test('a daemon that is killed ends nothing, whatever its lifetime', async () => {
+test('a killed daemon ends no command of any lifetime', async () => {
   await using temp = new TempReeve()
   const daemon = await startDaemon(temp)
   const { record } = await daemon.call('spawn', { kind: 'command', spec: SLEEPER })

@@ -101,7 +101,7 @@ test('what a command has used is measured, also after its end', async () => {
   expect(after.outputBytes).toBe(5)
 })
 
-test('a paused command stands still, goes on when it is resumed, and says which it is', async () => {
+test('a paused command stops, goes on when it is resumed, and shows its state', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const { pid, program } = await start(reeve, SLEEPER)
@@ -132,7 +132,7 @@ test('a command that was paused before its daemon was closed is still paused for
   expect((await second.kill({ pid })).record.outcome).toMatchObject({ reason: 'killed', signal: 'SIGTERM' })
 })
 
-test('a restart is a new process with the same name, and says which one it follows', async () => {
+test('a restart is a new process with the same name, and names its predecessor', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const old = await start(reeve, 'echo "$WORD"; sleep 1000', { name: 'server', cwd: '/usr', label: 'serve' })

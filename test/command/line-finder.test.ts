@@ -20,7 +20,7 @@ test('a line that comes in three pieces is found once it is there', () => {
   ])
 })
 
-test('it says where to go on: at the beginning of the line that is open', () => {
+test('it continues at the beginning of the unfinished line', () => {
   const finder = new LineFinder({ text: 'ready' })
   expect(finder.scannedTo).toBeNull()
   const scanned = pieces('one\nre', 'a', 'd\ntwo\n').map((piece) => {

@@ -33,7 +33,7 @@ for (const [name, last] of Object.entries(LASTING))
     expect(await code).toBe('denied')
   })
 
-test('who observes an own command types nothing into it', async () => {
+test('an observer of its own command cannot write to it', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   await reeve.openSession({ session: 's1' })

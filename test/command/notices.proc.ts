@@ -6,7 +6,7 @@ import { ended, start, TempReeve } from './commands.ts'
 const SCOPE = 'session:s1'
 const IN_S1 = { owner: { session: 's1' } } as const
 
-test('a log that cannot be read takes no notice away: it is told without the end of its output', async () => {
+test('a notice is sent without the end of the output if the log cannot be read', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   await reeve.openSession({ session: 's1' })

@@ -51,7 +51,7 @@ export function standsStill(osPid: number): boolean {
   return state === 'T' || (state === 'D' && childrenOf(osPid).some((child) => child.state === 'T'))
 }
 
-/** The children of an OS process, and in what state each is: `Z` for those that nobody buried. */
+/** The children of an OS process and the state of each: `Z` for zombies. */
 export function childrenOf(osPid: number): { osPid: number; state: string }[] {
   return osPids().flatMap((child) => {
     const fields = statFields(child)

@@ -96,7 +96,7 @@ test('a line for the shell reaches it byte for byte: heredocs, quotes, ampersand
   expect(rest).toBe('\tit\'s "here" \\ $HOME `id` é✓\nabc\n')
 })
 
-test('standard output and error can be told apart where that was asked for', async () => {
+test('a tagged log keeps standard output and error apart', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const { pid, outcome } = await runs(reeve, {
@@ -151,7 +151,7 @@ test('a poll goes on where the same caller stopped, another caller begins at the
   expect(await next.poll({ pid, cursor: 'o0' })).toMatchObject({ text: 'one\ntwo\n' })
 })
 
-test('whoever follows the output sees every byte once, from any offset, and is done when the command is', async () => {
+test('a follower sees every byte once, from any offset, and ends with the command', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const { pid } = await start(reeve, 'i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo line $i; done')

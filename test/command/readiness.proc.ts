@@ -89,7 +89,7 @@ test('nothing that a ready command started outlives its try, the process, or a d
   await temp.embed()
 })
 
-test('what is not ready in its time is said once, and a wait for it ends with the process', async () => {
+test('a readiness timeout is reported once, and a wait for readiness ends with the process', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   await reeve.openSession({ session: 's1' })
@@ -107,7 +107,7 @@ test('what is not ready in its time is said once, and a wait for it ends with th
   expect(await codeOf(reeve.wait({ pid: plain.pid, ready: true }))).toBe('no_readiness')
 })
 
-test('a timeout says how the last try failed, and a port that another one has is said to be', async () => {
+test('a readiness timeout reports the last failure, and names a port that another program uses', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   await reeve.openSession({ session: 's1' })
@@ -144,7 +144,9 @@ test('what became ready while no daemon was there is ready for the next, however
   const run = `while [ ! -e ${go} ]; do sleep 0.02; done; echo server ready; touch ${go}.said; exec sleep 1000`
   const timeoutMs = 3_000
   const { record } = await daemon.call('spawn', {
-    ...{ kind: 'command', spec: { run, ready: { log: 'ready', timeoutMs } }, owner: { session: 's1' } },
+    kind: 'command',
+    spec: { run, ready: { log: 'ready', timeoutMs } },
+    owner: { session: 's1' },
   })
   await daemon.kill()
   writeFileSync(go, '')
@@ -197,7 +199,7 @@ test('a command that failed is started again under its name, with a limit, and o
   expect(all.map(({ record }) => record.name).sort()).toEqual(['fine', 'job', 'job', 'job', 'web'])
 })
 
-test('an end under a restart policy says which process follows, or why none does', async () => {
+test('an end under a restart policy names the next process, or the reason why there is none', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   await reeve.openSession({ session: 's1' })
@@ -218,7 +220,7 @@ test('an end under a restart policy says which process follows, or why none does
   expect(once.outcome?.result).not.toHaveProperty('restart')
 })
 
-test('nobody can take the place of the process that follows a command', async () => {
+test('no caller can register a process under the pid of a restart', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   for (const session of ['victim', 'thief']) await reeve.openSession({ session })
@@ -231,7 +233,7 @@ test('nobody can take the place of the process that follows a command', async ()
     },
     { owner: { session: 'victim' } },
   )
-  // Once the pid of a successor could be worked out by whoever knew that of the command.
+  // The pid of a restart was once predictable from the pid of the command.
   const taken = pidFrom(createHash('sha256').update(`restart of ${first.pid}`).digest())
   const own = { kind: 'external', spec: { description: 'x' }, pid: taken, restartOf: first.pid } as const
   await reeve.as('session:thief').spawn(own)

@@ -19,7 +19,7 @@ test('a command is given the secret that its environment names, and its output i
   expect((await runs(reeve, { run: 'echo another-canary-77d1' })).text).toBe(`${'*'.repeat(19)}\n`)
 })
 
-test('a command that names a secret which is not set does not run, and says which and what to do', async () => {
+test('a command that names a missing secret does not run, and its error names the secret and a remedy', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed({}, { secrets: { read: () => ({}) } })
   const { envRef } = await reeve.putEnvironment(named({ TOKEN: { secret: 'npm' } }))

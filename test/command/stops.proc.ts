@@ -17,7 +17,7 @@ async function leaves(temp: TempReeve, reeve: Reeve, spec: object = {}, traps = 
   return pid
 }
 
-test('what a command left behind is forced after the grace of the call, whatever the setting is', async () => {
+test('descendants of an ended command are forced after the grace of the call, not of the settings', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed({ graceMs: 0 })
   const pid = await leaves(temp, reeve)
@@ -44,7 +44,10 @@ test('what a command left behind and is never forced has been asked, and the kil
   expect([answer, record.status]).toEqual(['asked', 'completed'])
   expect(temp.programs(pid)).not.toEqual([])
   expect(await reeve.killAll({ filter: { status: 'any' }, graceMs: 0 })).toMatchObject({
-    ...{ asked: [pid], stale: [], signalled: [], failed: [] },
+    asked: [pid],
+    stale: [],
+    signalled: [],
+    failed: [],
   })
   await reeve.kill({ pid, graceMs: 50 })
 })
@@ -83,7 +86,7 @@ test('a restart starts no second one beside a first that was only asked to end',
   expect(temp.programs(pid)).toEqual([])
 })
 
-test('one that cannot be killed, because the keeper goes away, keeps nobody else from being killed', async () => {
+test('a command that cannot be killed, because its keeper goes away, does not prevent the kill of others', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const { pid: before } = await runs(reeve, 'true')

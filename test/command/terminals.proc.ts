@@ -134,7 +134,10 @@ test('Ctrl-C interrupts and Ctrl-D ends the input, as in any terminal', async ()
   await reeve.submit({ pid: two, text: 'x' })
   expect(await reeve.closeInput({ pid: two })).toEqual({ answer: 'closed' })
   expect((await ended(reeve, two)).outcome).toMatchObject({
-    ...{ status: 'completed', exitCode: 0, signal: null, reason: null },
+    status: 'completed',
+    exitCode: 0,
+    signal: null,
+    reason: null,
   })
   expect(await textOf(reeve, two)).toContain('x\r\nx\r\n')
 })

@@ -64,7 +64,11 @@ describe.each(['auto', 'marker'] as const)('with tree: %s', (tree) => {
     const { answer, record } = await reeve.kill({ pid, graceMs: 300 })
     expect(answer).toBe('ended')
     expect(record.outcome).toMatchObject({
-      ...{ status: 'cancelled', reason: 'killed', signal: 'SIGKILL', exitCode: null, source: 'host' },
+      status: 'cancelled',
+      reason: 'killed',
+      signal: 'SIGKILL',
+      exitCode: null,
+      source: 'host',
     })
     expect([...tried].filter(([, osPid]) => startTimeOf(osPid) !== '')).toEqual([])
     expect(temp.programs()).toEqual([])
@@ -134,7 +138,11 @@ test('a program that ends within its grace ends as it likes, and that is on reco
   const { answer, record } = await reeve.kill({ pid, graceMs: 20_000, reason: 'enough' })
   expect(answer).toBe('ended')
   expect(record.outcome).toMatchObject({
-    ...{ status: 'cancelled', exitCode: 5, signal: null, reason: 'killed', source: 'host' },
+    status: 'cancelled',
+    exitCode: 5,
+    signal: null,
+    reason: 'killed',
+    source: 'host',
   })
   expect(await textOf(reeve, pid)).toMatch(/^ready\n(.*\n)?bye\n$/)
 })
@@ -199,7 +207,12 @@ test('kill all ends what a filter selects, counts it, and leaves the rest', asyn
   const other = await start(reeve, 'sleep 1002', { label: 'b' })
   const report = await reeve.killAll({ filter: { label: 'a' } })
   expect({ ...report, signalled: [...report.signalled].sort() }).toEqual({
-    ...{ matched: 2, asked: [], alreadyEnded: [], stale: [], unrecorded: [], failed: [] },
+    matched: 2,
+    asked: [],
+    alreadyEnded: [],
+    stale: [],
+    unrecorded: [],
+    failed: [],
     signalled: some.map(({ pid }) => pid).sort(),
   })
   for (const { pid } of some) expect((await ended(reeve, pid)).outcome?.reason).toBe('killed')
@@ -222,9 +235,13 @@ test('an OS signal reaches the program, or its whole group, as it is', async () 
   await reeve.signal({ pid, signal: 'SIGUSR1', to: 'group' })
   await printed(reeve, pid, 'inner')
   await reeve.signal({ pid, signal: 'SIGKILL', to: 'group' })
-  // Nobody asked Reeve for its end: it was a signal like any other.
+  // Reeve was not asked for its end: it was a signal like any other.
   expect((await ended(reeve, pid)).outcome).toMatchObject({
-    ...{ status: 'failed', signal: 'SIGKILL', exitCode: null, reason: null, source: null },
+    status: 'failed',
+    signal: 'SIGKILL',
+    exitCode: null,
+    reason: null,
+    source: null,
   })
   expect(await codeOf(reeve.signal({ pid, signal: 'SIGUSR1' }))).toBe('already_ended')
 })

@@ -24,7 +24,7 @@ function slowKeeper() {
   return { asks, asked }
 }
 
-test('who asks while an answer is under way shares the next question, and gets a look of its own time', async () => {
+test('callers during a pending request share the next one, and get a scan that is newer than their call', async () => {
   const { asks, asked } = slowKeeper()
   const first = asks.of('a')
   await Promise.resolve()
@@ -42,7 +42,7 @@ test('who asks while an answer is under way shares the next question, and gets a
   expect(await last).toEqual(used(3))
 })
 
-test('a question that fails fails for those who asked it, and the next is asked', async () => {
+test('a failed request rejects for its callers only, and the next one is sent', async () => {
   const { asks, asked } = slowKeeper()
   const first = asks.of('a')
   await Promise.resolve()

@@ -54,7 +54,7 @@ test('a line that comes in three pieces is one match, and the last one counts wi
   expect(told[2]?.text).toContain('The end of its output:\nfirst\nERROR x\nlast ERROR')
 })
 
-test('what is told of one watch is limited, the rest is counted, and too much of it disables the watch', async () => {
+test('the notices of a watch are limited, the rest is counted, and a flood disables the watch', async () => {
   await using temp = new TempReeve()
   const reeve = await opened(temp, { everyMs: 3_600_000, strikes: 1 })
   const go = join(temp.folder, 'go')
@@ -65,7 +65,7 @@ test('what is told of one watch is limited, the rest is counted, and too much of
   writeFileSync(go, '')
   await ended(reeve, pid)
   const told = await notices(reeve, 4)
-  // Whatever notify says: what was not told of the watch is made up for by the end.
+  // For every notify setting, the end reports what the watch did not.
   expect(told.map(({ kind }) => kind).sort()).toEqual([
     'completion',
     'watch_disabled',
@@ -97,14 +97,16 @@ test('matches that are held back when a command ends are counted by its completi
   expect(told[1]?.text).toContain('the watch ERROR held back 3 lines')
 })
 
-test('lines that were printed while no daemon was there are told by the next, once', async () => {
+test('lines that were printed without a daemon are reported once by the next one', async () => {
   await using temp = new TempReeve()
   const go = join(temp.folder, 'go')
   const daemon = await startDaemon(temp)
   await daemon.call('openSession', { session: 's1' })
   const run = `echo ERROR 1; while [ ! -e ${go} ]; do sleep 0.02; done; echo ERROR 2; exec sleep 1000`
   const { record } = await daemon.call('spawn', {
-    ...{ kind: 'command', spec: { run, watch: [{ text: 'ERROR' }] }, ...IN_S1 },
+    kind: 'command',
+    spec: { run, watch: [{ text: 'ERROR' }] },
+    ...IN_S1,
   })
   await daemon.call('notices', { scope: SCOPE, waitMs: 20_000 })
   await daemon.kill()
@@ -117,7 +119,7 @@ test('lines that were printed while no daemon was there are told by the next, on
   ])
 })
 
-test('a watch that meets a gap says so', async () => {
+test('a watch reports a gap', async () => {
   await using temp = new TempReeve()
   const small = { output: { headBytes: 10, tailBytes: 2_000 } }
   const daemon = await startDaemon(temp, small)
@@ -125,7 +127,10 @@ test('a watch that meets a gap says so', async () => {
   await daemon.call('openSession', { session: 's1' })
   const run = `while [ ! -e ${go} ]; do sleep 0.02; done; seq 1 20000; echo ERROR at last`
   const { record } = await daemon.call('spawn', {
-    ...{ kind: 'command', spec: { run, watch: [{ text: 'ERROR' }] }, lifetime: 'detached', ...IN_S1 },
+    kind: 'command',
+    spec: { run, watch: [{ text: 'ERROR' }] },
+    lifetime: 'detached',
+    ...IN_S1,
   })
   await daemon.kill()
   writeFileSync(go, '')
@@ -139,7 +144,7 @@ test('a watch that meets a gap says so', async () => {
   expect(told[1]?.payload).toMatchObject({ lines: ['ERROR at last'], missed: null })
 })
 
-test('a disk that fails for a while keeps no line from being told', async () => {
+test('a temporary disk failure suppresses no match of a watch', async () => {
   await using temp = new TempReeve()
   const reeve = await opened(temp, { everyMs: 0 })
   const step = (name: string) => join(temp.folder, name)
@@ -174,7 +179,7 @@ test('a disk that fails for a while keeps no line from being told', async () => 
   expect(temp.troubles.filter((text) => text.startsWith('noting how far'))).toHaveLength(1)
 })
 
-test('what could not be read until the end is said by the end, whatever notify says', async () => {
+test('output that could not be scanned is reported with the end, for every notify setting', async () => {
   await using temp = new TempReeve()
   const reeve = await opened(temp)
   const go = join(temp.folder, 'go')
@@ -230,7 +235,7 @@ test('a watch that cannot be is refused, and nothing is started', async () => {
   expect((await reeve.list({ filter: { status: 'any' } })).processes).toEqual([])
 })
 
-test('the notice of a program that could not be started says why, and what to do', async () => {
+test('the notice of a failed start has its reason and a remedy', async () => {
   await using temp = new TempReeve()
   const reeve = await opened(temp)
   await start(reeve, { argv: ['no-such-program'] }, IN_S1)
@@ -238,7 +243,7 @@ test('the notice of a program that could not be started says why, and what to do
   expect(told?.text).toMatch(/failed \(reason failed_start.*There is no program no-such-program in PATH/s)
 })
 
-test('an end is told as notify says: always, when it failed, or never', async () => {
+test('notify decides about the notice of an end: always, on failure, or never', async () => {
   await using temp = new TempReeve()
   const reeve = await opened(temp)
   for (const notify of ['complete', 'failure', 'none'] as const)

@@ -123,13 +123,16 @@ test('a kill that was asked of a daemon which then dies is carried through', asy
   await daemon.kill()
   const reeve = await temp.embed()
   expect((await ended(reeve, pid)).outcome).toMatchObject({
-    ...{ status: 'cancelled', reason: 'killed', signal: 'SIGKILL', source: 'host' },
+    status: 'cancelled',
+    reason: 'killed',
+    signal: 'SIGKILL',
+    source: 'host',
   })
   expect(await endEvents(reeve, pid)).toBe(1)
   expect(temp.programs()).toEqual([])
 })
 
-test('what ended while its daemon was dead is settled with its real code, and told once', async () => {
+test('a command that ended while its daemon was dead has its real exit code, and one notice', async () => {
   await using temp = new TempReeve()
   const daemon = await startDaemon(temp)
   const go = join(temp.folder, 'go')

@@ -10,7 +10,10 @@ import { Random } from '../simulation/random.ts'
 import { counting, expectWhole } from './counted.ts'
 
 const unseen = {
-  ...{ status: 'abandoned', exitCode: null, signal: null, evidence: 'keeper_lost' },
+  status: 'abandoned',
+  exitCode: null,
+  signal: null,
+  evidence: 'keeper_lost',
 }
 
 /** The keeper that serves this daemon, once it is another one than before. */

@@ -136,7 +136,8 @@ test('a data folder that is opened with another store is refused, and its comman
   await using temp = new TempReeve()
   const first = await temp.embed()
   const { record } = await first.spawn({
-    ...{ kind: 'command', lifetime: 'detached' },
+    kind: 'command',
+    lifetime: 'detached',
     spec: { run: 'echo here; exec sleep 1000' },
   })
   const { osPid, startTime } = record.program ?? { osPid: 0, startTime: '' }
@@ -160,15 +161,17 @@ test('a daemon that is stopped keeps its folder, also when its keeper is dead', 
   await daemon.close()
 })
 
-test('what ended while no daemon was there has ended for the first who asks', async () => {
+test('a command that ended without a daemon has ended for the first caller of the next one', async () => {
   await using temp = new TempReeve()
   const daemon = await startDaemon(temp)
   const { record } = await daemon.call('spawn', {
-    ...{ kind: 'command', lifetime: 'detached' },
+    kind: 'command',
+    lifetime: 'detached',
     spec: { run: 'exit 4' },
   })
   const { record: slow } = await daemon.call('spawn', {
-    ...{ kind: 'command', lifetime: 'detached' },
+    kind: 'command',
+    lifetime: 'detached',
     spec: { run: `while [ ! -e ${temp.folder}/go ]; do sleep 0.01; done; exit 5` },
   })
   await daemon.kill()

@@ -6,7 +6,7 @@ import { assertSound } from '../../src/testing/conformance/sound.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { startProgram } from './program.ts'
 
-test('when files may not grow any more callers are told, and nothing that was acknowledged is lost', async () => {
+test('when files cannot grow any more calls fail, and nothing that was acknowledged is lost', async () => {
   const file = join(tempFolder(), 'reeve.db')
   // No file of this program may have more than 2 MB; writes beyond fail as on a disk that takes no more.
   const limited = ['sh', '-c', 'trap "" XFSZ; ulimit -f 4096; exec "$@"', 'sh']

@@ -108,7 +108,7 @@ describe.each(PLACES)('%s', (_, place) => {
     await boss.close()
   })
 
-  test('several OS processes write at once, and all that each was told is there', async () => {
+  test('several OS processes write at once, and all acknowledged writes are there', async () => {
     const store = await place()
     const programs = await Promise.all(
       ['1', '2', '3'].map(() => startProgram('spawner', [store, '4', '100'])),

@@ -57,7 +57,7 @@ test('a daemon that is killed again and again between a line and its notice tell
   expect(ends).toBe(1)
 })
 
-test('an end whose daemon was killed before anybody read of it is told once', async () => {
+test('an end whose daemon was killed before its notice was read is reported once', async () => {
   await using temp = new TempReeve()
   for (let round = 0; round < 5; round++) {
     const daemon = await startDaemon(temp)

@@ -55,7 +55,7 @@ for (const seed of [1, 2])
     expect(ended.length, 'some were acknowledged').toBeGreaterThan(EACH)
     for (const { pid, outcome, recovery, attempts } of ended) {
       expect(outcome, pid).not.toBeNull()
-      // All kernels live, so nothing is begun twice, whatever its recovery would allow.
+      // All kernels live, so nothing is begun twice, even if its recovery would allow it.
       expect([recovery, executed.get(pid) ?? 0], pid).toEqual([recovery, attempts])
       expect(attempts, pid).toBeLessThanOrEqual(1)
     }
@@ -65,7 +65,7 @@ for (const seed of [1, 2])
     await store.close()
   })
 
-/** Restarts are no news here; everything else that nobody waits for is. */
+/** Restarts are expected here; every other background error is a failure. */
 const QUIET = {
   onTrouble: (error: unknown) => {
     if (!(error instanceof StoreError)) throw error
@@ -101,7 +101,7 @@ async function settled(reeve: Reeve, pid: string) {
   }
 }
 
-/** While the server is away a call may fail, and then nobody was told anything. */
+/** While the server is away a call may fail, and then nothing was acknowledged. */
 async function orNothing<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await answer

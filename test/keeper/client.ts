@@ -5,17 +5,17 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Home, homeAt } from '../../src/keeper/protocol/home.ts'
+import { lineReader } from '../../src/keeper/protocol/lines.ts'
 import { segmentOffset } from '../../src/keeper/protocol/log-format.ts'
 import {
   type AskName,
   type Asks,
   type KeeperRefusal,
-  lineReader,
   PROTOCOL,
-  type ProgramState,
-  type SpawnPlan,
   type Tell,
 } from '../../src/keeper/protocol/messages.ts'
+import type { ProgramState } from '../../src/keeper/protocol/program-state.ts'
+import type { SpawnPlan } from '../../src/keeper/protocol/spawn-plan.ts'
 import { groupsBelow, removeCgroup, removeIfEmpty } from '../../src/keeper/tree/cgroup-files.ts'
 import { ownCgroups } from '../../src/os/own-cgroups.ts'
 

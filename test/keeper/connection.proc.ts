@@ -87,7 +87,7 @@ test('a question that is too long is refused with words, and the connection goes
   expect(daemon.isClosed).toBe(false)
 })
 
-test('a connection that is closed for a broken line is told why, and so is the log', async () => {
+test('a connection that is closed for a malformed line gets the reason, and so does the log', async () => {
   await using temp = new TempKeeper()
   await temp.startKeeper()
   const daemon = await temp.daemon()
@@ -99,7 +99,7 @@ test('a connection that is closed for a broken line is told why, and so is the l
   expect(temp.keeperLog()).toContain('could not read')
 })
 
-test('what ended while no daemon was there is told to the next, until it is acknowledged', async () => {
+test('ends without a daemon are reported to the next one, until they are acknowledged', async () => {
   await using temp = new TempKeeper()
   await temp.startKeeper()
   const before = await temp.daemon()
@@ -120,7 +120,7 @@ test('what ended while no daemon was there is told to the next, until it is ackn
   await again.ask('end', { pid: 'p_stays', signal: 'SIGKILL', graceMs: 1 })
 })
 
-test('one who follows is told that a log grows, and nobody else', async () => {
+test('only a follower is notified that a log grows', async () => {
   await using temp = new TempKeeper()
   await temp.startKeeper()
   const daemon = await temp.daemon()
@@ -138,7 +138,7 @@ test('one who follows is told that a log grows, and nobody else', async () => {
   expect(grown).toEqual([['p_grow', 4]])
 })
 
-test('a keeper with nothing to keep goes: at once when it is told so, or some time after its daemon', async () => {
+test('a keeper without programs exits: at once after a leave, or some time after its daemon is gone', async () => {
   await using temp = new TempKeeper()
   const told = await temp.startKeeper()
   const daemon = await temp.daemon()
@@ -155,7 +155,7 @@ test('a keeper with nothing to keep goes: at once when it is told so, or some ti
   expect(() => statSync(temp.home.keeper.socket)).toThrow('ENOENT')
 })
 
-test('a keeper with programs stays, whoever leaves and whatever SIGTERM says', async () => {
+test('a keeper with programs stays when its daemon leaves, and ignores SIGTERM', async () => {
   await using temp = new TempKeeper()
   const keeper = await temp.startKeeper()
   const daemon = await temp.daemon()

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync }
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { SpareFiles } from '../../src/keeper/home/spare-files.ts'
-import type { HeldBack } from '../../src/keeper/protocol/messages.ts'
+import type { HeldBack } from '../../src/keeper/protocol/program-state.ts'
 import { osProcess, signalOne } from '../command/os-processes.ts'
 import { NEEDS_MOUNT } from '../reporting/test-if.ts'
 import { exitOf, TempKeeper, until } from './client.ts'
@@ -83,7 +83,8 @@ test('a flooding program stops while the disk is nearly full', async (context) =
     const pid = `p_${output}`
     await daemon.sh(pid, 'while :; do head -c 200000 /dev/zero; sleep 0.05; done', {
       // Most of the disk, so that a keeper that comes late to look still finds space.
-      ...{ caps: { ...caps, minFreeBytes: 24_000_000 }, output },
+      caps: { ...caps, minFreeBytes: 24_000_000 },
+      output,
     })
     await until('it is held back', () =>
       daemon.tells.some(
@@ -117,7 +118,9 @@ test('a program that is stopped because the disk is nearly full is not called id
   const { temp } = disk
   const daemon = await temp.daemon()
   await daemon.sh('p_held', 'while :; do head -c 200000 /dev/zero; sleep 0.02; done', {
-    ...{ caps: { ...caps, minFreeBytes: 8_000_000 }, output: 'direct', idleTimeoutMs: 2_500 },
+    caps: { ...caps, minFreeBytes: 8_000_000 },
+    output: 'direct',
+    idleTimeoutMs: 2_500,
   })
   await until('it is held back', () => daemon.tells.some((tell) => tell.tell === 'trouble'))
   // Two that begin later are idle for as long, one after the other.
@@ -171,7 +174,8 @@ test('descendants of a program that was stopped because the disk is nearly full 
   writeFileSync(join(temp.home.output, 'ballast'), Buffer.alloc(2_000_000))
   const done = join(temp.folder, 'done')
   const started = await daemon.sh('p_parent', `(sleep 0.5; echo done > ${done}) & while :; do echo x; done`, {
-    ...{ caps: { ...caps, minFreeBytes: 7_000_000 }, output: 'direct' },
+    caps: { ...caps, minFreeBytes: 7_000_000 },
+    output: 'direct',
   })
   await until('the trouble is told', () => daemon.tells.some((tell) => tell.tell === 'trouble'))
   if (started.state === 'running') signalOne(osProcess(started.program.osPid), 'SIGKILL')

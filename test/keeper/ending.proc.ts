@@ -29,7 +29,7 @@ test('an end that was asked for is recorded before it is answered', async () => 
   })
 })
 
-test('a tree that ignores the signal is forced, also who left its group', async () => {
+test('a tree that ignores the signal is forced, including processes that left its group', async () => {
   const { temp, daemon } = await estateWithDaemon()
   await using _ = temp
 
@@ -46,7 +46,7 @@ test('a tree that ignores the signal is forced, also who left its group', async 
 })
 
 for (const when of ['by the same keeper', 'by the next one'])
-  test(`who left everything but the cgroup of an ended program can still be ended ${when}`, async (context) => {
+  test(`a process that left everything but the cgroup of an ended program can still be ended ${when}`, async (context) => {
     const { temp, daemon } = await estateWithDaemon()
     await using _ = temp
     const file = join(temp.folder, 'escaped')
@@ -97,7 +97,7 @@ test('an exit that comes first is not called an end that was asked for', async (
   }
 })
 
-test('a program that runs for too long is ended, and says why', async () => {
+test('a program that runs for too long is ended, with the reason', async () => {
   const { temp, daemon } = await estateWithDaemon()
   await using _ = temp
 
@@ -105,7 +105,7 @@ test('a program that runs for too long is ended, and says why', async () => {
   expect(await daemon.exit('p_long')).toMatchObject({ signal: 'SIGTERM', because: 'timeout' })
 })
 
-test('a program that says nothing for too long is ended, and one that speaks is not', async () => {
+test('a program that prints nothing for too long is ended, and one that prints is not', async () => {
   const { temp, daemon } = await estateWithDaemon()
   await using _ = temp
 
@@ -144,7 +144,8 @@ test('limits of output, CPU time and memory end a program by name', async () => 
   await daemon.sh('p_cpu', 'while :; do :; done', { limits: { ...limits, cpuSeconds: 0.5 } })
   await daemon.sh('p_mem', eat, { limits: { ...limits, memoryBytes: 64_000_000 } })
   await daemon.sh('p_mem_sampled', 'head -c 200000000 /dev/zero | tail -c 190000000 | sleep 300', {
-    ...{ limits: { ...limits, memoryBytes: 64_000_000 }, tree: 'marker' },
+    limits: { ...limits, memoryBytes: 64_000_000 },
+    tree: 'marker',
   })
   expect(await daemon.exit('p_out')).toMatchObject({ because: 'limit:output' })
   expect(await daemon.exit('p_cpu')).toMatchObject({ because: 'limit:cpu' })
@@ -152,7 +153,7 @@ test('limits of output, CPU time and memory end a program by name', async () => 
   expect(await daemon.exit('p_mem_sampled')).toMatchObject({ because: 'limit:memory' })
 })
 
-test('limits that are told while a program runs count from then on, with what it has used before', async () => {
+test('limits that are set while a program runs count from then on, including past usage', async () => {
   const { temp, daemon } = await estateWithDaemon()
   await using _ = temp
 
@@ -246,7 +247,7 @@ test('a named signal reaches the process, or all of its group', async () => {
 })
 
 for (const tree of ['auto', 'marker'] as const)
-  test(`what a program has used is told at its end though nobody asked before, and a look is called one (${tree})`, async () => {
+  test(`usage is reported at the end without an earlier request, and sampled values are marked (${tree})`, async () => {
     const { temp, daemon } = await estateWithDaemon()
     await using _ = temp
 
@@ -259,8 +260,10 @@ for (const tree of ['auto', 'marker'] as const)
     await daemon.ask('usage', { pids: ['p_asked'] })
     await daemon.ask('end', { pid: 'p_asked', signal: 'SIGTERM', graceMs: 60_000 })
     const looked = {
-      ...{ cpuMs: expect.any(Number), sampled: true },
-      ...{ readBytes: expect.any(Number), writtenBytes: expect.any(Number) },
+      cpuMs: expect.any(Number),
+      sampled: true,
+      readBytes: expect.any(Number),
+      writtenBytes: expect.any(Number),
     }
     expect((await daemon.exit('p_short')).usage).toMatchObject(looked)
     expect((await daemon.exit('p_asked')).usage).toMatchObject({
@@ -285,7 +288,7 @@ test('a terminal is measured without the copy of the keeper that it was', async 
   }
 })
 
-test('what a program uses is measured while it runs and told at its end', async () => {
+test('usage is measured while a program runs, and reported at its end', async () => {
   const { temp, daemon } = await estateWithDaemon()
   await using _ = temp
 

@@ -50,7 +50,7 @@ test('a keeper whose daemon was killed lingers for the next', () => {
   expect(there.gone).toBe(0)
 })
 
-test('a keeper whose daemon took leave goes with its last program, and waits for nobody', () => {
+test('a keeper whose daemon took leave exits with its last program, without waiting for another daemon', () => {
   const { there, stay, daemonComes, connectionEnds, programs } = temp()
   daemonComes()
   programs(1)

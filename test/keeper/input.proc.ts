@@ -7,7 +7,7 @@ async function estateWithDaemon() {
   return { temp, daemon: await temp.daemon() }
 }
 
-test('without input a program reads the end at once, and writing to it says so', async () => {
+test('a program without input reads the end at once, and a write to it is refused', async () => {
   const { temp, daemon } = await estateWithDaemon()
   await using _ = temp
 

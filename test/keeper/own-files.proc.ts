@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
-import type { KeeperIdentity, ProgramState } from '../../src/keeper/protocol/messages.ts'
+import type { KeeperIdentity, ProgramState } from '../../src/keeper/protocol/program-state.ts'
 import { endForCertain } from '../command/os-processes.ts'
 import { exitOf, TempKeeper, until } from './client.ts'
 

@@ -19,7 +19,9 @@ test('a program that exits with 7 is seen to do so, with all it wrote', async ()
   const started = await daemon.sh('p_seven', 'echo one; echo two >&2; exit 7')
   expect(started).toMatchObject({ state: 'running', pid: 'p_seven', orphaned: false, paused: false })
   expect(await daemon.exit('p_seven')).toMatchObject({
-    ...{ exitCode: 7, signal: null, because: null },
+    exitCode: 7,
+    signal: null,
+    because: null,
     outputEnd: 8,
   })
   expect(temp.output('p_seven').text).toBe('one\ntwo\n')
@@ -63,7 +65,7 @@ test('what descendants write after the end lies behind the end of the output, al
 })
 
 for (const output of ['merged', 'direct'] as const)
-  test(`what descendants write after their output (${output}) was deleted goes nowhere, and holds nobody`, async () => {
+  test(`output of descendants after the log (${output}) was deleted is discarded, and blocks none of them`, async () => {
     const { temp, daemon } = await estateWithDaemon()
     await using _ = temp
     const [go, done] = [join(temp.folder, 'go'), join(temp.folder, 'done')]
@@ -71,7 +73,8 @@ for (const output of ['merged', 'direct'] as const)
 
     const writes = `head -c 9000000 /dev/zero; echo $? > ${done}`
     await daemon.sh('p_dropped', `(while [ ! -e ${go} ]; do sleep 0.01; done; ${writes}) & echo x`, {
-      ...{ caps, output },
+      caps,
+      output,
     })
     await daemon.exit('p_dropped')
     await daemon.ask('acknowledge', { pid: 'p_dropped' })
@@ -85,7 +88,7 @@ for (const output of ['merged', 'direct'] as const)
     expect(temp.keeperLog()).not.toMatch(/Went on after|can't/)
   })
 
-test('a program whose output is deleted while it runs goes on, and that is told as trouble', async () => {
+test('a program whose output is deleted while it runs goes on, and the loss is reported as trouble', async () => {
   const { temp, daemon } = await estateWithDaemon()
   await using _ = temp
   const caps = { headBytes: 0, tailBytes: 20_000, segmentBytes: 10_000, minFreeBytes: 1000 }
@@ -99,7 +102,7 @@ test('a program whose output is deleted while it runs goes on, and that is told 
   expect(told).toMatchObject([{ pid: 'p_deleted', message: expect.stringContaining('was deleted') }])
 })
 
-test('the streams of a tagged log can be told apart', async () => {
+test('a tagged log keeps the streams apart', async () => {
   const { temp, daemon } = await estateWithDaemon()
   await using _ = temp
 
@@ -120,7 +123,8 @@ test('a program that writes its log by itself keeps head and tail, and the hole 
   const caps = { headBytes: 8192, tailBytes: 65_536, segmentBytes: 65_536, minFreeBytes: 0 }
 
   await daemon.sh('p_direct', 'head -c 3000000 /dev/zero | tr "\\0" a; sleep 0.3; echo; echo end', {
-    ...{ output: 'direct', caps },
+    output: 'direct',
+    caps,
   })
   expect(await daemon.exit('p_direct')).toMatchObject({ exitCode: 0, outputEnd: 3_000_005 })
   const folder = join(temp.home.output, 'p_direct')
@@ -185,7 +189,7 @@ test('times of a log are in its index, from its first byte on', async () => {
   expect(second!.value - first.value).toBeGreaterThanOrEqual(1000)
 })
 
-test('what cannot be started says so, and stays known until it is acknowledged', async () => {
+test('a failed start is reported, and stays known until it is acknowledged', async () => {
   const { temp, daemon } = await estateWithDaemon()
   await using _ = temp
   const folder = join(temp.folder, 'things')

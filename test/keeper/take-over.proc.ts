@@ -87,7 +87,8 @@ test('a program in a terminal is ended with all its descendants when its keeper 
     'p_term',
     `trap "" HUP TERM; setsid sh -c 'trap "" HUP TERM; echo $$; exec sleep 300' & echo $$; wait`,
     {
-      ...{ pty: { cols: 80, rows: 24 }, graceMs: 200 },
+      pty: { cols: 80, rows: 24 },
+      graceMs: 200,
     },
   )
   const osPids = await until('both have begun', () => {
@@ -134,14 +135,16 @@ test('what ran before a reboot is lost with its machine', async () => {
   await temp.startKeeper()
   const daemon = await temp.daemon()
   expect(await daemon.ended('p_boot')).toMatchObject({
-    ...{ state: 'lost', evidence: 'holder_dead', outputEnd: 7 },
+    state: 'lost',
+    evidence: 'holder_dead',
+    outputEnd: 7,
   })
   // A PID of another boot is a stranger's: this one was not signalled.
   expect(isOver(started)).toBe(false)
   if (started.state === 'running') process.kill(started.program.osPid, 'SIGKILL')
 })
 
-test('an exit that nobody acknowledged is known to the next keeper', async () => {
+test('an unacknowledged exit is known to the next keeper', async () => {
   await using temp = new TempKeeper()
   await temp.startKeeper()
   const before = await temp.daemon()
@@ -176,7 +179,9 @@ test('a spawn that was begun is never begun again, whether or not its program is
   await temp.startKeeper()
   const daemon = await temp.daemon()
   expect(await daemon.sh('p_found', 'echo twice')).toMatchObject({
-    ...{ state: 'running', orphaned: true, program: { osPid: found, tree: 'marker' } },
+    state: 'running',
+    orphaned: true,
+    program: { osPid: found, tree: 'marker' },
   })
   expect(await daemon.sh('p_never', 'echo twice')).toMatchObject({ state: 'lost', evidence: 'keeper_lost' })
   expect(temp.output('p_found').text).toBe(`${found}\n`)
@@ -220,7 +225,8 @@ test('programs of a keeper that lives are left to it', async () => {
   const token = readFileSync(other.home.keeper.token, 'utf8').trim()
   const me = { osPid: process.pid, startTime: startTimeOf(process.pid) }
   expect(await elsewhere.ask('hello', { protocol: 7, token, daemon: me })).toMatchObject({
-    ...{ keeper: { protocol: 7 }, programs: [] },
+    keeper: { protocol: 7 },
+    programs: [],
   })
   await elsewhere.ask('leave', {})
   expect(await exitOf(keeper)).toBe(0)
@@ -273,7 +279,9 @@ for (const [output, pty] of [
     const daemon = await temp.daemon()
     if (pty === null) {
       expect(await daemon.ask('state', { pid: 'p_unread' })).toMatchObject({
-        ...{ state: 'running', orphaned: true, program: { osPid: osPidOf(started) } },
+        state: 'running',
+        orphaned: true,
+        program: { osPid: osPidOf(started) },
       })
       writeFileSync(go, '')
     }
@@ -282,7 +290,7 @@ for (const [output, pty] of [
     if (pty === null) expect(temp.output('p_unread').text).toBe('early\nlast\n')
   })
 
-test('a program that cannot be taken over yet counts as running, is told of as trouble, and is tried again', async () => {
+test('a program that cannot be taken over yet counts as running, is reported as trouble, and is retried', async () => {
   await using temp = new TempKeeper()
   await temp.startKeeper()
   const before = await temp.daemon()

@@ -90,7 +90,8 @@ test('text with a line that a terminal would cut is refused, and one that just f
   expect(
     await daemon.sh('p_cut', script, { pty, stdin: { text: `short\n${'é'.repeat(2048)}\n` } }),
   ).toMatchObject({
-    ...{ state: 'failed_start', message: expect.stringContaining('4096 bytes') },
+    state: 'failed_start',
+    message: expect.stringContaining('4096 bytes'),
     remedy: expect.stringContaining('without a terminal'),
   })
 })

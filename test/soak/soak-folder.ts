@@ -2,7 +2,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Home, homeAt } from '../../src/keeper/protocol/home.ts'
-import { type KeeperIdentity, PROTOCOL } from '../../src/keeper/protocol/messages.ts'
+import { PROTOCOL } from '../../src/keeper/protocol/messages.ts'
+import type { KeeperIdentity } from '../../src/keeper/protocol/program-state.ts'
 import {
   cgroupsNamed,
   childrenOf,

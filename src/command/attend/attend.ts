@@ -10,18 +10,18 @@ import { OutputScan, type Untold } from './output-scan.ts'
 export type { AttendOptions } from './observed-command.ts'
 export type { Untold } from './output-scan.ts'
 
-/** Somebody who looks at a command while it runs: for what is watched for, for being ready, for signs of life. */
+/** Observes a running command: its watches, its readiness, its heartbeat. */
 export interface Attendance {
   /**
-   * The program has ended, and its output with it. Resolves when all of that has been looked at, and what is to be told
-   * written: with what of each watch is told of by no match any more.
+   * The program and its output have ended. Resolves when all output is scanned and all notices are written, with the lines of
+   * each watch that no notice reports.
    */
   finish(outputEnd: number): Promise<Untold>
-  /** This kernel has it no longer: whoever has it next goes on. */
+  /** This kernel no longer executes the command: the next one continues. */
   stop(): void
 }
 
-/** Null if nothing is asked for. */
+/** Null if the spec asks for no observation. */
 export function attend(work: Work, kernel: Kernel, options: AttendOptions): Attendance | null {
   const { watch = [], ready, heartbeatMs } = commandSpecOf(work.record)
   const isReady = ready === undefined || work.record.readiness !== null
@@ -34,7 +34,7 @@ const LIFE = 'looking for signs of life'
 class Attending implements Attendance {
   readonly #bed: ObservedCommand
   readonly #stop = new AbortController()
-  /** The program has ended, or this kernel has it no longer: there is nothing to try any more. */
+  /** Aborted when the program has ended, or this kernel no longer executes the command. */
   readonly #over = new AbortController()
   readonly #scan: OutputScan
   readonly #scanned: Promise<void>
@@ -62,7 +62,7 @@ class Attending implements Attendance {
     this.#scan.wake()
   }
 
-  /** Only with new output, and at most one in the time that was asked for. */
+  /** Only with new output, and at most one per interval. */
   async #beat(): Promise<void> {
     const { heartbeatMs } = this.#bed.spec
     if (heartbeatMs === undefined) return
@@ -77,7 +77,7 @@ class Attending implements Attendance {
     for (;;) {
       await this.#bed.pause(heartbeatMs, this.#over.signal)
       if (this.#over.signal.aborted) return
-      // A disk that fails now may be there the next time.
+      // A disk that fails now may work the next time.
       await this.#orTrouble(LIFE, async () => {
         const { outputBytes, newBytes } = await look()
         if (newBytes > 0) await this.#bed.write({ type: 'beat', outputBytes, newBytes })

@@ -11,15 +11,15 @@ import { detailOf, READY_TIMEOUT_MS, tryOnce } from './readiness.ts'
 const PROBE_MS = 250
 const PROBE_MOST_MS = 2_000
 
-/** Who reads the output, and how far. */
+/** The scan of the output, and how far it has come. */
 interface Reading {
   readonly lookedTo: number
   wake(): void
 }
 
 /**
- * Waits until a command is ready, or its time is up. Its time may have been up before anybody looked: what was there to be
- * seen by then counts, so each wait tries once, or reads what is there, before it says no.
+ * Waits until a command is ready, or its time is up. The time may have passed while no daemon ran: what was visible by then
+ * counts, so each wait tries once, or reads the existing output, before it gives up.
  */
 export class AwaitReady {
   readonly #bed: ObservedCommand
@@ -29,7 +29,7 @@ export class AwaitReady {
   readonly #until: number
   #settled = false
 
-  /** `over`: it has ended, or is another's. */
+  /** `over`: the command has ended, or another kernel executes it. */
   constructor(bed: ObservedCommand, over: AbortSignal) {
     const { record } = bed.work
     const { ready } = bed.spec
@@ -40,7 +40,7 @@ export class AwaitReady {
     this.#until = (record.firstStarted?.at ?? record.createdAt) + this.#timeoutMs
   }
 
-  /** The line that it waits for, if it is a line. */
+  /** The pattern of the line that shows readiness, if it is a line. */
   get pattern(): string | null {
     return this.#settled || this.#ready === null || !('log' in this.#ready) ? null : this.#ready.log
   }
@@ -50,7 +50,7 @@ export class AwaitReady {
     await ('log' in this.#ready ? this.#untilRead(reading) : this.#untilAnswered(this.#ready))
   }
 
-  /** Its line was printed: in time, unless it is known that it was not. */
+  /** The line was printed: in time, unless it is known to be late. */
   async saw({ offset }: FoundLine): Promise<void> {
     const at = await timeOf(this.#bed.folder, offset)
     await this.#settle(at !== null && at > this.#until ? this.#timeoutMs : null)
@@ -69,7 +69,7 @@ export class AwaitReady {
     }
   }
 
-  /** What could not even be tried is tried again like what failed. */
+  /** A try that throws is repeated like one that fails. */
   async #try(ready: Exclude<ReadySpec, { log: string }>): Promise<string | null> {
     try {
       return await tryOnce(ready, this.#bed.options.surroundings, this.#over)
@@ -79,11 +79,11 @@ export class AwaitReady {
     }
   }
 
-  /** Whoever reads tells of the line; when the time is up, all that was printed by then has to be read first. */
+  /** The scan reports the line; when the time is up, all output that was printed by then has to be scanned first. */
   async #untilRead(reading: Reading): Promise<void> {
     await this.#bed.pause(Math.max(0, this.#until - this.#bed.now()), this.#over)
     const printed = await this.#end()
-    // A log that its program writes itself may become shorter.
+    // A log that its program writes itself may shrink.
     while (!this.#over.aborted && !this.#settled && reading.lookedTo < Math.min(printed, await this.#end())) {
       reading.wake()
       await this.#bed.pause(PROBE_MS, this.#over)
@@ -91,7 +91,7 @@ export class AwaitReady {
     if (!this.#over.aborted && !this.#settled) await this.#settle(this.#timeoutMs)
   }
 
-  /** Where the log ends; a disk that fails is asked until it says. */
+  /** The end of the log; a failing disk is asked again until it answers. */
   async #end(): Promise<number> {
     while (!this.#over.aborted) {
       try {
@@ -108,13 +108,15 @@ export class AwaitReady {
     if (this.#ready === null) return
     this.#settled = true
     await this.#bed.write({
-      ...{ type: 'settle_readiness', ...detailOf(this.#ready), timeoutMs },
+      type: 'settle_readiness',
+      ...detailOf(this.#ready),
+      timeoutMs,
       ...(timeoutMs === null && 'port' in this.#ready ? await this.#ownership(this.#ready.port) : {}),
       ...(last === undefined ? {} : { last }),
     })
   }
 
-  /** Any listener counts, since a container's ports are not its client's; but it may be a stranger's. */
+  /** Any listener counts, because a container's ports are not its client's; but the listener may be another program. */
   async #ownership(port: number): Promise<{ readonly own?: boolean }> {
     try {
       const isOwn = await listensOn(await this.#bed.record(), port)

@@ -4,21 +4,21 @@ import { LineSplitter, MAX_LINE_BYTES, NEWLINE } from '../output/split-lines.ts'
 import type { SeenLine } from './watch.ts'
 
 /**
- * Cuts pieces of a log into finished lines as they come, and passes over bytes in which nothing can be that is looked for:
- * most output is looked at no closer than that.
+ * Cuts pieces of a log into finished lines as they come, and skips bytes that cannot contain a wanted text: most output is
+ * examined no further.
  */
 export class LineScan {
   readonly #needles: readonly (Buffer | null)[]
-  /** The line that is open, as far as it has come, and where it begins. */
+  /** The unfinished line so far, and where it begins. */
   #open: Buffer = Buffer.alloc(0)
   #at: number | null = null
 
-  /** Null stands for a pattern, which bytes cannot be searched for. */
+  /** Null if there is a pattern, for which bytes cannot be searched. */
   constructor(needles: readonly (Buffer | null)[]) {
     this.#needles = needles
   }
 
-  /** The finished lines that may be wanted, and where the line begins that is open now. */
+  /** The finished lines that may match, and where the unfinished line begins. */
   add({ offset, bytes, gap }: Piece): { readonly lines: readonly SeenLine[]; readonly end: number } {
     const before = gap === null ? [] : this.end().lines
     const first = this.#open.length === 0 ? 0 : bytes.indexOf(NEWLINE) + 1
@@ -28,7 +28,7 @@ export class LineScan {
       const whole = rest.lastIndexOf(NEWLINE) + 1
       const from = offset + first
       const lines = this.#linesOf(rest.subarray(0, whole), from)
-      // The held part must outlive the piece, and must not keep all of it.
+      // A copy: a view would keep the whole piece in memory.
       this.#open = Buffer.from(rest.subarray(whole))
       this.#at = from + whole
       return this.#cutOff([...before, ...joined, ...lines])
@@ -37,12 +37,12 @@ export class LineScan {
     return this.#cutOff(before)
   }
 
-  /** The line that was open, with its end: the one part of a piece that has to be copied. */
+  /** Completes the unfinished line: the one part of a piece that has to be copied. */
   #finish(rest: Buffer): readonly SeenLine[] {
     return rest.length === 0 ? [] : this.#linesOf(Buffer.concat([this.#open, rest]), this.#at ?? 0)
   }
 
-  /** A line without end is looked at in parts. */
+  /** A line that is too long is scanned in parts. */
   #cutOff(lines: readonly SeenLine[]): { readonly lines: readonly SeenLine[]; readonly end: number } {
     const at = this.#at ?? 0
     if (this.#open.length <= MAX_LINE_BYTES) return { lines, end: at }
@@ -51,7 +51,7 @@ export class LineScan {
     return { lines: [...lines, ...part], end }
   }
 
-  /** What is open is the last line. */
+  /** The unfinished line is the last one. */
   end(): { readonly lines: readonly SeenLine[]; readonly end: number } {
     const from = this.#at ?? 0
     const lines = this.#linesOf(this.#open, from)
@@ -72,7 +72,7 @@ export class LineScan {
     }))
   }
 
-  /** Escape sequences may lie within what is looked for, so where there are some the bytes prove nothing. */
+  /** Escape sequences may interrupt a wanted text, so bytes with escape sequences cannot be skipped. */
   #mayFit(bytes: Buffer): boolean {
     return this.#needles.some((needle) => needle === null || bytes.includes(needle)) || bytes.includes(ESCAPE)
   }

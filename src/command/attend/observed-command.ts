@@ -13,27 +13,27 @@ import type { Masking } from '../output/masking.ts'
 import type { Surroundings } from './shell-try.ts'
 
 export interface AttendOptions {
-  /** Where the logs are. */
+  /** The folder of the logs. */
   readonly output: string
   readonly cursors: Cursors
-  /** Watches see what a reader sees. */
+  /** Watches see the output as a reader does: masked. */
   readonly masking: () => Promise<Masking | null>
-  /** What a command has around it, and so has a line that says whether it is ready. */
+  /** The shell, folder and environment of the command, for a readiness line. */
   readonly surroundings: () => Promise<Surroundings>
-  /** Calls when the log has grown. */
+  /** Subscribes to the growth of the log. */
   readonly follow: (grew: () => void) => () => void
   readonly onTrouble: (error: unknown, doing: string) => void
 }
 
 const RETRY_MS = 500
 
-/** One command, for those who look at it: what it is, the time, and a way to write what was seen. */
+/** A running command for its observers (watches, readiness, heartbeat): its spec, the clock, and a way to record what they saw. */
 export class ObservedCommand {
   readonly work: Work
   readonly spec: CommandSpec
   readonly options: AttendOptions
   readonly folder: string
-  /** Aborted when this kernel has it no longer, or all is done. */
+  /** Aborted when this kernel no longer executes the command, or all observers are done. */
   readonly signal: AbortSignal
   readonly kernel: Kernel
 
@@ -54,23 +54,20 @@ export class ObservedCommand {
     return this.kernel.edges.clock.now()
   }
 
-  /** The record as it is now: an attempt may attend to it more than once. */
+  /** The current record: one attempt may observe the command more than once. */
   async record(): Promise<ProcessRecord> {
     const row = await this.kernel.edges.store.ask({ ask: 'process', pid: this.pid })
     return row?.record ?? this.work.record
   }
 
-  /**
-   * A store that is away is tried again until it is back: what was seen must not be lost. False if it cannot be stored at
-   * all, and never will be.
-   */
+  /** Retries until the store is back: what was seen must not be lost. False if it can never be stored. */
   async write(intent: OwnIntent): Promise<boolean> {
     while (!this.signal.aborted) {
       try {
         await this.kernel.performAs(this.work, intent)
         return true
       } catch (error) {
-        // Ended, or another's: then it is not ours to tell.
+        // Ended, or executed by another kernel, which then records it.
         if (error instanceof RefusedError) return true
         this.options.onTrouble(error, `telling what ${this.pid} printed`)
         if (!(error instanceof StoreError)) return false
@@ -84,7 +81,7 @@ export class ObservedCommand {
     this.options.onTrouble(error, `${doing}: ${this.pid}`)
   }
 
-  /** Ends early when `signal` says so. */
+  /** Ends early when `signal` aborts. */
   pause(ms: number, signal = this.signal): Promise<void> {
     return pause(this.kernel.edges.clock, ms, signal)
   }

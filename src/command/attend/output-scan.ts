@@ -13,30 +13,30 @@ import { LineScan } from './line-scan.ts'
 import type { ObservedCommand } from './observed-command.ts'
 import { type Said, Watch } from './watch.ts'
 
-/** What is told of a watch by no match any more, by its name. */
+/** What no notice of a watch reports, by the name of the watch. */
 export interface Untold {
   /** How many lines were held back. */
   readonly heldBack: Readonly<Record<string, number>>
-  /** Between which bytes some were not looked at, or could not be told. */
+  /** The bytes between which lines were not scanned, or could not be reported. */
   readonly missed: Readonly<Record<string, Gap>>
 }
 
-/** What looks for growth that nobody told of. */
+/** How soon growth is noticed of which no nudge came. */
 const LOOK_MS = 2_000
 /** A keeper whose disk is full may still hold the last bytes. */
 const LAST_LOOK_MS = 250
 const TEXT_BYTES = 1024 * 1024
 const LINE_BYTES = 64 * 1024
-/** A position is noted no more often than this: whoever comes next looks at so much again. */
+/** The least time between two saved positions: the next daemon scans this much again. */
 const NOTE_MS = 1_000
 const RETRY_MS = 500
 const RETRY_MOST_MS = 2_000
-/** After its end, a log that cannot be read is tried so often without a step forward: a process has to end some time. */
+/** After the end, an unreadable log is retried this often without progress: a process has to end some time. */
 const TRIES_AFTER_END = 5
 
 /**
- * Reads the output as it comes, for all watches at once, and for the line that says that it is ready. What cannot be read
- * is tried again from where it failed.
+ * Scans the output as it comes, for all watches at once and for the line that shows readiness. A failed read is repeated from
+ * the same offset.
  */
 export class OutputScan {
   readonly #bed: ObservedCommand
@@ -47,7 +47,7 @@ export class OutputScan {
   #lookedTo = 0
   #notedAt = 0
   #canNote = true
-  /** What is said is written in its order. */
+  /** Notices are written in order. */
   #saying: Promise<void> = Promise.resolve()
   #cancelHeld: (() => void) | null = null
 
@@ -56,7 +56,7 @@ export class OutputScan {
     this.#ready = ready
   }
 
-  /** How far the output has been looked at. */
+  /** How far the output has been scanned. */
   get lookedTo(): number {
     return this.#lookedTo
   }
@@ -114,7 +114,7 @@ export class OutputScan {
     }
   }
 
-  /** The watches where they stand: this may be the second time in one attempt, or after another daemon's. */
+  /** The watches at their saved positions: this may be the second scan of an attempt, or follow another daemon's. */
   async #begun(): Promise<readonly Watch[]> {
     const { watch = [] } = this.#bed.spec
     const { watches: known } = await this.#known()
@@ -140,7 +140,7 @@ export class OutputScan {
     }
   }
 
-  /** From where the watches stand to the end; for a line that says that it is ready, from the beginning. */
+  /** Scans from the positions of the watches to the end; for a readiness line, from the beginning. */
   async #pass(watches: readonly Watch[]): Promise<void> {
     const { folder, signal, options } = this.#bed
     const { pattern } = this.#ready
@@ -150,7 +150,7 @@ export class OutputScan {
     const from = finder === null ? Math.min(...watches.map(({ safeTo }) => safeTo)) : 0
     const wake = () => this.#nudge.within(this.#outputEnd === null ? LOOK_MS : LAST_LOOK_MS)
     const ended = () => this.#outputEnd
-    // A pattern is tried on every line, and others want to be served meanwhile; a text is found much faster than it is read.
+    // A pattern is tried on every line, so other work gets its turn in between; a text is found faster than it is read.
     const readBytes =
       finder === null && watches.every(({ needle }) => needle !== null) ? TEXT_BYTES : LINE_BYTES
     const masking = await options.masking()
@@ -172,12 +172,12 @@ export class OutputScan {
     if (watches.length === 0) return
     const now = this.#bed.now()
     if (piece.gap !== null) {
-      // What was open before the gap ends there.
+      // The unfinished line before the gap ends there.
       await this.#tellAll(watches, scan.end())
       for (const watch of watches) await this.#say(watch, watch.meetsGap(piece.gap, now))
     }
     await this.#tellAll(watches, scan.add({ ...piece, gap: null }))
-    // A clock that was set back must not keep it from being noted.
+    // A clock that was set back must not prevent the save.
     if (Math.abs(this.#bed.now() - this.#notedAt) < NOTE_MS) return
     this.#notedAt = this.#bed.now()
     await this.#note(watches)
@@ -198,7 +198,7 @@ export class OutputScan {
     return this.#saying
   }
 
-  /** What watches hold back is told when it is time, whether something is printed then or not. */
+  /** Reports what watches hold back when it is due, even if nothing is printed then. */
   #awaitHeld(watches: readonly Watch[]): void {
     if (this.#cancelHeld !== null) return
     const now = this.#bed.now()
@@ -216,8 +216,8 @@ export class OutputScan {
   }
 
   /**
-   * How far all watches have looked, so that the next daemon need not begin at the start, where output may be gone that was
-   * looked at. It is no fact about the process: if it is lost, lines are looked at again, and told once all the same.
+   * Saves how far all watches have scanned, so that the next daemon need not begin at the start, where output may have been
+   * dropped. The position is no fact about the process: if it is lost, lines are scanned again, and still reported once.
    */
   async #note(watches: readonly Watch[]): Promise<void> {
     const to = Math.min(...watches.filter(({ disabled }) => !disabled).map(({ safeTo }) => safeTo))
@@ -227,7 +227,7 @@ export class OutputScan {
       await cursors.set(this.#bed.pid, notedBy(watches.map(({ name }) => name)), to)
       this.#canNote = true
     } catch (error) {
-      // A disk that is full is full for a while: once is enough.
+      // A full disk stays full for a while: one report is enough.
       if (this.#canNote) this.#bed.trouble(error, 'noting how far watches have looked')
       this.#canNote = false
     }

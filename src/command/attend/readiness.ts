@@ -3,12 +3,12 @@ import type { ReadyBy } from '../../core/process/event.ts'
 import type { ReadySpec } from '../../verbs/shapes/command-spec.ts'
 import { type Surroundings, shellTry } from './shell-try.ts'
 
-/** How long a command may take to become ready that does not say. */
+/** The default time in which a command has to become ready. */
 export const READY_TIMEOUT_MS = 60_000
-/** One try takes no longer. */
+/** The limit of one try. */
 const TRY_MS = 5_000
 
-/** What is waited for, in words. */
+/** Describes what shows readiness. */
 export function detailOf(ready: ReadySpec): { readonly by: ReadyBy; readonly detail: string } {
   if ('log' in ready) return { by: 'log', detail: ready.log }
   if ('port' in ready) return { by: 'port', detail: String(ready.port) }
@@ -17,8 +17,8 @@ export function detailOf(ready: ReadySpec): { readonly by: ReadyBy; readonly det
 }
 
 /**
- * Tries once: a port that accepts, a URL that answers without an error of the server, a line that succeeds. Null if it
- * does, else in a few words why not.
+ * Tries once: a port that accepts, a URL that answers without a server error, a shell line that succeeds. Null on success, else
+ * a short reason.
  */
 export async function tryOnce(
   ready: Exclude<ReadySpec, { log: string }>,
@@ -28,7 +28,7 @@ export async function tryOnce(
   const within = AbortSignal.any([signal, AbortSignal.timeout(TRY_MS)])
   if ('port' in ready) {
     const refused = await accepts('127.0.0.1', ready.port, within)
-    // Most have one of the two alone, and then what the first says is what counts.
+    // Most programs listen on one of the two addresses, and then the answer of the first one counts.
     return refused === null || (await accepts('::1', ready.port, within)) === null ? null : refused
   }
   if ('http' in ready) return answers(ready.http, within)
@@ -52,7 +52,7 @@ async function answers(url: string, signal: AbortSignal): Promise<string | null>
     await response.body?.cancel()
     return response.status < 500 ? null : `HTTP status ${response.status}`
   } catch (error) {
-    // What fetch itself says is that it failed.
+    // The message of fetch says only that it failed; its cause says why.
     return saidBy(error instanceof Error && error.cause instanceof Error ? error.cause : error)
   }
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import { killGroupOf } from '../../os/signal.ts'
 
-/** Where a line for the shell is run: as the command itself is. */
+/** The shell, folder and environment of the line: those of the command itself. */
 export interface Surroundings {
   readonly shell: string
   readonly cwd: string
@@ -10,14 +10,14 @@ export interface Surroundings {
 }
 
 /**
- * Says how the line ended, and waits to be ended with all that the line left behind: as long as it has not been, the group
- * is certainly ours. If whoever asked is gone, so is its end of the channel, and then the group ends itself.
+ * Reports how the line ended, and waits to be killed together with all that the line left behind: until then the process group
+ * is certainly ours. If the daemon dies, its end of the channel closes, and the group kills itself.
  */
 const LEADER = '{ read -r _ <&3; kill -9 0; } & "$1" -c "$2" 3>&-; echo $? >&3; wait'
 
 /**
- * Runs a line, whose output nobody reads, until it ends or `signal` says so: null if it succeeds, else in a few words why
- * not. Nothing that it started outlives it, as long as it stays in the line's process group.
+ * Runs a shell line, without its output, until it ends or `signal` aborts: null on success, else a short reason. No process that
+ * it started outlives it, as long as it stays in the line's process group.
  */
 export function shellTry(
   line: string,
@@ -28,7 +28,9 @@ export function shellTry(
   return new Promise((resolve) => {
     let code = ''
     const leader = spawn('/bin/sh', ['-c', LEADER, 'sh', shell, line], {
-      ...{ cwd, env, detached: true },
+      cwd,
+      env,
+      detached: true,
       stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     })
     const channel = leader.stdio[3] as Duplex

@@ -14,31 +14,31 @@ import { type Matcher, matcherOf } from '../output/pattern.ts'
 /** A finished line of the output, without escape sequences. */
 export interface SeenLine {
   readonly offset: number
-  /** Where the next one begins. */
+  /** Where the next line begins. */
   readonly end: number
   readonly text: string
 }
 
-/** What is to be written of a watch; it is told again until it is. */
+/** An event of a watch to be written; offered again until it is. */
 export type Said =
   | { readonly type: 'match'; readonly match: Omit<WatchMatch, 'told'> }
   | { readonly type: 'disable_watch'; readonly disabled: WatchDisabled }
 
-/** As much as one notice carries. */
+/** The limits of one notice. */
 const MAX_LINES = 20
 const MAX_CHARS = 2_000
 
-/** One watch of one command: looks at finished lines, each once, and says what of it is to be told, and when. */
+/** One watch of one command: examines each finished line once, and decides what is reported, and when. */
 export class Watch {
   readonly name: string
-  /** A plain text, which can be looked for among bytes. */
+  /** A plain text, for which bytes can be searched. */
   readonly needle: Buffer | null
   readonly #wanted: string
   readonly #fits: Matcher
   readonly #limits: FloodLimits
   #source: SourceFlood
   #scannedTo: number
-  /** What was held back since something was told: where the first line begins, the last one ends, and the first ones themselves. */
+  /** The lines held back since the last report: where the first begins, where the last ends, and the first ones themselves. */
   #held: { readonly offset: number; readonly end: number; readonly lines: readonly SeenLine[] } | null = null
   #missed: Gap | null = null
   #gapToldAt: number | null = null
@@ -59,32 +59,31 @@ export class Watch {
     return this.#source.disabled
   }
 
-  /** Lines that were held back, and are told of by nothing yet. */
+  /** How many lines are held back and not reported yet. */
   get held(): number {
     return this.disabled ? 0 : this.#source.held
   }
 
-  /** Between which bytes it has missed something that it has not told of yet. */
+  /** The bytes that it has missed and not reported yet. */
   get missed(): Gap | null {
     return this.#missed
   }
 
   /**
-   * From here on lines have to be looked at again by whoever comes after: those held back are counted, and not on record,
-   * and no more is a gap that was not told.
+   * The next daemon has to scan again from here: lines that are held back, and gaps that are not reported, are not on record.
    */
   get safeTo(): number {
     return Math.min(this.#scannedTo, this.#held?.offset ?? Infinity, this.#missed?.from ?? Infinity)
   }
 
-  /** The rest, up to here, cannot be looked at. */
+  /** The output up to here cannot be scanned. */
   givesUp(to: number): void {
     if (this.disabled || to <= this.#scannedTo) return
     this.#misses({ from: this.#scannedTo, to })
     this.#scannedTo = to
   }
 
-  /** What it said could not be written. */
+  /** The last report could not be written. */
   couldNotTell({ offset, end, missed }: Omit<WatchMatch, 'told'>): void {
     this.#misses({ from: missed?.from ?? offset, to: end })
   }
@@ -96,7 +95,7 @@ export class Watch {
     }
   }
 
-  /** Lines that were not kept long enough to be looked at. It is said as seldom as a match, and keeps none from being told. */
+  /** Lines were dropped before they could be scanned. Reported as rarely as matches, and delays none of them. */
   meetsGap(gap: Gap, at: number): Said | null {
     if (this.disabled || gap.to <= this.#scannedTo) return null
     this.#misses({ from: Math.max(gap.from, this.#scannedTo), to: gap.to })
@@ -113,7 +112,7 @@ export class Watch {
     }
   }
 
-  /** `end`: behind the last of these lines, whether any fits or not. */
+  /** `end`: behind the last of these lines, whether any matches or not. */
   sees(lines: readonly SeenLine[], end: number, at: number): Said | null {
     const fresh = lines.filter(({ offset }) => offset >= this.#scannedTo)
     this.#scannedTo = Math.max(this.#scannedTo, end)
@@ -148,13 +147,13 @@ export class Watch {
     return { type: 'match', match }
   }
 
-  /** When what it holds back is to be told, if nothing comes before; null if it holds nothing back. */
+  /** When the held lines are to be reported, at the latest; null if there are none. */
   heldDueAt(at: number): number | null {
     this.#source = atLatest(this.#source, at)
     return heldDueAt(this.#source, this.#limits)
   }
 
-  /** What it holds back, if it is time: nobody should wait for a next line that may never come. */
+  /** The held lines, if they are due: the next line may never come. */
   tellsHeld(at: number): Said | null {
     const due = this.heldDueAt(at)
     const held = this.#held
@@ -170,7 +169,7 @@ export class Watch {
   }
 }
 
-/** The first lines that fit in a notice, at least a part of one. */
+/** The first lines that fit into a notice, at least a part of one. */
 function excerptOf(found: readonly SeenLine[]): { readonly lines: readonly string[]; readonly more: number } {
   const lines: string[] = []
   let left = MAX_CHARS

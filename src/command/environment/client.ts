@@ -5,7 +5,7 @@ import { withoutSecrets } from './sanitise.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** Of the client's shell and package runner: they say nothing to a command that runs elsewhere. */
+/** Variables of the client's shell and package runner, which mean nothing to a command that runs elsewhere. */
 const OF_THE_CLIENT = /^(_|SHLVL|PWD|OLDPWD|PS[0-4]|INIT_CWD|npm_.*|REEVE_.*|NODE_CHANNEL_.*)$/
 /** Of the client's terminal. They differ in each one, and every different set of variables is stored. */
 const OF_THE_TERMINAL =

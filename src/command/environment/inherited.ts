@@ -194,7 +194,10 @@ async function* liveCommands({ edges: { store } }: Kernel): AsyncGenerator<Proce
   let after: number | null = null
   do {
     const page: { items: readonly ProcessRow[]; next: number | null } = await store.ask({
-      ...{ ask: 'processes', filter: { kind: ['command'] }, after, limit: PAGE },
+      ask: 'processes',
+      filter: { kind: ['command'] },
+      after,
+      limit: PAGE,
     })
     for (const { record } of page.items) if (!hasEnded(record)) yield record
     after = page.next

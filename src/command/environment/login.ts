@@ -5,10 +5,10 @@ import { killGroupOf } from '../../os/signal.ts'
 
 const PATIENCE_MS = 10_000
 const MAX_CHARS = 4 * 1024 * 1024
-/** The capturing shell's own, and no part of what a user knows as the environment. */
+/** Variables of the capturing shell itself, which are not part of the user's environment. */
 const ITS_OWN = ['_', 'SHLVL', 'PWD', 'OLDPWD', 'PS1', 'PS2']
 
-/** What stands in the place of a shell for users that nobody logs in as; it runs nothing. */
+/** The login shells of system users, which run nothing. */
 const NO_SHELL = /\/(nologin|false|true)$/
 
 /** The user's shell: the one they log in with, else what every system has. */

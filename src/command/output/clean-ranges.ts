@@ -7,13 +7,13 @@ interface Range {
 }
 
 /**
- * Where in logs a masker found no secret. A log that the keeper writes only grows, so what one reader had looked through is
- * read by the next as it is. A masker that knows more is another one, and begins anew.
+ * Ranges of logs in which a masker found no secret. A log that the keeper writes only grows, so the next reader need not scan
+ * such a range again. A masker with more known secrets is another object, and starts without ranges.
  */
 export class CleanRanges {
   readonly #known = new WeakMap<Masker, Map<string, readonly Range[]>>()
 
-  /** Up to where there is none from `from` on; `from` itself where that is not known. */
+  /** Where the clean range that contains `from` ends; `from` itself if none is known. */
   reach(masker: Masker, folder: string, from: number): number {
     const ranges = this.#known.get(masker)?.get(folder) ?? []
     return ranges.find((range) => range.from <= from && from < range.to)?.to ?? from

@@ -6,8 +6,8 @@ export interface FollowOptions {
   readonly from: number
   readonly signal: AbortSignal
   /**
-   * Resolves when the log may have grown or the process may have ended, and now and then without a reason: a nudge may be
-   * lost, and then that is how soon it is noticed. Asked for before the log is read, so that none falls between.
+   * Resolves when the log may have grown or the process may have ended, and after a while in any case, because a nudge may be
+   * lost. Called before the log is read, so that no nudge falls in between.
    */
   readonly wake: () => Promise<void>
   /** The length of the log when the process ended; null while it runs. */
@@ -20,13 +20,13 @@ export interface FollowOptions {
 export interface Followed {
   readonly offset: number
   readonly bytes: Buffer
-  /** What is missing before these bytes. */
+  /** The bytes that are missing before these. */
   readonly gap: Gap | null
 }
 
 /**
- * The output of a process from an offset on, and then what it writes, until it has ended or `signal` says so: every byte
- * once, and each gap named. The file is read when the consumer asks for more, so a slow one holds up nobody.
+ * Follows the output of a process from an offset on, until it has ended or `signal` aborts: every byte once, and each gap named.
+ * The file is read when the consumer asks for more, so a slow consumer blocks no other.
  *
  * | there is          | while it runs    | when it has ended at `final`                           |
  * | something to read | yields it        | yields it, up to `final`; returns there                |
@@ -40,7 +40,7 @@ export async function* followOutput(folder: string, options: FollowOptions): Asy
   let longest = 0
   while (!signal.aborted) {
     nudge ??= safe(wake())
-    // Before the log is read: what was written before the end is then there to be read.
+    // Before the log is read, so that all output before the end is read.
     const final = ended()
     if (final !== null && at >= final) return
     const masked = masking === null ? null : { ...masking, final: final !== null }
@@ -56,7 +56,7 @@ export async function* followOutput(folder: string, options: FollowOptions): Asy
       yield { offset: final, bytes: chunk.bytes, gap: { from: at, to: final } }
       return
     }
-    // A program that writes its log itself may have truncated it, and writes on from there.
+    // A program that writes its log itself may have truncated it, and goes on from there.
     if (chunk.end < longest) at = Math.min(at, chunk.end)
     longest = chunk.end
     await nudgeOrAbort(nudge, signal)
@@ -66,10 +66,10 @@ export async function* followOutput(folder: string, options: FollowOptions): Asy
 
 const READ_BYTES = 64 * 1024
 
-/** A keeper whose disk is full may still hold the last bytes. Whoever follows does not wait for a disk for ever. */
+/** A keeper with a full disk may still hold the last bytes. A follower does not wait for the disk for ever. */
 const WAITS_AFTER_END = 40
 
-/** The chunk without what was written after the end: that came late, from descendants. */
+/** The chunk without the bytes behind the end, which descendants wrote late. */
 function upTo({ offset, bytes, gap }: Chunk, final: number | null): Followed {
   if (final === null) return { offset, bytes, gap }
   const start = Math.min(offset, final)
@@ -80,13 +80,13 @@ function upTo({ offset, bytes, gap }: Chunk, final: number | null): Followed {
   }
 }
 
-/** One that fails while the log is being read is told of when it is waited for, and brings nobody down before. */
+/** A nudge that rejects while the log is being read is handled when it is awaited: no unhandled rejection before. */
 function safe(nudge: Promise<void>): Promise<void> {
   nudge.catch(() => undefined)
   return nudge
 }
 
-/** Leaves nothing behind at the signal, which may live much longer than one wait. */
+/** Removes its listener: the signal may live much longer than one wait. */
 async function nudgeOrAbort(nudge: Promise<void>, signal: AbortSignal): Promise<void> {
   const aborted = Promise.withResolvers<void>()
   const abort = () => aborted.resolve()

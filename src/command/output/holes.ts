@@ -5,13 +5,13 @@ import type { Gap } from './layout.ts'
 import { orMissing } from './missing.ts'
 
 /**
- * What has been freed of a log that its program writes itself, up to `end`. A line is written before its range is freed:
- * who reads bytes first and the holes afterwards never takes freed bytes for output.
+ * The freed ranges of a log that its program writes itself, up to `end`. A line is written before its range is freed: a reader
+ * that reads the bytes first and the holes afterwards never takes freed bytes for output.
  */
 export async function holesOf(folder: string, end: number): Promise<Gap[]> {
   const text = await orMissing(readFile(join(folder, HOLES_NAME), 'utf8'))
   if (text === null) return []
-  // What follows the last newline is a line that is just being written: nothing has been freed for it yet.
+  // The text behind the last newline is a line in progress, whose range is not freed yet.
   const lines = text.split('\n').slice(0, -1)
   return lines
     .map((line) => line.split(' ').map(Number))

@@ -5,7 +5,7 @@ import { orMissing } from './missing.ts'
 import { folderOf } from './pid-folder.ts'
 
 export interface PruneOptions {
-  /** What all logs together may take. */
+  /** The cap of all logs together. */
   readonly totalBytes: number
   /** Which of these processes have ended, those that ended longest ago first. */
   readonly finished: (pids: readonly Pid[]) => Promise<readonly Pid[]>
@@ -14,7 +14,7 @@ export interface PruneOptions {
 export interface PruneReport {
   readonly dropped: readonly Pid[]
   readonly freedBytes: number
-  /** What all logs take now. It may still be too much: what has not ended keeps its log. */
+  /** The size of all logs now. It may still exceed the cap: running processes keep their logs. */
   readonly totalBytes: number
 }
 
@@ -37,7 +37,7 @@ export async function pruneOutput(outputFolder: string, options: PruneOptions): 
   return { dropped, freedBytes: before - total, totalBytes: total }
 }
 
-/** What each log takes on disk. */
+/** The size of each log on disk. */
 export async function sizesOf(outputFolder: string): Promise<Map<Pid, number>> {
   const sizes = new Map<Pid, number>()
   for (const pid of await namesIn(outputFolder)) {
@@ -45,7 +45,7 @@ export async function sizesOf(outputFolder: string): Promise<Map<Pid, number>> {
     let bytes = 0
     for (const name of await namesIn(join(outputFolder, pid))) {
       const file = await orMissing(stat(join(outputFolder, pid, name)))
-      // What was freed in place still counts in a file's size, and what is small takes a whole block.
+      // By blocks: ranges that were freed in place still count in a file's size, and a small file takes a whole block.
       if (file !== null) bytes += Math.min(file.size, file.blocks * STAT_BLOCK_BYTES)
     }
     sizes.set(pid, bytes)
@@ -69,7 +69,7 @@ export async function dropOutput(outputFolder: string, pid: Pid): Promise<void> 
 const DROPPED = '.dropped'
 const STAT_BLOCK_BYTES = 512
 
-/** What a daemon that died left half deleted. */
+/** Logs that a dead daemon left half deleted. */
 async function finishDrops(outputFolder: string): Promise<void> {
   for (const name of await namesIn(outputFolder))
     if (name.endsWith(DROPPED)) await rm(join(outputFolder, name), { recursive: true, force: true })

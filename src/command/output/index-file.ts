@@ -31,7 +31,7 @@ export class IndexFile {
     }
   }
 
-  /** Undefined behind the last one, and for one of a sort that is not known here. */
+  /** Undefined behind the last entry, and for an entry of an unknown sort. */
   async at(position: number): Promise<IndexEntry | undefined> {
     if (position < 0 || position >= this.count) return undefined
     const within = position - this.#blockFrom
@@ -62,8 +62,8 @@ export class IndexFile {
   }
 
   /**
-   * The last entry for which `isBefore` holds, which does so for all that stand before one it holds for. Entries that do not
-   * count are passed over. -1 if it holds for none.
+   * The last entry for which `isBefore` holds; it must hold for all entries before that one, too. Other entries are skipped. -1
+   * if it holds for none.
    */
   async lastWhere(
     counts: (entry: IndexEntry) => boolean,

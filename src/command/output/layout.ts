@@ -15,7 +15,7 @@ interface Segment {
   readonly size: number
 }
 
-/** What of an output log can be read at this moment. */
+/** The readable parts of an output log at this moment. */
 export interface Layout {
   readonly segments: readonly Segment[]
   /** Offsets count from the first byte that was ever written, whether it is still kept or not. */
@@ -24,7 +24,7 @@ export interface Layout {
   readonly gaps: readonly Gap[]
 }
 
-/** Null where no log is: nothing was ever started under this pid, or its output has been dropped. */
+/** Null if there is no log: no program was ever started under this pid, or its output was dropped. */
 export async function layoutOf(folder: string): Promise<Layout | null> {
   for (let listing = 0; listing < MAX_LISTINGS; listing++) {
     const offsets = await segmentOffsets(folder)
@@ -39,7 +39,7 @@ export async function layoutOf(folder: string): Promise<Layout | null> {
   throw unsteady(folder)
 }
 
-/** Where a log ends now, by its last segment alone; null where no log is. */
+/** Where a log ends now, by its last segment alone; null if there is no log. */
 export async function logEnd(folder: string): Promise<number | null> {
   for (let listing = 0; listing < MAX_LISTINGS; listing++) {
     const offsets = await segmentOffsets(folder)
@@ -89,7 +89,7 @@ export function joined(gaps: readonly Gap[]): Gap[] {
   return whole
 }
 
-/** A log that rotates between each two looks: faster than any disk, so something else is wrong. */
+/** A log that rotates between every two listings would be faster than any disk: something else is wrong. */
 export function unsteady(folder: string): Error {
   return new Error(
     `The output log ${folder} changed during each of ${MAX_LISTINGS} looks at it. Try again; if this stays so, ` +

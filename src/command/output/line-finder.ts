@@ -9,13 +9,13 @@ export interface FoundLine {
 }
 
 /**
- * Finds the first line that fits, in pieces of a log as they come. A line that is not finished counts: it may be a prompt.
- * A plain text is looked for among the bytes first, and lines are cut and decoded only where it may be.
+ * Finds the first line that matches, in pieces of a log as they come. An unfinished line counts: it may be a prompt. A plain text
+ * is searched for among the bytes first, and lines are cut and decoded only where it may be.
  */
 export class LineFinder {
   readonly #fits: (line: string) => boolean
   readonly #needle: Buffer | null
-  /** The line that is open, as far as it has come. */
+  /** The unfinished line so far. */
   #open = Buffer.alloc(0)
 
   constructor(wanted: Wanted) {
@@ -24,23 +24,23 @@ export class LineFinder {
     this.#needle = isPlain ? Buffer.from(wanted.text ?? '') : null
   }
 
-  /** Where the line begins that is open: all before it was looked at. Null as long as nothing came. */
+  /** Where the unfinished line begins: everything before it is scanned. Null while nothing came. */
   scannedTo: number | null = null
 
-  /** Null if no line fits so far. */
+  /** Null if no line matches so far. */
   add(piece: Piece): FoundLine | null {
     if (piece.gap !== null) this.#open = Buffer.alloc(0)
     const held = this.#open.length
     const bytes = held === 0 ? piece.bytes : Buffer.concat([this.#open, piece.bytes])
     const found = this.#mayFit(bytes) ? this.#first(bytes, piece.offset - held) : null
     const rest = bytes.subarray(bytes.lastIndexOf(NEWLINE) + 1)
-    // A line without end is looked at in parts that overlap by half.
+    // A line that is too long is scanned in parts that overlap by half.
     this.#open = Buffer.from(rest.length > MAX_LINE_BYTES ? rest.subarray(-MAX_LINE_BYTES / 2) : rest)
     this.scannedTo = piece.offset + piece.bytes.length - this.#open.length
     return found
   }
 
-  /** Escape sequences may lie within what is looked for, so where there are some the bytes prove nothing. */
+  /** Escape sequences may interrupt a wanted text, so bytes with escape sequences cannot be skipped. */
   #mayFit(bytes: Buffer): boolean {
     return this.#needle === null || bytes.includes(this.#needle) || bytes.includes(ESCAPE)
   }

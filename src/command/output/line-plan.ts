@@ -9,7 +9,7 @@ export interface PlanEntry extends LineStart {
   readonly offset: number
 }
 
-/** How many lines a log has now, and how to come to any of them without reading all before it. */
+/** How many lines a log has now, and how to reach any of them without reading all before it. */
 export interface LinePlan {
   readonly end: number
   readonly total: number
@@ -52,7 +52,7 @@ export async function planLines(folder: string, stream: Stream | null): Promise<
 }
 
 interface Block extends Gap {
-  /** Nothing will be written to it any more. */
+  /** The block is complete. */
   readonly finished: boolean
 }
 

@@ -13,7 +13,7 @@ export interface Line {
   /** Of its first byte; this never changes. */
   readonly offset: number
   readonly text: string
-  /** Where the log tells: of its first byte. */
+  /** The stream of its first byte, if the log is tagged. */
   readonly stream?: Stream
   /** A gap lies before or behind it, so that it may have been longer. */
   readonly partial?: true
@@ -82,13 +82,13 @@ export function lineOf(raw: RawLine, showing: LineShowing, stream: Stream | unde
 }
 
 export function textOf(raw: RawLine, { ansi, ended = false, masking = null }: LineShowing): string {
-  // A cut line goes on, so a character that was cut through is left out with the rest of it.
+  // A cut line goes on, so a split character is left out with the rest of it.
   const final = !raw.cut && (!raw.open || ended)
   if (ansi === 'render') {
     const line = raw.bytes.at(-1) === CARRIAGE_RETURN ? raw.bytes.subarray(0, -1) : raw.bytes
     if (isPlainText(line)) return line.toString('latin1')
     const text = renderedLine(raw.bytes, final)
-    // What is printed over itself can make up a secret that no bytes of the log are.
+    // Overprinted text can form a secret that is nowhere in the bytes of the log.
     return masking === null ? text : masking.masker.text(text)
   }
   return cutText(raw.bytes, { maxChars: Number.POSITIVE_INFINITY, ansi, final }).text
@@ -96,7 +96,7 @@ export function textOf(raw: RawLine, { ansi, ended = false, masking = null }: Li
 
 const CARRIAGE_RETURN = 0x0d
 
-/** A page that lost lines to the keeper while it was read is planned anew; then it says what it lost. */
+/** A page that lost lines to rotation while it was read is planned again; after that it reports what it lost. */
 const MAX_TRIES = 4
 
 /** The most that one page holds; `next` and `previous` lead to the rest. */

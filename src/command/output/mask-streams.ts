@@ -8,8 +8,8 @@ export interface PartStart {
 }
 
 /**
- * Masks a stretch of a log whose streams are kept apart, each by itself: what one of them writes in pieces, with the other in
- * between, is one text for whoever reads that stream alone. Answers as `Masker.stretch` does.
+ * Masks a stretch of a tagged log, each stream by itself: what one stream writes in pieces, with the other in between, is one text
+ * for a reader of that stream alone. Answers as `Masker.stretch` does.
  */
 export function maskStreams(masker: Masker, stretch: Stretch, starts: readonly PartStart[]): Masked {
   if (new Set(starts.map(({ stream }) => stream)).size < 2) return masker.stretch(stretch)
@@ -38,7 +38,7 @@ interface Part {
 
 function partsOf(length: number, starts: readonly PartStart[]): Part[] {
   return starts.map(({ at, stream }, index) => ({
-    // What lies before the first that is known belongs with it.
+    // Bytes before the first known part belong to it.
     from: index === 0 ? 0 : at,
     to: starts[index + 1]?.at ?? length,
     stream,

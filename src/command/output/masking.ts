@@ -2,25 +2,25 @@ import { BoundedMap } from '../../base/bounded-map.ts'
 import type { Masker } from '../../redaction/masker.ts'
 import type { CleanRanges } from './clean-ranges.ts'
 
-/** How secrets are kept out of what is read of a log. */
+/** How secrets are masked for a reader of a log. */
 export interface Masking {
   readonly masker: Masker
-  /** Its streams are kept apart: what one of them wrote is a text of its own. */
+  /** The log is tagged: each stream is a text of its own. */
   readonly tagged?: boolean
-  /** Nothing more is to come: what could have become a secret is none. */
+  /** The log is complete: an unfinished secret at its end is none. */
   readonly final: boolean
-  /** Where it need not be looked again. Not for a log that may be written anew. */
+  /** The ranges that need no second scan. Missing for a log that may be rewritten. */
   readonly lookedThrough?: CleanRanges
-  /** Whether what lies from an offset on, and may be the beginning of a secret, has been held back long enough. */
+  /** Whether the bytes from an offset on, which may begin a secret, have been held back long enough. */
   readonly mayShow: (folder: string, offset: number, writtenAt: number) => boolean
 }
 
-/** A reader hears of it within 250 ms: this long, and until somebody looks again. */
+/** With the interval of a follower's checks, a reader sees the bytes within 250 ms. */
 export const HOLD_MS = 200
 
 /**
- * How long the unfinished ends of logs have been held back. What was written long ago goes at once; else it counts from when
- * it was first seen, since a program may write on for ever.
+ * How long the unfinished ends of logs have been held back. Bytes that were written long ago are shown at once; otherwise the time
+ * counts from when they were first seen, because a program may write on for ever.
  */
 export class HeldBack {
   readonly #now: () => number

@@ -2,23 +2,20 @@ import { RE2JS, RE2JSSyntaxException } from 're2js'
 import { RefusedError } from '../../core/errors.ts'
 import { refusal } from '../../core/refusal.ts'
 
-/** Whether a line is meant. It takes time in proportion to the line's length, whatever the pattern. */
+/** Whether a line matches. Takes time in proportion to the line's length, for any pattern. */
 export type Matcher = (line: string) => boolean
 
-/** What is looked for: a text as it is, or an RE2 pattern; one of them. */
+/** A literal text, or an RE2 pattern; one of them. */
 export interface Wanted {
   readonly text?: string
   readonly pattern?: string
   readonly ignoreCase?: boolean
 }
 
-/** Throws a `RefusedError` for what can't be looked for. */
+/** Throws a `RefusedError` for an invalid search. */
 export function matcherOf({ text, pattern, ignoreCase = false }: Wanted): Matcher {
   if ((text === undefined) === (pattern === undefined))
-    throw refused(
-      'It must be said what to search for: a text or a pattern.',
-      'Give one of `text` and `pattern`.',
-    )
+    throw refused('A search needs either a text or a pattern.', 'Give one of `text` and `pattern`.')
   if (pattern !== undefined) {
     const compiled = compilePattern(pattern, ignoreCase)
     return (line) => compiled.test(line)
@@ -30,7 +27,7 @@ export function matcherOf({ text, pattern, ignoreCase = false }: Wanted): Matche
   return (line) => line.toLowerCase().includes(lower)
 }
 
-/** To locate a match takes re2js far longer than to test for one: so many steps are spent on that, about a quarter of a second. */
+/** Locating a match takes re2js far longer than testing for one: this is its budget in steps, about a quarter of a second. */
 const MAX_LOCATE_STEPS = 4_000_000
 
 /** Where in a line the match begins; -1 without one, and for patterns also when too much time was spent on earlier lines. */
@@ -77,7 +74,7 @@ export function compilePattern(pattern: string, ignoreCase: boolean): RE2JS {
 
 const MAX_PATTERN_CHARS = 1000
 
-/** Each character of a line may cost as many steps. A repetition of a thousand is less. */
+/** Each character of a line may cost this many steps. A repetition of a thousand costs less. */
 const MAX_PROGRAM_SIZE = 2500
 
 const SYNTAX_REMEDY =

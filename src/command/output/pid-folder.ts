@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { isPid, type Pid } from '../../core/process/pid.ts'
 
-/** The folder of one process below another. What is no pid would lead elsewhere, and folders are deleted by this name. */
+/** The folder of one process below another. Throws for an invalid pid, which could name a folder elsewhere to be deleted. */
 export function folderOf(folder: string, pid: Pid): string {
   if (!isPid(pid)) throw new Error(`${JSON.stringify(pid)} is no pid, so it has no folder below ${folder}.`)
   return join(folder, pid)

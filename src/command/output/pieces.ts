@@ -9,7 +9,7 @@ export interface Piece {
   readonly gap: Gap | null
 }
 
-/** What is kept of a log between two offsets, piece by piece: never more in memory than one of them. */
+/** The kept bytes of a log between two offsets, piece by piece, with one piece in memory at a time. */
 export async function* pieces(
   folder: string,
   from: number,
@@ -20,7 +20,7 @@ export async function* pieces(
   while (at < to) {
     const { offset, bytes, gap, next } = await readRange(folder, at, Math.min(PIECE_BYTES, to - at), masking)
     if (next <= at) {
-      // The log has become shorter, or was dropped: the rest is missing.
+      // The log has shrunk, or was dropped: the rest is missing.
       yield { offset: to, bytes, gap: { from: at, to } }
       return
     }
@@ -34,5 +34,5 @@ export async function* pieces(
   }
 }
 
-/** Small enough that the search for a pattern in one does not hold up others for long. */
+/** Small enough that a pattern search in one piece does not block the event loop for long. */
 const PIECE_BYTES = 64 * 1024

@@ -8,7 +8,7 @@ export interface SinceOptions {
   /** Code points; of text that is rendered, UTF-16 code units. */
   readonly maxChars: number
   readonly ansi: Showing
-  /** The process has ended: what is unfinished at the end of its log stays so, and is shown as it is. */
+  /** The process has ended: an unfinished character or sequence at the end of its log is shown as it is. */
   readonly ended?: boolean
   readonly masking?: Masking | null
 }
@@ -20,13 +20,13 @@ export interface SinceAnswer {
   readonly from: number
   /** The cursor to go on with; always between two characters. */
   readonly next: number
-  /** Asked again now, with `next`, there would be more. */
+  /** There is more already, from `next` on. */
   readonly more: boolean
   readonly truncated: readonly Gap[]
   readonly end: number
 }
 
-/** What has been written since a byte offset, as text. Answer after answer makes up the whole of it, nothing twice. */
+/** The output since a byte offset, as text. Consecutive answers give all of it, nothing twice. */
 export async function readSince(folder: string, cursor: number, options: SinceOptions): Promise<SinceAnswer> {
   const { maxChars, ansi, ended = false, masking = null } = options
   const readBytes = Math.min(MAX_READ_BYTES, Math.max(MIN_READ_BYTES, maxChars * 4))
@@ -59,7 +59,7 @@ export async function readSince(folder: string, cursor: number, options: SinceOp
     const chunk = await readRange(folder, readTo, readBytes, masking)
     end = chunk.end
     if (chunk.gap !== null) {
-      // Nothing will ever be joined to what is held, and the gap belongs to the next answer.
+      // The held bytes stay incomplete, and the gap belongs to the next answer.
       take(true)
       more = true
       break
@@ -67,7 +67,7 @@ export async function readSince(folder: string, cursor: number, options: SinceOp
     bytes = Buffer.concat([bytes, chunk.bytes])
   }
   const truncated = first.gap === null ? [] : [first.gap]
-  // What is printed over itself can make up a secret that no bytes of the log are.
+  // Overprinted text can form a secret that is nowhere in the bytes of the log.
   const shown = ansi === 'render' && masking !== null ? masking.masker.text(text.text) : text.text
   return { text: shown, from: first.offset, next, more, truncated, end }
 }
@@ -109,5 +109,5 @@ function cutTo(maxChars: number, ansi: Exclude<Showing, 'render'>): GrowingText 
 const MIN_READ_BYTES = 4 * 1024
 const MAX_READ_BYTES = 64 * 1024
 
-/** One answer reads no more than this, also where it is nearly all escape sequences. */
+/** The limit of one answer, even if nearly all bytes are escape sequences. */
 const MAX_POLL_BYTES = 4 * 1024 * 1024

@@ -1,13 +1,12 @@
 import { partsOf } from '../../redaction/known-values.ts'
 import { rawRange } from './raw-range.ts'
 
-/** Small enough that a look at one does not hold up others for long. */
+/** Small enough that one scan does not block the event loop for long. */
 const PIECE_BYTES = 256 * 1024
 const MIN_NEEDLE_BYTES = 6
 
 /**
- * Which of these values an output log has in it. The two streams of a program, and colours, may part a value: one half of it is
- * enough.
+ * Which of these values an output log contains. The other stream, or colours, may split a value: one half of it is enough.
  */
 export async function printedValues(folder: string, values: Iterable<string>): Promise<ReadonlySet<string>> {
   const wanted = new Map([...new Set(values)].map((value) => [value, needlesOf(value)]))

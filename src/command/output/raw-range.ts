@@ -12,17 +12,17 @@ export interface Chunk {
   readonly bytes: Buffer
   /** Where to go on. */
   readonly next: number
-  /** What is missing between the offset that was asked for and `offset`. */
+  /** The missing bytes between the requested offset and `offset`. */
   readonly gap: Gap | null
   /** How long the log was, as this was read. */
   readonly end: number
 }
 
 /**
- * Bytes of an output log as they are on disk. Nobody shows these: what is shown is read with `readRange`, which masks.
+ * Bytes of an output log as they are on disk, unmasked. Output for readers comes from `readRange`, which masks.
  *
- * The keeper writes meanwhile, and deletes. A segment that is gone when it is opened has become a gap, and the folder is
- * listed again; one that is open can be read to its end.
+ * The keeper writes and deletes at the same time. A segment that is gone when it is opened has become a gap, and the folder is
+ * listed again; an open one can be read to its end.
  */
 export async function rawRange(folder: string, from: number, maxBytes: number): Promise<Chunk> {
   for (let listing = 0; listing < MAX_LISTINGS; listing++) {
@@ -32,7 +32,7 @@ export async function rawRange(folder: string, from: number, maxBytes: number): 
   throw unsteady(folder)
 }
 
-/** Null if what was listed had changed when it was read. */
+/** Null if the listing was out of date. */
 async function attempt(folder: string, from: number, maxBytes: number): Promise<Chunk | null> {
   const offsets = await segmentOffsets(folder)
   const last = offsets?.at(-1)
@@ -54,7 +54,7 @@ async function attempt(folder: string, from: number, maxBytes: number): Promise<
   return behind === null ? null : chunkOf(from, following, behind, end)
 }
 
-/** A log of one segment may have holes. What was read counts only if it was no hole afterwards. */
+/** A log of one segment may have holes. The bytes count only if they are not in a hole afterwards. */
 async function readAroundHoles(
   folder: string,
   segment: number,
@@ -92,7 +92,7 @@ async function readSegment(
   }
 }
 
-/** Shorter where the file is: a program that writes its log itself may have truncated it. */
+/** Fewer bytes if the file is shorter: a program that writes its log itself may have truncated it. */
 async function filled(file: FileHandle, buffer: Buffer, position: number): Promise<Buffer> {
   let length = 0
   while (length < buffer.length) {

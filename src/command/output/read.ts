@@ -12,11 +12,11 @@ import { streamsBetween } from './streams.ts'
 export type { Chunk } from './raw-range.ts'
 
 /**
- * The one way to the bytes of an output log: whatever shows, searches or follows output gets it here, and here secrets are
- * masked. Null shows them: for a person at a terminal, and for whoever has the right and says so.
+ * The one way to the bytes of an output log: every reader, search and follower gets them here, with secrets masked. A null
+ * masking shows secrets: to a person at a terminal, and to a caller with the right who asks for it.
  *
- * To know what is a secret, some of what lies before and behind is read too. At the end of a log that grows, what may be the
- * beginning of one is held back for a moment; the log then counts as ending before it.
+ * To recognise secrets, some bytes before and behind are read, too. At the end of a growing log, a possible beginning of a secret
+ * is held back for a moment; the log then counts as ending before it.
  */
 export async function readRange(
   folder: string,
@@ -35,7 +35,7 @@ export async function readRange(
   const stretch = { bytes, from: start, to: start + wanted, clean: found.clean, open }
   const starts = masking.tagged ? await startsIn(folder, chunk.offset - start, bytes.length) : []
   const { decided, isClean } = maskStreams(masking.masker, stretch, starts)
-  // What is written next may make a secret of what is close to the end, also behind the end of its process.
+  // The next bytes may turn the bytes close to the end into a secret, even after the end of the process.
   const settled = Math.min(wanted, bytes.length - start - LOOK_AHEAD_BYTES)
   if (isClean && settled > 0)
     masking.lookedThrough?.add(masking.masker, folder, chunk.offset, chunk.offset + settled)
@@ -46,7 +46,7 @@ export async function readRange(
   return { ...chunk, bytes: shown, next, end: isHeld ? next : chunk.end }
 }
 
-/** If all of it was looked through already: so pages begin and end where they would without that. */
+/** Only if the whole page is known to be clean, so that page borders do not depend on what is known. */
 async function cleanRange(
   folder: string,
   from: number,

@@ -236,7 +236,7 @@ export class RenderedText {
   }
 
   #hasRoom(units: number): boolean {
-    // Something is always taken in, so that whoever reads on gets on.
+    // At least something is taken in, so that the reader makes progress.
     this.#full = this.#size > 0 && this.#size + units > this.#most
     return !this.#full
   }

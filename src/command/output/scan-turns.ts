@@ -1,6 +1,6 @@
 /**
- * Lets one piece of output be searched in each turn of the event loop, whoever searches it. A pattern may take tens of
- * milliseconds for a piece; hundreds of waits that a grown log wakes at once would otherwise follow one another without a break.
+ * Lets one piece of output be searched per turn of the event loop, over all searches. A pattern may take tens of milliseconds for a
+ * piece; hundreds of waits that a grown log wakes at once would otherwise block the loop.
  */
 export class ScanTurns {
   readonly #waiting: (() => void)[] = []
@@ -25,5 +25,5 @@ export class ScanTurns {
   }
 }
 
-/** Of this OS process: its event loop is what is shared. */
+/** One for this OS process, whose event loop all searches share. */
 export const scanTurns = new ScanTurns()

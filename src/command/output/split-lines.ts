@@ -31,7 +31,7 @@ export class LineSplitter {
   #number: number
   #passesOver: boolean
   #partial: boolean
-  /** Of the line that is open: null if none is. */
+  /** The unfinished line; null if there is none. */
   #offset: number | null = null
   #parts: Buffer[] = []
   #heldBytes = 0
@@ -63,11 +63,11 @@ export class LineSplitter {
       from = at + 1
     }
     if (from < bytes.length) this.#hold(offset, bytes, from, bytes.length)
-    // The held part must outlive the piece, and must not keep all of it.
+    // A copy: a view would keep the whole piece in memory.
     this.#parts = this.#parts.map((part) => Buffer.from(part))
   }
 
-  /** A gap follows: what is open ends here, and the next line has this number. */
+  /** A gap follows: the unfinished line ends here, and the next line has this number. */
   breakOff(line: number): RawLine[] {
     const open = this.#offset === null ? null : this.#finish('gap')
     this.#number = line
@@ -76,7 +76,7 @@ export class LineSplitter {
     return open === null ? [] : [open]
   }
 
-  /** The log ends here: what is open is the last line. */
+  /** The log ends here: the unfinished line is the last one. */
   end(): RawLine[] {
     const open = this.#offset === null ? null : this.#finish('end')
     return open === null ? [] : [open]

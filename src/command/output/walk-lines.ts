@@ -22,8 +22,8 @@ export interface WalkOptions {
 /**
  * The lines of a log from one entry of its plan on, and from number `first`, a piece at a time, up to where the log ended
  * when the plan was made.
- * Only what the plan counted is read. What has vanished since is passed over up to the next entry, where the number of the
- * line is known again: so numbers agree with the plan's total, whatever happens meanwhile.
+ * Only what the plan counted is read. Segments that have vanished since are skipped up to the next entry, where the line number is
+ * known again: so numbers agree with the plan's total, even if the log rotates.
  */
 export async function* walkLines(
   folder: string,
@@ -63,7 +63,7 @@ function* cutAll(splitter: LineSplitter, parts: readonly Piece[]): Generator<Raw
   for (const part of parts) yield* splitter.cut(part)
 }
 
-/** All that a reader must be told of as missing. */
+/** All gaps that a reader must know of. */
 export function truncatedBy(plan: LinePlan, lost: readonly Gap[]): Gap[] {
   return joined([...plan.gaps, ...lost])
 }

@@ -3,7 +3,7 @@ import type { Masker } from '../../redaction/masker.ts'
 
 type TerminalBuffer = headless.Terminal['buffer']['active']
 
-/** So many rows above are looked at: a key of several lines, or a long line, may begin there. */
+/** How many rows above are scanned: a key of several lines, or a long line, may begin there. */
 const ROWS_BEFORE = 100
 
 /**
@@ -41,7 +41,7 @@ export function maskedRows(
   })
 }
 
-/** The cursor, and the end of its line: a program may have gone back to write that anew, or write something right of it. */
+/** The cursor and the end of its line: a program may have moved back to overwrite it, or write on to the right of it. */
 function placesToGoOn(
   buffer: TerminalBuffer,
   whole: string,

@@ -10,11 +10,12 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from '../../base/error-text.ts'
-import type { KeeperIdentity, ProgramIdentity, ProgramState, SpawnPlan } from '../protocol/messages.ts'
+import type { KeeperIdentity, ProgramIdentity, ProgramState } from '../protocol/program-state.ts'
+import type { SpawnPlan } from '../protocol/spawn-plan.ts'
 import { removeFile } from '../remove-file.ts'
 import type { SpareFiles } from './spare-files.ts'
 
-/** What is kept of a plan: all but the environment and the input, which are secret more often than not. */
+/** The part of a plan that is kept: without the environment and the input, which are often secret. */
 export interface KeptPlan extends Omit<SpawnPlan, 'env' | 'stdin'> {
   readonly stdin: 'null' | 'pipe' | 'text'
 }
@@ -30,7 +31,7 @@ export interface Intent {
 
 export type SettledState = Exclude<ProgramState, { state: 'running' }>
 
-/** The files of `live/`: what a keeper must know of the work of the one before it. Each is there as a whole, or not. */
+/** The files of `live/`: what the next keeper must know about programs. Each file is complete, or missing. */
 export class LiveFiles {
   readonly #folder: string
   readonly #files: SpareFiles
@@ -40,7 +41,7 @@ export class LiveFiles {
     this.#files = files
   }
 
-  /** False if there is one already: then this pid has been begun, and is never begun again. */
+  /** False if an intent exists already: then this pid has been begun, and is never begun again. */
   claim(intent: Intent): boolean {
     const path = this.#files.fill(JSON.stringify(intent), false)
     try {
@@ -58,18 +59,18 @@ export class LiveFiles {
     renameSync(this.#files.fill(JSON.stringify(program), false), this.#path(pid, 'program'))
   }
 
-  /** `durable`: it outlives a power cut as well. */
+  /** `durable`: flushed, so that it survives a power cut. */
   writeSettled(state: SettledState, durable: boolean): void {
     renameSync(this.#files.fill(JSON.stringify(state), durable), this.#path(state.pid, 'exit'))
     if (durable) syncFolder(this.#folder)
   }
 
-  /** The intent goes first: without it the others mean nothing, so that half of this is as good as all of it. */
+  /** Removes the intent first: without it the other files mean nothing, so that a half-done removal is complete. */
   forget(pid: string): void {
     for (const ending of ENDINGS) this.#files.takeBack(this.#path(pid, ending))
   }
 
-  /** It is forgotten, but in its cgroup lives somebody whom it left behind. */
+  /** Remembers the cgroup of a forgotten program in which descendants still live. */
   writeLeft(pid: string, program: ProgramIdentity): void {
     renameSync(this.#files.fill(JSON.stringify(program), false), this.#path(pid, 'left'))
   }
@@ -82,14 +83,14 @@ export class LiveFiles {
     this.#files.takeBack(this.#path(pid, 'left'))
   }
 
-  /** The pids that have left somebody behind. */
+  /** The pids with a remembered cgroup. */
   lefts(): string[] {
     return readdirSync(this.#folder)
       .filter((name) => name.endsWith('.left'))
       .map((name) => name.slice(0, -5))
   }
 
-  /** The pids that were begun. What has lost its intent is swept up. */
+  /** The pids that were begun. Removes files without an intent. */
   begun(): string[] {
     const names = readdirSync(this.#folder).filter((name) => !name.endsWith('.left'))
     const pids = names.filter((name) => name.endsWith('.intent')).map((name) => name.slice(0, -7))
@@ -101,7 +102,7 @@ export class LiveFiles {
     return pids
   }
 
-  /** Undefined where the file is missing, or was cut short, by a power cut or a full disk. */
+  /** Undefined if the file is missing, or was cut short by a power cut or a full disk. */
   intentOf(pid: string): Intent | undefined {
     return read<Intent>(this.#path(pid, 'intent'))
   }
@@ -132,7 +133,7 @@ function read<Content>(path: string): Content | undefined {
   try {
     return JSON.parse(text) as Content
   } catch {
-    // Cut short; what it was going to say is then found out by looking.
+    // Cut short: its content is then found out by other means.
     return undefined
   }
 }

@@ -13,17 +13,17 @@ import {
 import { join } from 'node:path'
 import { codeOf, messageOf } from '../../base/error-text.ts'
 import { HOLES_NAME, segmentName } from '../protocol/log-format.ts'
-import type { OutputCaps } from '../protocol/messages.ts'
+import type { OutputCaps } from '../protocol/spawn-plan.ts'
 import { IndexWriter } from './index-writer.ts'
 import { hasRoom } from './output-log.ts'
 import type { ProgramLog } from './program-log.ts'
 
 /**
- * The log of a program that writes it by itself, into a single segment. All that is left to the keeper is to look how long it
- * is, and to free the middle of it in place.
+ * The log of a program that writes it itself, into a single segment. The keeper only measures its length, and frees the middle of
+ * it in place.
  */
 export class DirectLog implements ProgramLog {
-  /** Of the segment, for appending: this is what the program gets. */
+  /** The segment, opened for appending: the program's output. */
   readonly fd: number
   readonly isHolding = false
   readonly heldBack = null
@@ -34,7 +34,7 @@ export class DirectLog implements ProgramLog {
   readonly #trouble: (message: string) => void
   #end = 0
   #timeAt = 0
-  /** Whole blocks are freed, and the head stays whole. */
+  /** Only whole blocks are freed, behind the head. */
   readonly #headEnd: number
   #freedTo: number
   #isFreeing = false
@@ -66,7 +66,7 @@ export class DirectLog implements ProgramLog {
     return hasRoom(this.#folder, this.#caps.minFreeBytes)
   }
 
-  /** Whether it has grown since it was last looked at. A program that truncates its log makes it shorter. */
+  /** Whether the log has grown since the last check. A program that truncates its log shortens it. */
   look(): boolean {
     const { size } = fstatSync(this.fd)
     if (size === this.#end) return false
@@ -94,14 +94,14 @@ export class DirectLog implements ProgramLog {
     this.#index.close()
   }
 
-  /** At the end that was last seen: what has come since came between then and now. */
+  /** Noted at the last known end: the bytes behind it came between then and now. */
   #note(now: number): void {
     try {
       this.#index.write({ offset: this.#end, sort: 'time', value: now })
     } catch (error) {
       this.#trouble(`The times of its output can't be written: ${messageOf(error)}.`)
     } finally {
-      // The next one comes a second later at the soonest, and descriptors are few.
+      // The next entry comes a second later at the earliest, and descriptors are scarce.
       this.#index.close()
     }
   }
@@ -114,7 +114,7 @@ export class DirectLog implements ProgramLog {
     try {
       this.#writeHoles(to)
     } catch (error) {
-      // It was deleted, though somebody still writes: nobody will ever read any of it.
+      // The log was deleted while descendants still write: no reader will see what they write.
       if (codeOf(error) === 'ENOENT') ftruncateSync(this.fd, 0)
       else this.#cannotFree(error)
       return
@@ -123,7 +123,7 @@ export class DirectLog implements ProgramLog {
     this.#freedTo = to
     execFile('fallocate', ['-p', '-o', String(from), '-l', String(to - from), this.path], (error) => {
       this.#isFreeing = false
-      // It may have grown by more than a segment in the meantime, also by the last that its program wrote.
+      // It may have grown by more than a segment since, including the last bytes of its program.
       if (error === null) this.#freeMiddle()
       else {
         this.#canFree = false
@@ -132,13 +132,13 @@ export class DirectLog implements ProgramLog {
     })
   }
 
-  /** It was truncated: what follows is written where a hole was. */
+  /** After a truncation, new bytes are written where a hole was. */
   #startOver(): void {
     rmSync(join(this.#folder, HOLES_NAME), { force: true })
     this.#freedTo = this.#headEnd
   }
 
-  /** Readers are told before it happens: what is not told of would read as zeros. There is one hole, and it grows. */
+  /** The hole is recorded before it is made: unrecorded ones would read as zeros. There is one hole, and it grows. */
   #writeHoles(to: number): void {
     const path = join(this.#folder, HOLES_NAME)
     writeFileSync(`${path}.new`, `${this.#headEnd} ${to}\n`, { mode: 0o600 })

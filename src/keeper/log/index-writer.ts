@@ -33,12 +33,12 @@ export class IndexWriter {
     const written = writeSync(fd, this.#entry)
     this.#bytes += written
     if (written === ENTRY_BYTES) return
-    // The disk took a part: the next try begins with whole entries again.
+    // The disk took a part: cut back to whole entries for the next try.
     this.close()
     throw Object.assign(new Error('no space left for an index entry'), { code: 'ENOSPC' })
   }
 
-  /** Bytes have fallen out of the log: so do entries that speak of them alone, if it is worth the trouble. */
+  /** Drops the entries of bytes that were dropped from the log, once there are enough of them. */
   fellOut(from: number, to: number): void {
     if (this.#bytes < this.#shortenAt) return
     const kept = entriesWithout(readFileSync(this.#path), from, to)
@@ -66,7 +66,7 @@ export class IndexWriter {
 
 const SHORTEN_BYTES = 1024 * 1024
 
-/** Of the entries within the range only the last of each sort is kept: it still holds where the range ends. */
+/** Keeps only the last entry of each sort within the range: it still applies where the range ends. */
 function entriesWithout(index: Buffer, from: number, to: number): Buffer {
   const last = new Map<number, number>()
   const kept: number[] = []

@@ -1,15 +1,14 @@
-/** What a log has open, and opens again by itself when it needs it. */
+/** A log that can close its files, and reopens them when it needs them. */
 export interface OpenLog {
   closeFiles(): void
 }
 
 /**
- * The logs whose files are open: those that were written last, and no more than so many. A program that prints nothing then
- * needs one descriptor, that of its pipe.
+ * An LRU of the logs whose files are open. A program that prints nothing then needs one descriptor, that of its pipe.
  */
 export class OpenLogs {
   readonly #max: number
-  /** The one that was written longest ago comes first. */
+  /** Least recently written first. */
   readonly #open = new Set<OpenLog>()
 
   constructor(max: number) {
@@ -35,7 +34,7 @@ export class OpenLogs {
   }
 }
 
-/** Each has two files open. With many descriptors, opening files again and again would only cost time. */
+/** Each log has two files. With many descriptors available, reopening files would only cost time. */
 export function maxOpenLogs(descriptorLimit: number): number {
   return Math.min(MAX_OPEN_LOGS, Math.max(MIN_OPEN_LOGS, Math.floor(descriptorLimit / LIMIT_PER_LOG)))
 }

@@ -1,8 +1,9 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { codeOf, messageOf } from '../../base/error-text.ts'
 import { ExponentialBackoff } from '../../base/exponential-backoff.ts'
-import type { HeldBack, OutputCaps } from '../protocol/messages.ts'
+import type { HeldBack } from '../protocol/program-state.ts'
 import { RESERVE_BYTES } from '../protocol/reserve.ts'
+import type { OutputCaps } from '../protocol/spawn-plan.ts'
 import { IndexWriter } from './index-writer.ts'
 import type { OpenLog, OpenLogs } from './open-logs.ts'
 import type { ProgramLog } from './program-log.ts'
@@ -10,14 +11,14 @@ import { Segments } from './segments.ts'
 
 export type Stream = 'stdout' | 'stderr'
 
-/** What the owner of a log hears of it. */
+/** The events of a log. */
 export interface LogEvents {
-  /** Everything that was held is on disk: the program may go on. */
+  /** All held bytes are on disk: the program may go on. */
   flows(): void
-  /** Somebody has deleted it: what comes from now on goes nowhere. */
+  /** The log was deleted: further output is discarded. */
   dropped(): void
   trouble(message: string): void
-  /** What it holds back has changed. */
+  /** The amount of held output has changed. */
   held(): void
 }
 
@@ -30,11 +31,11 @@ type Piece =
  * The output log of one program, as its writer sees it.
  *
  * It either *flows*, and each piece is in the page cache when `append` returns, or it *holds*: the disk did not take a piece,
- * or is nearly full. While it holds, pieces wait in memory and `append` answers false: whoever feeds the log then stops
- * reading from the program. So the most that waits is what one reader has in its hands, and nothing is lost.
+ * or is nearly full. While it holds, pieces wait in memory and `append` returns false: the reader then stops reading from
+ * the program. So at most one read waits, and nothing is lost.
  *
- * The log of an ended program may be deleted while its descendants still write. Then it is *dropped*: they are read on, so that
- * none of them waits for ever, and what they write is only counted.
+ * The log of an ended program may be deleted while its descendants still write. Then it is *dropped*: their output is still read,
+ * so that none of them blocks, but only counted.
  *
  * | state   | append                       | its folder is seen to be gone | retry                                   |
  * | flows   | written, or kept and → holds | → dropped                     | –                                       |
@@ -64,7 +65,7 @@ export class OutputLog implements ProgramLog, OpenLog {
   #droppedBytes = 0
   #whenWritten: (() => void)[] = []
 
-  /** Goes on with what an earlier keeper wrote there. */
+  /** Continues the log of an earlier keeper. */
   constructor(folder: string, caps: OutputCaps, events: LogEvents, openLogs: OpenLogs) {
     this.#folder = folder
     this.#caps = caps
@@ -76,8 +77,8 @@ export class OutputLog implements ProgramLog, OpenLog {
   }
 
   /**
-   * To make a file takes long, and what a keeper has read and not yet written dies with it: so the files are there before the
-   * first byte is. A disk that cannot make them now is asked again with that byte.
+   * Creating a file takes long, and bytes that a keeper has read but not written die with it: so the files are created before the
+   * first byte comes. If the disk fails now, that byte is the next try.
    */
   #prepare(): void {
     this.#openLogs.used(this)
@@ -85,7 +86,7 @@ export class OutputLog implements ProgramLog, OpenLog {
       this.#segments.prepare()
       this.#index.prepare()
     } catch {
-      // Said when there is something to write.
+      // Reported when there is something to write.
     }
   }
 
@@ -132,20 +133,20 @@ export class OutputLog implements ProgramLog, OpenLog {
     if (this.isWritten) this.#release()
   }
 
-  /** Other logs are written: the next byte opens the files again. */
+  /** Makes room for other logs: the next byte reopens the files. */
   closeFiles(): void {
     this.#segments.close()
     this.#index.close()
   }
 
-  /** How much of it the disk took. What it did not take is the reason why the log holds. */
+  /** How many bytes the disk took. The log holds because of the rest. */
   #write(chunk: Buffer, stream: Stream | null): number {
     let written = 0
     const at = this.#segments.end
     if (!this.#isDropped) this.#openLogs.used(this)
     try {
-      // Nobody may take bytes of one stream for those of another, not even for a moment. When they came can be said later,
-      // and is: until the bytes are written, the death of the keeper would lose them.
+      // The stream is noted before the bytes, because no reader may attribute them to the other stream, even for a moment.
+      // The time is noted after them, because until the bytes are written, the death of the keeper would lose them.
       if (stream !== null && !this.#isDropped) this.#note(stream, at)
       while (!this.#isDropped && written < chunk.length) written += this.#segments.write(chunk, written)
       if (stream === null && !this.#isDropped) this.#note(null, at)
@@ -168,7 +169,7 @@ export class OutputLog implements ProgramLog, OpenLog {
     this.#hold(`Its output can't be written: ${messageOf(error)}. It is held back until that works again.`)
   }
 
-  /** Whether the log has been deleted: then a failure to write it is none. */
+  /** Whether the log has been deleted, so that a failed write is no failure. */
   #drop(): boolean {
     if (existsSync(this.#folder)) return false
     this.#isDropped = true
@@ -191,7 +192,7 @@ export class OutputLog implements ProgramLog, OpenLog {
     }
   }
 
-  /** Says in the index when, and from which stream, the bytes came that begin there. */
+  /** Notes in the index when, and from which stream, the bytes at this offset came. */
   #note(stream: Stream | null, offset: number): void {
     const now = Date.now()
     const isDue = Math.abs(now - this.#timeAt) >= TIME_EVERY_MS
@@ -219,7 +220,7 @@ export class OutputLog implements ProgramLog, OpenLog {
 
   #tryAgain(): void {
     this.#retry = null
-    // A reserve that was just given up is for a daemon that starts, not for this.
+    // A released reserve is for a daemon that starts, not for output.
     if (this.#isFull && !hasRoom(this.#folder, RESERVE_BYTES + 1)) {
       this.#hold('')
       return
@@ -235,7 +236,7 @@ export class OutputLog implements ProgramLog, OpenLog {
     } else this.#hold('')
   }
 
-  /** False if something is left, and will be tried again. */
+  /** False if something is left to retry. */
   #writeHeld(): boolean {
     for (let piece = this.#held[0]; piece !== undefined; piece = this.#held[0]) {
       if ('cols' in piece) {
@@ -285,7 +286,7 @@ export function hasRoom(folder: string, minFreeBytes: number): boolean {
     const { bavail, bsize } = statfsSync(folder)
     return bavail * bsize >= minFreeBytes
   } catch (error) {
-    // It was deleted: what is not kept needs no room.
+    // The log was deleted, and needs no room.
     if (codeOf(error) === 'ENOENT') return true
     throw error
   }

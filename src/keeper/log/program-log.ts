@@ -1,18 +1,18 @@
-import type { HeldBack } from '../protocol/messages.ts'
+import type { HeldBack } from '../protocol/program-state.ts'
 
-/** An output log, as far as it does not matter who writes it. */
+/** An output log, written by the keeper or by the program itself. */
 export interface ProgramLog {
-  /** Its length, with what waits to be written. */
+  /** Its length, including bytes that wait to be written. */
   readonly end: number
-  /** Whether the program is held back, because the disk takes no more. */
+  /** Whether the program is held back, because the disk is full. */
   readonly isHolding: boolean
   readonly heldBack: HeldBack | null
   /** Whether all of it is on disk. */
   readonly isWritten: boolean
-  /** When all of it is on disk, or after `withinMs`, if that is given. */
+  /** Resolves when all of it is on disk, or after `withinMs`. */
   flushed(withinMs?: number): Promise<void>
   /** The terminal has this size from here on. */
   size(cols: number, rows: number): void
-  /** No more comes. What is still held goes on being tried. */
+  /** No more output comes. Held bytes are still retried. */
   close(): void
 }

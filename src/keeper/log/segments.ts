@@ -2,7 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, statSy
 import { join } from 'node:path'
 import { codeOf } from '../../base/error-text.ts'
 import { segmentName, segmentOffset } from '../protocol/log-format.ts'
-import type { OutputCaps } from '../protocol/messages.ts'
+import type { OutputCaps } from '../protocol/spawn-plan.ts'
 
 interface Segment {
   readonly offset: number
@@ -10,21 +10,21 @@ interface Segment {
 }
 
 /**
- * The segments of one output log: a head that stays, a tail of which the oldest falls out. Never more on disk than head,
- * tail and the segment that is being written.
+ * The segments of one output log: a head that stays, and a tail whose oldest segments are deleted. Never more on disk than head,
+ * tail and the current segment.
  */
 export class Segments {
   readonly #folder: string
   readonly #caps: OutputCaps
   readonly #fellOut: (from: number, to: number) => void
-  /** Of the tail, without the one that is being written; oldest first. */
+  /** The segments of the tail without the current one, oldest first. */
   readonly #tail: Segment[] = []
   #tailBytes = 0
   #offset = 0
   #end = 0
   #fd: number | null = null
 
-  /** What is there of an earlier keeper is gone on with. */
+  /** Continues the segments of an earlier keeper. */
   constructor(folder: string, caps: OutputCaps, fellOut: (from: number, to: number) => void) {
     this.#folder = folder
     this.#caps = caps
@@ -40,7 +40,7 @@ export class Segments {
     return this.#end
   }
 
-  /** Opens what the next bytes go to. */
+  /** Opens the segment for the next bytes. */
   prepare(): void {
     this.#fd ??= this.#open()
   }
@@ -65,7 +65,7 @@ export class Segments {
     return this.#offset < headBytes ? headBytes : this.#offset + segmentBytes
   }
 
-  /** The next is there before an older one goes, so that readers never see the end of the log move backwards. */
+  /** Creates the next segment before it deletes an old one, so that readers never see the end of the log move backwards. */
   #rotate(): void {
     const finished = { offset: this.#offset, bytes: this.#end - this.#offset }
     this.close()
@@ -96,7 +96,7 @@ export class Segments {
   }
 }
 
-/** Makes the folder if it is not there. */
+/** Creates the folder if it is missing. */
 function isNewFolder(folder: string): boolean {
   try {
     mkdirSync(folder, { mode: 0o700 })
@@ -107,7 +107,7 @@ function isNewFolder(folder: string): boolean {
   }
 }
 
-/** The length of the log in this folder; 0 where there is none. */
+/** The length of the log in this folder; 0 if there is none. */
 export function logEnd(folder: string): number {
   if (!existsSync(folder)) return 0
   const last = foundSegments(folder).pop()

@@ -1,13 +1,13 @@
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { limitsIn, type ResourceLimit, type ResourceLimits } from '../protocol/limits-file.ts'
-import type { SpawnPlan } from '../protocol/messages.ts'
+import type { SpawnPlan } from '../protocol/spawn-plan.ts'
 
 const PRLIMIT = ['/usr/bin/prlimit', '/bin/prlimit']
 
 /**
  * Arguments of prlimit(1) that give a program the resource limits of its caller, as far as they differ from the keeper's own.
- * A limit above the keeper's hard one cannot be set, so the keeper's counts there. Empty where there is nothing to set, or no
- * prlimit to set it with.
+ * A limit above the keeper's hard limit cannot be set, so the keeper's applies there. Empty if there is nothing to set, or no
+ * prlimit.
  */
 export function limitArguments({ rlimits }: Pick<SpawnPlan, 'rlimits'>): readonly string[] {
   if (rlimits === undefined) return []
@@ -41,7 +41,7 @@ function ownLimits(): ResourceLimits {
   try {
     return limitsIn(readFileSync('/proc/self/limits', 'utf8'))
   } catch {
-    // Without /proc nothing is known to differ.
+    // Without /proc no difference is known.
     return {}
   }
 }

@@ -9,10 +9,10 @@ import {
   statSync,
 } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
-import type { SpawnPlan } from '../protocol/messages.ts'
+import type { SpawnPlan } from '../protocol/spawn-plan.ts'
 import { isSignal } from './signal-names.ts'
 
-/** What keeps a program from being started, in words for whoever asked for it. */
+/** Why a program cannot be started, in words for the caller. */
 export class FailedStart extends Error {
   readonly remedy: string
 
@@ -22,7 +22,7 @@ export class FailedStart extends Error {
   }
 }
 
-/** The program's file, if the plan can be carried out as it stands. Throws FailedStart if not. */
+/** The program's file, if the plan can be carried out. Throws FailedStart if not. */
 export function checkPlan(plan: SpawnPlan): string {
   const name = plan.argv[0]
   if (name === undefined || name === '')
@@ -42,7 +42,7 @@ export function checkPlan(plan: SpawnPlan): string {
   return file
 }
 
-/** A terminal cuts longer lines without a word. */
+/** A terminal cuts longer lines silently. */
 const MAX_TYPED_BYTES = 4095
 
 function checkTyped({ pty, stdin }: SpawnPlan): void {
@@ -57,8 +57,8 @@ function checkTyped({ pty, stdin }: SpawnPlan): void {
 }
 
 /**
- * In a terminal, what the system says of a missing interpreter would look like the program's own output; and so would what is
- * said by the program that sets its limits.
+ * Checked in advance, because in a terminal the system's error about a missing interpreter would look like the program's own
+ * output; so would an error of the program that sets its limits.
  */
 function checkInterpreter(file: string): void {
   const interpreter = interpreterOf(file)
@@ -75,7 +75,7 @@ function interpreterOf(file: string): string | undefined {
   try {
     fd = openSync(file, 'r')
   } catch {
-    // A program that may be run but not read has no interpreter that we could know of.
+    // The interpreter of a program that may be executed but not read is unknown.
     return undefined
   }
   try {
@@ -120,7 +120,7 @@ function checkOpenFiles(wanted: number): void {
   if (wanted > most)
     throw new FailedStart(
       `The limit openFiles is ${wanted}, and the system allows ${most}.`,
-      `Use ${most} or less, or raise the hard limit of whoever starts Reeve.`,
+      `Use ${most} or less, or raise the hard limit of the shell or service that starts Reeve.`,
     )
 }
 
@@ -129,7 +129,7 @@ function mostOpenFiles(): number {
   try {
     limits = readFileSync('/proc/self/limits', 'utf8')
   } catch {
-    // Not Linux: the shell that sets the limit says so if it can't.
+    // Not Linux: the shell that sets the limit reports a failure.
     return Number.POSITIVE_INFINITY
   }
   const hard = /^Max open files\s+\S+\s+(\S+)/m.exec(limits)?.[1]
@@ -140,7 +140,7 @@ export function isSize(cols: number, rows: number): boolean {
   return [cols, rows].every((side) => Number.isInteger(side) && side >= 1 && side <= 65_535)
 }
 
-/** As a shell finds it, in the environment and the folder that the program will have. */
+/** Finds the file as a shell does, in the environment and the folder of the program. */
 function programFile(name: string, plan: SpawnPlan): string {
   const path = plan.env['PATH'] ?? DEFAULT_PATH
   const candidates = name.includes('/')
@@ -180,7 +180,7 @@ function statOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })
   } catch {
-    // Not to be looked at (a folder above it is closed, or is a file): not to be started either.
+    // A file that cannot be inspected (a parent is closed, or is a file) cannot be started either.
     return undefined
   }
 }

@@ -7,19 +7,19 @@ export interface DirectEvents {
   grew(): void
   /** The disk is nearly full: the program must stop, or has room again. */
   held(isHeld: boolean): void
-  /** Nobody is left who could write. */
+  /** No process is left that could write. */
   ended(): void
 }
 
 /**
- * Output that a program writes by itself. While it grows, it is looked at every few milliseconds; while it does not, the system
- * is asked to tell.
+ * Output that a program writes itself. While it grows, it is polled every few milliseconds; while it does not, the system is asked
+ * to report a change.
  *
  * | state  | it changes | it does not | nearly full         | the program has ended          |
- * | grows  | told       | → quiet     | held; → full        | → late                         |
+ * | grows  | reported   | → quiet     | held; → full        | → late                         |
  * | quiet  | → grows    | –           | –                   | → late                         |
  * | full   | –          | –           | – (room: → grows)   | → late                         |
- * | late   | told       | –           | –                   | nobody of its tree is left: closed |
+ * | late   | reported   | –           | –                   | its tree is empty: closed      |
  */
 export class DirectOutput implements Output {
   readonly #log: DirectLog
@@ -35,7 +35,7 @@ export class DirectOutput implements Output {
   #timer: NodeJS.Timeout | null = null
   #watcher: FSWatcher | null = null
 
-  /** `hasWriters`: whether anybody of its tree still lives. */
+  /** `hasWriters`: whether a process of its tree still lives. */
   constructor(log: DirectLog, events: DirectEvents, hasWriters: () => boolean) {
     this.#log = log
     this.#events = events
@@ -48,7 +48,7 @@ export class DirectOutput implements Output {
     return this.#isOpen
   }
 
-  /** There is nothing between the program and its log that could be held. */
+  /** Nothing to do: there is no pipe between the program and its log. */
   flow(): void {}
 
   wake(): void {}
@@ -60,7 +60,7 @@ export class DirectOutput implements Output {
   leaderGone(): void {
     this.#isLate = true
     this.#stopWatching()
-    // Whom it left behind was stopped with it, and nobody would let them go on any more.
+    // Its descendants were stopped with it, and have to be resumed.
     if (this.#isFull) this.#events.held(false)
     if (this.#hasWriters()) this.#lookIn(LATE_LOOK_MS)
     else this.close()
@@ -91,7 +91,7 @@ export class DirectOutput implements Output {
     return grew
   }
 
-  /** Who writes by itself loses what the disk can't take: so it is looked at with the first byte, too. */
+  /** A program that writes itself loses what the disk can't take, so free space is checked from the first byte on. */
   #hasRoom(): boolean {
     const { end } = this.#log
     const isDue =
@@ -117,7 +117,7 @@ export class DirectOutput implements Output {
       this.#quietSince = performance.now()
       this.#tick()
     }
-    // It can't be watched, because the system watches too many already, say: it is looked at instead.
+    // The file can't be watched, because the system has too many watches, for example: it is polled instead.
     const cannot = () => this.#lookIn(LATE_LOOK_MS)
     try {
       this.#watcher = watch(this.#log.path, changed).on('error', cannot)

@@ -11,7 +11,7 @@ export interface OpenedFifo {
   readonly stream: Stream | null
 }
 
-/** Output through one FIFO, or through two where the streams are to be told apart. */
+/** Output through one FIFO, or through two to keep the streams apart. */
 export class FifoOutput implements Output {
   readonly #pool: FifoPool
   readonly #readers: FifoReader[]
@@ -50,12 +50,12 @@ export class FifoOutput implements Output {
   }
 
   /**
-   * Whoever still writes has it open already; no later keeper is to look for it. Only what is proved to be nobody's is used
-   * again: another that had it open for reading would be given the output of the next.
+   * Removes the name: writers have it open already, and no later keeper needs it. A FIFO is reused only if it is proved to be
+   * closed everywhere: another reader of it would get the output of the next program.
    */
-  leaderGone(nobodyLeft: boolean): void {
+  leaderGone(isTreeEmpty: boolean): void {
     for (const path of this.#paths.splice(0))
-      if (nobodyLeft && !this.isOpen) this.#pool.takeBack(path)
+      if (isTreeEmpty && !this.isOpen) this.#pool.takeBack(path)
       else removeFile(path)
   }
 

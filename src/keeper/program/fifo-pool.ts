@@ -6,20 +6,20 @@ import { codeOf } from '../../base/error-text.ts'
 import { removeFile } from '../remove-file.ts'
 
 /**
- * Named FIFOs, made in advance: Node has no call for it, and a `mkfifo` per program would cost as much as the program.
- * A FIFO takes the name of its program when it is given out. Most come back, since to make one is slow (see SpareFiles).
+ * A pool of named FIFOs: Node has no call to create one, and a `mkfifo` per program would cost as much as the program.
+ * A FIFO is renamed to its program when it is taken. Most are returned, because creating one is slow (see SpareFiles).
  */
 export class FifoPool {
   readonly folder: string
   readonly #prefix: string
-  /** When the folder was moved, its path may be another keeper's: names are this one's alone. */
+  /** If the folder is moved, its path may become another keeper's: the prefix makes names unique to this one. */
   readonly #own = randomBytes(4).toString('hex')
   readonly #ready: string[] = []
   #making: Promise<void> | null = null
   #closed = false
   #used = 0
 
-  /** `prefix` is this keeper's alone: what bears it at the start was left by one that is dead. */
+  /** `prefix` is unique to this keeper: files with it at the start were left by a dead one. */
   constructor(folder: string, prefix: string) {
     this.folder = folder
     this.#prefix = prefix
@@ -27,14 +27,14 @@ export class FifoPool {
       if (name.startsWith(prefix)) rmSync(join(folder, name), { force: true })
   }
 
-  /** When there are as many as one program needs. Fails as `mkfifo` does. */
+  /** Resolves when there are as many as one program needs. Fails as `mkfifo` does. */
   async ready(): Promise<void> {
-    // In the background: whoever finds too few waits below, and hears of it if there can be none.
+    // In the background: a caller that finds too few waits below, and gets the error if none can be made.
     if (this.#ready.length < LOW) this.#refill().catch(() => {})
     while (this.#ready.length < PER_PROGRAM) await this.#refill()
   }
 
-  /** The path of a fresh FIFO called `name`: the `wanted` one, or any. Makes one on the spot if others were quicker. */
+  /** The path of an unused FIFO, renamed to `name`: the `wanted` one, or any. Creates one if the pool is empty. */
   take(name: string, wanted?: string): string {
     const path = join(this.folder, name)
     const made = (wanted === undefined ? undefined : this.#takeReady(wanted)) ?? this.#ready.pop()
@@ -49,7 +49,7 @@ export class FifoPool {
     return at === -1 ? undefined : this.#ready.splice(at, 1)[0]
   }
 
-  /** Nobody has it open any more, and nothing is in it: it is as good as new. */
+  /** Returns a FIFO that is closed everywhere and empty. */
   takeBack(path: string): void {
     if (this.#ready.length >= MOST) {
       removeFile(path)
@@ -59,7 +59,7 @@ export class FifoPool {
     try {
       renameSync(path, again)
     } catch (error) {
-      // Its folder was moved away: then there is nothing to use again, and the program has ended all the same.
+      // Its folder was moved away: there is nothing to reuse, and the program has ended anyway.
       if (codeOf(error) === 'ENOENT') return
       throw error
     }

@@ -3,13 +3,13 @@ import { Socket } from 'node:net'
 import { codeOf } from '../../base/error-text.ts'
 
 /**
- * Reads a FIFO into one buffer that all readers share: a chunk is only good until `take` returns. `take` answers false to be
- * given no more until `flow`.
+ * Reads a FIFO into one buffer that all readers share: a chunk is only valid until `take` returns. `take` returns false to get
+ * no more until `flow`.
  *
- * What a keeper has read and not yet written dies with it, and the system has no other way to move it that Node knows. So it
- * is made rare: the first bytes after a silence are heard of by epoll and read at once; a program that writes on little by
- * little is then read after rests, each with one read and one write right behind it. The rests are short while somebody waits
- * for what it prints. One that writes a lot is read without rest.
+ * Bytes that a keeper has read and not yet written die with it, and Node has no other way to move them. So such moments are made
+ * rare: epoll reports the first bytes after a silence, which are read at once; a program that goes on to write little is then read
+ * after rests, each with one read and one write right behind it. The rests are short while a follower waits for the output. A
+ * program that writes a lot is read without rests.
  *
  * | state  | bytes come                              | the rest is over                                | take says no | flow    |
  * | reads  | taken; → rests, if there were but a few | –                                               | → held       | –       |
@@ -23,7 +23,7 @@ export class FifoReader {
   #isOpen = true
   #isHeld = false
   #rest: NodeJS.Timeout | null = null
-  /** Whether it wrote a lot in the last span, and what came in this one. */
+  /** Whether the program wrote a lot in the last span, and the bytes of this one. */
   #isBusy = false
   #spanFrom = 0
   #spanBytes = 0
@@ -46,7 +46,7 @@ export class FifoReader {
     return this.#isOpen
   }
 
-  /** What comes next is waited for. */
+  /** A follower waits for the next bytes. */
   wake(): void {
     if (this.#rest === null) return
     clearTimeout(this.#rest)
@@ -64,8 +64,8 @@ export class FifoReader {
   }
 
   /**
-   * Reads what is there now, whether it flows or not; closes itself if nobody can write any more. A FIFO holds no more than
-   * `MAX_FIFO_BYTES`, so what was written before this call has been read after it, however fast others go on writing.
+   * Reads all bytes that are there now, even while held; closes itself if no writer is left. A FIFO holds at most
+   * `MAX_FIFO_BYTES`, so everything that was written before this call is read by it, however fast others go on writing.
    */
   drain(): void {
     for (let read = 0; this.#isOpen && read < MAX_FIFO_BYTES; ) {
@@ -87,7 +87,7 @@ export class FifoReader {
     this.#socket.destroy()
   }
 
-  /** By epoll. True to be given more at once. */
+  /** Called by epoll. True to get more at once. */
   #came(bytes: number): boolean {
     return this.#events.take(shared.subarray(0, bytes)) && !this.#rests(bytes, SHORT_REST_MS)
   }
@@ -102,7 +102,7 @@ export class FifoReader {
       this.#socket.resume()
   }
 
-  /** False if it writes too much for a rest. One is so long that no more should come than a FIFO takes without a wait. */
+  /** False if the program writes too much for a rest. A rest is short enough that the FIFO should not fill up. */
   #rests(bytes: number, longestMs: number): boolean {
     const now = performance.now()
     const spanMs = now - this.#spanFrom
@@ -129,13 +129,13 @@ export class FifoReader {
 
 interface FifoEvents {
   take(chunk: Buffer): boolean
-  /** Whether somebody waits for what comes. */
+  /** Whether a follower waits for output. */
   isWatched(): boolean
-  /** The last that could write into it has gone. Not told of after `close`. */
+  /** The last writer is gone. Not called after `close`. */
   ended(): void
 }
 
-/** As much as one FIFO has unless it was told to have more. */
+/** The default capacity of a FIFO. */
 const shared = Buffer.allocUnsafeSlow(64 * 1024)
 
 /** The system's default for /proc/sys/fs/pipe-max-size. */
@@ -147,7 +147,7 @@ const SHORTEST_REST_MS = 2
 const SHORT_REST_MS = 10
 const LONG_REST_MS = 40
 
-/** Null if there is nothing now, 0 if there will never be: also where it can't be read any more. */
+/** Null if there is nothing now; 0 if there will never be, or the FIFO can't be read any more. */
 function readNow(fd: number): number | null {
   try {
     return readSync(fd, shared, 0, shared.length, null)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DirectLog } from '../log/direct-log.ts'
 import { type LogEvents, OutputLog } from '../log/output-log.ts'
-import type { OutputCaps } from '../protocol/messages.ts'
+import type { OutputCaps } from '../protocol/spawn-plan.ts'
 import { DirectOutput } from './direct-output.ts'
 import type { OutputEvents } from './output.ts'
 import type { Program } from './program.ts'
@@ -9,8 +9,8 @@ import type { ProgramPlace } from './program-place.ts'
 import type { ProgramTree } from './program-tree.ts'
 
 /**
- * What lies between a program's output, its log and the program. These three need each other: the program is set here as soon
- * as there is one, in the same turn of the event loop, so that nothing has been heard before.
+ * Connects a program, its output and its log, which need each other: the program is set as soon as it exists, in the same turn of
+ * the event loop, so that no event is missed.
  */
 export class Filling {
   readonly folder: string
@@ -26,12 +26,12 @@ export class Filling {
     this.#caps = caps
   }
 
-  /** A log that the keeper writes, and where the bytes for it are to be sent. */
+  /** A log that the keeper writes, and the receiver of its bytes. */
   openLog(): { readonly log: OutputLog; readonly events: OutputEvents } {
     const logEvents: LogEvents = {
       flows: () => this.program?.flows(),
       dropped: () => {
-        // Of one that has ended, prune deletes the log in order.
+        // After the end of the program, prune deletes the log in order.
         if (this.program?.isRunning !== false)
           this.#trouble(`${this.folder} was deleted while it runs. What it prints from now on is not kept.`)
       },
@@ -51,7 +51,7 @@ export class Filling {
     return { log, events }
   }
 
-  /** A log that the program writes by itself, and how it is looked after. */
+  /** A log that the program writes itself, and the events of its growth. */
   openDirectLog(): { readonly log: DirectLog; readonly output: (tree: ProgramTree) => DirectOutput } {
     const log = new DirectLog(this.folder, this.#caps, (message) => this.#trouble(message))
     const events = {

@@ -9,7 +9,7 @@ import { commandOf, type ExitHeard, type ForkAnswer, type Forked, type ForkReque
 import { FifoInput, openInputFifo } from './input.ts'
 import type { OpenedFds } from './opened-fds.ts'
 
-/** Starts a program in a session of its own, without a terminal. On failure nothing of `opened` is left. */
+/** Starts a program in a session of its own, without a terminal. On failure everything in `opened` is closed. */
 export function forkChild(
   request: ForkRequest,
   fifos: FifoPool,
@@ -61,12 +61,12 @@ function startChild(request: ForkRequest, stdio: ('ignore' | number)[]): ChildPr
   const child = withUmask(plan.umask, () =>
     spawn(file, args, { argv0, cwd: plan.cwd, env, stdio, detached: true }),
   )
-  // Without a listener an error would be uncaught. Once there is a PID, the exit is what counts.
+  // Without a listener an error would be uncaught. Once there is a PID, only the exit counts.
   child.on('error', () => {})
   return child
 }
 
-/** What the system said when it gave no PID. */
+/** The system's error, if there is no PID. */
 function failureOf(child: ChildProcess, request: ForkRequest): Promise<FailedStart> {
   return new Promise((resolve) => child.once('error', (error) => resolve(forkFailure(error, request))))
 }
@@ -86,7 +86,7 @@ function openStdin(
       rmSync(path, { force: true })
     }
   }
-  // A file rather than a pipe: nobody has to stay to write it. Its name is gone before the program begins.
+  // A file rather than a pipe, so that no writer has to stay. Its name is removed before the program begins.
   const path = join(fifos.folder, `${pid}.in`)
   writeFileSync(path, plan.stdin.text, { mode: 0o600 })
   try {

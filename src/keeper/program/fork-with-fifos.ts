@@ -8,8 +8,8 @@ import type { ExitHeard, ForkAnswer, Forked, ForkRequest } from './forked.ts'
 import { OpenedFds } from './opened-fds.ts'
 
 /**
- * Starts a program whose output comes through named FIFOs. It has them open for reading and writing, so they live as long as
- * it does, whoever reads them.
+ * Starts a program whose output comes through named FIFOs. The program has them open for reading and writing, so they live as long
+ * as it does, with or without a keeper.
  */
 export function forkWithFifos(
   request: ForkRequest,

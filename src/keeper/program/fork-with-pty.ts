@@ -1,13 +1,14 @@
 import { closeSync, constants, openSync } from 'node:fs'
 import type { IPty } from '@lydell/node-pty'
 import { isPidInUse } from '../../os/identity.ts'
+import type { BytePty } from './byte-pty.ts'
 import { withUmask } from './caller-limits.ts'
 import { forkFailure } from './fork-child.ts'
 import { commandOf, type ExitHeard, type Forked, type ForkRequest } from './forked.ts'
 import { PtyInput } from './pty-input.ts'
 import { signalName } from './signal-names.ts'
 
-/** What the PTY library offers. It is loaded with the first program that needs it. */
+/** The PTY library. It is loaded with the first program that needs it. */
 export type PtyLibrary = Pick<typeof import('@lydell/node-pty'), 'spawn'>
 
 export async function loadPtyLibrary(): Promise<PtyLibrary> {
@@ -20,10 +21,10 @@ export function forkWithPty(
   request: ForkRequest,
   size: { readonly cols: number; readonly rows: number },
   exited: ExitHeard,
-): Forked & { readonly pty: IPty } {
+): Forked & { readonly pty: BytePty } {
   const pty = spawnPty(library, request, size)
   const letGo = holdOpen(pty)
-  // The library waits until all data has been heard of.
+  // The library waits until all data is delivered.
   pty.onExit(({ exitCode, signal }) => {
     letGo()
     const wasSignalled = signal !== undefined && signal !== 0
@@ -33,13 +34,15 @@ export function forkWithPty(
   const { stdin } = request.plan
   if (typeof stdin === 'object') {
     input.write(Buffer.from(stdin.text))
-    // In the middle of a line, the first only hands over what there is of it.
+    // Within a line, the first Ctrl-D only passes the line on so far.
     const last = stdin.text.at(-1)
     if (last !== undefined && !['\n', '\r', '\u0004'].includes(last)) input.end()
     input.end()
   }
   return {
-    ...{ pty, osPid: pty.pid, input },
+    pty,
+    osPid: pty.pid,
+    input,
     resize: (cols, rows) => pty.resize(cols, rows),
     kill: () => pty.kill('SIGKILL'),
   }
@@ -48,16 +51,16 @@ export function forkWithPty(
 /**
  * Holds the program's end of the terminal while it lives. Many programs close theirs just before they end; the library then
  * closes the other end, and the system hangs up on a program that was about to exit: it would end by SIGHUP instead of its own
- * exit code. Once it is dead this end is closed, and the library hears that all has been read.
+ * exit code. Once the program is dead this end is closed, and the library sees that all has been read.
  */
-function holdOpen(pty: IPty): () => void {
-  const { _pty: path } = pty as unknown as { readonly _pty?: string }
+function holdOpen(pty: BytePty): () => void {
+  const { _pty: path } = pty
   if (path === undefined) return () => {}
   let fd: number | null
   try {
     fd = openSync(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK)
   } catch {
-    // It has ended already, and its exit is on its way.
+    // The program has ended already, and its exit event follows.
     return () => {}
   }
   const letGo = () => {
@@ -81,14 +84,14 @@ function checkAll(): void {
   for (const check of [...held]) check()
 }
 
-function spawnPty(library: PtyLibrary, request: ForkRequest, size: { cols: number; rows: number }): IPty {
+function spawnPty(library: PtyLibrary, request: ForkRequest, size: { cols: number; rows: number }): BytePty {
   const { file, args } = commandOf(request)
   const { plan, env } = request
   try {
     // The library would overwrite the variable of a command that names another kind of terminal.
     const name = env['TERM'] ?? 'xterm-256color'
     const options = { ...size, name, cwd: plan.cwd, env, encoding: null }
-    return withUmask(plan.umask, () => library.spawn(file, args, options))
+    return withUmask(plan.umask, () => library.spawn(file, args, options) as IPty & BytePty)
   } catch (error) {
     throw forkFailure(error, request)
   }

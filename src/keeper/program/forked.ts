@@ -1,4 +1,4 @@
-import type { SpawnPlan } from '../protocol/messages.ts'
+import type { SpawnPlan } from '../protocol/spawn-plan.ts'
 import { limitArguments } from './caller-limits.ts'
 import type { FailedStart } from './check-plan.ts'
 import type { Input } from './input.ts'
@@ -8,30 +8,30 @@ export interface ForkRequest {
   /** The program's file, looked up. */
   readonly file: string
   readonly plan: SpawnPlan
-  /** Those of the pool that are to be taken, for as far as they are there. */
+  /** The FIFOs of the pool to use, as far as they exist. */
   readonly fifos: readonly string[]
   /** The plan's, with the marker. */
   readonly env: Readonly<Record<string, string>>
 }
 
-/** A program that has just been started: all that is known of it is its PID. */
+/** A program that has just been started: only its PID is known. */
 export interface Forked {
   readonly osPid: number
   readonly input: Input | null
   readonly resize: ((cols: number, rows: number) => void) | null
-  /** Right after the fork, while its PID can't be anybody else's. */
+  /** Read right after the fork, while the PID can't belong to another process. */
   kill(): void
 }
 
-/** The system says some errors only a moment later. */
+/** The system reports some errors only a moment later. */
 export type ForkAnswer<Success> = Success | Promise<FailedStart>
 
-/** Not heard before the call that forked has returned. What was written before is there to be drained. */
+/** Never called before the forking call has returned. All output before the exit can be drained then. */
 export type ExitHeard = (exitCode: number | null, signal: string | null) => void
 
 /**
- * File and arguments as the system is given them: with a limit of open files, a shell sets it and is then replaced; and so does
- * prlimit with the limits of the caller.
+ * File and arguments for exec: with a limit of open files, a shell sets the limit and then execs the program; prlimit does the
+ * same with the limits of the caller.
  */
 export function commandOf({ file, plan }: ForkRequest): { file: string; argv0: string; args: string[] } {
   const [argv0 = file, ...args] = plan.argv

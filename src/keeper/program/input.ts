@@ -6,12 +6,12 @@ export type InputAnswer =
   | { readonly type: 'closed' }
   | { readonly type: 'full'; readonly waiting: number }
 
-/** Where a program's standard input comes from, if it is written piece by piece. */
+/** A program's standard input that is written piece by piece. */
 export interface Input {
   write(bytes: Buffer): InputAnswer
   /** End of input. */
   end(): void
-  /** The program has ended; what it has not read goes nowhere. */
+  /** The program has ended; unread input is discarded. */
   close(): void
 }
 
@@ -28,7 +28,7 @@ export class FifoInput implements Input {
 
   constructor(fd: number) {
     this.#socket = new Socket({ fd, readable: false, writable: true })
-    // It closed its standard input, or has ended: from now on the answer is `closed`.
+    // The program closed its standard input, or has ended: from now on the answer is `closed`.
     this.#socket.on('error', () => this.close())
   }
 

@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs'
 
-/** Descriptors on their way to a program: its own are closed here as soon as it has them, all if it never begins. */
+/** Descriptors for a program: its own are closed here once it has them, and all of them if it never begins. */
 export class OpenedFds {
   readonly #keepers: number[] = []
   readonly #programs: number[] = []
@@ -16,7 +16,7 @@ export class OpenedFds {
     return fd
   }
 
-  /** What else is to be taken back if it never begins. */
+  /** What else to undo if the program never begins. */
   otherwise(undo: () => void): void {
     this.#undo.push(undo)
   }

@@ -1,15 +1,15 @@
 import { messageOf } from '../../base/error-text.ts'
 import { descriptorLimitOf, openDescriptorsOf, RESERVED_DESCRIPTORS } from '../../os/descriptors.ts'
-import type { SpawnPlan } from '../protocol/messages.ts'
+import type { SpawnPlan } from '../protocol/spawn-plan.ts'
 import { FailedStart } from './check-plan.ts'
 import { loadPtyLibrary, type PtyLibrary } from './fork-with-pty.ts'
 import type { ProgramPlace } from './program-place.ts'
 
-/** What had to be waited for, so that from the intent on nothing has to be. */
+/** Everything asynchronous, prepared before the intent, so that the start itself is synchronous. */
 export interface Prepared {
   readonly pty: PtyLibrary | null
   readonly failure: FailedStart | null
-  /** Whether the next fork may have a cgroup of its own. It must follow at once. */
+  /** Whether the next fork, which must follow at once, may have a cgroup of its own. */
   readonly hasTurn: boolean
 }
 
@@ -28,8 +28,8 @@ export async function prepare(place: ProgramPlace, plan: SpawnPlan): Promise<Pre
 }
 
 /**
- * What is left is for ends. A daemon counts them too, and refuses a command before the whole reserve is touched; what the keeper
- * opens for a moment may use a part of it.
+ * The descriptors that are left are reserved for ends. A daemon counts them, too, and refuses a command before the reserve is
+ * touched; descriptors that the keeper opens for a moment may use a part of it.
  */
 function checkDescriptors(): void {
   const limit = descriptorLimitOf('self')
@@ -42,7 +42,7 @@ function checkDescriptors(): void {
   )
 }
 
-/** With so many, they need not be counted: no daemon asks for so many programs. */
+/** With this many, no count is needed: no daemon starts so many programs. */
 const PLENTY = 100_000
 
 async function fifosReady({ fifos }: ProgramPlace): Promise<void> {
@@ -68,8 +68,8 @@ async function ptyLibrary(): Promise<PtyLibrary> {
 }
 
 /**
- * A program is born into the leaf that the keeper stands in, whether it is to have one of its own or not: in a used one it
- * would be ended together with another program. False where there are no cgroups.
+ * A fork starts in the keeper's current leaf, even if the program is to have none of its own: in a used leaf it would be ended
+ * together with another program. False without cgroups.
  */
 async function standsAlone({ cgroups }: ProgramPlace): Promise<boolean> {
   if (cgroups === null) return false

@@ -2,7 +2,8 @@ import { startTimeOf, whoIs } from '../../os/identity.ts'
 import { readProc } from '../../os/proc-files.ts'
 import { signalExact } from '../../os/signal.ts'
 import { isOver, statOf } from '../../os/stat.ts'
-import type { EndAnswer, ProgramIdentity, Usage } from '../protocol/messages.ts'
+import type { EndAnswer } from '../protocol/messages.ts'
+import type { ProgramIdentity, Usage } from '../protocol/program-state.ts'
 import type { Cgroups } from '../tree/cgroups.ts'
 import { type EndHow, TreeEnd } from '../tree/end-tree.ts'
 import { type Member, membersOf } from '../tree/members.ts'
@@ -25,7 +26,7 @@ export class ProgramTree {
     this.#cgroups = identity.cgroup === null ? null : cgroups
   }
 
-  /** Answers when it is over. Asked again meanwhile, it joins; a shorter grace and a stronger signal count. */
+  /** Resolves when the end is complete. A call during an end joins it; the shorter grace and the stronger signal count. */
   async end(how: EndHow): Promise<EndAnswer> {
     if (this.#end !== null) {
       this.#end.strengthen(how.signal, how.graceMs)
@@ -40,7 +41,7 @@ export class ProgramTree {
     }
   }
 
-  /** The program itself has ended: an end that is under way need not wait to see that. */
+  /** The program itself has ended: wakes an end in progress. */
   leaderGone(): void {
     this.#end?.nudge()
   }
@@ -64,7 +65,7 @@ export class ProgramTree {
     return this.#signalAll('SIGCONT', (members) => members)
   }
 
-  /** How many live. Null where only a look at all OS processes could tell. */
+  /** How many processes live. Null if only a scan of all OS processes could tell. */
   count(): number | null {
     const { cgroup } = this.identity
     if (cgroup === null || this.#cgroups === null) return null
@@ -81,7 +82,7 @@ export class ProgramTree {
     return { ...this.#usage, memoryBytes: now.memoryBytes ?? null }
   }
 
-  /** A look at the program itself, and at those in its cgroup, without one at all OS processes. */
+  /** Samples the program itself and its cgroup, without a scan of all OS processes. */
   sample(): void {
     const { osPid, startTime, cgroup } = this.identity
     this.#hasBegun ||= readProc(`/proc/${osPid}/cmdline`) !== ownCommand()
@@ -91,7 +92,7 @@ export class ProgramTree {
     this.#usage = joined(this.#usage, sampleOf([osPid, ...known]))
   }
 
-  /** At its end: what the system has counted, and what it has not as it was last seen. */
+  /** The usage at the end: the system's counters, and the last samples for the rest. */
   lastUsage(): Usage | null {
     const counted = countedOf(this.identity, this.#cgroups)
     const isCounted = counted.cpuMs !== null || counted.peakMemoryBytes !== null
@@ -102,13 +103,13 @@ export class ProgramTree {
     return memoryOf(this.identity, this.#marker, table)
   }
 
-  /** Whether the system has killed one of them for want of the memory it was allowed. */
+  /** Whether the system's OOM killer has ended one of them because of its memory limit. */
   wasOutOfMemory(): boolean {
     const { cgroup, memoryBy } = this.identity
     return memoryBy === 'cgroup' && cgroup !== null && (this.#cgroups?.memoryKills(cgroup) ?? 0) > 0
   }
 
-  /** Its cgroup goes, now or when the last has left it. */
+  /** Removes its cgroup, now or when it is empty. */
   forget(): void {
     if (this.identity.cgroup !== null) this.#cgroups?.remove(this.identity.cgroup)
   }
@@ -119,18 +120,18 @@ export class ProgramTree {
   }
 }
 
-/** Enough for what is not exact anyway. */
+/** How many processes are sampled: enough for a value that is not exact anyway. */
 const MAX_SAMPLED = 32
 
 let own: string | null = null
 
-/** As long as somebody has this one, it is a copy of the keeper that has not yet become a program. */
+/** A process with this command line is a fork of the keeper before its exec. */
 function ownCommand(): string {
   own ??= readProc('/proc/self/cmdline') ?? ''
   return own
 }
 
-/** What the keeper runs for itself, to make pipes say, may be born in a program's cgroup. */
+/** Helpers of the keeper itself, such as mkfifo, may start in a program's cgroup. */
 function isNotKeepers(osPid: number): boolean {
   const stat = statOf(osPid)
   return stat !== null && stat.ppid !== process.pid && !isOver(stat)

@@ -1,21 +1,24 @@
 import type { KeptPlan, SettledState } from '../home/live-files.ts'
 import type { ProgramLog } from '../log/program-log.ts'
-import type { EndAnswer, EndedBecause, HeldBack, ProgramState, WriteAnswer } from '../protocol/messages.ts'
+import type { EndAnswer, WriteAnswer } from '../protocol/messages.ts'
+import type { EndedBecause, HeldBack, ProgramState } from '../protocol/program-state.ts'
 import type { Input } from './input.ts'
+import { NumberedWrites } from './numbered-writes.ts'
 import type { Output } from './output.ts'
+import { ProgramLimits } from './program-limits.ts'
 import type { ProgramTree } from './program-tree.ts'
 import { TimeLimits } from './time-limits.ts'
 import type { UsageLimits } from './usage-limits.ts'
 import type { SampledProgram, UsageSamples } from './usage-samples.ts'
 
-/** What the keeper hears of a program. */
+/** The events of a program that its keeper handles. */
 export interface ProgramEvents {
-  /** Once: how it ended. It is on record when this returns. */
+  /** Called once, with how the program ended. The end is on record when this returns. */
   ended(state: SettledState): void
-  /** After `ended`: no OS process is left that could write, and all is read and on disk. */
+  /** After `ended`: no OS process is left that could write, and all output is read and on disk. */
   closed(): void
   grew(end: number): void
-  /** Its output is held back, or not any more. */
+  /** The output is held back, or no longer (null). */
   held(heldBack: HeldBack | null): void
 }
 
@@ -36,7 +39,7 @@ export interface ProgramParts {
 }
 
 /**
- * One program, from its start until nothing more can come of it.
+ * One program, from its start until no process of it can write any more.
  *
  * | state   | its exit is seen                  | its output ends | end                    | asked to write, resize |
  * | running | drained → ending                  | –               | of the whole tree      | done                   |
@@ -52,8 +55,7 @@ export class Program {
   readonly #events: ProgramEvents
   readonly #times: TimeLimits
   readonly #samples: SampledProgram
-  #limits: KeptPlan['limits']
-  #stopWatching: () => void
+  readonly #limits: ProgramLimits
   readonly #recorded = Promise.withResolvers<void>()
   #isFollowed = false
   #state: 'running' | 'ending' | 'ended' | 'closed' = 'running'
@@ -61,11 +63,9 @@ export class Program {
   #hasExceeded = false
   #isPaused: boolean
   #isLeaving = false
-  /** Since when it is stopped because the disk can't take what it writes by itself. */
+  /** Since when a program that writes its log itself is stopped, because the disk is full. */
   #stoppedSince: number | null = null
-  /** The last numbered writes and their bytes, in order. */
-  readonly #writes = new Map<number, number>()
-  #lastSeq = Number.NEGATIVE_INFINITY
+  readonly #writes = new NumberedWrites()
 
   constructor(parts: ProgramParts, events: ProgramEvents) {
     const { plan, tree, usageLimits, usageSamples, startedAt } = parts
@@ -79,18 +79,18 @@ export class Program {
       exceeded: (because) => this.#exceeded(because),
     })
     this.#samples = usageSamples.of(() => tree.sample())
-    this.#limits = plan.limits
-    this.#stopWatching = usageLimits.watch(tree, plan.limits, (because) => this.#exceeded(because))
+    this.#limits = new ProgramLimits(plan.limits, {
+      tree,
+      log: parts.log,
+      usageLimits,
+      exceeded: (because) => this.#exceeded(because),
+    })
   }
 
-  /** What it had may have been given away, or come back: from now on these count. */
+  /** Changes the limits: a part of them may have been given to a child, or come back from one. */
   limit(limits: Pick<KeptPlan['limits'], 'cpuSeconds' | 'outputBytes'>): 'set' | 'ended' {
     if (this.#state !== 'running') return 'ended'
-    const { usageLimits, tree } = this.#parts
-    this.#limits = { ...this.#limits, ...limits }
-    this.#stopWatching()
-    this.#stopWatching = usageLimits.watch(tree, this.#limits, (because) => this.#exceeded(because))
-    this.#checkOutput()
+    this.#limits.change(limits)
     return 'set'
   }
 
@@ -103,18 +103,22 @@ export class Program {
     const { pid, tree, orphaned } = this.#parts
     const { heldBack } = this
     return {
-      ...{ state: 'running', pid, program: tree.identity, orphaned, paused: this.#isPaused },
+      state: 'running',
+      pid,
+      program: tree.identity,
+      orphaned,
+      paused: this.#isPaused,
       ...(this.#isLeaving ? { leaving: true } : {}),
       ...(heldBack === null ? {} : { heldBack }),
     }
   }
 
-  /** Of one that is taken over: its end is certain, and takes a moment to be on record. */
+  /** The end of a program that is taken over is certain, and takes a moment to be on record. */
   leave(): void {
     this.#isLeaving = true
   }
 
-  /** Of one that writes its log by itself nothing is in between: it is stopped. */
+  /** The keeper holds no bytes of a program that writes its log itself: such a program is stopped instead. */
   get heldBack(): HeldBack | null {
     return this.#stoppedSince === null ? this.#parts.log.heldBack : { since: this.#stoppedSince, bytes: 0 }
   }
@@ -131,16 +135,16 @@ export class Program {
     return this.#parts.log.end
   }
 
-  /** Its log is longer than before. */
+  /** The log has grown. */
   grew(): void {
     const { end } = this.#parts.log
     this.#times.output()
     this.#samples.soon()
     if (this.#isFollowed) this.#events.grew(end)
-    this.#checkOutput()
+    this.#limits.checkOutput()
   }
 
-  /** Whether somebody wants to hear that its log grows. */
+  /** Whether a daemon wants to know that the log grows. */
   get isFollowed(): boolean {
     return this.#isFollowed
   }
@@ -150,7 +154,7 @@ export class Program {
     if (on) this.#parts.output.wake()
   }
 
-  /** Its log takes bytes again. */
+  /** The log takes bytes again. */
   flows(): void {
     this.#times.goOn()
     this.#parts.output.flow()
@@ -160,21 +164,21 @@ export class Program {
     if (this.#state === 'ended') this.#close()
   }
 
-  /** Its exit was seen, and that is what counts: whatever is asked for afterwards came too late. */
+  /** The exit was seen: requests that come afterwards are too late. */
   exited(exitCode: number | null, signal: string | null): void {
     const { pid, tree, log } = this.#parts
     const at = Date.now()
     const stopped = orNull(() => tree.wasOutOfMemory()) === true ? 'limit:memory' : this.#because
     const leftBehind = orNull(() => tree.count())
     this.#drainLast(leftBehind === 0)
-    // It may have printed too much and been gone before that was seen: it is no less too much.
-    const because = stopped ?? (this.#hasPrintedTooMuch ? 'limit:output' : null)
+    // A program that ends before its excess output is noticed has still exceeded the limit.
+    const because = stopped ?? (this.#limits.hasPrintedTooMuch ? 'limit:output' : null)
     const usage = orNull(() => tree.lastUsage())
     const exit = { exitCode, signal, at, because, outputEnd: log.end, usage, leftBehind }
     this.#settleWhenWritten({ state: 'exited', pid, program: tree.identity, exit })
   }
 
-  /** An orphan is gone. Nobody saw how. */
+  /** A program of a dead keeper is gone; its exit was not seen. */
   async vanished(): Promise<void> {
     const { pid, tree, log, plan } = this.#parts
     if (this.#state !== 'running') return
@@ -184,13 +188,16 @@ export class Program {
     } finally {
       this.#parts.output.drain()
       this.#settleWhenWritten({
-        ...{ state: 'lost', pid, program: tree.identity },
-        ...{ evidence: 'keeper_lost', outputEnd: log.end },
+        state: 'lost',
+        pid,
+        program: tree.identity,
+        evidence: 'keeper_lost',
+        outputEnd: log.end,
       })
     }
   }
 
-  /** The answer comes after the end of the program, if that is what it says, is on record. */
+  /** An answer that says the program has ended comes after that end is on record. */
   async end(signal: string, graceMs: number, because: EndedBecause): Promise<EndAnswer> {
     const onSignalled = () => {
       if (this.#state === 'running') this.#because ??= because
@@ -214,7 +221,7 @@ export class Program {
     return this.#parts.tree.goOn()
   }
 
-  /** The disk can't take what it writes by itself. Who was paused stays so when there is room again. */
+  /** The disk can't take what the program writes itself. A paused program stays paused when there is room again. */
   held(isHeld: boolean): void {
     this.#stoppedSince = isHeld ? Date.now() : null
     this.heldBackChanged()
@@ -224,13 +231,14 @@ export class Program {
   }
 
   write(seq: number | null, bytes: Buffer): WriteAnswer {
-    if (seq !== null && seq <= this.#lastSeq) return { type: 'replayed', bytes: this.#writes.get(seq) ?? 0 }
+    const replayed = this.#writes.replayOf(seq)
+    if (replayed !== null) return replayed
     if (this.#state !== 'running') return { type: 'ended' }
     const { input } = this.#parts
     if (input === null) return { type: 'no_stdin' }
     const answer = input.write(bytes)
     this.#parts.output.wake()
-    if (seq !== null && answer.type === 'written') this.#remember(seq, answer.bytes)
+    if (seq !== null && answer.type === 'written') this.#writes.add(seq, answer.bytes)
     return answer
   }
 
@@ -250,24 +258,6 @@ export class Program {
     return 'resized'
   }
 
-  #remember(seq: number, bytes: number): void {
-    this.#lastSeq = seq
-    this.#writes.set(seq, bytes)
-    for (const old of this.#writes.keys()) {
-      if (this.#writes.size <= MAX_WRITES) return
-      this.#writes.delete(old)
-    }
-  }
-
-  #checkOutput(): void {
-    if (this.#hasPrintedTooMuch) this.#exceeded('limit:output')
-  }
-
-  get #hasPrintedTooMuch(): boolean {
-    const { outputBytes } = this.#limits
-    return outputBytes !== null && this.#parts.log.end > outputBytes
-  }
-
   #exceeded(because: EndedBecause): void {
     if (this.#state !== 'running' || this.#hasExceeded) return
     this.#hasExceeded = true
@@ -275,16 +265,16 @@ export class Program {
     void this.end(endSignal, graceMs, because)
   }
 
-  #drainLast(nobodyLeft: boolean): void {
+  #drainLast(isTreeEmpty: boolean): void {
     const { input, output, tree } = this.#parts
     this.#state = 'ending'
     this.#isPaused = false
     this.#times.stop()
     this.#samples.stop()
-    this.#stopWatching()
+    this.#limits.stop()
     input?.close()
     output.drain()
-    output.leaderGone(nobodyLeft)
+    output.leaderGone(isTreeEmpty)
     tree.leaderGone()
   }
 
@@ -306,22 +296,19 @@ export class Program {
     this.#parts.output.close()
     this.#parts.log.close()
     this.#parts.tree.forget()
-    // A keeper stays while it has output that the disk did not take yet: it has the only copy.
+    // A keeper stays while it holds output that the disk did not take yet: that is the only copy.
     if (this.#parts.log.isWritten) this.#events.closed()
     else void this.#parts.log.flushed().then(() => this.#events.closed())
   }
 }
 
-/** How many writes are known by their number; the protocol says so. */
-const MAX_WRITES = 64
-
 /** How long the end of a program waits for a disk that takes none of its last output. */
 const WAIT_FOR_DISK_MS = 5000
 
-/** The grace of what was never to be forced, when nobody is left to wait for it. */
+/** The grace of a program that was never to be forced, once its leader is gone and only descendants are left. */
 const FOR_CERTAIN_MS = 2000
 
-/** What can't be read is not known, which is no reason not to know the rest. */
+/** A value that can't be read does not keep the others from being reported. */
 function orNull<Value>(read: () => Value): Value | null {
   try {
     return read()

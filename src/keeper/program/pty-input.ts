@@ -1,12 +1,12 @@
-import type { IPty } from '@lydell/node-pty'
+import type { BytePty } from './byte-pty.ts'
 import { type Input, type InputAnswer, MAX_WAITING_BYTES } from './input.ts'
 
 /** What is typed into a terminal. */
 export class PtyInput implements Input {
-  readonly #pty: IPty
+  readonly #pty: BytePty
   #isOpen = true
 
-  constructor(pty: IPty) {
+  constructor(pty: BytePty) {
     this.#pty = pty
   }
 
@@ -14,12 +14,11 @@ export class PtyInput implements Input {
     if (!this.#isOpen) return { type: 'closed' }
     const waiting = waitingBytes(this.#pty)
     if (waiting > 0 && waiting + bytes.length > MAX_WAITING_BYTES) return { type: 'full', waiting }
-    // It takes bytes as well, whatever its types say; text would be encoded anew.
-    this.#pty.write(bytes as unknown as string)
+    this.#pty.write(bytes)
     return { type: 'written', bytes: bytes.length }
   }
 
-  /** As a person does it: Ctrl-D. A terminal has no other end, and what reads next may be somebody else. */
+  /** Types Ctrl-D. A terminal has no other end of input, and another program may read next. */
   end(): void {
     this.write(Buffer.from([4]))
   }
@@ -30,7 +29,6 @@ export class PtyInput implements Input {
 }
 
 /** The library does not say how much its socket has not yet passed on; the socket does. */
-function waitingBytes(pty: IPty): number {
-  const { _socket: socket } = pty as unknown as { readonly _socket?: { readonly writableLength?: number } }
+function waitingBytes({ _socket: socket }: BytePty): number {
   return socket?.writableLength ?? 0
 }

@@ -1,19 +1,18 @@
-import type { IPty } from '@lydell/node-pty'
 import { isPidInUse } from '../../os/identity.ts'
+import type { BytePty } from './byte-pty.ts'
 import type { Output, OutputEvents } from './output.ts'
 
 /** Output of a terminal. */
 export class PtyOutput implements Output {
-  readonly #pty: IPty
+  readonly #pty: BytePty
   #isOpen = true
   #isLast = false
   #watch: NodeJS.Timeout | null = null
 
-  constructor(pty: IPty, events: Pick<OutputEvents, 'bytes'>) {
+  constructor(pty: BytePty, events: Pick<OutputEvents, 'bytes'>) {
     this.#pty = pty
-    pty.onData((data) => {
-      // Without an encoding it gives bytes, whatever its types say.
-      if (!events.bytes(data as unknown as Buffer, null)) this.#hold()
+    pty.onData((bytes) => {
+      if (!events.bytes(bytes, null)) this.#hold()
     })
   }
 
@@ -26,13 +25,13 @@ export class PtyOutput implements Output {
     if (this.#isOpen) this.#pty.resume()
   }
 
-  /** It is read as it comes anyway. */
+  /** Nothing to do: a terminal is read as output comes. */
   wake(): void {}
 
-  /** Nothing to do: all data is heard of before the exit is. */
+  /** Nothing to do: all data is delivered before the exit. */
   drain(): void {}
 
-  /** A terminal is taken from all who have it open when the one it was made for ends. */
+  /** The end of the session leader hangs up the terminal for all processes that have it open. */
   leaderGone(): void {
     this.close()
   }
@@ -43,8 +42,8 @@ export class PtyOutput implements Output {
   }
 
   /**
-   * The library gives up a terminal 200 ms after its program has ended, read or not. So the end is watched for, and then the
-   * rest is read whether the log takes it or not: it is no more than the kernel has room for.
+   * The library closes a terminal 200 ms after its program has ended, read or not. So the exit is watched, and then the rest is
+   * read even if the log holds: it is no more than the kernel's buffer.
    */
   #hold(): void {
     if (this.#watch !== null || !this.#isOpen || this.#isLast) return

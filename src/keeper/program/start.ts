@@ -5,7 +5,8 @@ import { startTimeOf } from '../../os/identity.ts'
 import type { KeptPlan } from '../home/live-files.ts'
 import type { ProgramLog } from '../log/program-log.ts'
 import { MARKER, markerOf } from '../protocol/home.ts'
-import type { ProgramIdentity, SpawnPlan } from '../protocol/messages.ts'
+import type { ProgramIdentity } from '../protocol/program-state.ts'
+import type { SpawnPlan } from '../protocol/spawn-plan.ts'
 import { checkPlan, FailedStart } from './check-plan.ts'
 import { FifoOutput } from './fifo-output.ts'
 import { Filling } from './filling.ts'
@@ -22,8 +23,8 @@ import { ProgramTree } from './program-tree.ts'
 import { PtyOutput } from './pty-output.ts'
 
 /**
- * Starts a program. Its intent is on disk already. All of this happens at once, without giving anything else a turn; only some
- * failures become known a moment later. Throws FailedStart, or answers with it.
+ * Starts a program whose intent is on disk already. Synchronous, except that some failures become known a moment later. Throws
+ * FailedStart, or returns a promise of it.
  */
 export function start(
   place: ProgramPlace,
@@ -53,15 +54,24 @@ export function start(
     if (plan.pty !== null) log.size(plan.pty.cols, plan.pty.rows)
     filling.program = new Program(
       {
-        ...{ pid, plan: keptPlan(plan), tree, log, output: output(tree), input, resize, startedAt },
-        ...{ orphaned: false, paused: false },
-        ...{ usageLimits: place.usageLimits, usageSamples: place.usageSamples },
+        pid,
+        plan: keptPlan(plan),
+        tree,
+        log,
+        output: output(tree),
+        input,
+        resize,
+        startedAt,
+        orphaned: false,
+        paused: false,
+        usageLimits: place.usageLimits,
+        usageSamples: place.usageSamples,
       },
       events,
     )
     return filling.program
   } catch (error) {
-    // A program that nobody could look after must not run.
+    // A program that cannot be supervised must not run.
     if (forked !== null && !(forked instanceof Promise)) forked.kill()
     undo()
     throw forkFailure(error, request)
@@ -72,10 +82,10 @@ export function keptPlan({ env: _, stdin, ...plan }: SpawnPlan): KeptPlan {
   return { ...plan, stdin: typeof stdin === 'string' ? stdin : 'text' }
 }
 
-/** Forked, and where its output is to be had. */
+/** The forked program, and its output. */
 type Filled = Forked & { readonly output: (tree: ProgramTree) => Output }
 
-/** The log, and how the program that is to fill it is started. */
+/** The log, and the start of the program that fills it. */
 function planned(
   place: ProgramPlace,
   request: ForkRequest,
@@ -111,7 +121,7 @@ function filled<Success extends Forked>(
   return forked instanceof Promise ? forked : Object.assign(forked, { output: outputOf(forked) })
 }
 
-/** It is a zombie at worst, since nobody has waited for it yet; only a terminal's program may be gone altogether. */
+/** At worst a zombie, because its exit is not reaped yet; only a program in a terminal may be gone altogether. */
 function identityOf(
   { cgroups }: ProgramPlace,
   { limits: { memoryBytes } }: SpawnPlan,
@@ -121,8 +131,12 @@ function identityOf(
   const isLimited =
     memoryBytes !== null && cgroup !== null && cgroups?.limitMemory(cgroup, osPid, memoryBytes) === true
   return {
-    ...{ osPid, startTime: startTimeOf(osPid), boot: bootId(), group: osPid },
-    ...{ tree: cgroup === null ? 'marker' : 'cgroup', cgroup },
+    osPid,
+    startTime: startTimeOf(osPid),
+    boot: bootId(),
+    group: osPid,
+    tree: cgroup === null ? 'marker' : 'cgroup',
+    cgroup,
     memoryBy: memoryBytes === null ? null : isLimited ? 'cgroup' : 'sampled',
   }
 }

@@ -5,7 +5,7 @@ import { statOf } from '../../os/stat.ts'
 import type { Intent } from '../home/live-files.ts'
 import type { Stream } from '../log/output-log.ts'
 import { markerOf } from '../protocol/home.ts'
-import type { ProgramIdentity } from '../protocol/messages.ts'
+import type { ProgramIdentity } from '../protocol/program-state.ts'
 import { FifoOutput, type OpenedFifo } from './fifo-output.ts'
 import { Filling } from './filling.ts'
 import { fifoName } from './fork-with-fifos.ts'
@@ -14,12 +14,12 @@ import { Program, type ProgramEvents } from './program.ts'
 import type { ProgramPlace } from './program-place.ts'
 import { ProgramTree } from './program-tree.ts'
 
-/** What was begun, and when. */
+/** The plan of the program, and when it was begun. */
 type Begun = Pick<Intent, 'pid' | 'plan' | 'at'>
 
 /**
- * Goes on with a program that a dead keeper started: reads what comes through its pipes, and keeps its limits. Its terminal,
- * its input and its exit code are gone with that keeper.
+ * Takes over a program that a dead keeper started: reads its pipes, and enforces its limits. Its terminal, its input and its exit
+ * code are lost with that keeper.
  */
 export function takeOver(
   place: ProgramPlace,
@@ -32,7 +32,12 @@ export function takeOver(
   const filling = new Filling(place, pid, plan.caps)
   filling.program = new Program(
     {
-      ...{ pid, plan, tree, startedAt, orphaned: true, resize: null },
+      pid,
+      plan,
+      tree,
+      startedAt,
+      orphaned: true,
+      resize: null,
       ...refilled(place, begun, tree, filling),
       input: plan.stdin === 'pipe' || plan.pty !== null ? closedInput : null,
       paused: statOf(identity.osPid)?.state === 'T',
@@ -44,7 +49,7 @@ export function takeOver(
   return filling.program
 }
 
-/** Its log is gone on with at its end. */
+/** Continues its log. */
 function refilled(place: ProgramPlace, { pid, plan }: Begun, tree: ProgramTree, filling: Filling) {
   if (plan.pty === null && plan.output === 'direct') {
     const { log, output } = filling.openDirectLog()
@@ -68,13 +73,13 @@ function reopened(path: string, stream: Stream | null): OpenedFifo[] {
   try {
     return [{ fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), path, stream }]
   } catch (error) {
-    // A terminal has none; and if its keeper died between its end and the record of it, all that came is in the log.
+    // A terminal has no pipe; and if its keeper died between the end and the record of it, all output is in the log.
     if (codeOf(error) === 'ENOENT') return []
     throw error
   }
 }
 
-/** The only end that wrote has gone with the keeper. */
+/** The write end is gone with the keeper. */
 const closedInput: Input = {
   write: () => ({ type: 'closed' }),
   end: () => {},

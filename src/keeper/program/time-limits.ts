@@ -1,15 +1,15 @@
 import { MAX_TIMER_MS } from '../../base/max-timer-ms.ts'
 
-/** What a program's time limits have to know, and do. */
+/** The program, as its time limits see it. */
 interface Timing {
   /** How long it has run already. */
   readonly ranMs: number
-  /** Whether it could not write if it would: it is paused, or the disk is full. */
+  /** Whether the program cannot write: it is paused, or the disk is full. */
   isHeld(): boolean
   exceeded(because: 'timeout' | 'idle'): void
 }
 
-/** Notices that a program runs for too long, or says nothing for too long. */
+/** Notices that a program runs for too long, or prints nothing for too long. */
 export class TimeLimits {
   readonly #timing: Timing
   #lastOutputAt = performance.now()
@@ -26,12 +26,12 @@ export class TimeLimits {
     if (idleTimeoutMs !== null) this.#watchIdle(idleTimeoutMs)
   }
 
-  /** Only takes the time; whether it is idle is looked at when it could be. */
+  /** Only takes the time: the check comes when the program could be idle. */
   output(): void {
     this.#lastOutputAt = performance.now()
   }
 
-  /** It was held, and is so no longer: from now on it can be idle. */
+  /** The program can write again: idle time begins now. */
   goOn(): void {
     this.#lastOutputAt = performance.now()
   }
@@ -41,7 +41,7 @@ export class TimeLimits {
     if (this.#idle !== null) clearTimeout(this.#idle)
   }
 
-  /** Never calls `exceeded` at once: a program that is taken over may be past its time before it is constructed. */
+  /** Never calls `exceeded` synchronously: the time of a program that is taken over may be up before it is constructed. */
   #watchTimeout(leftMs: number): void {
     const laterMs = leftMs - MAX_TIMER_MS
     this.#timeout = setTimeout(

@@ -11,14 +11,13 @@ interface Watched {
 }
 
 /**
- * Looks every now and then at the programs that have a limit of memory or CPU time, all in one pass. While there are none,
- * there is nothing that ticks.
+ * Polls the programs that have a limit of memory or CPU time, all in one pass. Without such programs no timer runs.
  */
 export class UsageLimits {
   readonly #watched = new Set<Watched>()
   #timer: NodeJS.Timeout | null = null
 
-  /** Until what it answers with is called. */
+  /** Watches until the returned function is called. */
   watch(
     tree: ProgramTree,
     limits: { readonly memoryBytes: number | null; readonly cpuSeconds: number | null },
@@ -38,7 +37,7 @@ export class UsageLimits {
   }
 
   #look(): void {
-    // Markers are read when they are asked for.
+    // Markers are read when they are needed.
     const table = ProcTable.read(Number.POSITIVE_INFINITY)
     for (const { tree, memoryBytes, cpuSeconds, exceeded } of [...this.#watched]) {
       const isOver = memoryBytes !== null && (tree.wasOutOfMemory() || tree.memoryBytes(table) > memoryBytes)

@@ -1,14 +1,14 @@
 /**
- * Looks at what programs use: nothing counts all of it that could be asked when they have ended. Each is looked at when it
- * starts, soon after, and a while after it was seen to do something. Besides, all of them take turns, a bounded number in each
- * round, so that programs which do nothing cost next to nothing, however many they are.
+ * Samples the usage of programs, because no counter has all of it after their end. Each is sampled at its start, soon after, and
+ * a while after it was active. Besides, all of them take turns, a bounded number per round, so that any number of idle programs
+ * costs next to nothing.
  */
 export class UsageSamples {
   /** In the order of their turns. */
   readonly #programs = new Set<SampledProgram>()
   #rounds: NodeJS.Timeout | null = null
 
-  /** From now on, until it is stopped. */
+  /** Samples the program until it is stopped. */
   of(look: () => void): SampledProgram {
     const program = new SampledProgram(look, () => this.#forget(program))
     this.#programs.add(program)
@@ -44,16 +44,16 @@ export class SampledProgram {
     this.#timer = setTimeout(() => this.#due(), FIRST_MS)
   }
 
-  /** This may be the last moment in which there is something to be seen. */
+  /** Samples now: this may be the last chance. */
   now(): void {
     try {
       this.#look()
     } catch {
-      // It may not be looked at, or not now. What is not known is left out.
+      // The program cannot be inspected, or not now: this sample is left out.
     }
   }
 
-  /** It has done something. */
+  /** The program was active. */
   soon(): void {
     this.#timer ??= setTimeout(() => this.#due(), BUSY_MS)
   }

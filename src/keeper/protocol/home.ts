@@ -4,7 +4,7 @@ import { join } from 'node:path'
  * The data folder, which daemon and keeper share. All of it is readable by its user alone.
  *
  * | path                     | what                                                        | written by            |
- * | `home.json`              | `{ id }` of this folder                                     | whoever comes first   |
+ * | `home.json`              | `{ id }` of this folder                                     | daemon or keeper      |
  * | `daemon.lock`, `.json`   | locked by the one daemon of this folder; its PID            | daemon                |
  * | `keeper/<protocol>/`     | socket, token, lock and identity of the keeper              | keeper; token: daemon |
  * | `live/<pid>.intent`      | exclusive: it is about to be forked, by which keeper        | keeper                |
@@ -65,7 +65,7 @@ export function homeAt(folder: string, protocol: number): Home {
   }
 }
 
-/** In every program's environment: who it belongs to, so that what left its group is found again. */
+/** The variable in every program's environment that names its process, so that descendants outside of its group are found. */
 export const MARKER = 'REEVE_PROCESS'
 
 export function markerOf(homeId: string, pid: string): string {

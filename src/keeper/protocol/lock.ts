@@ -2,14 +2,14 @@ import { chmodSync, closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 /**
- * The right to be the only one: an exclusive lock of a small SQLite file. The operating system frees it with the OS process
- * that has it, however that ends, and it is seen across PID namespaces.
+ * An exclusive lock on a small SQLite file. The operating system frees it when its OS process ends, in any way, and it works
+ * across PID namespaces.
  */
 export interface Lock {
   release(): void
 }
 
-/** Null if another process has it. */
+/** Null if another process holds it. */
 export function takeLock(path: string): Lock | null {
   makeForOwner(path)
   const file = new DatabaseSync(path)
@@ -30,7 +30,7 @@ function makeForOwner(path: string): void {
     closeSync(openSync(path, 'wx', 0o600))
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-    // Not opened and closed: that would free a lock that this OS process has on it.
+    // Not opened and closed, which would free a lock that this OS process holds on it.
     chmodSync(path, 0o600)
   }
 }

@@ -3,14 +3,14 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import type { Home } from './home.ts'
 
 export interface PreparedHome {
-  /** Of the folder, for as long as it exists. */
+  /** The id of the folder, for as long as it exists. */
   readonly id: string
   /** Ids of the folders whose state was restored into this one: their programs are not its own. */
   readonly restoredFrom: readonly string[]
   readonly token: string
 }
 
-/** Makes what is missing of the data folder. Daemon and keeper may do so at the same time. */
+/** Creates the missing parts of the data folder. Daemon and keeper may do so at the same time. */
 export function prepareHome(home: Home): PreparedHome {
   for (const folder of [home.folder, home.live, home.fifos, home.output, home.cursors, home.keeper.folder])
     mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -25,13 +25,13 @@ export function identifyRestored(home: Home, restoredFrom: readonly string[]): v
   writtenOnce(home.identity, () => JSON.stringify({ id: newId(), restoredFrom }))
 }
 
-/** The identity of a folder that exists; null where there is none. */
+/** The identity of an existing folder; null if it has none. */
 export function readIdentity(home: Home): Pick<PreparedHome, 'id' | 'restoredFrom'> | null {
   if (!existsSync(home.identity)) return null
   return identityIn(readFileSync(home.identity, 'utf8'), home.identity)
 }
 
-/** The text of a file that whoever comes first writes. It is linked into place, so nobody sees half of it. */
+/** The text of a file that the first caller writes. It is linked into place, so that no reader sees half of it. */
 function writtenOnce(path: string, text: () => string): string {
   try {
     return readFileSync(path, 'utf8')

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 /** Enough for what a daemon and a keeper write when they start. */
 export const RESERVE_BYTES = 1024 * 1024
 
-/** Called before a daemon or a keeper starts: on a full disk, the reserve is given up, so that it can. */
+/** Called before a daemon or a keeper starts: on a full disk, the reserve is released, so that the start succeeds. */
 export function releaseReserve(path: string): void {
   if (existsSync(path) && freeBytes(dirname(path)) < RESERVE_BYTES) rmSync(path, { force: true })
 }

@@ -5,7 +5,7 @@ import type { Programs } from '../programs.ts'
 import type { AskName, Asks, KeeperRefusal } from '../protocol/messages.ts'
 import { faultOfPlan } from './plan-shape.ts'
 
-/** A question that is answered with an error. */
+/** A request that is answered with an error. */
 export class Refused extends Error {
   readonly refusal: KeeperRefusal
 
@@ -22,7 +22,7 @@ export function badAsk(message: string): Refused {
 type About = Exclude<AskName, 'hello' | 'leave'>
 type Answers = { [Name in About]: (ask: Asks[Name][0]) => Asks[Name][1] | Promise<Asks[Name][1]> }
 
-/** The answer to each question about programs. */
+/** Answers each request about programs. */
 export function answersOf(programs: Programs, recover: () => Promise<void>): Answers {
   const present = (pid: string): Program => {
     const program = programs.get(checkedPid(pid))
@@ -108,13 +108,13 @@ function unknownPid(pid: string): Refused {
   return new Refused({ code: 'unknown_pid', message: `Nothing is known here of ${pid}.` })
 }
 
-/** It becomes part of file names. */
+/** A pid becomes part of file names. */
 function checkedPid(pid: unknown): string {
   if (typeof pid === 'string' && /^[A-Za-z0-9_-]{1,128}$/.test(pid)) return pid
   throw badAsk(`${JSON.stringify(pid)} is no pid`)
 }
 
-/** Also nothing at all: what there was may have been given away. */
+/** 0 is valid: all of the allowance may have been given away. */
 function isLimit(value: unknown): boolean {
   return value === null || (typeof value === 'number' && Number.isFinite(value) && value >= 0)
 }

@@ -1,23 +1,24 @@
 import type { Socket } from 'node:net'
-import { type Answer, lineOf, lineReader, type Tell } from '../protocol/messages.ts'
+import { lineOf, lineReader } from '../protocol/lines.ts'
+import type { Answer, Tell } from '../protocol/messages.ts'
 
 export interface ConnectionEvents {
   heard(message: unknown): void
-  /** A line that was passed over; this is how it began. */
+  /** A line was skipped; this is its beginning. */
   tooLong(start: string): void
-  /** It said something that is no line of this protocol. It is cut off. */
+  /** The peer violated the protocol, and is disconnected. */
   broken(error: unknown): void
   closed(): void
 }
 
 /**
- * One connection of a daemon. Never more than `MAX_UNREAD_BYTES` wait for it: a daemon that does not read is given no new
- * answers, since its questions are not read either, and is cut off if even that does not help. It finds all again when it
- * comes back.
+ * One connection of a daemon. At most `MAX_UNREAD_BYTES` wait for it: the requests of a daemon that does not read are not read
+ * either, so it gets no new answers, and it is disconnected if that does not suffice. It learns everything again when it
+ * reconnects.
  */
 export class Connection {
   readonly #socket: Socket
-  /** Programs whose logs have grown since that was last told, and their ends. */
+  /** Programs whose logs have grown since the last report, and their ends. */
   readonly #grown = new Map<string, number>()
   #grewTimer: NodeJS.Timeout | null = null
   readonly #said: string[] = []
@@ -36,7 +37,7 @@ export class Connection {
       try {
         read(chunk)
       } catch (error) {
-        // Not somebody who speaks this protocol.
+        // The peer does not speak this protocol.
         this.#isBroken = true
         events.broken(error)
       }
@@ -54,7 +55,7 @@ export class Connection {
     })
   }
 
-  /** With all that is said in the same turn of the event loop. */
+  /** Batches everything that is sent in the same turn of the event loop. */
   send(message: Answer | Tell): void {
     if (this.#said.length === 0) setImmediate(() => this.flush())
     this.#said.push(lineOf(message))
@@ -68,7 +69,7 @@ export class Connection {
     if (this.#socket.writableLength > MAX_UNREAD_BYTES) this.#socket.destroy()
   }
 
-  /** At once if it was quiet, else with all that comes within a few milliseconds. */
+  /** Reports at once after a quiet time, else batched over a few milliseconds. */
   grew(pid: string, end: number): void {
     this.#grown.set(pid, end)
     this.#grewTimer ??= setTimeout(() => this.#tellGrown(), 0)
@@ -83,7 +84,7 @@ export class Connection {
     this.#socket.destroy()
   }
 
-  /** For good, whether or not the other side closes too; but what was said still goes. */
+  /** Closes for good, even if the other side does not; what was sent is still delivered. */
   cutOff(): void {
     this.flush()
     this.#socket.destroySoon()
@@ -92,7 +93,7 @@ export class Connection {
   #tellGrown(): void {
     if (this.#grewTimer !== null) clearTimeout(this.#grewTimer)
     this.#grewTimer = null
-    // It has not read what it was told before. The latest is told when it has.
+    // The daemon has not read the last report yet. The newest is sent when it has.
     if (this.#socket.writableNeedDrain) return
     if (this.#grown.size === 0) return
     const lines = [...this.#grown].map(([pid, end]) => lineOf({ tell: 'grew', pid, end }))

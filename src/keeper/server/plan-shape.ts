@@ -1,6 +1,6 @@
 /**
- * What is wrong with the shape of a plan, or undefined. A daemon of the same protocol sends none like that; what is asked for
- * in a good shape, but can't be had, is a failed start instead.
+ * The first error in the shape of a plan, or undefined. A daemon of the same protocol sends no malformed plan; a well-formed one
+ * that can't be carried out is a failed start instead.
  */
 export function faultOfPlan(plan: unknown): string | undefined {
   if (!isObject(plan)) return 'plan is missing'
@@ -46,7 +46,7 @@ function areLimits(of: Unknown, names: readonly string[]): boolean {
   return names.every((name) => of[name] === null || typeof of[name] === 'number')
 }
 
-/** A segment has room for something, or the log would be cut for ever. */
+/** A segment must have room for a byte, or rotation would never end. */
 function areSizes({ headBytes, tailBytes, segmentBytes, minFreeBytes }: Unknown): boolean {
   return (
     isAtLeast(headBytes, 0) &&

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../../base/error-text.ts'
 import { type FileIdentity, fileAt, isFileAt, removeOwnFile } from '../../os/file-identity.ts'
 import type { Home } from '../protocol/home.ts'
-import type { KeeperIdentity } from '../protocol/messages.ts'
+import type { KeeperIdentity } from '../protocol/program-state.ts'
 import { removeFile } from '../remove-file.ts'
 import type { Server } from './server.ts'
 
@@ -17,8 +17,8 @@ export interface PresenceOptions {
 
 /**
  * The two files by which daemons find this keeper: its socket and its identity. While it holds the lock of its folder, files
- * that are lost are made again. When the folder was moved or removed, its path may be that of another keeper: files there that
- * are not this keeper's own are left alone.
+ * that are lost are recreated. If the folder was moved or removed, its path may belong to another keeper: files there that are not
+ * this keeper's own are left alone.
  */
 export class Presence {
   readonly #options: PresenceOptions
@@ -29,7 +29,7 @@ export class Presence {
   #isLooking = false
   #failure: string | null = null
 
-  /** Made while this keeper has the lock. */
+  /** Made while this keeper holds the lock. */
   constructor(options: PresenceOptions) {
     this.#options = options
     this.#lock = fileAt(options.home.keeper.lock)
@@ -38,7 +38,7 @@ export class Presence {
   /** From now on daemons find this keeper. */
   async show(): Promise<void> {
     const { socket } = this.#options.home.keeper
-    // Drafts of keepers that were killed: the lock says that they are dead.
+    // Drafts of killed keepers: the lock proves that they are dead.
     for (const name of readdirSync(dirname(socket)))
       if (name.startsWith(DRAFT)) removeFile(join(dirname(socket), name))
     await this.#makeSocket()
@@ -46,7 +46,7 @@ export class Presence {
     this.#timer = setInterval(() => void this.#look(), LOOK_EVERY_MS).unref()
   }
 
-  /** From now on they don't. */
+  /** From now on daemons do not find this keeper. */
   withdraw(): void {
     const { home, server, note } = this.#options
     if (this.#timer !== null) clearInterval(this.#timer)
@@ -56,7 +56,7 @@ export class Presence {
       removeOwnFile(home.keeper.socket, this.#socket)
       removeOwnFile(home.keeper.identity, this.#identity)
     } catch (error) {
-      // The lock says that it has gone, whether or not they are still there.
+      // The free lock shows that this keeper is gone, even if the files are still there.
       note(`The files of this keeper can't be removed: ${messageOf(error)}.`)
     }
   }
@@ -92,7 +92,7 @@ export class Presence {
     const draft = join(dirname(socket), `${DRAFT}${randomBytes(3).toString('hex')}`)
     if (Buffer.byteLength(draft) <= MAX_SOCKET_PATH_BYTES) await server.listen(draft)
     else await listenInFolder(draft, server)
-    // It was withdrawn meanwhile.
+    // Withdrawn in the meantime.
     if (server.isClosed) return
     chmodSync(draft, 0o600)
     renameSync(draft, socket)
@@ -112,7 +112,7 @@ const LOOK_EVERY_MS = 1000
 
 const DRAFT = 'socket.'
 
-/** The system takes 107 bytes; some are left for the tools of others. */
+/** The system allows 107 bytes; some are left for other tools. */
 const MAX_SOCKET_PATH_BYTES = 100
 
 async function listenInFolder(path: string, server: Server): Promise<void> {

@@ -3,14 +3,9 @@ import { createServer, type Server as NetServer, type Socket } from 'node:net'
 import { messageOf, traceOf } from '../../base/error-text.ts'
 import { isAlive } from '../../os/identity.ts'
 import type { Programs } from '../programs.ts'
-import {
-  type Ask,
-  type AskName,
-  type Asks,
-  type KeeperIdentity,
-  MAX_LINE_BYTES,
-  type Tell,
-} from '../protocol/messages.ts'
+import { MAX_LINE_BYTES } from '../protocol/lines.ts'
+import type { Ask, AskName, Asks, Tell } from '../protocol/messages.ts'
+import type { KeeperIdentity } from '../protocol/program-state.ts'
 import { answersOf, badAsk, Refused } from './asks.ts'
 import { Connection } from './connection.ts'
 
@@ -18,13 +13,13 @@ export interface ServerOptions {
   readonly keeper: KeeperIdentity
   readonly token: string
   readonly programs: Programs
-  /** Takes over what other keepers have left. */
+  /** Takes over the programs of other keepers. */
   recover(): Promise<void>
-  /** A daemon came. */
+  /** A daemon has connected. */
   came(): void
-  /** Its connection has ended. */
+  /** The connection of the daemon has ended. */
   went(): void
-  /** It said that it goes. */
+  /** The daemon has taken leave. */
   left(): void
   note(message: string): void
 }
@@ -58,7 +53,7 @@ export class Server {
     return this.#isClosed
   }
 
-  /** On this path from now on, and on no other. Connections that are open stay so. */
+  /** Moves the server to this path. Open connections stay open. */
   async listen(path: string): Promise<void> {
     const net = createServer((socket) => this.#connected(socket))
     await new Promise<void>((resolve, reject) => {
@@ -79,7 +74,7 @@ export class Server {
     this.#daemon?.connection.grew(pid, end)
   }
 
-  /** What was answered still arrives; what is asked from now on goes unheard. */
+  /** Answers are still delivered; new requests are ignored. */
   close(): void {
     this.#isClosed = true
     this.#net?.close()
@@ -127,7 +122,7 @@ export class Server {
     }
   }
 
-  /** Every question begins with its number, so that also one that is not read can be answered. */
+  /** Every request begins with its number, so that even a skipped line can be answered. */
   #tooLong(connection: Connection, start: string): void {
     const id = /^\{"id":(\d+),/.exec(start)?.[1]
     if (id === undefined || this.#daemon?.connection !== connection) {
@@ -167,7 +162,7 @@ export class Server {
       throw new Refused({ code: 'wrong_token', message: 'That is not the token of this keeper.' })
     const other = this.#daemon
     if (other !== null && other.connection !== connection) {
-      // Its former connection is lost, and nobody has told us yet.
+      // The former connection of this daemon is lost, without a close event so far.
       const isSameDaemon =
         other.osPid === daemon.osPid && other.startTime === daemon.startTime && other.id === daemon.id
       if (!isSameDaemon && isAlive(other.osPid, other.startTime))
@@ -184,7 +179,7 @@ export class Server {
     return { keeper, programs: programs.states() }
   }
 
-  /** What ended while nobody was there, or was not acknowledged; and what goes wrong since then. */
+  /** Reports the programs that could not be taken over, and the ends that no daemon has acknowledged. */
   #welcome(connection: Connection): void {
     for (const { state, message } of this.#options.programs.untaken())
       connection.send({ tell: 'trouble', pid: state.pid, message })

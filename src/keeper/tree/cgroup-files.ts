@@ -8,7 +8,7 @@ import { statOf } from '../../os/stat.ts'
 
 /**
  * A leaf: a cgroup that this project made for one program, `…/reeve-<home>/<keeper's PID>-<its start time>-<number>`.
- * Nothing else is ever killed or removed by its path, whatever a file on disk may say.
+ * No other path is ever killed or removed, even if a file on disk names it.
  */
 const LEAF = /^\/(?!.*\/\.\.?\/).*\/reeve-[^/]+\/\d+-\d+-\d+$/
 
@@ -16,7 +16,7 @@ export function isLeaf(path: string): boolean {
   return LEAF.test(path)
 }
 
-/** Who is in a group and in the groups below it. Nobody where it is gone. */
+/** The members of a group and the groups below it. Empty if it is gone. */
 export function cgroupMembers(path: string): number[] {
   const own = readCgroup(join(path, 'cgroup.procs'))
   if (own === null) return []
@@ -24,7 +24,7 @@ export function cgroupMembers(path: string): number[] {
   return members.concat(...groupsBelow(path).map(cgroupMembers))
 }
 
-/** Forces everything in a leaf to end, but never this program nor those above it. False when nobody was in it. */
+/** Kills everything in a leaf, but never this program or its ancestors. False if the leaf was empty. */
 export function killCgroup(path: string): boolean {
   if (!isLeaf(path)) throw new Error(`${path} is not a cgroup that a keeper made: nothing in it was ended`)
   const line = withAncestors()
@@ -42,7 +42,7 @@ export function removeCgroup(path: string): boolean {
   return removeIfEmpty(path)
 }
 
-/** True when it is gone. False whatever the reason: it is still there, and may be tried again. */
+/** True if the group is gone. False for any failure: it is still there, and can be tried again. */
 export function removeIfEmpty(path: string): boolean {
   try {
     rmdirSync(path)
@@ -52,7 +52,7 @@ export function removeIfEmpty(path: string): boolean {
   }
 }
 
-/** The text of one of a group's files; null where group or file are not there. */
+/** The text of a file of a group; null if the group or the file is missing. */
 export function readCgroup(file: string): string | null {
   try {
     return readFileSync(file, 'utf8')
@@ -87,7 +87,7 @@ function killOne(osPid: number): void {
   try {
     signalExact(osPid, stat.startTime, 'SIGKILL')
   } catch (error) {
-    // It runs as another user. It is still a member then, as whoever asks for the members sees.
+    // It runs as another user, and stays a member, which the caller sees.
     if (!isForbidden(error)) throw error
   }
 }

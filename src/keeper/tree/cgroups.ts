@@ -16,11 +16,11 @@ import { LeafRemoval } from './leaf-removal.ts'
 import { type LeafMemory, limitMemory, memoryKills, peakMemory, removeMemoryGroup } from './memory-group.ts'
 
 /**
- * The cgroups of one keeper: a leaf for each program, in which its whole tree is found, whatever it does.
+ * The cgroups of one keeper: a leaf for each program, in which its whole tree is found, even after a change of session or parent.
  *
- * To move a process from one to another takes the system several milliseconds. So no program is ever moved: the keeper
- * itself stands in a leaf that nobody uses, whom it forks is born there, and then it moves on to another, in the
- * background. What the keeper itself uses while it stands in a leaf is not counted as the program's.
+ * Moving a process between cgroups takes several milliseconds. So no program is ever moved: the keeper itself is in an unused leaf,
+ * its fork starts there, and then the keeper moves on to another leaf in the background. The keeper's own usage in a leaf is
+ * not counted as the program's.
  */
 export class Cgroups {
   readonly #base: string
@@ -30,7 +30,7 @@ export class Cgroups {
   readonly #removal = new LeafRemoval((path) => this.#removeNow(path))
   readonly #keepers = new KeeperUsage()
 
-  /** Null where there is no cgroup v2, or none that this user may divide. */
+  /** Null without cgroup v2, or without one that this user may divide. */
   static async open(homeId: string): Promise<Cgroups | null> {
     const own = ownCgroups()
     if (own.unified === null) return null
@@ -59,17 +59,17 @@ export class Cgroups {
   }
 
   /**
-   * Resolves when the keeper stands in a leaf that nobody uses: for one caller at a time, who then forks at once. It is to
-   * be waited for before every fork of a program, also of one that is to have no leaf and so takes none, since it would be
-   * born among another's. Rejects when the keeper cannot leave a leaf that is used: then no program may be forked.
+   * Resolves when the keeper is in an unused leaf, for one caller at a time, which then forks at once. Every fork of a program
+   * waits for it, even of one that takes no leaf, because it would start in another program's leaf. Rejects when the keeper
+   * cannot leave a used leaf: then no program may be forked.
    */
   ready(): Promise<void> {
     return this.#standing.ready()
   }
 
   /**
-   * The leaf into which the next fork is born. Right after `ready()`, and directly before that fork. Null when no leaf can
-   * be had any more: then the program is not in a cgroup of its own.
+   * The leaf in which the next fork starts. Called right after `ready()`, and directly before that fork. Null if no leaf is
+   * available any more: then the program has no cgroup of its own.
    */
   take(): string | null {
     const leaf = this.#standing.take()
@@ -77,49 +77,49 @@ export class Cgroups {
     return leaf
   }
 
-  /** The fork failed: nobody was born there. */
+  /** The fork failed: the leaf is still unused. */
   giveBack(path: string): void {
     this.remove(path)
   }
 
-  /** Also those in groups below it, but never the keeper. */
+  /** Includes the members of groups below it, but never the keeper. */
   members(path: string): number[] {
     return cgroupMembers(path).filter((osPid) => osPid !== process.pid)
   }
 
-  /** Null where it is gone, or where the share of the keeper that took it is not known. */
+  /** Null if the leaf is gone, or the keeper's own share of it is not known. */
   cpuMs(path: string): number | null {
     const us = this.#keepers.cpuUsWithout(path)
     return us === null ? null : Math.round(us / 1000)
   }
 
-  /** Right after the fork. False where the system cannot limit it. */
+  /** Called right after the fork. False if the system cannot limit it. */
   limitMemory(path: string, osPid: number, bytes: number): boolean {
     return limitMemory(this.#memoryOf(path), osPid, bytes)
   }
 
-  /** Null where the system does not count it. */
+  /** Null if the system does not count it. */
   peakMemory(path: string): number | null {
     return peakMemory(this.#memoryOf(path))
   }
 
-  /** How many of its processes the system has killed for want of memory. */
+  /** How many of its processes the OOM killer has ended. */
   memoryKills(path: string): number {
     return memoryKills(this.#memoryOf(path))
   }
 
-  /** Now, or as soon as it is empty; then `gone` is called. */
+  /** Removes the leaf, now or as soon as it is empty; then `gone` is called. */
   remove(path: string, gone: () => void = () => {}): void {
     if (!isLeaf(path)) throw new Error(`${path} is not a cgroup that a keeper made: it was not removed`)
     this.#removal.remove(path, gone)
   }
 
-  /** The keeper goes back to where it stood. Leaves that are in use stay. */
+  /** The keeper moves back to its original cgroup. Leaves that are in use stay. */
   async close(): Promise<void> {
     await this.#standing.leave()
     this.#removal.close()
     for (const leaf of this.#leaves()) if (keeperOf(leaf).osPid === process.pid) this.#removeNow(leaf)
-    // Again: one that died just before this keeper came may have been in its leaf still.
+    // Again: a process that died just before this keeper started may still have been in its leaf.
     this.#removeLeavesOfTheDead()
     removeIfEmpty(this.#base)
   }
@@ -171,19 +171,19 @@ function canMake(base: string): boolean {
     mkdirSync(base, { recursive: true })
     return true
   } catch {
-    // Whatever the reason (rights, a read-only mount, a limit): there are no cgroups for us here, and trees are marked.
+    // For any reason (rights, a read-only mount, a limit) there are no cgroups here: trees are found by marker.
     return false
   }
 }
 
-/** Gives the leaves the memory controller, where those above have shared it with us. False: they have none. */
+/** Enables the memory controller for the leaves, if the parent groups delegate it. False: they do not. */
 function sharesMemoryController(base: string): boolean {
   if (readCgroup(join(base, 'cgroup.controllers'))?.split(/\s/).includes('memory') !== true) return false
   try {
     writeFileSync(join(base, 'cgroup.subtree_control'), '+memory', { flag: 'r+' })
     return true
   } catch {
-    // Whatever the reason, memory is then limited in another way, or by looking.
+    // For any reason: memory is then limited in another way, or by polling.
     return false
   }
 }

@@ -2,7 +2,8 @@ import { Nudge } from '../../base/nudge.ts'
 import { bootId } from '../../os/boot.ts'
 import { isOutOfDescriptors } from '../../os/descriptors.ts'
 import { isAlive, isPidInUse, whoIs } from '../../os/identity.ts'
-import type { EndAnswer, ProgramIdentity } from '../protocol/messages.ts'
+import type { EndAnswer } from '../protocol/messages.ts'
+import type { ProgramIdentity } from '../protocol/program-state.ts'
 import { TreeLook } from './tree-look.ts'
 import { keyOf, TreeSignals } from './tree-signals.ts'
 
@@ -13,11 +14,11 @@ export interface EndTarget {
 
 export interface EndHow {
   readonly signal: string
-  /** How long the tree may take before it is forced. 0: it is never forced. */
+  /** The time before the tree is forced. 0: never forced. */
   readonly graceMs: number
   /**
-   * Called once, right after the first signal that reached anybody in the tree, if the program itself lived right before: it
-   * may end of its own accord a moment later, because a child of it was ended, and yet it was our doing.
+   * Called once, right after the first signal that reached a process of the tree, if the program itself lived right before: it
+   * may exit by itself a moment later, because a child of it was ended, and that still counts as our doing.
    */
   readonly onSignalled?: () => void
 }
@@ -27,29 +28,29 @@ export function endTree(target: EndTarget, how: EndHow): Promise<EndAnswer> {
   return new TreeEnd(target, how).done
 }
 
-/** Pauses between two looks while the tree may take its time: the first, the longest, and the longest after a while. */
+/** Pauses between two scans during the grace: the first, the longest, and the longest after a while. */
 const FIRST_PAUSE_MS = 5
 const MAX_PAUSE_MS = 50
 const PATIENT_AFTER_MS = 10_000
 const PATIENT_PAUSE_MS = 500
 
 /**
- * SIGKILL works at once, or not while the system itself is stuck. Survivors are looked for until none has gone for so long,
- * and never longer than that: a great many, on a busy machine, take their time to go.
+ * SIGKILL works at once, unless the process hangs in the kernel. The scan for survivors goes on until none has gone for the first
+ * time, and never longer than the second: a great many, on a busy machine, take long to go.
  */
 const FORCE_MS = 2_000
 const FORCE_AT_MOST_MS = 10_000
 const FORCE_PAUSE_MS = 10
 
-/** A tree that grows faster than it can be stopped is killed as it is, look by look. */
+/** A tree that grows faster than it can be stopped is killed as it is, scan by scan. */
 const STOP_LOOKS = 10
 const STOP_MS = 500
 
-/** An end that ran out of descriptors is gone on with: every so often, and for five minutes at most. */
+/** An end that ran out of descriptors is retried at this interval, for five minutes at most. */
 const REPEAT_MS = 200
 const MAX_TRIES = 1_500
 
-/** Which of two signals counts when both are asked for. Any other is weaker than these. */
+/** The order of strength, for two requests at once. Any other signal is weaker. */
 const STRENGTH: Readonly<Record<string, number>> = {
   SIGHUP: 1,
   SIGINT: 1,
@@ -59,7 +60,7 @@ const STRENGTH: Readonly<Record<string, number>> = {
 }
 
 /**
- * The end of one tree, under way.
+ * The end of one tree, in progress.
  *
  * | state   | what is done                                        | then                                     |
  * | looking | identity first, then who is there                   | asking; `not_ours`, `already_gone`       |
@@ -67,7 +68,7 @@ const STRENGTH: Readonly<Record<string, number>> = {
  * | forcing | the cgroup is killed; who is left is stopped, so    | `forced`; `survived`, when time is up    |
  * |         | that none is born, and then killed; looks           |                                          |
  *
- * Invariant: `already_gone`, `asked` and `forced` are answered only after `isGone` has seen that nobody is left.
+ * Invariant: `already_gone`, `asked` and `forced` are answered only after `isGone` has seen that no process is left.
  */
 export class TreeEnd {
   readonly done: Promise<EndAnswer>
@@ -87,19 +88,19 @@ export class TreeEnd {
     this.done = this.#runRepeated()
   }
 
-  /** A stronger signal and a shorter grace count, from now on; a weaker and a longer one change nothing. */
+  /** A stronger signal or a shorter grace counts from now on; a weaker or longer one changes nothing. */
   strengthen(signal: string, graceMs: number): void {
     if (strengthOf(signal) > strengthOf(this.#signal)) this.#signal = signal
     this.#forceAt = Math.min(this.#forceAt, forceAt(graceMs))
     this.nudge()
   }
 
-  /** Something has changed, perhaps the program has ended: it looks at once. */
+  /** Scans at once: something has changed, perhaps the program has ended. */
   readonly nudge = (): void => {
     this.#nudge.give()
   }
 
-  /** Where no descriptor was left to look with, it goes on when there may be one: nothing else would end this tree. */
+  /** Retries a scan that ran out of descriptors: nothing else would end this tree. */
   async #runRepeated(): Promise<EndAnswer> {
     for (let tries = 1; ; tries++) {
       try {
@@ -116,7 +117,7 @@ export class TreeEnd {
     if (bootId() === '' || (who === 'unreadable' && isPidInUse(this.#program.osPid)))
       return { how: 'not_ours' }
     const isGone = await this.#tree.isGone()
-    // A stranger with our marker: the record cannot be right, and nobody is signalled for it.
+    // Another program with our marker: the record cannot be right, and nothing is signalled.
     if (who === 'stranger' && (isGone || (await this.#tree.isProgramMarked()))) return { how: 'not_ours' }
     return isGone || (await this.#ask()) ? this.#gone() : await this.#force()
   }
@@ -138,14 +139,14 @@ export class TreeEnd {
       await this.#nudge.within(Math.min(pauseMs, this.#forceAt - now))
       pauseMs = Math.min(pauseMs * 1.5, now - begun < PATIENT_AFTER_MS ? MAX_PAUSE_MS : PATIENT_PAUSE_MS)
 
-      // A whole look costs more than one at those who are known, and is needed only where it may tell something new.
+      // A full scan costs more than a check of known processes, and is only needed if it may find new ones.
       const living = this.#tree.members.filter(({ osPid, startTime }) => isAlive(osPid, startTime))
       this.#signals.goOn(living)
       const hasProgramLeft = this.#hasProgram() && !living.some((member) => this.#tree.isProgram(member))
       if (hasLooked && living.length > 0 && !hasProgramLeft) continue
       hasLooked = true
       if (await this.#tree.isGone()) return true
-      // Who came after the signal is left to the program, which may be tidying up; but not when that has gone.
+      // Processes started after the signal are left to the program, which may be cleaning up; not once it is gone.
       if (!this.#hasProgram()) this.#signals.ask(this.#tree.members, askedWith)
     }
   }
@@ -159,7 +160,7 @@ export class TreeEnd {
     while (!(await this.#tree.isGone())) {
       const now = performance.now()
       const { members } = this.#tree
-      // Their number tells nothing: a tree that forks as fast as it is killed keeps its size.
+      // Their number says nothing: a tree that forks as fast as it is killed keeps its size.
       const living = new Set(members.map(keyOf))
       if ([...known].some((key) => !living.has(key)))
         until = Math.min(now + FORCE_MS, begun + FORCE_AT_MOST_MS)
@@ -172,7 +173,7 @@ export class TreeEnd {
     return this.#gone()
   }
 
-  /** Who is stopped has no children any more, and is still there to lead to those it had: so none is lost from sight. */
+  /** A stopped process cannot fork, and still leads to its children: so none is lost from sight. */
   async #stopAll(until: number): Promise<void> {
     for (let look = 0; look < STOP_LOOKS && performance.now() < until; look++) {
       await this.#tree.again()

@@ -3,28 +3,28 @@ import { join } from 'node:path'
 import { startTimeOf } from '../../os/identity.ts'
 import { cgroupMembers } from './cgroup-files.ts'
 
-/** How often another leaf is tried where one could not be entered. */
+/** How many leaves are tried if one cannot be entered. */
 const TRIES = 5
 
-/** Where the keeper goes, as it goes. */
+/** The moves of the keeper. */
 export interface KeeperCgroupEvents {
-  /** It stands in `to` now, and stood in `from`; null is where it came from. */
+  /** The keeper moved from one leaf to another; null is its original cgroup. */
   moved(from: string | null, to: string | null): void
-  /** Somebody was born into this leaf without its being taken: nobody else gets it. */
+  /** A process was forked into this leaf without `take`: no program gets it. */
   foundUsed(leaf: string): void
 }
 
 /**
- * In which cgroup the keeper itself stands, so that a program which it forks is born there.
+ * The cgroup that the keeper itself is in, in which the program that it forks next starts.
  *
- * | it stands          | `ready()`                                              | `take()`                          |
+ * | the keeper is      | `ready()`                                              | `take()`                          |
  * | alone in a leaf    | the turn goes to the one who waits longest             | that leaf; then it moves on       |
- * | between two leaves | waits                                                  | throws: it is nobody's turn       |
- * | where it came from | tries a leaf again, then gives the turn                | null: no leaf can be had any more |
+ * | between two leaves | waits                                                  | throws: no turn is granted        |
+ * | in its original cgroup | tries a leaf again, then gives the turn            | null: no leaf is available        |
  * | in a used leaf     | tries again, then rejects: two programs would share it | throws                            |
  *
- * A turn lasts until the event loop goes on: who has not taken by then has lost it. The next leaf is always made in
- * advance, so that to move on is one write.
+ * A turn lasts until the next turn of the event loop: a caller that has not taken by then has lost it. The next leaf is always
+ * made in advance, so that a move is one write.
  */
 export class KeeperCgroup {
   readonly #base: string
@@ -32,7 +32,7 @@ export class KeeperCgroup {
   readonly #names: string
   readonly #events: KeeperCgroupEvents
   #made = 0
-  /** Null where it came from. */
+  /** Null: the original cgroup. */
   #leaf: string | null = null
   #isUsed = false
   #isLeaving = false
@@ -42,7 +42,7 @@ export class KeeperCgroup {
   #turns: Promise<void> = Promise.resolve()
   #endTurn: (() => void) | null = null
 
-  /** Leaves are made below `base`; `origin` is where the keeper stood before. */
+  /** Leaves are made below `base`; `origin` is the keeper's original cgroup. */
   constructor(base: string, origin: string, events: KeeperCgroupEvents) {
     this.#base = base
     this.#origin = origin
@@ -54,7 +54,7 @@ export class KeeperCgroup {
     return this.#leaf
   }
 
-  /** Into the first leaf, if one can be had. */
+  /** Moves into the first leaf, if one is available. */
   async enter(): Promise<void> {
     this.#moving = this.#moveOn()
     await this.#moving
@@ -64,7 +64,7 @@ export class KeeperCgroup {
     const granted = this.#turns.then(() => this.#comeToRest())
     this.#turns = granted.then(
       () => this.#turnIsOver(),
-      // Told to the one who waited for this turn; the next has a turn of its own.
+      // The caller of this turn gets the error; the next one has a turn of its own.
       () => {},
     )
     return granted
@@ -79,7 +79,7 @@ export class KeeperCgroup {
     return this.#leaf
   }
 
-  /** Back to where it came from. False where that is not to be had any more. */
+  /** Moves back to the original cgroup. False if that is not possible any more. */
   async leave(): Promise<boolean> {
     this.#isLeaving = true
     await this.#moving
@@ -112,7 +112,7 @@ export class KeeperCgroup {
     })
   }
 
-  /** Afterwards it stands in an unused leaf, or where it came from, or, if neither can be had, where it stood. */
+  /** Moves to an unused leaf, else to the original cgroup, else stays. */
   async #moveOn(): Promise<void> {
     for (let tries = 0; tries < TRIES; tries++) {
       const next = await (this.#next ?? this.#makeNext())
@@ -135,7 +135,7 @@ export class KeeperCgroup {
     }
   }
 
-  /** On a thread of the pool: the system lets the writer wait, for several milliseconds where it did so long ago. */
+  /** Asynchronous, because the write blocks: for several milliseconds if the last move was long ago. */
   async #enter({ path, members }: NextLeaf): Promise<boolean> {
     try {
       await members.write('0')
@@ -175,7 +175,7 @@ interface NextLeaf {
   readonly members: FileHandle
 }
 
-/** 0 stands for one of another PID namespace, which the keeper did not fork. */
+/** 0 is a process of another PID namespace, which the keeper did not fork. */
 function isAlone(leaf: string): boolean {
   return cgroupMembers(leaf).every((osPid) => osPid === process.pid || osPid === 0)
 }

@@ -2,15 +2,15 @@ import { join } from 'node:path'
 import { numberIn, readCgroup } from './cgroup-files.ts'
 
 /**
- * What the keeper itself has used of its leaves' counters, by standing in them before and after a fork: that is not the
- * program's. The system moves the keeper somewhat earlier than the keeper hears of it; what it has used in between is all
- * that the new leaf has counted by then.
+ * The keeper's own share in the counters of leaves, from its time in them before and after a fork: it is not the program's usage.
+ * The system moves the keeper somewhat before the keeper notices; what it used in between is all that the new leaf has counted
+ * by then.
  */
 export class KeeperUsage {
   readonly #cpuUs = new Map<string, number>()
   readonly #memoryBytes = new Map<string, number>()
   #standsIn: string | null = null
-  /** Its own CPU time when it heard of its last move. */
+  /** The keeper's CPU time when it noticed its last move. */
   #since = 0
 
   moved(from: string | null, to: string | null): void {
@@ -27,7 +27,7 @@ export class KeeperUsage {
     if (bytes !== null) this.#memoryBytes.set(leaf, Number(bytes))
   }
 
-  /** The CPU time of a leaf without the keeper's; null where the keeper's is not known, or the leaf is gone. */
+  /** The CPU time of a leaf without the keeper's; null if the keeper's is not known, or the leaf is gone. */
   cpuUsWithout(leaf: string): number | null {
     const counted = cpuUsOf(leaf)
     const share = this.#cpuUs.get(leaf)

@@ -1,13 +1,13 @@
 import { ExponentialBackoff } from '../../base/exponential-backoff.ts'
 
-/** A leaf is busy for as long as a descendant lives that its program left behind: it is tried again, ever more seldom. */
+/** A leaf is busy while descendants of its program live: its removal is retried with backoff. */
 const FIRST_RETRY_MS = 20
 const MAX_RETRY_MS = 60_000
 
 /** More are not remembered; the next keeper removes those that are empty then. */
 const MAX_BUSY = 4096
 
-/** Removes leaves, later if they are busy. `attempt` answers true when nothing is left. */
+/** Removes leaves, later if they are busy. `attempt` returns true when nothing is left. */
 export class LeafRemoval {
   readonly #attempt: (path: string) => boolean
   readonly #busy = new Map<string, () => void>()
@@ -18,7 +18,7 @@ export class LeafRemoval {
     this.#attempt = attempt
   }
 
-  /** `gone` is called when it is, if that is remembered; what an earlier call was to be told is then not told. */
+  /** `gone` is called after the removal, if the leaf is remembered; it replaces the callback of an earlier call. */
   remove(path: string, gone: () => void): void {
     if (this.#attempt(path)) {
       this.#busy.delete(path)
@@ -31,7 +31,7 @@ export class LeafRemoval {
     this.#schedule()
   }
 
-  /** Tries all once more, now, and then no longer. */
+  /** Tries all once more, now, and then stops. */
   close(): void {
     this.#sweep()
     clearTimeout(this.#timer)

@@ -3,19 +3,19 @@ import { whereReadable } from '../../os/proc-files.ts'
 import { isOver, type ProcStat, statOf } from '../../os/stat.ts'
 import { MARKER } from '../protocol/home.ts'
 
-/** Each takes some microseconds; a process becomes another program within fewer. */
+/** A try takes some microseconds; an exec takes fewer. */
 const TRIES = 50
 
 /**
- * The markers in the environment of an OS process. While it becomes another program, or ends, its environment cannot be
- * read for a moment; null if that moment did not pass.
+ * The markers in the environment of an OS process. During an exec or exit the environment cannot be read for a moment; null if
+ * that moment did not pass.
  */
 export function markersOf(osPid: number, stat: ProcStat): readonly string[] | null {
   if (isKernelThread(stat)) return []
   for (let tries = 0; tries < TRIES; tries++) {
     const environ = read(osPid, 'environ')
     if (environ.length > 0) return markersIn(environ)
-    // In that moment it has no arguments either. One that has them, before a second look, has nothing there for us.
+    // In that moment it has no arguments either. With arguments, before a second read, the environment is really empty.
     if (read(osPid, 'cmdline').length > 0 && read(osPid, 'environ').length === 0) return []
     const now = whereReadable(() => statOf(osPid), null)
     if (now === null || isOver(now)) return []

@@ -2,7 +2,7 @@ import { withAncestors } from '../../os/ancestors.ts'
 import { bootId } from '../../os/boot.ts'
 import { isOver, type ProcStat, statOf } from '../../os/stat.ts'
 import { markerOf } from '../protocol/home.ts'
-import type { ProgramIdentity } from '../protocol/messages.ts'
+import type { ProgramIdentity } from '../protocol/program-state.ts'
 import { cgroupMembers, isLeaf } from './cgroup-files.ts'
 import { ProcTable } from './proc-table.ts'
 
@@ -15,22 +15,22 @@ export interface Member {
 }
 
 export interface MembersOptions {
-  /** Found before: who was a member is one for as long as it lives, whatever it does to get out of sight. */
+  /** Members found before: a member stays one for as long as it lives, even if it hides. */
   readonly known?: readonly Member[]
-  /** A look that was taken already; else a new one is taken. */
+  /** A scan to use; else a new one is made. */
   readonly table?: ProcTable
 }
 
 /**
- * Everybody who lives in a program's tree, the program itself included; children before parents.
+ * The living processes of a program's tree, including the program itself; children before parents.
  *
- * Some are proved to be ours by themselves: the program by its start time, others by the program's cgroup, by the marker
- * in their environment, or because they were found before. Beside them: whoever is in the program's group or session, and
- * whoever descends from one of ours, step by step.
+ * Some are proved members by themselves: the program by its start time, others by the program's cgroup, by the marker in their
+ * environment, or because they were found before. Also members: all processes in the program's group or session, and all
+ * descendants of members.
  *
- * The number of a group or session is the PID of who made it, and the system gives that PID to nobody else while anybody
- * is in there. So group and session are the program's own if it still has its PID, be it as a zombie, or if one that is
- * proved by itself is in there. Otherwise they may be a stranger's, and count for nothing.
+ * The number of a group or session is the PID of its creator, and the system does not reuse that PID while the group or session
+ * has members. So both are the program's own if the program still has its PID, even as a zombie, or if a proved member is in
+ * them. Otherwise they may belong to another program, and prove nothing.
  */
 export function membersOf(
   program: ProgramIdentity,
@@ -51,18 +51,18 @@ export function membersOf(
   for (const { osPid, startTime } of options.known ?? []) {
     if (table.processes.get(osPid)?.startTime === startTime) add(osPid)
   }
-  // Who was born there after the table was read is not in it.
+  // Processes that started there after the scan are not in the table.
   for (const osPid of inCgroup(program)) add(osPid, table.processes.get(osPid) ?? statOf(osPid) ?? undefined)
   if (marker !== null) for (const osPid of marked(marker, program, table)) add(osPid)
   for (const osPid of inGroupOrSession(program, hasItsPid, found, table)) add(osPid)
-  // A map is walked to its end with what is added on the way: this goes all the way down.
+  // Iterating a map includes entries that are added on the way: this reaches all descendants.
   for (const [osPid, stat] of found) {
     for (const child of table.childrenOf(osPid)) if (isNotOlder(table.processes.get(child)!, stat)) add(child)
   }
   return topMostFirst(living(found)).reverse()
 }
 
-/** All that carry a marker, and nobody else; parents before children, and then the oldest first. */
+/** Exactly the processes with a marker; parents before children, then the oldest first. */
 export function findByMarker(marker: string, table: ProcTable = ProcTable.read(0)): Member[] {
   const found = new Map<number, ProcStat>()
   for (const [osPid, stat] of table.processes) {
@@ -84,12 +84,12 @@ export function markedPids(homeId: string, table: ProcTable): ReadonlySet<string
   return pids
 }
 
-/** Who inherited the marker cannot be older than the program: most processes are, and need not be asked. */
+/** A process that inherited the marker is not older than the program; most are, and are skipped. */
 export function markersSince({ startTime }: ProgramIdentity): number {
   return Number(startTime ?? 0)
 }
 
-/** Whether everybody in the program's cgroup may be ended with it, so that the cgroup can be killed as a whole. */
+/** Whether all processes in the program's cgroup may be ended with it, so that the cgroup can be killed as a whole. */
 export function isAllOurs(program: ProgramIdentity): boolean {
   const isNever = neverOf(program, withAncestors())
   return inCgroup(program).every((osPid) => {
@@ -99,9 +99,9 @@ export function isAllOurs(program: ProgramIdentity): boolean {
 }
 
 /**
- * Who is no member whatever speaks for it: the keeper and those above it; one with the program's PID but another start
- * time; and whom the keeper itself forked beside the program. That is another program, or something that the keeper runs
- * for a moment while it stands in a leaf. (Only PID 1 is given the children of others.)
+ * Processes that are never members: the keeper and its ancestors; one with the program's PID but another start time; and other
+ * children of the keeper, which are other programs, or helpers that ran while the keeper was in a leaf. (Only PID 1 adopts
+ * children of others.)
  */
 function neverOf(
   program: ProgramIdentity,
@@ -114,7 +114,7 @@ function neverOf(
   }
 }
 
-/** A path that is no leaf was not made by a keeper, and proves nothing. */
+/** A path that is not a leaf was not made by a keeper, and proves nothing. */
 function inCgroup({ cgroup }: ProgramIdentity): number[] {
   return cgroup !== null && isLeaf(cgroup) ? cgroupMembers(cgroup) : []
 }
@@ -139,7 +139,7 @@ function* inGroupOrSession(
   }
 }
 
-/** A child is never older than its parent: else the parent's PID came round again while the table was read. */
+/** A child is never older than its parent: else the parent's PID was reused during the scan. */
 function isNotOlder(child: ProcStat, parent: ProcStat): boolean {
   return Number(child.startTime) >= Number(parent.startTime)
 }
@@ -157,7 +157,7 @@ function topMostFirst(members: readonly Member[]): Member[] {
   const parents = new Map(members.map(({ osPid, ppid }) => [osPid, ppid]))
   const depthOf = ({ osPid }: Member): number => {
     let depth = 0
-    // The table was read over a while: its links might even form a circle.
+    // The scan took a while: its links might even form a cycle.
     for (let at = parents.get(osPid); at !== undefined && depth <= members.length; at = parents.get(at))
       depth++
     return depth

@@ -4,21 +4,21 @@ import { codeOf } from '../../base/error-text.ts'
 import { isGone } from '../../os/proc-files.ts'
 import { cgroupMembers, numberIn, readCgroup, removeCgroup, removeIfEmpty } from './cgroup-files.ts'
 
-/** Who is born while the others are moved is moved in the next round; a tree that has just begun is small. */
+/** Rounds of moves: processes that start during one are moved in the next; a new tree is small. */
 const MOVE_ROUNDS = 5
 
 /** Where the memory of one leaf is counted. */
 export interface LeafMemory {
   readonly leaf: string
-  /** Its group in the v1 hierarchy, if there is one: it is made for those alone that have a limit. */
+  /** Its group in the v1 hierarchy, which is made only for leaves with a limit. */
   readonly groupV1: string | null
-  /** What the keeper itself had used in the leaf before it was taken. */
+  /** The keeper's own usage in the leaf before it was taken. */
   readonly keepersBytes: number
 }
 
 /**
  * Limits the memory of a leaf: by the leaf itself where it has the controller, else by a group of the same name in the
- * v1 hierarchy, into which its members are moved. False where neither can be had.
+ * v1 hierarchy, into which its members are moved. False if neither is available.
  */
 export function limitMemory(
   { leaf, groupV1, keepersBytes }: LeafMemory,
@@ -52,7 +52,7 @@ export function peakMemory({ leaf, groupV1, keepersBytes }: LeafMemory): number 
   return v1 === null ? null : Number(v1)
 }
 
-/** How many of its processes the kernel has killed for want of memory. */
+/** How many of its processes the OOM killer has ended. */
 export function memoryKills({ leaf, groupV1 }: LeafMemory): number {
   const v2 = readCgroup(join(leaf, 'memory.events'))
   if (v2 !== null) return numberIn(v2, 'oom_kill') ?? 0
@@ -81,7 +81,7 @@ function move(group: string, osPid: number): void {
   try {
     set(group, 'cgroup.procs', osPid)
   } catch (error) {
-    // It has ended meanwhile.
+    // It has ended in the meantime.
     if (!isGone(error)) throw error
   }
 }

@@ -4,17 +4,17 @@ import { readProc, whereReadable } from '../../os/proc-files.ts'
 import { type ProcStat, statOf } from '../../os/stat.ts'
 import { markersOf } from './markers.ts'
 
-/** Passes that are tried until one is whole, and looks at newborns in each; a look takes microseconds. */
+/** The passes until one is complete, and the checks for new processes in each; a check takes microseconds. */
 const PASSES = 3
 const NEWBORN_LOOKS = 200
 
-/** Numbers that the system hands out during one look. More means that it has begun from the start again. */
+/** PIDs that the system assigns during one pass. More means that numbering has wrapped around. */
 const MAX_NEWBORNS = 10_000
 
 /**
- * All OS processes of one moment, which every question about that moment can share. It is read in one pass over /proc,
- * and then, until there are no more, by the numbers that the system has handed out meanwhile: who is born during the pass,
- * while its parent ends, is not overlooked.
+ * A snapshot of all OS processes, shared by every question about that moment. It is read in one pass over /proc, and then by the
+ * PIDs that the system has assigned in the meantime, until there are no more: a process that starts during the pass, while its
+ * parent ends, is not missed.
  */
 export class ProcTable {
   readonly #processes = new Map<number, ProcStat>()
@@ -23,7 +23,7 @@ export class ProcTable {
   #isWhole = true
   #selfAndAncestors: ReadonlySet<number> | undefined
 
-  /** With the markers of all that started then or later, in clock ticks since boot; others are read when asked for. */
+  /** Reads the markers of processes that started at this time (clock ticks since boot) or later; others on demand. */
   static read(markersSince: number): ProcTable {
     for (let pass = 1; ; pass++) {
       const table = new ProcTable()
@@ -32,7 +32,7 @@ export class ProcTable {
     }
   }
 
-  /** Of processes that are known already. */
+  /** Of known processes. */
   static of(processes: Iterable<readonly [number, ProcStat]>): ProcTable {
     const table = new ProcTable()
     for (const [osPid, stat] of processes) table.#add(osPid, stat)
@@ -45,7 +45,7 @@ export class ProcTable {
     return this.#processes
   }
 
-  /** False: one may be missing, or its marker, because everything went too fast. */
+  /** False: a process or its marker may be missing, because too much changed during the scan. */
   get isWhole(): boolean {
     return this.#isWhole
   }
@@ -68,13 +68,13 @@ export class ProcTable {
     return this.#markersOf.get(osPid) ?? []
   }
 
-  /** True when nobody can have been overlooked. */
+  /** True if no process can have been missed. */
   #readPass(markersSince: number): boolean {
     const read = (osPid: number) => {
       const stat = whereReadable(() => statOf(osPid), null)
       if (stat === null) return
       this.#add(osPid, stat)
-      // Right now: a moment later it may have ended, and who came from it may be too young to be in the table.
+      // At once: a moment later it may have ended, and its child may be too young to be in the table.
       if (Number(stat.startTime) >= markersSince) this.#readMarkers(osPid)
     }
     let last = lastNumber()
@@ -106,7 +106,7 @@ export class ProcTable {
 
 let pending: { since: number; table: Promise<ProcTable> } | null = null
 
-/** A look taken after this was called. All who call in one turn of the loop share it, so that many cost as much as one. */
+/** A scan that is made after this call. All calls in one turn of the event loop share it. */
 export function nextTable(markersSince: number): Promise<ProcTable> {
   if (pending !== null) {
     pending.since = Math.min(pending.since, markersSince)
@@ -124,13 +124,13 @@ export function nextTable(markersSince: number): Promise<ProcTable> {
   return asked.table
 }
 
-/** The PID or thread number that was handed out last, the final field of `0.20 0.18 0.12 1/80 11206`. */
+/** The last assigned PID or thread id, the final field of `0.20 0.18 0.12 1/80 11206`. */
 function lastNumber(): number {
   const last = Number(readProc('/proc/loadavg')?.trim().split(' ').at(-1))
   return Number.isNaN(last) ? 0 : last
 }
 
-/** Threads have such numbers too, and can be looked up by them. */
+/** Threads have such numbers, too, and can be looked up by them. */
 function isProcess(osPid: number): boolean {
   const status = whereReadable(() => readProc(`/proc/${osPid}/status`), null)
   return status?.includes(`\nTgid:\t${osPid}\n`) === true

@@ -1,13 +1,13 @@
 import { whoIs } from '../../os/identity.ts'
 import { isForbidden } from '../../os/proc-files.ts'
 import { signalExact } from '../../os/signal.ts'
-import type { ProgramIdentity } from '../protocol/messages.ts'
+import type { ProgramIdentity } from '../protocol/program-state.ts'
 import { markersSince, membersOf } from './members.ts'
 import { ProcTable } from './proc-table.ts'
 
 /**
- * Signals all of a program's process group, one by one, each by its own identity: a group's number alone proves nothing.
- * With the marker, what is left of the group is found also when its leader is gone.
+ * Signals all members of a program's process group one by one, each by its own identity: a group's number alone proves nothing.
+ * By the marker, the rest of the group is found even after its leader is gone.
  */
 export function signalGroup(
   program: ProgramIdentity,
@@ -30,7 +30,7 @@ export function signalGroup(
       forbidden = error
     }
   }
-  // One that runs as another user is passed over, as the system does with a group; unless the group has no other member.
+  // A process of another user is skipped, as kill(2) does for a group, unless it is the only member.
   if (sent === 0 && forbidden !== undefined) throw forbidden
   return sent > 0 ? 'sent' : 'ended'
 }

@@ -1,12 +1,12 @@
-import type { ProgramIdentity } from '../protocol/messages.ts'
+import type { ProgramIdentity } from '../protocol/program-state.ts'
 import { type Member, markersSince, membersOf } from './members.ts'
 import { nextTable } from './proc-table.ts'
 
-/** Looks that found nobody prove it: two that were whole, or, where births never cease, so many that were not. */
+/** Scans without a member that prove a tree empty: two complete ones, or this many incomplete ones while processes keep starting. */
 const WHOLE_LOOKS = 2
 const EMPTY_LOOKS = 20
 
-/** A tree that is looked at again and again: who was found once stays known for as long as it lives. */
+/** A tree that is scanned again and again: a member that was found once stays known for as long as it lives. */
 export class TreeLook {
   readonly #program: ProgramIdentity
   readonly #marker: string
@@ -17,19 +17,19 @@ export class TreeLook {
     this.#marker = marker
   }
 
-  /** Who lived at the last look; children before parents. */
+  /** The members that lived at the last scan; children before parents. */
   get members(): readonly Member[] {
     return this.#members
   }
 
-  /** Answers whether nobody can have been overlooked. */
+  /** True if no member can have been missed. */
   async again(): Promise<boolean> {
     const table = await nextTable(markersSince(this.#program))
     this.#members = membersOf(this.#program, this.#marker, { known: this.#members, table })
     return table.isWhole
   }
 
-  /** Whether several looks, one after the other, find nobody. */
+  /** Whether several scans in a row find no member. */
   async isGone(): Promise<boolean> {
     let wholeLooks = 0
     for (let look = 0; look < EMPTY_LOOKS && wholeLooks < WHOLE_LOOKS; look++) {
@@ -39,7 +39,7 @@ export class TreeLook {
     return true
   }
 
-  /** Whether whoever has the program's PID carries its marker, though its start time may say otherwise. */
+  /** Whether the process with the program's PID carries its marker, although its start time may differ. */
   async isProgramMarked(): Promise<boolean> {
     return (await nextTable(0)).hasMarker(this.#program.osPid, this.#marker)
   }

@@ -2,11 +2,11 @@ import { isAlive } from '../../os/identity.ts'
 import { isForbidden } from '../../os/proc-files.ts'
 import { signalExact } from '../../os/signal.ts'
 import { statOf } from '../../os/stat.ts'
-import type { ProgramIdentity } from '../protocol/messages.ts'
+import type { ProgramIdentity } from '../protocol/program-state.ts'
 import { isLeaf, killCgroup } from './cgroup-files.ts'
 import { isAllOurs, type Member } from './members.ts'
 
-/** The signals that one tree is sent, and what became of them. */
+/** Sends signals to one tree, and records their effect. */
 export class TreeSignals {
   readonly #program: ProgramIdentity
   #onFirst: (() => void) | undefined
@@ -15,19 +15,19 @@ export class TreeSignals {
   #isAsked = false
   #isForced = false
 
-  /** `onFirst` is called with the first that reaches anybody, if the program lived right before it. */
+  /** `onFirst` is called with the first signal that reaches a process, if the program lived right before it. */
   constructor(program: ProgramIdentity, onFirst: (() => void) | undefined) {
     this.#program = program
     this.#onFirst = onFirst
   }
 
-  /** What was done to them; null if no signal reached anybody. */
+  /** The strongest effect so far; null if no signal reached a process. */
   get done(): 'asked' | 'forced' | null {
     if (this.#isForced) return 'forced'
     return this.#isAsked ? 'asked' : null
   }
 
-  /** Each is asked once with one signal, until that is another. */
+  /** Sends each process a signal once, until the signal changes. */
   ask(members: readonly Member[], signal: string): void {
     for (const member of members) {
       const key = `${signal} ${keyOf(member)}`
@@ -40,14 +40,14 @@ export class TreeSignals {
   }
 
   /**
-   * One that is stopped acts on no signal but SIGKILL until it goes on. To be asked for again and again: who was told to stop
-   * just before stands still a moment later only.
+   * Resumes stopped processes, because they act on no signal but SIGKILL until then. Called repeatedly: a process that was just
+   * told to stop stops a moment later.
    */
   goOn(members: readonly Member[]): void {
     for (const member of members) if (statOf(member.osPid)?.state === 'T') this.#send(member, 'SIGCONT')
   }
 
-  /** Each is stopped once. False when all were already. */
+  /** Stops each process once. False if all were stopped already. */
   stop(members: readonly Member[]): boolean {
     const running = members.filter((member) => !this.#stopped.has(keyOf(member)))
     for (const member of running) {
@@ -57,7 +57,7 @@ export class TreeSignals {
     return running.length > 0
   }
 
-  /** First all that are in the cgroup, with those that they are just giving birth to. */
+  /** Kills all processes in the cgroup first, including forks in progress. */
   kill(members: readonly Member[]): void {
     this.killCgroup()
     for (const member of members) if (this.#send(member, 'SIGKILL')) this.#isForced = true
@@ -73,13 +73,13 @@ export class TreeSignals {
     try {
       return this.#tellFirst(() => signalExact(osPid, startTime, signal))
     } catch (error) {
-      // It runs as another user, by sudo perhaps. It is still there, and is named as a survivor.
+      // It runs as another user, through sudo perhaps. It lives on, and is named as a survivor.
       if (isForbidden(error)) return false
       throw error
     }
   }
 
-  /** A signal that reached nobody is none. Its exit can't have been heard of when this is told: that takes another turn. */
+  /** A signal that reached no process does not count. The exit event comes in a later turn than this call. */
   #tellFirst(send: () => boolean): boolean {
     const tell = this.#onFirst
     const { osPid, startTime } = this.#program

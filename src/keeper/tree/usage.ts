@@ -1,27 +1,27 @@
 import { isForbidden, readProc } from '../../os/proc-files.ts'
 import { cpuTicksOf } from '../../os/stat.ts'
-import type { ProgramIdentity, Usage } from '../protocol/messages.ts'
+import type { ProgramIdentity, Usage } from '../protocol/program-state.ts'
 import { membersOf } from './members.ts'
 import type { ProcTable } from './proc-table.ts'
 
-/** Linux counts processes' time in hundredths of a second, whatever its own clock does. */
+/** Linux reports process time in hundredths of a second, independent of the kernel's own tick. */
 const MS_PER_TICK = 10
 
-/** Where the system itself keeps count of a tree; see Cgroups. */
+/** The system's own counters of a tree; see Cgroups. */
 export interface TreeCounters {
   cpuMs(path: string): number | null
   peakMemory(path: string): number | null
 }
 
-/** What a cgroup has counted; null each where it does not. */
+/** The counters of a cgroup; null for those it does not have. */
 export interface Counted {
   readonly cpuMs: number | null
   readonly peakMemoryBytes: number | null
 }
 
 /**
- * What a program's tree has used so far: exactly, as far as a cgroup counts it, and otherwise as seen in those who live
- * now. The peak is what was certainly reached: all of the tree together now, or one member at its highest.
+ * The usage of a program's tree so far: exact where a cgroup counts it, otherwise summed over the living processes. The peak is a
+ * lower bound: the current sum, or the highest peak of one member.
  */
 export function usageOf(
   program: ProgramIdentity,
@@ -33,14 +33,14 @@ export function usageOf(
   return withCounted(sampleOf(members.map(({ osPid }) => osPid)), countedOf(program, counters))
 }
 
-/** What is seen of some OS processes now, and of the children that they have reaped. */
+/** The usage of some OS processes now, and of the children that they have reaped. */
 export function sampleOf(osPids: readonly number[]): Usage {
   const seen = osPids.map(usageOfMember)
   const nothing = seen.length === 0
   const memory = total(seen.map(({ rss }) => rss))
   return {
     cpuMs: nothing ? null : total(seen.map(({ cpuMs }) => cpuMs)),
-    // Who has ended and is not yet reaped has none to be seen.
+    // A zombie has no memory to read.
     peakMemoryBytes: Math.max(memory, ...seen.map(({ highest }) => highest)) || null,
     memoryBytes: memory || null,
     readBytes: sumOrNull(seen.map(({ read }) => read)),
@@ -54,7 +54,7 @@ export function countedOf({ cgroup }: ProgramIdentity, counters: TreeCounters | 
   return { cpuMs: counters.cpuMs(cgroup), peakMemoryBytes: counters.peakMemory(cgroup) }
 }
 
-/** What was counted takes the place of what was seen. Exact is only what has nothing of the latter left. */
+/** Counters replace samples. The result is exact only if no sample is left in it. */
 export function withCounted(seen: Usage | null, { cpuMs, peakMemoryBytes }: Counted): Usage {
   const usage = {
     cpuMs: cpuMs ?? seen?.cpuMs ?? null,
@@ -71,7 +71,7 @@ export function withCounted(seen: Usage | null, { cpuMs, peakMemoryBytes }: Coun
   return { ...usage, sampled: !isExact }
 }
 
-/** Of two looks at one tree: nothing that was used once is used less later. What is in use now is of one look alone. */
+/** Merges two samples of one tree: usage never shrinks. The memory in use is that of one sample alone. */
 export function joined(earlier: Usage | null, { memoryBytes: _, ...later }: Usage): Usage {
   if (earlier === null) return later
   return {
@@ -83,7 +83,7 @@ export function joined(earlier: Usage | null, { memoryBytes: _, ...later }: Usag
   }
 }
 
-/** The memory that the whole tree has in use now. Pages that several share are counted once for each. */
+/** The memory in use by the whole tree. Shared pages count once for each process. */
 export function memoryOf(program: ProgramIdentity, marker: string | null, table?: ProcTable): number {
   const members = membersOf(program, marker, table === undefined ? {} : { table })
   return total(members.map(({ osPid }) => memoryIn(statusOf(osPid), 'VmRSS')))
@@ -113,7 +113,7 @@ function statusOf(osPid: number): string | null {
   return readProc(`/proc/${osPid}/status`)
 }
 
-/** Only one's own processes tell. */
+/** Readable only for processes of the same user. */
 function ioOf(osPid: number): string | null {
   try {
     return readProc(`/proc/${osPid}/io`)
@@ -123,7 +123,7 @@ function ioOf(osPid: number): string | null {
   }
 }
 
-/** `VmRSS:     1234 kB`; one that is just ending has none. */
+/** `VmRSS:     1234 kB`; a process that is exiting has none. */
 function memoryIn(status: string | null, key: string): number {
   return (numberAfter(status, key) ?? 0) * 1024
 }

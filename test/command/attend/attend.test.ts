@@ -13,7 +13,7 @@ import { LogWriter } from '../output/log-writer.ts'
 
 const PID = 'p_000000000001'
 
-/** A command that somebody attends to, with time that the test moves; what is written of it. */
+/** An observed command, with a clock that the test moves, and the events that are written for it. */
 function attended(
   spec: object,
   refuse: () => boolean | ReeveError = () => false,
@@ -55,7 +55,8 @@ function attended(
     },
   } as unknown as Kernel
   const attendance = attend({ record } as unknown as Work, kernel, {
-    ...{ output: join(folder, 'output'), cursors: new Cursors(join(folder, 'cursors')) },
+    output: join(folder, 'output'),
+    cursors: new Cursors(join(folder, 'cursors')),
     surroundings: async () => ({ shell: '/bin/sh', cwd: folder, env: {} }),
     follow: (told) => {
       grew = told
@@ -68,7 +69,7 @@ function attended(
   return { log, clock, written, troubles, attendance, timers: () => set, grew: () => grew() }
 }
 
-test('a heartbeat is told at most as often as was asked for, and only with new output', async () => {
+test('a heartbeat is sent at most once per interval, and only with new output', async () => {
   const { log, clock, written, timers } = attended({ run: 'x', heartbeatMs: 60_000 })
   // A timer is set each time after it has looked.
   const looked = (times: number) => expect.poll(timers).toBe(times + 1)
@@ -102,7 +103,7 @@ test('a heartbeat goes on after a disk that failed for a while', async () => {
   await expect.poll(() => written).toEqual([{ type: 'beat', outputBytes: 4, newBytes: 4 }])
 })
 
-test('a line that was held back is told when its window is over, though nothing more is printed', async () => {
+test('a held line is reported when its window is over, even if nothing more is printed', async () => {
   const { log, clock, written, timers, grew } = attended({ run: 'x', watch: [{ text: 'ERROR' }] })
   const lines = () => written.map((intent) => (intent as { match?: { lines: string[] } }).match?.lines)
   log.write('ERROR 1\n')
@@ -134,7 +135,7 @@ test('what was seen while the store was away is written when it is back', async 
   expect(written).toMatchObject([{ type: 'match', match: { lines: ['ERR one'], offset: 0, end: 7 } }])
 })
 
-test('what a store can never hold is not asked of it for ever, and is said at the end', async () => {
+test('a notice that the store can never hold is not retried for ever, and is counted at the end', async () => {
   const { log, troubles, attendance } = attended(
     { run: 'x', watch: [{ text: 'ERR' }] },
     () => new ReeveError('invalid_input', 'It cannot hold this.', 'Look at it.'),
@@ -144,13 +145,13 @@ test('what a store can never hold is not asked of it for ever, and is said at th
   expect(troubles).toHaveLength(1)
 })
 
-test('whoever asks for nothing is not attended to', () => {
+test('a command without watches, readiness or heartbeat is not observed', () => {
   expect(attended({ run: 'x' }).attendance).toBeNull()
 })
 
 const READY = { run: 'x', ready: { log: 'ready', timeoutMs: 1_000 } }
 
-test('whoever comes when the time is up looks first: a line that came in time is readiness, one that did not is none', async () => {
+test('a daemon that starts after the readiness timeout scans first: only a line that came in time counts', async () => {
   for (const [after, timeoutMs] of [
     [500, null],
     [1_500, 1_000],
@@ -166,13 +167,13 @@ test('whoever comes when the time is up looks first: a line that came in time is
   }
 })
 
-test('whoever comes when the time is up tries once before it says no', async () => {
+test('a daemon that starts after the readiness timeout tries once before it gives up', async () => {
   const ready = { command: 'true', timeoutMs: 1 }
   const { written } = attended({ run: 'x', ready }, undefined, (_, clock) => clock.advance(60_000))
   await expect.poll(() => written).toMatchObject([{ type: 'settle_readiness', timeoutMs: null }])
 })
 
-test('a log without the line is read to its end before it is said that it was not ready', async () => {
+test('a log without the line is scanned to its end before a readiness timeout is reported', async () => {
   const { written, clock } = attended(READY, undefined, (log, clock) => {
     log.write('nothing\n'.repeat(100_000))
     clock.advance(60_000)
@@ -191,7 +192,7 @@ test('the last words are seen without a newline, and are readiness', async () =>
   expect(written).toMatchObject([{ type: 'settle_readiness', timeoutMs: null }])
 })
 
-test('a log that cannot be read is given up some time after the end, and what was not looked at is said', async () => {
+test('an unreadable log is given up some time after the end, and the missed bytes are reported', async () => {
   const watch = [{ text: 'ERR', name: 'errors' }, { text: 'fine' }]
   const { log, clock, written, troubles, attendance } = attended({ run: 'x', watch })
   log.write('ERR one\n')

@@ -52,7 +52,7 @@ function scanned(
 const line = fc.constantFrom('ERR 1', 'fine', '', 'an ERR é', '\u001b[31mE\u001b[0mRR', 'ER', 'R')
 const logs = fc.tuple(fc.array(line, { maxLength: 12 }), fc.boolean())
 
-test('each line that fits is told once, however the log is cut into pieces, and whoever dies in between', () => {
+test('each matching line is reported once, for any pieces of the log, and across restarts', () => {
   fc.assert(
     fc.property(
       logs,
@@ -71,7 +71,7 @@ test('each line that fits is told once, however the log is cut into pieces, and 
   )
 })
 
-test('a line that is not finished is told when it is, and not before', () => {
+test('an unfinished line is reported when it is finished, and not before', () => {
   const watch = new Watch(SPEC, undefined, ALL)
   const scan = new LineScan([watch.needle])
   const see = (offset: number, text: string) => {
@@ -101,7 +101,7 @@ test('what was held back is looked at again by a successor, and counted into its
   expect(successor.sees(seen(12), 16, 15_000)).toMatchObject({ match: { heldBack: 2, offset: 12 } })
 })
 
-test('what was held back is told when its window is over, though nothing comes after it, and once', () => {
+test('held lines are reported once when their window is over, even if nothing more is printed', () => {
   const watch = new Watch(SPEC, undefined, FLOOD_LIMITS)
   const seen = (offset: number) => [{ offset, end: offset + 4, text: `ERR ${offset}` }]
   expect(watch.sees(seen(0), 4, 1_000)).toMatchObject({ match: { lines: ['ERR 0'] } })
@@ -136,7 +136,7 @@ test('a watch whose clock is set back tells what it holds after one window', () 
   expect(watch.meetsGap({ from: 20, to: 30 }, 1_000)).toMatchObject({ type: 'match' })
 })
 
-test('a gap is said at once, or with the next match if one was told just before', () => {
+test('a gap is reported at once, or with the next match if one was reported just before', () => {
   const watch = new Watch(SPEC, undefined, FLOOD_LIMITS)
   expect(watch.meetsGap({ from: 0, to: 100 }, 0)).toMatchObject({
     match: { offset: 0, end: 100, lines: [], missed: { from: 0, to: 100 } },
@@ -149,7 +149,7 @@ test('a gap is said at once, or with the next match if one was told just before'
   expect(watch.held).toBe(1)
 })
 
-test('a gap that was not told is looked at again by a successor, and known at the end', () => {
+test('an unreported gap is scanned again by the next daemon, and known at the end', () => {
   const watch = new Watch(SPEC, undefined, FLOOD_LIMITS)
   expect(watch.meetsGap({ from: 0, to: 100 }, 0)).not.toBeNull()
   expect([watch.safeTo, watch.missed]).toEqual([100, null])

@@ -7,7 +7,7 @@ import { tempFolder } from '../../temp-folder.ts'
 const WEB = 'p_aaaaaaaaaaaa'
 const BUILD = 'p_bbbbbbbbbbbb'
 
-test('a cursor is kept per process and session, and outlives whoever set it', async () => {
+test('a cursor is kept per process and session, and outlives the daemon that set it', async () => {
   const folder = join(tempFolder(), 'cursors')
   const cursors = new Cursors(folder)
   expect(await cursors.get(WEB, 'anna')).toBe(null)

@@ -7,7 +7,7 @@ import { type Followed, followOutput } from '../../../src/command/output/follow.
 import { tempFolder } from '../../temp-folder.ts'
 import { countingBytes, LogWriter, seeded } from './log-writer.ts'
 
-/** Nudges whoever waits, and remembers none: as lossy as a real one. */
+/** Nudges the current waiter, and remembers none: as lossy as a real nudge. */
 class Nudges {
   #waiting: (() => void)[] = []
   asked = 0
@@ -42,7 +42,7 @@ test('a process that has ended is followed to its end, and no further', async ()
   expect((await collect(followOutput(folder, options))).text).toBe('of it')
 })
 
-test('what is written while nobody waits is not missed', async () => {
+test('output that is written before the wait begins is not missed', async () => {
   const log = new LogWriter(tempFolder()).write('one')
   const nudges = new Nudges()
   let final: number | null = null
@@ -94,7 +94,7 @@ test('a follower that is aborted while it waits ends at once, and leaves nothing
   expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
-test('a nudge that fails is told to the consumer', async () => {
+test('a failing nudge rejects for the consumer', async () => {
   const { folder } = new LogWriter(tempFolder())
   const wake = () => Promise.reject(new Error('the keeper is gone'))
   const following = followOutput(folder, { from: 0, signal: never, wake, ended: running })

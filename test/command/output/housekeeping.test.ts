@@ -58,7 +58,7 @@ test('the log of one that has not ended stays, however large', async () => {
   expect(readdirSync(output)).toEqual([LIVE])
 })
 
-test('below the cap nobody is asked and nothing is dropped', async () => {
+test('below the cap no process is looked up and nothing is dropped', async () => {
   const output = threeLogs()
   const finished = () => Promise.reject(new Error('asked'))
   expect(await pruneOutput(output, { totalBytes: 200_000, finished })).toMatchObject({ dropped: [] })

@@ -173,7 +173,7 @@ test('one stream of a log that does not keep them apart is refused', async () =>
   })
 })
 
-test('a page holds 4 MiB at most, and says how to go on on the side it was cut', async () => {
+test('a page holds 4 MiB at most, and has a cursor on the side where it was cut', async () => {
   const line = `${'x'.repeat(65_000)}\n`
   const { folder } = new LogWriter(tempFolder()).write(line.repeat(100))
   const first = await readLines(folder, ALL)

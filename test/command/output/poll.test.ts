@@ -41,7 +41,7 @@ test('a poll is limited in characters, and the cursor goes on between two of the
   })
 })
 
-test('a limit that is just reached says that there is no more', async () => {
+test('a text that just fits the limit has no more', async () => {
   const { folder } = new LogWriter(tempFolder()).write('abc')
   expect(await readSince(folder, 0, { ...POLL, maxChars: 3 })).toMatchObject({ text: 'abc', more: false })
 })

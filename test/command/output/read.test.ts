@@ -53,7 +53,7 @@ test('files that are no segments are not taken for any', async () => {
   expect(await layoutOf(folder)).toMatchObject({ end: 3, segments: [{ offset: 0, size: 3 }] })
 })
 
-test('a read gives at most as many bytes as asked, and says where to go on', async () => {
+test('a read returns at most the requested bytes, and the next offset', async () => {
   const { folder } = new LogWriter(tempFolder()).write('hello world')
   const chunk = await readRange(folder, 6, 3)
   expect(chunk).toEqual({ offset: 6, bytes: Buffer.from('wor'), next: 9, gap: null, end: 11 })

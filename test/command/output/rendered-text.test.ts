@@ -47,7 +47,7 @@ test('a sequence or a character that is not finished waits, and is dropped at th
   expect(screen.text).toBe('ab')
 })
 
-test('plain text is shown as it is, whatever it is cut into, and never more than was asked for', () => {
+test('plain text is shown as it is, for any cuts, up to the requested size', () => {
   const text = fc.string({ unit: 'grapheme' }).map((one) => one.replaceAll(/\p{Cc}/gu, '\n'))
   fc.assert(
     fc.property(text, fc.integer({ min: 10, max: 40 }), (printed, most) => {
@@ -66,7 +66,7 @@ test('plain text is shown as it is, whatever it is cut into, and never more than
   )
 })
 
-test('whatever is printed over what, it is what a terminal shows', async () => {
+test('overprinted text is rendered as a terminal shows it', async () => {
   const words = fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' ', '0', 'é'), maxLength: 6 })
   const moves = fc.constantFrom(
     ...[
@@ -82,7 +82,15 @@ test('whatever is printed over what, it is what a terminal shows', async () => {
       '\x1b[D',
       '\x1b[2D',
     ],
-    ...['\x1b[G', '\x1b[5G', '\x1b[A', '\x1b[2A', '\x1b[F', '\x1b[P', '\x1b[2P', '\x1b[2@', '\x1b[2X'],
+    '\x1b[G',
+    '\x1b[5G',
+    '\x1b[A',
+    '\x1b[2A',
+    '\x1b[F',
+    '\x1b[P',
+    '\x1b[2P',
+    '\x1b[2@',
+    '\x1b[2X',
     ...['\x1b[J', '\x1b[0J', '\x1b[31m', '\x1b[?25l', '\x1b]0;title\x07', '\x1b(B', '\x07'],
   )
   await fc.assert(
@@ -154,7 +162,12 @@ test('a secret that is put together by printing over other text is masked, too',
   const { folder } = new LogWriter(tempFolder()).write('xxxxxxx-horse-battery\rcorrect\n')
   const poll = await readSince(folder, 0, { maxChars: 200, ansi: 'render', ended: true, masking })
   const log = await readLines(folder, {
-    ...{ from: 'start', offset: 0, limit: 10, ansi: 'render', ended: true, masking },
+    from: 'start',
+    offset: 0,
+    limit: 10,
+    ansi: 'render',
+    ended: true,
+    masking,
   })
   for (const text of [poll.text, log.lines[0]?.text]) {
     expect(text).not.toContain('correct-horse')
@@ -185,8 +198,23 @@ test('a last line that the cursor came back to keeps what was printed there befo
 test('wherever output is cut into pages, each page shows all that its bytes print', () => {
   const word = fc.string({ unit: fc.constantFrom(...'abcdefgh'), minLength: 1, maxLength: 12, size: 'max' })
   const move = fc.constantFrom(
-    ...['\r', '\b', '\x1b[3B', '\x1b[C', '\x1b[12C', '\x1b[D', '\x1b[E', '\x1b[F', '\x1b[G'],
-    ...['\x1b[K', '\x1b[2K', '\x1b[J', '\x1b[2J', '\x1b[H', '\x1b[2P', '\x1b[3@', '\x1b[2X'],
+    '\r',
+    '\b',
+    '\x1b[3B',
+    '\x1b[C',
+    '\x1b[12C',
+    '\x1b[D',
+    '\x1b[E',
+    '\x1b[F',
+    '\x1b[G',
+    '\x1b[K',
+    '\x1b[2K',
+    '\x1b[J',
+    '\x1b[2J',
+    '\x1b[H',
+    '\x1b[2P',
+    '\x1b[3@',
+    '\x1b[2X',
   )
   const output = fc.array(
     fc.oneof(

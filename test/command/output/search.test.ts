@@ -71,7 +71,7 @@ test('matches beyond the limit are counted, and the next search goes on with the
   expect(second).toMatchObject({ total: 6, next: null })
 })
 
-test('counting stops at its ceiling, and says so', async () => {
+test('counting stops at its limit, and reports that', async () => {
   const { folder } = new LogWriter(tempFolder()).write('x\n'.repeat(MAX_COUNTED + 5))
   expect(await searchLines(folder, { text: 'x', limit: 1 })).toMatchObject({
     total: MAX_COUNTED,
@@ -88,7 +88,7 @@ test('a search names the gaps it could not look into', async () => {
   expect(matches.map(({ text }) => Number(text))).toEqual([0, 1, 8, 9, 10, 11, 12])
 })
 
-test('a line too long to be searched as a whole is told of', async () => {
+test('a line that is too long to be searched as a whole is reported', async () => {
   const { folder } = new LogWriter(tempFolder()).write(`${'a'.repeat(70_000)}x\nx\n`)
   expect(await searchLines(folder, { text: 'x', limit: 5 })).toMatchObject({ total: 1, cutLines: 1 })
 })

@@ -5,7 +5,7 @@ import { cutText, MAX_ESCAPE_BYTES, stripAnsi, TextStream } from '../../../src/c
 const ALL = { maxChars: Number.POSITIVE_INFINITY, ansi: 'keep', final: true } as const
 
 describe('cutting a text', () => {
-  test('never splits a character, and says where it stopped', () => {
+  test('never splits a character, and returns where it stopped', () => {
     const bytes = Buffer.from('aé漢😀z')
     const cuts = [0, 1, 2, 3, 4, 5, 6].map((maxChars) => cutText(bytes, { ...ALL, maxChars }))
     expect(cuts.map(({ text }) => text)).toEqual(['', 'a', 'aé', 'aé漢', 'aé漢😀', 'aé漢😀z', 'aé漢😀z'])

@@ -5,7 +5,7 @@ import { offsetAt, timeOf } from '../../../src/command/output/times.ts'
 import { tempFolder } from '../../temp-folder.ts'
 import { LogWriter } from './log-writer.ts'
 
-test('a byte came when the last entry before it says', async () => {
+test('the time of a byte is that of the last entry before it', async () => {
   const log = new LogWriter(tempFolder()).note('time', 1000, 0).note('time', 2000, 50).note('time', 3000, 90)
   const times = await Promise.all([0, 49, 50, 89, 90, 5000].map((offset) => timeOf(log.folder, offset)))
   expect(times).toEqual([1000, 1000, 2000, 2000, 3000, 3000])

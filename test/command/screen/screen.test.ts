@@ -96,7 +96,7 @@ test('a line that is just full leaves the cursor on its last column', async () =
   expect(cursor).toEqual({ row: 0, column: 19 })
 })
 
-test('the title is told, once there is one', async () => {
+test('the title is shown once there is one', async () => {
   const log = new LogWriter(tempFolder()).write('x')
   expect(await show(log)).not.toHaveProperty('title')
   expect((await show(log.write('\x1b]0;make: building\x07'))).title).toBe('make: building')
@@ -144,7 +144,7 @@ test('a character and a sequence that are split over two looks are each one', as
   expect((await screens.show(PID, log.folder, SIZE)).lines[0]).toBe('é        漢')
 })
 
-test('a screen after a gap says what it never saw, and knows the mode from before', async () => {
+test('a screen after a gap reports the missing bytes, and keeps the mode from before', async () => {
   const log = new LogWriter(tempFolder(), { headBytes: 16, segmentBytes: 16, tailBytes: 32 })
   log.write('\x1b[?1049h\x1b[2J\x1b[1').write('x'.repeat(48)).write('\x1b[2J\x1b[Hafter')
   const { truncated, alternate, lines } = await show(log)

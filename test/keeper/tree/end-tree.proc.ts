@@ -85,7 +85,7 @@ test('by the marker alone a tree that hears nothing leaves no survivor, wherever
   expect(await started.exited).toEqual({ code: null, signal: 'SIGKILL' })
 })
 
-test('who cleaned its environment is ended if it stayed in the session', async () => {
+test('a process without the marker is ended if it stayed in the session', async () => {
   using started = new TestProgram(
     `trap '' TERM; echo $$ >> "$PIDS"; env -i PIDS="$PIDS" sh -c '(echo 1; exec sleep 300) & echo $! >> "$PIDS"' ; sleep 300`,
   )
@@ -97,7 +97,7 @@ test('who cleaned its environment is ended if it stayed in the session', async (
 test('one that goes from process to process is caught', async () => {
   using hopping = new TestProgram(HOPPING)
   await until('it hops', () => (hopping.read('hops') ?? '').length > 20)
-  // SIGWINCH ends nobody.
+  // SIGWINCH ends no process.
   expect(await endTree(hopping, { signal: 'SIGWINCH', graceMs: 20 })).toEqual({ how: 'forced' })
   const hops = hopping.read('hops')!.length
   expect(hops).toBeLessThan(MAX_HOPS)
@@ -231,7 +231,7 @@ test.each([
   expect(told).toEqual([])
 })
 
-test('a program of another boot is gone, and whoever has its PID is not signalled', async () => {
+test('a program of another boot is gone, and the process with its PID is not signalled', async () => {
   using stranger = new TestProgram(POLITE)
   const [osPid] = await stranger.whenThereAre(1)
   const program = { ...stranger.program, boot: 'another' }

@@ -63,7 +63,7 @@ test('while the keeper cannot leave a used leaf, nothing is started, and then it
   ])
 })
 
-test('who waits gets the turn in order, and after each the keeper has moved on', async () => {
+test('turns are granted in order, and the keeper moves on after each', async () => {
   const { leafOf, standing } = folders()
   for (let number = 1; number <= 5; number++) allow(leafOf(number))
   await standing.enter()
@@ -76,7 +76,7 @@ test('who waits gets the turn in order, and after each the keeper has moved on',
   expect(taken).toEqual([leafOf(1), leafOf(2), leafOf(3)])
 })
 
-test('a leaf into which somebody was born untaken is given to nobody', async () => {
+test('a leaf with an unexpected process is given to no program', async () => {
   const { leafOf, used, standing } = folders()
   allow(leafOf(1))
   allow(leafOf(2))

@@ -84,7 +84,7 @@ test('one that goes from process to process, each for some milliseconds, is foun
   expect(hopping.read('hops')!.length).toBeLessThan(MAX_HOPS)
 })
 
-test('who runs for a moment beside the program is not of its tree', async () => {
+test('a helper that the keeper runs beside the program is not in its tree', async () => {
   using started = new TestProgram('echo $$ >> "$PIDS"; exec sleep 300')
   await started.whenThereAre(1)
   const beside = spawn('sleep', ['300'], { env: { ...process.env, REEVE_PROCESS: started.marker } })

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import type { ProgramIdentity } from '../../../src/keeper/protocol/messages.ts'
+import type { ProgramIdentity } from '../../../src/keeper/protocol/program-state.ts'
 import { markersIn } from '../../../src/keeper/tree/markers.ts'
 import { membersOf } from '../../../src/keeper/tree/members.ts'
 import { ProcTable } from '../../../src/keeper/tree/proc-table.ts'
 import { bootId } from '../../../src/os/boot.ts'
 import type { ProcStat } from '../../../src/os/stat.ts'
 
-/** More than the system ever hands out, so that nobody real is meant. */
+/** More than the system ever assigns, so that no real process is meant. */
 const LEADER = 9_000_000
 const [CHILD, GRANDCHILD, ESCAPED, OTHER] = [LEADER + 1, LEADER + 2, LEADER + 3, LEADER + 4]
 
@@ -51,7 +51,7 @@ test('a zombie is no member, but its group is still its own', () => {
   expect(membersOf(program, null, { table }).map(({ osPid }) => osPid)).toEqual([CHILD])
 })
 
-test('when the program is gone, its group counts only if one who is proved is in it', () => {
+test('after the program is gone, its group counts only if it has a proved member', () => {
   const table = tableOf({ [CHILD]: { ppid: 1, ...inGroup }, [GRANDCHILD]: { ppid: 1, ...inGroup } })
   expect(membersOf(program, null, { table })).toEqual([])
   const known = [{ osPid: CHILD, startTime: '5001', ppid: LEADER, name: 'x' }]
@@ -65,7 +65,7 @@ test('a child that is older than its parent is not its child', () => {
   expect(osPidsOf(membersOf(program, null, { table }))).toEqual([LEADER])
 })
 
-test('the keeper, those above it, and whom it forked beside the program are never members', () => {
+test('the keeper, its ancestors and its other children are never members', () => {
   const table = tableOf({
     [process.pid]: { ppid: process.ppid, ...inGroup },
     [process.ppid]: { ppid: 1, ...inGroup },
@@ -75,7 +75,7 @@ test('the keeper, those above it, and whom it forked beside the program are neve
   expect(osPidsOf(membersOf(program, null, { table }))).toEqual([LEADER])
 })
 
-test('on another boot nobody is a member', () => {
+test('on another boot there are no members', () => {
   const table = tableOf({ [LEADER]: inGroup })
   expect(membersOf({ ...program, boot: 'another' }, null, { table })).toEqual([])
 })

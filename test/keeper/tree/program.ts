@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ProgramIdentity } from '../../../src/keeper/protocol/messages.ts'
+import type { ProgramIdentity } from '../../../src/keeper/protocol/program-state.ts'
 import { bootId } from '../../../src/os/boot.ts'
 import { startTimeOf } from '../../../src/os/identity.ts'
 
@@ -112,8 +112,8 @@ sleep 300
 export const STUBBORN = 6
 
 /**
- * Starts itself anew in a session of its own and ends at once, over and over: who looks for it has to be quick. Each adds a
- * byte to `hops`, and after so many it ends whatever happens.
+ * Restarts itself in a session of its own and ends at once, over and over: a search for it has to be quick. Each adds a
+ * byte to `hops`, and after so many it ends in any case.
  */
 export const MAX_HOPS = 3000
 export const HOPPING = `
