@@ -1,15 +1,15 @@
-// Where Node may keep compiled code of Reeve. Node runs what lies there, so the folder is used only if nobody else can write to
-// it, or put another one in its place. Syntax and imports that an old Node knows, like the file beside it.
+// The folder in which Node caches Reeve's compiled code. Node executes that code, so the folder is used only if no other user can
+// write to it or replace it. Only syntax and imports that an old Node knows, as in reeve.mjs.
 import { chmodSync, lstatSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 
-/** The folder of the compile cache, made if it was not there; null if it cannot be trusted or made. */
+/** The folder of the compile cache, created if it is missing; null if it cannot be trusted or created. */
 export function compileCacheFolder(env = process.env) {
   const given = env.XDG_CACHE_HOME
   const caches = given !== undefined && isAbsolute(given) ? given : join(homedir(), '.cache')
   const folder = join(caches, 'reeve')
-  // Windows has no modes: a user's folders are their own there.
+  // Windows has no file modes: a user's folders are private there.
   if (process.getuid === undefined) return folder
   try {
     mkdirSync(caches, { recursive: true, mode: 0o700 })
@@ -20,12 +20,12 @@ export function compileCacheFolder(env = process.env) {
     if (uid !== process.getuid() || isWritableByOthers(mode)) return null
     return (mode & 0o077) === 0 || closeToOthers(real) ? real : null
   } catch {
-    // A read-only file system, a file in the way, no right to look: Reeve starts without a cache, only slower.
+    // A read-only file system, a file in the way, or no permission: Reeve starts without a cache, only slower.
     return null
   }
 }
 
-/** Nobody but this user and root can rename what lies in this folder, or any folder above it. */
+/** True if only this user and root can rename entries of this folder, and of every folder above it. */
 function isSafeParent(folder) {
   const { uid, mode } = statSync(folder)
   const isOurs = uid === process.getuid() || uid === 0
@@ -38,11 +38,11 @@ function isWritableByOthers(mode) {
   return (mode & 0o022) !== 0
 }
 
-/** For a folder that others can read, as an earlier version made it: false if they can change what lies in it. */
+/** Closes a folder that others can read, as an earlier version made it. False if others can change a file in it. */
 function closeToOthers(folder) {
   const isSafe = (name) => !isWritableByOthers(lstatSync(join(folder, name)).mode)
   if (!readdirSync(folder).every(isSafe)) return false
-  // Node makes folders in it as the umask says, which may let others write.
+  // Node creates folders in it by the umask, which may let others write.
   chmodSync(folder, 0o700)
   return true
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 ':' //; exec node -- "$0" "$@"
-// The line above is for the shell: without `--`, Node takes --env-file of any command that follows for its own.
-// Starts Reeve under Node 24 or newer, whatever Node started this file. So: old syntax only, and no import
-// that an old Node does not know. A clone runs its sources as they are, an installed package what was built.
+// The line above is for the shell: without `--`, Node would take the --env-file of a command for its own option.
+// Starts Reeve under Node 24 or newer, even if an older Node runs this file. So this file uses old syntax only, and no import that
+// an old Node does not know. A clone runs its sources, an installed package its build.
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import * as nodeModule from 'node:module'
@@ -17,7 +17,7 @@ const entry = isClone ? source : join(root, 'dist', 'main.js')
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
   process.argv[1] = entry
-  // What was compiled once starts in a third of the time.
+  // Compiled code starts in a third of the time.
   const cache = compileCacheFolder()
   if (cache !== null) nodeModule.enableCompileCache(cache)
   await import(pathToFileURL(entry).href)
@@ -33,10 +33,10 @@ function bundledNode() {
     const exe = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
     if (existsSync(exe)) return exe
   } catch {
-    // Not installed: said below, together with what to do.
+    // Not installed: reported below, with the remedy.
   }
   console.error(
-    `Reeve needs Node 24 or newer; this is ${process.version}, and the package ${name} is not here.`,
+    `Reeve needs Node 24 or newer; this is ${process.version}, and the package ${name} is not installed.`,
   )
   console.error(
     'Start it with a newer Node, or install again with optional dependencies (npm ci --include=optional).',
@@ -44,7 +44,7 @@ function bundledNode() {
   process.exit(1)
 }
 
-// Its group is the one that its terminal listens to.
+// Whether this process is in the foreground group of its terminal.
 function isInForeground() {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8')
@@ -60,18 +60,18 @@ function startUnder(exe) {
   const child = spawn(exe, [...flags, '--', fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     stdio: 'inherit',
   })
-  // A terminal sends its signals to all of its foreground group, so the child has heard of them too. To hear of one twice
-  // means something else: a daemon that is asked to stop again stops at once.
-  const ofTerminals = ['SIGINT', 'SIGHUP', 'SIGQUIT']
-  for (const signal of [...ofTerminals, 'SIGTERM'])
+  // A terminal signals its whole foreground group, so the child has its signals already. A second one would mean something else: a
+  // daemon that gets a second stop signal stops at once.
+  const terminalSignals = ['SIGINT', 'SIGHUP', 'SIGQUIT']
+  for (const signal of [...terminalSignals, 'SIGTERM'])
     process.on(signal, () => {
-      if (!ofTerminals.includes(signal) || !isInForeground()) child.kill(signal)
+      if (!terminalSignals.includes(signal) || !isInForeground()) child.kill(signal)
     })
   child.on('error', (error) => {
     console.error(`Could not start ${exe}: ${error.message}`)
     process.exit(1)
   })
-  // Ends the way the child ended, so that a shell or a supervisor sees the same from outside.
+  // Exits as the child did, so that a shell or a supervisor sees the same.
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code)
     process.removeAllListeners(signal)

@@ -12,12 +12,12 @@ export function didYouMean(
   return meant === undefined ? '' : ` Did you mean ${shown(meant)}?`
 }
 
-/** The known name that was probably meant: one with a typing error or two (fewer than half of its letters), or one that begins alike. */
+/** The known name that was probably meant: one with a typing error or two (in less than half of its letters), or one that begins alike. */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   const names = [...known]
   const [best] = names
     .map((name) => ({ name, errors: typingErrors(given.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ name, errors }) => errors <= MAX_ERRORS && errors < name.length / 2)
+    .filter(({ name, errors }) => errors <= MAX_ERRORS && errors < Math.max(given.length, name.length) / 2)
     .sort((a, b) => a.errors - b.errors)
   if (best !== undefined) return best.name
   if (given.length < MIN_PREFIX_CHARS) return undefined

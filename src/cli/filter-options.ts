@@ -15,15 +15,15 @@ const STATUSES = [
 ]
 const KINDS = ['command', 'agent', 'workflow', 'tool', 'external']
 
-/** Which processes are meant; all that are given must fit. */
+/** Options that select processes. A process must match all that are given. */
 export const FILTER_OPTIONS = {
-  session: { type: 'texts', value: 'id', about: 'of this session; may be given more than once' },
-  status: { type: 'texts', value: 'status', choices: STATUSES, about: 'may be given more than once' },
-  kind: { type: 'texts', value: 'kind', choices: KINDS, about: '' },
-  name: { type: 'texts', value: 'name', about: 'of this name' },
-  parent: { type: 'texts', value: 'pid', about: 'children of this process' },
-  waiting: { type: 'flag', about: 'that wait for something: a signal, a time, a child …' },
-  'not-waiting': { type: 'flag', about: 'that wait for nothing' },
+  session: { type: 'texts', value: 'id', about: 'only processes of this session; repeatable' },
+  status: { type: 'texts', value: 'status', choices: STATUSES, about: 'repeatable' },
+  kind: { type: 'texts', value: 'kind', choices: KINDS, about: 'repeatable' },
+  name: { type: 'texts', value: 'name', about: 'only processes of this name' },
+  parent: { type: 'texts', value: 'pid', about: 'only children of this process' },
+  waiting: { type: 'flag', about: 'only processes that wait: for a signal, a time, a child …' },
+  'not-waiting': { type: 'flag', about: 'only processes that wait for nothing' },
 } as const
 
 export function filterOf(options: Options<typeof FILTER_OPTIONS>): ProcessFilter {

@@ -2,12 +2,12 @@ import type { OutputOf } from '../verbs/reeve.ts'
 
 type ProcessRecord = OutputOf<'show'>
 
-/** What becomes of the commands that run when their daemon stops: ` Ended with it: web. Goes on: db.` */
+/** What happens to the live commands when their daemon stops: ` Ended with it: web. Still running: db.` */
 export function stopSummary(live: readonly ProcessRecord[], keep: boolean): string {
   const ended = live.filter(({ lifetime }) => lifetime === 'daemon' && !keep)
   const others = live.filter((record) => !ended.includes(record))
   const ends = ended.length === 0 ? '' : ` Ended with it: ${namesOf(ended)}.`
-  return others.length === 0 ? ends : `${ends} ${others.length === 1 ? 'Goes' : 'Go'} on: ${namesOf(others)}.`
+  return others.length === 0 ? ends : `${ends} Still running: ${namesOf(others)}.`
 }
 
 const MAX_NAMES = 5

@@ -1,10 +1,10 @@
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** What `login` gives a user before any start-up file runs. The login shell extends it for commands. */
+/** The PATH that `login` gives a user before any start-up file runs. The login shell extends it for commands. */
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /** The user, the locale and the desktop session: the same for every client of one user. */
-const OF_THE_USER = [
+const USER_VARIABLES = [
   'HOME',
   'USER',
   'LOGNAME',
@@ -19,24 +19,24 @@ const OF_THE_USER = [
   'WAYLAND_DISPLAY',
   'XAUTHORITY',
 ]
-/** What Node itself needs: certificates for TLS connections to a store or a collector, and its compile cache. */
-const OF_NODE = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_COMPILE_CACHE']
+/** Variables for Node itself: certificates for TLS connections to a store or a collector, and its compile cache. */
+const NODE_VARIABLES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_COMPILE_CACHE']
 /** `REEVE_…` and `OTEL_…` are settings. */
 const PREFIXES = ['LC_', 'XDG_', 'REEVE_', 'OTEL_']
-/** These say who a client is, or in which command it runs. */
-const OF_THE_CLIENT = ['REEVE_PROCESS', 'REEVE_SESSION', 'REEVE_TOKEN', 'REEVE_URL']
+/** These identify a client, or the command in which it runs. */
+const CLIENT_VARIABLES = ['REEVE_PROCESS', 'REEVE_SESSION', 'REEVE_TOKEN', 'REEVE_URL']
 
 /**
- * The environment of a daemon that a client starts in the background. It is the same whichever client that is: a daemon
- * serves all of them, and its environment is the base of everybody's commands.
+ * The environment of a daemon that a client starts in the background. It does not depend on the client: the daemon serves all
+ * clients, and its environment is the base of all commands.
  */
 export function daemonEnvironment(client: Variables): Record<string, string> {
   const isPostgres = client['REEVE_STORE']?.startsWith('postgres') === true
   const prefixes = isPostgres ? [...PREFIXES, 'PG'] : PREFIXES
   const isKept = (name: string) =>
-    !OF_THE_CLIENT.includes(name) &&
-    (OF_THE_USER.includes(name) ||
-      OF_NODE.includes(name) ||
+    !CLIENT_VARIABLES.includes(name) &&
+    (USER_VARIABLES.includes(name) ||
+      NODE_VARIABLES.includes(name) ||
       prefixes.some((prefix) => name.startsWith(prefix)))
   const kept = Object.entries(client).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && isKept(entry[0]),

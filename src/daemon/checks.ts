@@ -13,11 +13,11 @@ import { SecretFile } from './secret-file.ts'
 import type { Settings } from './settings.ts'
 
 const MiB = 1024 * 1024
-const SAMPLE = 20
+const SAMPLED_RECORDS = 20
 const ANSWER_MS = 5_000
 const MAX_EVENTS = 1_000
 
-/** What Reeve needs, one after the other. Looks, and changes nothing. */
+/** Checks everything that Reeve needs, one by one. Changes nothing. */
 export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void> {
   yield node()
   yield system()
@@ -68,7 +68,7 @@ export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void
   }
 }
 
-/** What a daemon would start with here, or why it would not. */
+/** The settings that a daemon would start with, or a failed check that says why it would not start. */
 function settingsOf(home: HomePaths): Settings | Check {
   try {
     return configuration({}, process.env, home).values
@@ -108,7 +108,7 @@ async function terminals(): Promise<Check> {
   }
 }
 
-/** Without them everything works, but a program that hides well is not found. */
+/** Optional: without cgroups, a program that leaves its process group and clears its environment is not found. */
 async function cgroups(): Promise<Check> {
   const name = 'cgroups'
   const { ownCgroups } = await import('../os/own-cgroups.ts')
@@ -122,7 +122,7 @@ async function cgroups(): Promise<Check> {
   }
 }
 
-/** Times are compared with those in the home: a clock that went back makes ages wrong. */
+/** Compares the clock with the store's last write: a clock that was set back makes ages wrong. */
 function clock(store: string): Check {
   const name = 'clock'
   const now = Date.now()
@@ -132,21 +132,20 @@ function clock(store: string): Check {
   return { name, state: 'bad', found, fix: 'Set the clock (timedatectl set-ntp true).' }
 }
 
-function disk({ folder }: HomePaths, least: number): Check {
+function disk({ folder }: HomePaths, minFreeBytes: number): Check {
   const name = 'disk'
   const { bavail, bsize } = statfsSync(existing(folder))
   const free = bavail * bsize
   const found = `${Math.floor(free / MiB)} MiB free at ${folder}`
-  if (free > 10 * least) return { name, state: 'good', found }
-  const fix = `Make room: with less than ${Math.ceil(least / MiB)} MiB, commands that print are held back.`
-  return { name, state: free > least ? 'poor' : 'bad', found, fix }
+  if (free > 10 * minFreeBytes) return { name, state: 'good', found }
+  const fix = `Free some space: with less than ${Math.ceil(minFreeBytes / MiB)} MiB, commands that print are held back.`
+  return { name, state: free > minFreeBytes ? 'poor' : 'bad', found, fix }
 }
 
 function existing(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : existing(dirname(folder))
 }
 
-/** A daemon writes into its home all the time. */
 function writable({ folder }: HomePaths): Check {
   const name = 'home'
   try {
@@ -160,12 +159,12 @@ function writable({ folder }: HomePaths): Check {
       found: `${folder} ${isReadOnly ? 'is on a read-only file system' : 'cannot be written to by this user'}`,
       fix: isReadOnly
         ? `Mount it for writing (mount -o remount,rw), or choose another folder with REEVE_HOME.`
-        : `Mend its rights (ls -ld ${folder}), or choose another folder with REEVE_HOME.`,
+        : `Correct its permissions (ls -ld ${folder}), or choose another folder with REEVE_HOME.`,
     }
   }
 }
 
-/** The home, the tokens and the socket are for their owner alone. */
+/** Only the owner may read the home, the tokens and the socket. */
 function rights({ folder, token, tokens, socket, log }: HomePaths): Check {
   const name = 'rights'
   const open = [folder, token, tokens, socket, log].filter((path) => {
@@ -182,7 +181,7 @@ function rights({ folder, token, tokens, socket, log }: HomePaths): Check {
   }
 }
 
-/** A file that others could read or change is not used: what names a secret fails until that is mended. */
+/** A secrets file that others can read or change is refused: a process that names a secret then fails to start. */
 function secrets(home: HomePaths): Check {
   const name = 'secrets'
   try {
@@ -197,7 +196,7 @@ function secrets(home: HomePaths): Check {
 async function store(file: string, home: HomePaths): Promise<Check> {
   const name = 'store'
   if (/^postgres(ql)?:/.test(file))
-    return { name, state: 'good', found: 'PostgreSQL; the daemon says if it cannot use it' }
+    return { name, state: 'good', found: 'PostgreSQL; the daemon reports if it cannot use it' }
   if (!existsSync(file)) return missingStore(file, home)
   const fix = 'Stop the daemon (reeve down --keep) and put a copy of the file back.'
   try {
@@ -227,7 +226,7 @@ async function store(file: string, home: HomePaths): Promise<Check> {
   }
 }
 
-/** The first few. */
+/** The pids of the first few records that cannot be read. */
 const UNREADABLE = `select process.pid from process join event on event.process = process.id and event.seq = 1
   where not json_valid(process.moving) or not json_valid(event.payload) limit 5`
 
@@ -240,7 +239,7 @@ function newerStore(file: string, version: number, known: number): Check {
   }
 }
 
-/** A home in which commands were run had a store. */
+/** A home in which commands were run must have a store. */
 function missingStore(file: string, home: HomePaths): Check {
   const name = 'store'
   if (!existsSync(home.commands)) return { name, state: 'good', found: 'there is none yet' }
@@ -248,13 +247,13 @@ function missingStore(file: string, home: HomePaths): Check {
     name,
     state: 'bad',
     found: `${file} is not there, but commands were run in this home`,
-    fix: `Put a copy of it back, or check REEVE_STORE; to begin anew without their records, remove ${home.commands}.`,
+    fix: `Put a copy of it back, or check REEVE_STORE; to start over without their records, remove ${home.commands}.`,
   }
 }
 
 function emptyStore(file: string, home: HomePaths): Check {
   const found = `${file} has no tables of Reeve in it`
-  // One that was just made has none for a moment.
+  // A store that was just created has no tables for a moment.
   if (!existsSync(home.commands)) return { name: 'store', state: 'poor', found, fix: 'Run reeve up.' }
   const fix = `Put a copy of the store back, or check REEVE_STORE.`
   return { name: 'store', state: 'bad', found, fix }
@@ -268,17 +267,17 @@ async function keeper(reeve: Reeve): Promise<Check> {
   return { name, state: 'bad', found: 'it cannot be reached', fix }
 }
 
-/** The record is the fold of its events: of some processes, that is tried. */
+/** A record is the fold of its events: verifies that for a sample of processes. */
 async function records(reeve: Reeve): Promise<Check> {
   const name = 'records'
   const { refold } = await import('../core/process/fold.ts')
-  const { processes } = await reeve.list({ filter: { status: 'any' }, limit: SAMPLE })
+  const { processes } = await reeve.list({ filter: { status: 'any' }, limit: SAMPLED_RECORDS })
   const wrong: string[] = []
   let looked = 0
   for (const { record } of processes) {
     const { events, count } = await reeve.events({ pid: record.pid, limit: MAX_EVENTS })
     const now = await reeve.show({ pid: record.pid })
-    // One that changes while it is looked at, or has a very long past, says nothing.
+    // A process that changes meanwhile, or has more events than were read, cannot be compared.
     if (count > events.length || now.revision !== count || now.revision !== events.length) continue
     looked++
     const { heldBack: _, ...folded } = now

@@ -11,10 +11,10 @@ export interface Configuration {
   readonly sources: Readonly<Record<SettingName, Source>>
 }
 
-/** What flags say as text, by name of the setting; a switch may be `true`. */
+/** The values of flags as text, by name of the setting; a switch may be `true`. */
 export type Flags = { readonly [name in SettingName]?: string | boolean | undefined }
 
-/** What is in force, and where it comes from: a flag before the environment, that before reeve.json, that before the default. */
+/** The effective settings and their sources: a flag goes before the environment, that before reeve.json, that before the default. */
 export function configuration(
   flags: Flags,
   env: Readonly<Record<string, string | undefined>>,
@@ -38,7 +38,7 @@ export function configuration(
 interface Given {
   readonly source: Source
   readonly given: unknown
-  /** As whoever gave it would call it. */
+  /** The flag, variable or key that gave it, for error texts. */
   readonly where: string
 }
 
@@ -60,7 +60,7 @@ function firstGiven(
     : { source: 'file', given: file[name], where }
 }
 
-/** Text as the value that it stands for. What stands for none is left as it is, and then refused as what it is. */
+/** Converts text to the type of the setting. Text that cannot be converted stays text, and the schema refuses it. */
 function meantBy(name: SettingName, given: string | boolean): unknown {
   if (typeof given === 'boolean') return given
   const fallback = settings.find((setting) => setting.name === name)?.default
@@ -112,9 +112,13 @@ function readFile(path: string): Readonly<Record<string, unknown>> {
     text = readFileSync(path, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw bad(`${path} cannot be read: ${(error as Error).message}.`, 'Mend its rights, or remove it.', {
-      path,
-    })
+    throw bad(
+      `${path} cannot be read: ${(error as Error).message}.`,
+      'Correct its permissions, or remove it.',
+      {
+        path,
+      },
+    )
   }
   let value: unknown
   try {
@@ -138,16 +142,16 @@ function refuseUnknown(file: Readonly<Record<string, unknown>>, path: string): v
   const unknown = Object.keys(file).find((key) => !known.includes(key))
   if (unknown === undefined) return
   throw bad(
-    `${unknown} in ${path} (${JSON.stringify(file[unknown])}) is nothing that can be set.`,
-    `These are: ${known.join(', ')}.`,
+    `${unknown} in ${path} (${JSON.stringify(file[unknown])}) is not a setting.`,
+    `The settings are: ${known.join(', ')}.`,
     { key: unknown, value: file[unknown], where: path },
   )
 }
 
-/** Beyond this machine anybody may read along: not without TLS, unless somebody says that it is meant. */
+/** An address that other machines can reach needs TLS, unless the user asks for an insecure one. */
 function refuseExposed({ listen, insecure, tlsCert, tlsKey }: Settings): void {
   if ((tlsCert === null) !== (tlsKey === null)) {
-    throw bad('tlsCert and tlsKey belong together, and one of them is missing.', 'Give both, or neither.', {
+    throw bad('tlsCert and tlsKey belong together, but one of them is missing.', 'Give both, or neither.', {
       key: tlsCert === null ? 'tlsCert' : 'tlsKey',
       value: null,
     })
@@ -155,8 +159,8 @@ function refuseExposed({ listen, insecure, tlsCert, tlsKey }: Settings): void {
   const { host } = addressOf(listen) ?? { host: 'localhost' }
   if (isLoopback(host) || tlsCert !== null || insecure) return
   throw bad(
-    `listen is ${JSON.stringify(listen)}: that is reachable from other machines, and without TLS everybody on the way can read along.`,
-    'Give tlsCert and tlsKey, or listen on 127.0.0.1; if it is meant, say --insecure.',
+    `listen is ${JSON.stringify(listen)}: other machines can reach that address, and without TLS the network can read tokens and output.`,
+    'Give tlsCert and tlsKey, or listen on 127.0.0.1; --insecure allows it all the same.',
     { key: 'listen', value: listen },
   )
 }

@@ -13,37 +13,37 @@ import { openLog } from './log.ts'
 
 export interface DetachOptions {
   readonly home?: string
-  /** What follows the word `up` on its command line. */
+  /** The arguments behind `up` on its command line. */
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** How long it may take to be ready. */
+  /** How long the daemon may take to be ready. */
   readonly timeoutMs?: number
-  /** The program that knows the word `up`. */
+  /** The program that has the subcommand `up`. */
   readonly program?: string
 }
 
 const TIMEOUT_MS = 20_000
 const STOP_MS = 60_000
 const LOOK_MS = 10
-/** How long another daemon that was faster may take to be ready, until this program tries again: that one may be killed. */
+/** How long a daemon of another starter may take to be ready before this program starts one again: that daemon may be killed. */
 const RETRY_MS = 2_000
-/** How many daemons in a row may be killed before they are ready: the next one may live. */
+/** How many daemons in a row may be killed before they are ready. */
 const MAX_KILLED = 20
 const MAX_LAST_LINES = 3
 /** With less free than this, a disk counts as full. */
 const FULL_BYTES = 64 * 1024
-/** A daemon is idle most of its life, and what it makes is short-lived: 15 MB less, at no cost that could be measured. */
+/** A daemon is idle most of the time, and its garbage is short-lived: a small young generation saves 15 MB at no measurable cost. */
 const SMALL_YOUNG_SPACE = '--max-semi-space-size=2'
 
 /**
- * Starts a daemon in the background, in a session of its own, and answers when it is ready. If another one was faster, that
- * one is as good. One that ends before it is ready has said why in its log, and that is the error here.
+ * Starts a daemon in the background, in an OS session of its own, and resolves when it is ready. If another starter was faster, its
+ * daemon is used. A daemon that ends before it is ready has logged the reason, which is thrown here.
  */
 export async function detach(options: DetachOptions = {}): Promise<RunningDaemon> {
   const env = options.env ?? process.env
   const home = homePaths(options.home ?? homeFolder(env))
   prepareHome(home)
-  await stopped(home)
+  await waitForStop(home)
   const there = readyDaemon(home)
   if (there !== null) return there
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS
@@ -52,14 +52,14 @@ export async function detach(options: DetachOptions = {}): Promise<RunningDaemon
   for (let killed = 0; ; ) {
     const daemon = readyDaemon(home)
     if (daemon !== null) {
-      // One that comes too late would come when this one is stopped, though nobody wants it then.
+      // A late daemon must not start when this one is stopped.
       if (daemon.osPid !== child.pid) child.kill('SIGKILL')
       return daemon
     }
     if (hasEnded(child)) {
-      const why = lastWords(home.log, logFrom)
+      const why = lastError(home.log, logFrom)
       const isKilled = child.signalCode === 'SIGKILL' && ++killed <= MAX_KILLED
-      // Another one was faster, and is about to be ready.
+      // The daemon of another starter was faster, and is about to be ready.
       const isSecond = why?.code === 'daemon_already_running'
       if (!isKilled && !isSecond) throw why ?? silent(home, child)
       if (isKilled || Date.now() > startedAt + RETRY_MS)
@@ -71,8 +71,8 @@ export async function detach(options: DetachOptions = {}): Promise<RunningDaemon
   }
 }
 
-/** One that stops ends commands in order, which may take a while; until then there can be no other. */
-async function stopped(home: HomePaths): Promise<void> {
+/** Waits for a daemon that is stopping: it may take a while to end its commands, and blocks the next one until then. */
+async function waitForStop(home: HomePaths): Promise<void> {
   const until = Date.now() + STOP_MS
   for (let there = presentDaemon(home); there?.stopping === true; there = presentDaemon(home)) {
     if (Date.now() > until) throw stillStopping(there)
@@ -94,8 +94,8 @@ function start(
 ): Starting {
   const log = openLog(home)
   const logFrom = fstatSync(log).size
-  // A daemon started from within a command is not part of it: neither by its marker, which the base leaves out, nor by
-  // its cgroup.
+  // A daemon that a command starts must not belong to that command: daemonEnvironment removes the marker, and moveOutOfLeaf moves it
+  // out of the cgroup.
   try {
     const child = spawn(process.execPath, [...process.execArgv, SMALL_YOUNG_SPACE, program, 'up', ...args], {
       cwd: home.folder,
@@ -116,8 +116,8 @@ function hasEnded(child: ChildProcess): boolean {
   return child.pid === undefined || child.exitCode !== null || child.signalCode !== null
 }
 
-/** What it logged last as an error with a code, or whatever it said last. */
-function lastWords(path: string, from: number): ReeveError | undefined {
+/** The last error with a code in the log, or its last lines. */
+function lastError(path: string, from: number): ReeveError | undefined {
   const lines = logFromOffset(path, from).trim().split('\n')
   for (const line of lines.toReversed()) {
     const { code, message, remedy, details } = jsonIn(line)
@@ -128,8 +128,8 @@ function lastWords(path: string, from: number): ReeveError | undefined {
   if (last === '') return undefined
   return new ReeveError(
     'daemon_not_started',
-    `The daemon ended before it was ready. Its last words: ${last}`,
-    `Its whole log is ${path}.`,
+    `The daemon ended before it was ready. Its last output: ${last}`,
+    `Its log is ${path}.`,
     { details: { log: path } },
   )
 }
@@ -138,7 +138,7 @@ function logFromOffset(path: string, from: number): string {
   try {
     return readFileSync(path).subarray(from).toString('utf8')
   } catch {
-    // Removed, with its home or alone: the daemon has said nothing that can be read.
+    // The log was removed, alone or with the home.
     return ''
   }
 }
@@ -157,20 +157,20 @@ function silent({ log, folder }: HomePaths, { exitCode, signalCode }: ChildProce
     return new ReeveError(
       'daemon_not_started',
       `The daemon ended before it was ready: its home ${folder} was moved or removed meanwhile.`,
-      'Try again: a missing home is made.',
+      'Try again: a missing home is created.',
       { details: { log } },
     )
   if (isFull(folder))
     return new ReeveError(
       'daemon_not_started',
-      `The daemon ended before it was ready: the disk of ${folder} is full, and so it could not even log why.`,
+      `The daemon ended before it was ready: the disk of ${folder} is full, so it could not log the reason.`,
       'Free some space and try again.',
       { details: { log } },
     )
   const how = signalCode ?? (exitCode === null ? 'it could not be started' : `exit code ${exitCode}`)
   return new ReeveError(
     'daemon_not_started',
-    `The daemon ended before it was ready (${how}), and said nothing.`,
+    `The daemon ended before it was ready (${how}), without any output.`,
     `Start it in the foreground to see more: reeve up. Its log is ${log}.`,
     { details: { log } },
   )
@@ -188,8 +188,8 @@ function isFull(folder: string): boolean {
 function stillStopping({ osPid }: RunningDaemon): ReeveError {
   return new ReeveError(
     'daemon_not_started',
-    `The daemon with PID ${osPid} was asked to stop, and has not gone yet: it waits for commands to end.`,
-    'Try again in a moment; reeve down waits until it has gone.',
+    `The daemon with PID ${osPid} is still stopping: it waits for commands to end.`,
+    'Try again in a moment; reeve down waits until it is gone.',
     { details: { osPid } },
   )
 }
@@ -197,7 +197,7 @@ function stillStopping({ osPid }: RunningDaemon): ReeveError {
 function tooSlow({ log }: HomePaths, { pid }: ChildProcess): ReeveError {
   return new ReeveError(
     'daemon_not_started',
-    `The daemon with PID ${pid} was started, and is not ready yet.`,
+    `The daemon with PID ${pid} was started, but is not ready yet.`,
     `Wait a little longer (reeve status), or look at its log: ${log}.`,
     { details: { osPid: pid, log } },
   )

@@ -19,14 +19,14 @@ const TIMEOUT_MS = 60_000
 const LOOK_MS = 20
 const BEGIN_MS = 5_000
 
-/** Stops the daemon of a home in order, and answers with which one it was when it is gone. */
+/** Stops the daemon of a home, and resolves with its identity when it is gone. */
 export async function down(options: DownOptions = {}): Promise<RunningDaemon> {
   const { keep = false, timeoutMs = TIMEOUT_MS } = options
   const home = homePaths(options.home ?? homeFolder())
-  // What its files say decides which OS process is signalled.
+  // The files of the home decide which OS process is signalled, so another user's home is refused.
   refuseForeignFolder(home.folder)
-  // Its start time is compared just before it is signalled: the PID of a daemon that was killed may be anybody's by now.
-  const running = presentDaemon(home) ?? (await justBegun(home))
+  // The start time is compared just before the signal: another program may have the PID of a killed daemon.
+  const running = presentDaemon(home) ?? (await startingDaemon(home))
   if (running === null) {
     throw new ReeveError(
       'daemon_not_running',
@@ -35,7 +35,7 @@ export async function down(options: DownOptions = {}): Promise<RunningDaemon> {
       { details: { home: home.folder } },
     )
   }
-  // A second signal would not wait for anybody.
+  // A second signal would stop it at once, without waiting for commands.
   if (running.stopping !== true) askToStop(running, keep ? 'SIGUSR2' : 'SIGTERM')
   const until = Date.now() + timeoutMs
   while (isAlive(running)) {
@@ -45,9 +45,9 @@ export async function down(options: DownOptions = {}): Promise<RunningDaemon> {
   return running
 }
 
-/** It answers before its home says who it is. */
-async function justBegun(home: HomePaths): Promise<RunningDaemon | null> {
-  if (!(await isAnswered(home.socket))) return null
+/** A daemon that has just started answers on its socket before it announces itself in the home. */
+async function startingDaemon(home: HomePaths): Promise<RunningDaemon | null> {
+  if (!(await acceptsConnections(home.socket))) return null
   for (const until = Date.now() + BEGIN_MS; Date.now() < until; ) {
     const running = presentDaemon(home)
     if (running !== null) return running
@@ -56,7 +56,7 @@ async function justBegun(home: HomePaths): Promise<RunningDaemon | null> {
   return null
 }
 
-async function isAnswered(path: string): Promise<boolean> {
+async function acceptsConnections(path: string): Promise<boolean> {
   const socket = connect(path)
   try {
     await once(socket, 'connect')
@@ -68,13 +68,13 @@ async function isAnswered(path: string): Promise<boolean> {
   }
 }
 
-/** One that is gone by now needs no signal. */
+/** Does nothing if the daemon is gone by now. */
 function askToStop({ osPid, startTime, bootId }: RunningDaemon, signal: NodeJS.Signals): void {
   const result = signalVerified({ osPid, startTime, boot: bootId }, signal)
   if (result !== 'forbidden') return
   throw new ReeveError(
     'daemon_not_stopped',
-    `The daemon with PID ${osPid} may not be signalled by this user.`,
+    `This user may not signal the daemon with PID ${osPid}.`,
     'Run reeve down as the user who started the daemon.',
     { details: { osPid } },
   )
@@ -83,7 +83,7 @@ function askToStop({ osPid, startTime, bootId }: RunningDaemon, signal: NodeJS.S
 function notStopped({ osPid }: RunningDaemon, log: string, timeoutMs: number): ReeveError {
   return new ReeveError(
     'daemon_not_stopped',
-    `The daemon with PID ${osPid} was asked to stop, and still runs after ${timeoutMs / 1_000} s.`,
+    `The daemon with PID ${osPid} was asked to stop, but still runs after ${timeoutMs / 1_000} s.`,
     `Look at its log (${log}): it may be waiting for a command to end.`,
     { details: { osPid } },
   )

@@ -10,8 +10,8 @@ import type { KeeperIdentity } from '../keeper/protocol/program-state.ts'
 import { whoIs } from '../os/identity.ts'
 
 /**
- * Starts the keeper of a home that has none, before the daemon's own code is loaded: both take about as long, and so half of
- * it is saved. A keeper that nobody comes to goes by itself; what goes wrong here is told when the daemon looks for it.
+ * Starts the keeper of a home that has none before the daemon's own code is loaded. Both take about as long, so this halves the
+ * start. A keeper that no daemon connects to exits by itself; the daemon reports a failure when it connects.
  */
 export function startKeeperEarly(paths: HomePaths): void {
   try {
@@ -21,7 +21,7 @@ export function startKeeperEarly(paths: HomePaths): void {
     prepareCommands(home)
     startKeeper(home)
   } catch {
-    // The daemon meets the same, and says it in its own words.
+    // The daemon meets the same error, and reports it.
   }
 }
 
@@ -29,7 +29,7 @@ function isThere(identity: string): boolean {
   try {
     return whoIs(JSON.parse(readFileSync(identity, 'utf8')) as KeeperIdentity) === 'ours'
   } catch {
-    // No keeper has said that it is here.
+    // No keeper has announced itself.
     return false
   }
 }

@@ -4,7 +4,7 @@ import { type Lock, takeLock } from '../keeper/protocol/lock.ts'
 const LOCK_TRIES = 200
 const LOCK_MS = 10
 
-/** The program that has the lock only writes a small file: it is waited for. */
+/** Waits for the lock, synchronously: its holder only writes a small file. */
 export function waitForLock(path: string): Lock {
   for (let tries = 0; tries < LOCK_TRIES; tries++) {
     const lock = takeLock(path)
@@ -14,6 +14,6 @@ export function waitForLock(path: string): Lock {
   throw new ReeveError(
     'home_unusable',
     `Another program keeps ${path} locked.`,
-    'Try again; if it stays, look which program has that file open.',
+    'Try again; if that does not help, find out which program has that file open.',
   )
 }

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { limitsIn, type ResourceLimits } from '../keeper/protocol/limits-file.ts'
 import type { Inherited } from '../verbs/shapes/inherited.ts'
 
-/** What a program that this one starts would get: environment, umask and resource limits. */
+/** The environment, umask and resource limits that a program started by this one would get. */
 export function ownInheritance(): Inherited {
   const env = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return { env: Object.fromEntries(env), umask: process.umask(), rlimits: limitsOfCaller() }
 }
 
 /**
- * Node raises the soft limit of open files to the hard one when it starts. So that limit is the one of the program that started
+ * Node raises its soft limit of open files to the hard limit when it starts, so that limit is read from the program that started
  * this one.
  */
 function limitsOfCaller(): ResourceLimits {
@@ -21,14 +21,14 @@ function limitsOfCaller(): ResourceLimits {
   return { ...own, nofile: [hard === null ? soft : Math.min(soft, hard), hard] }
 }
 
-/** Under an older Node the launcher starts this program with the same words: its own parent is the caller then. */
+/** Under an older Node the launcher starts this program with the same arguments: then the launcher's parent is the caller. */
 function callerOsPid(): number {
-  const words = wordsOf(process.pid).slice(-process.argv.length + 2)
-  const ofParent = wordsOf(process.ppid)
+  const args = argumentsOf(process.pid).slice(-process.argv.length + 2)
+  const parentArgs = argumentsOf(process.ppid)
   const isLauncher =
-    /(^|\/)node[^/]*$/.test(ofParent[0] ?? '') &&
-    ofParent.some((word) => /(^|\/)reeve(\.mjs)?$/.test(word)) &&
-    ofParent.slice(-words.length).join('\0') === words.join('\0')
+    /(^|\/)node[^/]*$/.test(parentArgs[0] ?? '') &&
+    parentArgs.some((arg) => /(^|\/)reeve(\.mjs)?$/.test(arg)) &&
+    parentArgs.slice(-args.length).join('\0') === args.join('\0')
   return isLauncher ? parentOf(process.ppid) : process.ppid
 }
 
@@ -36,7 +36,7 @@ function limitsOf(osPid: number | 'self'): ResourceLimits {
   return limitsIn(readProc(`/proc/${osPid}/limits`))
 }
 
-function wordsOf(osPid: number): string[] {
+function argumentsOf(osPid: number): string[] {
   return readProc(`/proc/${osPid}/cmdline`).split('\0').slice(0, -1)
 }
 
@@ -45,7 +45,7 @@ function parentOf(osPid: number): number {
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
 }
 
-/** Empty where the system does not say. */
+/** Empty on a system without /proc. */
 function readProc(path: string): string {
   try {
     return readFileSync(path, 'utf8')

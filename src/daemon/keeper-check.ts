@@ -11,7 +11,7 @@ import { isAlive } from '../os/identity.ts'
 
 const name = 'keeper'
 
-/** The keeper of a home as it can be seen without its daemon. One that cannot be reached keeps every daemon from starting. */
+/** Checks the keeper of a home without its daemon. A keeper that cannot be reached prevents every daemon from starting. */
 export async function keeperFound(paths: HomePaths): Promise<Check> {
   const { keeper } = homeAt(paths.commands, PROTOCOL)
   const identity = identityIn(keeper.identity)
@@ -22,8 +22,8 @@ export async function keeperFound(paths: HomePaths): Promise<Check> {
       : { name, state: 'good', found: 'none runs; a daemon starts it' }
   const { osPid } = identity
   if (isAnswering)
-    return { name, state: 'good', found: `PID ${osPid} runs without a daemon, and keeps what runs` }
-  const orKill = `look at ${keeper.log}; kill -9 ${osPid} makes the next daemon start another, which takes over what runs.`
+    return { name, state: 'good', found: `PID ${osPid} runs without a daemon, and keeps the commands` }
+  const orKill = `look at ${keeper.log}; after kill -9 ${osPid} the next daemon starts another, which takes over the commands.`
   if (existsSync(keeper.socket))
     return {
       name,
@@ -35,11 +35,11 @@ export async function keeperFound(paths: HomePaths): Promise<Check> {
     name,
     state: 'bad',
     found: `PID ${osPid} runs, but its socket ${keeper.socket} is missing`,
-    fix: `It makes a lost socket again within seconds. If this stays so, ${orKill}`,
+    fix: `It creates a lost socket again within seconds. If it does not, ${orKill}`,
   }
 }
 
-/** A keeper that is stopped (SIGSTOP) still accepts connections, so it is asked. Without a hello it refuses, which is an answer. */
+/** A stopped keeper (SIGSTOP) still accepts connections, so this asks a question. A refusal, for want of a hello, is an answer. */
 async function isAnswered(socket: string): Promise<boolean> {
   let link: KeeperLink | undefined
   try {
@@ -51,7 +51,7 @@ async function isAnswered(socket: string): Promise<boolean> {
     link = opened
     return await new KeeperPulse(() => opened.ask('usage', { pids: [] }).catch(orRefused)).answers()
   } catch {
-    // It is missing, or nothing listens there.
+    // There is no socket, or nothing listens on it.
     return false
   } finally {
     link?.close()
@@ -75,7 +75,7 @@ function identityIn(path: string): KeeperIdentity | null {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as KeeperIdentity
   } catch {
-    // No keeper has said that it is here.
+    // No keeper has announced itself.
     return null
   }
 }

@@ -4,7 +4,7 @@ import { readIfPresent, writeWholeFile } from '../home/write-file.ts'
 
 const KEY_BYTES = 32
 
-/** Signs the ids of MCP connections, so that the next daemon of this home knows them. Made when there is none. */
+/** The key that signs the ids of MCP connections, so that the next daemon of this home accepts them. Created if it is missing. */
 export function mcpKey({ mcpKey: path }: HomePaths): Buffer {
   const there = Buffer.from((readIfPresent(path) ?? '').trim(), 'hex')
   if (there.length === KEY_BYTES) return there

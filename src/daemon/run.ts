@@ -6,18 +6,18 @@ import type { Daemon, UpOptions } from './up.ts'
 export interface RunOptions extends UpOptions {
   /** Called once, when the daemon is ready. */
   readonly onReady?: (daemon: Daemon) => void | Promise<void>
-  /** Called once, when it is asked to stop, while it still serves. What goes wrong there stops nobody. */
+  /** Called once, when it is asked to stop, while it still serves. A failure does not prevent the stop. */
   readonly onStopping?: (daemon: Daemon, options: { readonly keep: boolean }) => Promise<void>
 }
 
-/** How a signal is meant. A terminal that is closed, or a `down --keep`, ends no command. */
+/** What each signal means. SIGHUP (a closed terminal) and SIGUSR2 (`down --keep`) end no command. */
 const STOPS = {
   SIGINT: { keep: false },
   SIGTERM: { keep: false },
   SIGHUP: { keep: true },
   SIGUSR2: { keep: true },
 } as const
-/** Of settings that may hold a password. Named here because nothing of the settings is loaded so early; a test compares. */
+/** The variables of settings that may contain a password. Listed here because the settings are loaded later; a test compares. */
 export const SECRET_VARIABLES = [
   'REEVE_STORE',
   'REEVE_REDACT_VALUES',
@@ -27,8 +27,8 @@ export const SECRET_VARIABLES = [
 type StopSignal = keyof typeof STOPS
 
 /**
- * A daemon for as long as this OS process is to live: stops in order on the first signal, and on a second SIGINT or SIGTERM
- * at once. Nothing is lost by that: the keeper holds the commands, and the next daemon goes on. Answers with the exit code.
+ * Runs a daemon in this OS process until a signal. The first signal shuts it down; a second SIGINT or SIGTERM ends it at once, which
+ * loses nothing: the keeper holds the commands, and the next daemon takes over. Resolves with the exit code.
  */
 export async function run(options: RunOptions = {}): Promise<number> {
   const first = Promise.withResolvers<StopSignal>()
@@ -42,10 +42,10 @@ export async function run(options: RunOptions = {}): Promise<number> {
   }
   for (const signal of stopSignals) process.on(signal, onSignal)
   try {
-    // Closed when it is ready: what it was told to read, such as a key, may come through one of them.
+    // Closed when the daemon is ready: a file that it reads at the start, such as a key, may be one of them.
     const inherited = inheritedFds()
     const env = options.env ?? { ...process.env }
-    // Neither the keeper nor a command is to inherit it.
+    // Neither the keeper nor a command may inherit these.
     for (const variable of SECRET_VARIABLES) delete process.env[variable]
     startKeeperEarly(homePaths(options.home ?? homeFolder(env)))
     const { up } = await import('./up.ts')
@@ -58,7 +58,7 @@ export async function run(options: RunOptions = {}): Promise<number> {
     try {
       await daemon.close(STOPS[signal])
     } catch {
-      // It is in the log. What could not be closed must not keep this alive: nothing is lost, and the next one goes on.
+      // The error is logged. A part that could not be closed must not keep this process alive: the next daemon takes over.
       process.exit(1)
     }
     return 0

@@ -7,7 +7,7 @@ import type { HomePaths } from '../home/paths.ts'
 import { writeDurably } from '../home/write-file.ts'
 import { waitForLock } from './file-lock.ts'
 
-/** A value is a variable of a process, and Linux takes no longer one. */
+/** A value becomes an environment variable. Linux limits a variable, with its name, to 128 KiB. */
 export const MAX_SECRET_BYTES = 64 * 1024
 const MAX_SECRETS = 1_000
 
@@ -23,9 +23,8 @@ export interface SecretEntry {
 }
 
 /**
- * The secrets of a home: one file, for its owner alone, that `reeve secret` writes and the daemon reads when a process that
- * names one starts. A file that other users own or can read is refused: the values in it may not be secret any more, or not
- * the owner's.
+ * The secrets of a home: one file, readable by its owner only. `reeve secret` writes it, and the daemon reads it when a process that
+ * names a secret starts. A file that other users own or can read is refused: its values may be known to others, or be forged.
  */
 export class SecretFile implements Secrets {
   readonly #path: string
@@ -72,7 +71,7 @@ export class SecretFile implements Secrets {
     return answer
   }
 
-  /** Whether there was one. */
+  /** False if there was no such secret. */
   remove(name: string): boolean {
     let isThere = false
     this.#change((secrets) => {
@@ -83,7 +82,7 @@ export class SecretFile implements Secrets {
     return isThere
   }
 
-  /** Of two programs that each set a secret, neither loses the other's. */
+  /** Holds a lock, so that of two programs that each set a secret neither loses the other's. */
   #change(changed: (secrets: Content) => Content): void {
     const lock = waitForLock(`${this.#path}.lock`)
     try {
@@ -96,7 +95,7 @@ export class SecretFile implements Secrets {
     }
   }
 
-  /** The rights are compared each time: they may change without the content. */
+  /** The version includes owner and mode, which may change without the content. */
   #content(): Content {
     const version = versionOf(this.#path)
     if (version === this.#version) return this.#read
@@ -108,11 +107,11 @@ export class SecretFile implements Secrets {
 
 function refuseWrong(name: string, value: string): void {
   const wrong = !SECRET_NAME.test(name)
-    ? `${JSON.stringify(name)} is no name for a secret`
+    ? `${JSON.stringify(name)} is not a valid name for a secret`
     : value === ''
       ? `the value of ${name} is empty`
       : value.includes('\0')
-        ? `the value of ${name} has a NUL byte in it, which no variable can have`
+        ? `the value of ${name} contains a NUL byte, which no variable can`
         : Buffer.byteLength(value) > MAX_SECRET_BYTES
           ? `the value of ${name} has more than ${MAX_SECRET_BYTES} bytes`
           : undefined
@@ -136,7 +135,7 @@ function tooMany(): RefusedError {
   )
 }
 
-/** Opened once: what is checked is what is read. */
+/** Checks and reads the same open file. */
 function readContent(path: string): Content {
   let file: number
   try {
@@ -159,8 +158,8 @@ function readContent(path: string): Content {
     return CONTENT.parse(JSON.parse(readFileSync(file, 'utf8'))).secrets
   } catch (error) {
     if (error instanceof ReeveError) throw error
-    // What the parser says may quote the content.
-    throw unusable(path, 'it does not hold secrets', `Correct it, or remove it and set the secrets again.`)
+    // The parser's message may quote the content.
+    throw unusable(path, 'it does not contain secrets', `Correct it, or remove it and set the secrets again.`)
   } finally {
     closeSync(file)
   }

@@ -17,7 +17,7 @@ function isHttp(text: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === ''
 }
 
-/** Variables that other programs know, too. Reeve's own go before them. */
+/** Standard variables of OpenTelemetry. Reeve's own variables go before them. */
 const STANDARD_VARIABLES: Readonly<Record<string, string>> = {
   otelEndpoint: 'OTEL_EXPORTER_OTLP_ENDPOINT',
   otelHeaders: 'OTEL_EXPORTER_OTLP_HEADERS',
@@ -34,20 +34,18 @@ export const configurationSchema = z.strictObject({
         .refine((text) => Number(ADDRESS.exec(text)?.groups?.['port']) <= 65_535),
     ])
     .default('127.0.0.1:7337')
-    .describe('the address to listen on, as host:port with 0 for any free port; off: the Unix socket alone'),
+    .describe('the address to listen on, as host:port with 0 for any free port; off: only the Unix socket'),
   insecure: z
     .boolean()
     .default(false)
-    .describe('listen beyond this machine without TLS: tokens and output can then be read on the way'),
+    .describe('listen beyond this machine without TLS: the network can then read tokens and output'),
   tlsCert: z.string().min(1).nullable().default(null).describe('a certificate file (PEM)'),
   tlsKey: z.string().min(1).nullable().default(null).describe('the file with its key (PEM)'),
   hosts: z
     .array(z.string().regex(/^[^\s:/]+(:\d{1,5})?$/))
     .max(100)
     .default([])
-    .describe(
-      'further names under which the daemon may be called, behind a proxy for example: name or name:port',
-    ),
+    .describe('additional host names of the daemon, behind a proxy for example: name or name:port'),
   store: z
     .string()
     .min(1)
@@ -57,7 +55,7 @@ export const configurationSchema = z.strictObject({
   logLevel: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
-    .describe('what is logged'),
+    .describe('the least severe level that is logged'),
   mostCommands: z
     .number()
     .int()
@@ -71,18 +69,23 @@ export const configurationSchema = z.strictObject({
   environment: z
     .enum(['login', 'inherit'])
     .default(COMMAND_DEFAULTS.environment)
-    .describe("what commands start with: a login shell's environment, or the daemon's"),
+    .describe("the base environment of commands: that of a login shell, or the daemon's"),
   inheritEnv: z
     .boolean()
     .default(false)
     .describe(
       'reeve run -d gives commands the environment of the shell, as reeve run in the foreground does',
     ),
-  shell: z.string().min(1).nullable().default(null).describe("what runs a line; the user's own by default"),
+  shell: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe("the shell that runs command lines; the user's own by default"),
   tree: z
     .enum(['auto', 'marker'])
     .default(COMMAND_DEFAULTS.tree)
-    .describe('marker: no cgroups, even where they could be made'),
+    .describe('marker: use no cgroups, even if they are available'),
   outputHeadBytes: bytes
     .default(COMMAND_DEFAULTS.headBytes)
     .describe('how much of the beginning of each output log is kept'),
@@ -91,7 +94,7 @@ export const configurationSchema = z.strictObject({
     .describe('how much of the end of each output log is kept'),
   outputTotalBytes: bytes
     .default(COMMAND_DEFAULTS.totalBytes)
-    .describe('how much all output logs together may have; the oldest finished ones go first'),
+    .describe('how much all output logs together may take; the oldest finished ones are removed first'),
   keepEndedMs: z
     .number()
     .int()
@@ -111,37 +114,41 @@ export const configurationSchema = z.strictObject({
     .boolean()
     .default(true)
     .describe(
-      'mask secrets in what commands print and in their command lines; false: show them to everybody',
+      'mask secrets in the output of commands and in their command lines; false: show them to everyone',
     ),
-  redactValues: secretValues.default([]).describe('further texts that are secrets'),
+  redactValues: secretValues.default([]).describe('additional texts that are secrets'),
   redactPatterns: secretPatterns
     .default([])
-    .describe('further secrets, as RE2 patterns within a line; with a group, that alone is one'),
+    .describe(
+      'additional secrets, as RE2 patterns within a line; with a group, only the group is the secret',
+    ),
   waitMs: milliseconds
     .min(1)
     .default(WAIT_TIMES.defaultMs)
-    .describe('how long a wait lasts that does not say, in milliseconds'),
+    .describe('how long a wait without a timeout lasts, in milliseconds'),
   watchEveryMs: milliseconds
     .default(FLOOD_LIMITS.everyMs)
-    .describe('of one watch at most one match is told in this time, in milliseconds'),
+    .describe('one watch makes at most one notice in this time, in milliseconds'),
   watchStrikes: z
     .number()
     .int()
     .min(1)
     .max(1_000)
     .default(FLOOD_LIMITS.strikes)
-    .describe('after so many such times in a row with more matches a watch is disabled'),
+    .describe('a watch is disabled after this many such times in a row with more matches'),
   watchBurst: z
     .number()
     .int()
     .min(1)
     .max(1_000)
     .default(FLOOD_LIMITS.burst)
-    .describe('how many matches of all watches together a session is told at once'),
-  watchBurstMs: milliseconds.default(FLOOD_LIMITS.burstMs).describe('within which time, in milliseconds'),
+    .describe('how many notices of all watches together a session gets at once'),
+  watchBurstMs: milliseconds
+    .default(FLOOD_LIMITS.burstMs)
+    .describe('the time that watchBurst refers to, in milliseconds'),
   watchSilenceMs: milliseconds
     .default(FLOOD_LIMITS.silenceMs)
-    .describe('for how long matches are held back when there were more, in milliseconds'),
+    .describe('for how long matches are held back when there are more, in milliseconds'),
   sessionGraceMs: milliseconds
     .refine(
       (ms) => ms === 0 || ms >= 120_000,
@@ -154,13 +161,13 @@ export const configurationSchema = z.strictObject({
     .refine(isHttp, 'must be an http:// or https:// URL, without a password: that belongs in otelHeaders')
     .nullable()
     .default(null)
-    .describe('where OpenTelemetry traces and metrics are sent, over OTLP as JSON; nowhere by default'),
+    .describe('where to send OpenTelemetry traces and metrics, over OTLP as JSON; by default nowhere'),
   otelHeaders: z
     .string()
     .min(1)
     .nullable()
     .default(null)
-    .describe('headers for it, as key=value with commas between: a key that it asks for'),
+    .describe('headers for otelEndpoint, as key=value with commas between, such as an API key'),
   otelIntervalMs: milliseconds
     .min(100)
     .default(10_000)
@@ -172,24 +179,24 @@ export type SettingName = keyof Settings
 
 export interface Setting {
   readonly name: SettingName
-  /** As it is written on a command line. */
+  /** As on a command line: `--log-level`. */
   readonly flag: string
   readonly variable: string
-  /** One that other programs know, too; null for most. */
+  /** A standard variable with the same meaning; null for most settings. */
   readonly standardVariable: string | null
   readonly description: string
   readonly isSwitch: boolean
-  /** It may hold a password. */
+  /** It may contain a password. */
   readonly isSecret: boolean
   readonly default: unknown
 }
 
-/** They may hold a password. */
+/** Settings that may contain a password. */
 const SECRET: ReadonlySet<SettingName> = new Set(['store', 'redactValues', 'otelHeaders'])
 
 const names = Object.keys(configurationSchema.shape).filter((name) => name !== '$schema') as SettingName[]
 
-/** One line for each thing that can be set, in the order in which they are shown. */
+/** All settings, in the order of the documentation. */
 export const settings: readonly Setting[] = names.map((name) => {
   const shape = configurationSchema.shape[name]
   const fallback: unknown = shape.parse(undefined)
@@ -205,7 +212,7 @@ export const settings: readonly Setting[] = names.map((name) => {
   }
 })
 
-/** What reeve.json may hold, for editors and other tools. */
+/** The JSON Schema of reeve.json, for editors and other tools. */
 export function configurationJsonSchema(): Record<string, unknown> {
   const { $schema, ...schema } = z.toJSONSchema(configurationSchema, { io: 'input' })
   return { $schema, title: 'reeve.json', description: 'The configuration of a Reeve daemon.', ...schema }

@@ -7,7 +7,7 @@ import type { Server } from '../server/server.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { Configuration } from './config.ts'
 
-/** What tells a collector of this daemon; null where none is wanted, and then nothing of it is loaded. */
+/** Starts the telemetry of this daemon; null without an endpoint, and then none of its code is loaded. */
 export async function telemetryFor(
   { values, sources }: Configuration,
   env: Readonly<Record<string, string | undefined>>,

@@ -16,8 +16,8 @@ import {
 import { waitForLock } from './file-lock.ts'
 
 /**
- * The tokens of a home, in a file that may be changed while a daemon runs: `reeve token` writes it, and the daemon looks
- * whether it is another one before it believes a token.
+ * The tokens of a home, in a file that may change while a daemon runs: `reeve token` writes it, and the daemon checks for a new
+ * version before it accepts a token.
  */
 export class TokenFile implements Tokens {
   readonly #path: string
@@ -32,7 +32,7 @@ export class TokenFile implements Tokens {
     this.#read = readTokens(tokens)
   }
 
-  /** Of a file that somebody has spoilt since, what was in it before: nobody is let in or locked out by a slip of an editor. */
+  /** If the file has become unreadable, its last good content: a mistake in an editor admits nobody and locks nobody out. */
   all(): readonly KeptToken[] {
     const version = versionOf(this.#path)
     if (version === this.#version) return this.#read
@@ -56,7 +56,7 @@ export class TokenFile implements Tokens {
     return { token, kept }
   }
 
-  /** Whether there was one. */
+  /** False if there was no such token. */
   revoke(id: string): boolean {
     let isThere = false
     this.#change((tokens) => {
@@ -66,11 +66,11 @@ export class TokenFile implements Tokens {
     return isThere
   }
 
-  /** One at a time: of two programs that each add a token, neither loses the other's. */
+  /** Holds a lock, so that of two programs that each add a token neither loses the other's. */
   #change(changed: (tokens: readonly KeptToken[]) => readonly KeptToken[]): void {
     const lock = waitForLock(`${this.#path}.lock`)
     try {
-      // Read anew: what somebody has spoilt is for them to mend, and not to be overwritten.
+      // Read from disk: a file with a mistake in it is refused, and not overwritten by the last good content.
       const before = readTokens(this.#path)
       const after = changed(before)
       if (after !== before) writeWholeFile(this.#path, `${JSON.stringify(after, null, 2)}\n`)
@@ -83,10 +83,10 @@ export class TokenFile implements Tokens {
 function wrongToken({ issues }: z.ZodError): RefusedError {
   const said = issues.map(({ path, message }) => [...path, message].join(': ')).join('; ')
   const remedy = `A role is one of ${TOKEN_ROLES.join(', ')}; give a session to agent, and to no other.`
-  return new RefusedError(refusal('invalid_input', `There can be no such token: ${said}.`, remedy))
+  return new RefusedError(refusal('invalid_input', `The token is invalid: ${said}.`, remedy))
 }
 
-/** The admin token of a home, made when there is none yet. */
+/** The admin token of a home, created if there is none. */
 export function adminToken(paths: HomePaths, tokens: TokenFile): string {
   const there = readIfPresent(paths.token)?.trim()
   const isKnown = there !== undefined && tokens.all().some(({ hash }) => hash === tokenHash(there))
@@ -105,14 +105,14 @@ function readTokens(path: string): readonly KeptToken[] {
     const said = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
     throw new ReeveError(
       'bad_configuration',
-      `${path} does not hold tokens: ${said}.`,
-      'Correct it, or remove it together with the file token: then new ones are made at the next start.',
+      `${path} does not contain tokens: ${said}.`,
+      'Correct it, or remove it together with the file token: new ones are created at the next start.',
       { cause: error },
     )
   }
 }
 
-/** Every write makes another file, so its number changes even within one tick of the clock. */
+/** Every write creates a new file, so the inode number changes even within one tick of the clock. */
 function versionOf(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false })
   return stat === undefined ? 'none' : `${stat.ino}:${stat.mtimeMs}:${stat.size}`

@@ -16,7 +16,7 @@ import type { MountedHandler, ServeOptions, Server } from '../server/server.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { addressOf, type Configuration, configuration, type Flags } from './config.ts'
 import { type DaemonLog, logAt, logOf } from './log.ts'
-import { type Guests, guestsOf } from './mcp-guests.ts'
+import { type McpService, serveMcpClients } from './mcp-clients.ts'
 import { SecretFile } from './secret-file.ts'
 import type { Settings } from './settings.ts'
 import { telemetryFor } from './telemetry.ts'
@@ -27,31 +27,31 @@ export interface UpOptions {
   readonly home?: string
   readonly flags?: Flags
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Where it logs; JSON lines on stderr by default, or at a terminal in a file of its home. */
+  /** By default JSON lines on stderr, or, at a terminal, in the log file of the home. */
   readonly log?: DaemonLog
   /** Further protocols, by path. */
   readonly mount?: Readonly<Record<string, MountedHandler>>
   readonly limits?: ServeOptions['limits']
   readonly streams?: ServeOptions['streams']
-  /** How often it and the workers that it speaks for show that they live; tests are impatient. */
+  /** The intervals of leases and sweeps; tests shorten them. */
   readonly times?: EmbedOptions['times']
 }
 
 /** A daemon that is ready. */
 export interface Daemon {
   readonly home: HomePaths
-  /** Null where it listens on its socket alone. */
+  /** Null if it listens only on its socket. */
   readonly url: string | null
   /** The admin token of this home. */
   readonly token: string
   readonly configuration: Configuration
   readonly reeve: Embedded
   readonly log: Log
-  /** In order: commands that live as long as the daemon are ended unless `keep`, then nobody is let in any more. */
+  /** First ends the commands whose lifetime is the daemon, unless `keep`; then closes the server. */
   close(options?: { readonly keep?: boolean }): Promise<void>
 }
 
-/** Starts a daemon in this OS process. Ready when it resolves; whatever stops it is an error that says what to do. */
+/** Starts a daemon in this OS process, and resolves when it is ready. */
 export async function up(options: UpOptions = {}): Promise<Daemon> {
   const env = options.env ?? process.env
   const home = homePaths(options.home ?? homeFolder(env))
@@ -65,7 +65,7 @@ export async function up(options: UpOptions = {}): Promise<Daemon> {
     refuseSecond(home)
     return await start(home, config, log, redaction, options)
   } catch (error) {
-    tellWhyNot(log, error)
+    logStartFailure(log, error)
     throw error
   }
 }
@@ -77,7 +77,7 @@ function refuseWrongPatterns({ redactPatterns: patterns }: Settings): void {
     } catch (error) {
       throw new ReeveError(
         'bad_configuration',
-        `redactPatterns has ${JSON.stringify(pattern)} in it, which is no pattern: ${(error as Error).message}.`,
+        `redactPatterns contains ${JSON.stringify(pattern)}, which is not a pattern: ${(error as Error).message}.`,
         'Patterns are RE2: no look-around, no back-references.',
         { cause: error, details: { key: 'redactPatterns', value: pattern } },
       )
@@ -85,20 +85,20 @@ function refuseWrongPatterns({ redactPatterns: patterns }: Settings): void {
   }
 }
 
-/** What this daemon keeps to itself, in its answers and in its log: one learns of a secret with the other. */
+/** The redaction of this daemon's answers and of its log. They share it, so that a secret that one learns is masked in both. */
 export function secretsOf(home: HomePaths, values: Settings): Redaction {
   const redact = values.redact && { values: values.redactValues, patterns: values.redactPatterns }
   return withOwn(redactionOf({ redact, store: values.store ?? home.store }))
 }
 
-/** Its own environment, as it was started with. */
+/** Adds the secrets of this program's environment. */
 function withOwn(redaction: Redaction): Redaction {
   redaction.know(secretsIn(process.env))
   return redaction
 }
 
-/** Whoever started it in the background reads this in its log. At a terminal the error itself is shown. */
-function tellWhyNot(log: Log | undefined, error: unknown): void {
+/** The starter of a background daemon reads this line in the log. At a terminal the error itself is shown. */
+function logStartFailure(log: Log | undefined, error: unknown): void {
   if (log === undefined && process.stderr.isTTY) return
   const to = log ?? logAt(withOwn(new Redaction()))
   const { code, message, remedy, details } = error instanceof ReeveError ? error : {}
@@ -113,18 +113,18 @@ async function start(
   options: UpOptions,
 ): Promise<Daemon> {
   const tokens = new TokenFile(home, (error) =>
-    log.error({ err: error }, 'tokens cannot be read; those of before count'),
+    log.error({ err: error }, 'tokens cannot be read; the previous ones stay valid'),
   )
-  // Loaded while the keeper starts: that is most of the time until a daemon is ready.
+  // The server is loaded while the keeper starts, which takes most of the time until a daemon is ready.
   const [reeve, { serve }] = await Promise.all([
     embedded({ home, values: config.values, log, redaction, times: options.times }),
     import('../server/server.ts'),
   ])
-  let guests: Guests | undefined
+  let mcp: McpService | undefined
   try {
     const token = adminToken(home, tokens)
-    guests = guestsOf(reeve, home, config.values, log)
-    // The lock of the data folder is ours by now: a socket file that is still there is a dead daemon's.
+    mcp = serveMcpClients(reeve, home, config.values, log)
+    // This daemon holds the lock of the data folder by now, so a socket file that is still there belongs to a dead daemon.
     rmSync(home.socket, { force: true })
     const server = await served(serve, config, log, {
       reeve,
@@ -133,7 +133,7 @@ async function start(
       log,
       socket: home.socket,
       hosts: config.values.hosts,
-      mount: { ...guests.mount, ...options.mount },
+      mount: { ...mcp.mount, ...options.mount },
       limits: options.limits ?? {},
       streams: options.streams ?? {},
     })
@@ -147,10 +147,10 @@ async function start(
     log.startRotation?.()
     const telemetry = await telemetryFor(config, options.env ?? process.env, { home, reeve, server, log })
     log.info({ home: home.folder, url, osPid: process.pid }, 'ready')
-    const close = closer(home, announced, { reeve, server, guests, telemetry, log })
+    const close = closer(home, announced, { reeve, server, mcp, telemetry, log })
     return { home, url, token, configuration: config, reeve, log, close }
   } catch (error) {
-    await guests?.close()
+    await mcp?.close()
     withdraw(home)
     await reeve.close({ keep: true })
     throw error
@@ -160,25 +160,24 @@ async function start(
 interface DaemonParts {
   readonly reeve: Embedded
   readonly server: Server
-  readonly guests: Guests
+  readonly mcp: McpService
   readonly telemetry: Telemetry | null
   readonly log: Log
 }
 
 /**
- * First what lives as long as the daemon ends, while whoever waits for it can still be told; then nobody is let in any more.
- * The home says all the while that this daemon stops: the next one waits for that.
+ * First ends the commands whose lifetime is the daemon, while clients that wait for them can still be answered; then closes the
+ * server. The home announces meanwhile that this daemon stops: the next one waits for that.
  */
 function closer(
   home: HomePaths,
   announced: RunningDaemon,
-  { reeve, server, guests, telemetry, log }: DaemonParts,
+  { reeve, server, mcp, telemetry, log }: DaemonParts,
 ): Daemon['close'] {
   let closing: Promise<void> | undefined
   const closeAll = async (keep: boolean) => {
     log.info({ keep }, 'stopping')
-    // Whatever goes wrong with one of these is no reason to leave out the others: a daemon that half stopped could not be
-    // stopped any more.
+    // A failed step must not prevent the others: a daemon that stopped only partly could not be stopped again.
     const troubles: unknown[] = []
     const step = async (doing: string, act: () => unknown) => {
       try {
@@ -188,16 +187,16 @@ function closer(
         log.error({ err: error, doing }, `trouble while ${doing}`)
       }
     }
-    await step('saying that it stops', () => announceAgain(home, { ...announced, stopping: true }))
+    await step('announcing the stop', () => announceAgain(home, { ...announced, stopping: true }))
     if (!keep)
-      await step('ending what lives as long as the daemon', async () => {
+      await step('ending the commands whose lifetime is the daemon', async () => {
         await server.told(await reeve.endWithDaemon())
       })
-    await step('leaving MCP clients', () => guests.close())
-    await step('closing the doors', () => server.close())
-    await step('telling the collector', () => telemetry?.close())
+    await step('leaving MCP clients', () => mcp.close())
+    await step('closing the server', () => server.close())
+    await step('closing the telemetry', () => telemetry?.close())
     await step('closing the store', () => reeve.close({ keep }))
-    await step('taking its note away', () => withdraw(home))
+    await step('removing the announcement', () => withdraw(home))
     log.info({}, 'stopped')
     if (troubles.length > 0) throw troubles[0]
   }
@@ -207,18 +206,18 @@ function closer(
   }
 }
 
-/** The lock of the data folder is what counts; this only spares opening the store, and names the home. */
+/** The lock of the data folder is the real guard. This check saves opening the store, and names the home in the error. */
 function refuseSecond(home: HomePaths): void {
   const present = presentDaemon(home)
   if (present === null || present.osPid === process.pid) return
-  throw present.stopping === true ? stopping(home, present.osPid) : second(home, present.osPid)
+  throw present.stopping === true ? stillStopping(home, present.osPid) : alreadyRunning(home, present.osPid)
 }
 
 /** How long a keeper may take to notice that its daemon was killed. */
 const NOTICE_MS = 5_000
 const LOOK_MS = 20
 
-/** A keeper may not have noticed yet that the daemon before this one is gone. Only one that lives is in the way. */
+/** The keeper may not have noticed yet that the previous daemon is gone. Only a live daemon prevents the start. */
 async function embedded(parts: EmbeddedParts): Promise<Embedded> {
   for (const until = Date.now() + NOTICE_MS; ; ) {
     try {
@@ -227,7 +226,7 @@ async function embedded(parts: EmbeddedParts): Promise<Embedded> {
       if (!(error instanceof ReeveError) || error.code !== 'daemon_already_running') throw error
       const { osPid } = error.details as { osPid: number | null }
       const isDead = osPid !== null && osPid !== process.pid && !isPidInUse(osPid)
-      if (!isDead || Date.now() > until) throw second(parts.home, osPid)
+      if (!isDead || Date.now() > until) throw alreadyRunning(parts.home, osPid)
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
     }
   }
@@ -284,7 +283,7 @@ async function embeddedOnce({ home, values, log, redaction, times }: EmbeddedPar
   })
 }
 
-function second(home: HomePaths, osPid: number | null): ReeveError {
+function alreadyRunning(home: HomePaths, osPid: number | null): ReeveError {
   return new ReeveError(
     'daemon_already_running',
     `A daemon with PID ${osPid ?? 'unknown'} already runs in ${home.folder}.`,
@@ -293,16 +292,16 @@ function second(home: HomePaths, osPid: number | null): ReeveError {
   )
 }
 
-function stopping(home: HomePaths, osPid: number): ReeveError {
+function stillStopping(home: HomePaths, osPid: number): ReeveError {
   return new ReeveError(
     'daemon_already_running',
-    `The daemon with PID ${osPid} in ${home.folder} is stopping, and has not gone yet.`,
-    'Try again when it has; reeve down waits for that.',
+    `The daemon with PID ${osPid} in ${home.folder} is still stopping.`,
+    'Try again when it is gone; reeve down waits for that.',
     { details: { osPid, home: home.folder } },
   )
 }
 
-/** Who chose no port wants to be reached, whatever the port: if the usual one is taken, any will do. */
+/** If the default port is taken, and the user did not choose it, any free port is used. */
 async function served(
   serve: (options: ServeOptions) => Promise<Server>,
   { values, sources }: Configuration,
@@ -318,7 +317,7 @@ async function served(
   } catch (error) {
     const isTaken = error instanceof ReeveError && error.code === 'address_in_use'
     if (!isTaken || sources.listen !== 'default') throw error
-    log.warn({ address: values.listen }, 'the usual port is taken by another program; taking any free one')
+    log.warn({ address: values.listen }, 'another program uses the default port; using any free port')
     return serve({ ...options, listen: { ...listen, port: 0 } })
   }
 }

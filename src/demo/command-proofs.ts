@@ -4,20 +4,20 @@ import { ANSWER, BUILD_CODE, SHELL_CODE, TYPED_AFTER, TYPED_BEFORE } from './com
 import { type Proof, proof } from './proofs.ts'
 
 export interface CommandEvidence {
-  /** What `count` wrote down by itself, and its log in Reeve. */
+  /** The numbers that `count` wrote to its own file, and its log in Reeve. */
   readonly counted: readonly string[]
   readonly printed: string
-  /** How much it had counted when the worker was killed, and when somebody came back. */
+  /** How far it had counted when the worker was killed, and when the folder was opened again. */
   readonly atKill: number
   readonly atReturn: number
-  /** What the one who came back was told had ended meanwhile. */
+  /** The commands that had ended meanwhile, as the recovery reported them. */
   readonly endedMeanwhile: readonly string[]
   readonly screen: readonly string[]
   readonly build: ProcessRecord
   readonly shell: ProcessRecord
 }
 
-/** What became of the commands of a worker that was killed; they were not. */
+/** Proves that the commands of a killed worker went on. */
 export function proveCommands(evidence: CommandEvidence): Proof[] {
   const { counted, printed, atKill, atReturn, endedMeanwhile, screen, build, shell } = evidence
   const expected = counted.map((number) => `line ${number}`)
@@ -35,7 +35,7 @@ export function proveCommands(evidence: CommandEvidence): Proof[] {
       meanwhile > 0 ? [] : ['it printed nothing meanwhile'],
     ),
     proof(`build ended while nobody was there, and its exit code is known: ${BUILD_CODE}.`, [
-      ...(endedMeanwhile.includes(build.pid) ? [] : ['it had not ended when somebody came back']),
+      ...(endedMeanwhile.includes(build.pid) ? [] : ['it had not ended when the folder was opened again']),
       ...wrongCode(build, BUILD_CODE),
     ]),
     proof(

@@ -15,13 +15,13 @@ export const TYPED_AFTER = 'echo $((answer + 1))'
 export const ANSWER = '42'
 
 const TERMINAL = { cols: 60, rows: 8 }
-/** An interactive shell does not heed SIGTERM, and nobody wants to watch two seconds of grace. */
+/** An interactive shell ignores SIGTERM, and the default grace of two seconds is too long for a demo. */
 const GRACE_MS = 200
-/** Nothing outlives a demo that was killed itself. */
+/** If the demo itself is killed, its commands end after this time. */
 const TIMEOUT_MS = 60_000
 
-/** Where the worker's commands are kept, and what they tell of themselves outside of Reeve. */
-export class CommandPlace {
+/** The folder of the worker's commands, and the files that they write outside of Reeve. */
+export class DemoCommands {
   readonly options: NonNullable<EmbedOptions['commands']>
   readonly #folder: string
   readonly #ledger: string
@@ -33,12 +33,12 @@ export class CommandPlace {
     appendFileSync(this.#witness, '')
   }
 
-  /** Whether anybody has run commands here. */
+  /** Whether commands have run here. */
   get isUsed(): boolean {
     return existsSync(this.options.home)
   }
 
-  /** The numbers that `count` wrote down by itself, beside printing them. */
+  /** The numbers that `count` wrote to a file of its own, beside printing them. */
   counted(): string[] {
     return readFileSync(this.#witness, 'utf8').split('\n').slice(0, -1)
   }
@@ -62,7 +62,7 @@ export class CommandPlace {
   }
 }
 
-/** Each writes to the ledger by itself: Reeve's own word would prove nothing. */
+/** Each command writes to the ledger itself: a record of Reeve's would prove nothing. */
 const BEGUN = 'pid=$' + '{REEVE_PROCESS%@*}; echo "begun $pid" >> "$LEDGER"'
 
 const SCRIPTS = {
@@ -83,7 +83,7 @@ const SCRIPTS = {
   shell: 'exec /bin/sh -i',
 }
 
-/** All that a command has printed, from its log. */
+/** The whole output of a command, from its log. */
 export async function printedBy(reeve: Reeve, pid: string): Promise<string> {
   const pieces: Uint8Array[] = []
   for (let offset = 0; ; ) {
@@ -94,7 +94,7 @@ export async function printedBy(reeve: Reeve, pid: string): Promise<string> {
   }
 }
 
-/** What a terminal shows, without the empty lines below. */
+/** The screen of a command's terminal, without the empty lines at its end. */
 export async function shownBy(reeve: Reeve, pid: string): Promise<string[]> {
   const { lines } = await reeve.screen({ pid })
   return lines.slice(0, lines.findLastIndex((line) => line !== '') + 1)

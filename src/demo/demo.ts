@@ -5,24 +5,24 @@ import { join } from 'node:path'
 import { messageOf } from '../base/error-text.ts'
 import { embed } from '../embed/embed.ts'
 import type { Reeve } from '../verbs/reeve.ts'
-import { CommandPlace } from './commands.ts'
+import { DemoCommands } from './commands.ts'
 import { Ledger } from './ledger.ts'
 import { Screen } from './screen.ts'
 import { type Stage, tell } from './story.ts'
-import { isGone, killHard, looking, startWorker } from './worker-process.ts'
+import { isGone, killHard, pollUntil, startWorker } from './worker-process.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-/** Five times what it takes, for a machine that is busy with other things. */
+/** Five times the usual duration, for a busy machine. */
 const DEADLINE_MS = 40_000
-/** How long the keeper may take to go when it has nothing left to keep. */
+/** How long the keeper may take to exit when it has no commands left. */
 const KEEPER_MS = 3_000
 
-/** Two kernels on one file, one of them killed in the middle; then the proofs. The answer is the exit code. */
+/** Runs two kernels on one file, kills one of them in the middle, and checks the proofs. Resolves with the exit code. */
 export async function demo(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'reeve-demo-'))
   const over = new AbortController()
   const deadline = setTimeout(
-    () => over.abort(new Error(`It was not over after ${DEADLINE_MS / 1_000} s.`)),
+    () => over.abort(new Error(`It had not finished after ${DEADLINE_MS / 1_000} s.`)),
     DEADLINE_MS,
   )
   const scene = setUp(folder, over)
@@ -49,22 +49,22 @@ export async function demo(): Promise<number> {
   }
 }
 
-/** What the story needs, and how to be rid of it, wherever the story was left. */
+/** Sets up the parts of the story. `clear` removes them, however far the story came. */
 function setUp(folder: string, over: AbortController): { stage: Stage; clear: () => Promise<void> } {
   const store = join(folder, 'reeve.db')
   const file = join(folder, 'ledger')
   const ledger = new Ledger(file)
-  const place = new CommandPlace(folder, file)
+  const commandFolder = new DemoCommands(folder, file)
   let worker: ChildProcess | undefined
   let back: Promise<Reeve> | undefined
   const comeBack = () => {
-    back ??= embed({ store, commands: place.options })
+    back ??= embed({ store, commands: commandFolder.options })
     return back
   }
   const stage: Stage = {
     store,
     ledger,
-    place,
+    commandFolder,
     over,
     comeBack,
     screen: new Screen(process.stdout),
@@ -77,8 +77,8 @@ function setUp(folder: string, over: AbortController): { stage: Stage; clear: ()
   }
   const clear = async () => {
     if (worker !== undefined) await killHard(worker)
-    if (!place.isUsed) return
-    // Its commands did not die with it. They live as long as a daemon does, and so end with this one.
+    if (!commandFolder.isUsed) return
+    // The worker's commands outlived it. Their lifetime is the daemon, so they end when this kernel closes.
     const reeve = await comeBack()
     const { keeper } = await reeve.status()
     await reeve.close()
@@ -89,8 +89,8 @@ function setUp(folder: string, over: AbortController): { stage: Stage; clear: ()
 
 async function gone(keeper: number): Promise<void> {
   try {
-    await looking(() => isGone(keeper), AbortSignal.timeout(KEEPER_MS))
+    await pollUntil(() => isGone(keeper), AbortSignal.timeout(KEEPER_MS))
   } catch (error) {
-    throw new Error(`The keeper, PID ${keeper}, has nothing left to keep and did not go.`, { cause: error })
+    throw new Error(`The keeper, PID ${keeper}, has no commands left but did not exit.`, { cause: error })
   }
 }

@@ -1,11 +1,11 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 
-/** `acknowledged`: a caller was told that the process exists. `begun`, `done`: what its handler did, each time it ran. */
+/** `acknowledged`: `spawn` has answered a caller. `begun`, `done`: each run of the handler. */
 export type Entry = { readonly what: 'acknowledged' | 'begun' | 'done'; readonly pid: string }
 
 /**
- * What really happened, written down outside of the store: one line per effect, appended by whichever OS process had
- * it. The proofs hold this against the event log.
+ * The effects, recorded outside of the store: one line for each, appended by the OS process that caused it. The proofs compare this
+ * with the event log.
  */
 export class Ledger {
   readonly #file: string

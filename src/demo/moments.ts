@@ -15,7 +15,7 @@ export function inTheMiddle(timeline: Timeline): Promise<void> {
   })
 }
 
-/** What the worker had in hand: release, checks, letters, and half of the checks go on; half of the letters do not. */
+/** The processes of the worker are settled: release, checks, letters and half of the checks go on; half of the letters do not. */
 export function recovered(timeline: Timeline): Promise<void> {
   return timeline.until(
     () => timeline.ofType('holder_lost').length === 3 + CHECKS / 2 && abandoned(timeline) === LETTERS / 2,

@@ -7,21 +7,21 @@ import type { Entry } from './ledger.ts'
 export interface Proof {
   readonly holds: boolean
   readonly text: string
-  /** What speaks against it. */
+  /** The evidence against it. */
   readonly missing: readonly string[]
 }
 
 export interface Evidence {
-  /** What happened outside of the store. */
+  /** The effects, recorded outside of the store. */
   readonly ledger: readonly Entry[]
   /** The whole event log, as it is stored. */
   readonly log: readonly StoredEvent[]
-  /** What a follower heard meanwhile. */
+  /** The events that a follower got meanwhile. */
   readonly heard: readonly StoredEvent[]
   readonly records: readonly ProcessRecord[]
 }
 
-/** Holds what the store says against what really happened. Each proof counts; none asks the kernel for its opinion. */
+/** Compares the store with the ledger. Each proof counts entries; none asks the kernel. */
 export function prove({ ledger, log, heard, records }: Evidence): Proof[] {
   const pids = (what: Entry['what']) => ledger.filter((entry) => entry.what === what).map(({ pid }) => pid)
   const begun = countsOf(pids('begun'))

@@ -16,7 +16,7 @@ export async function readRecords(reeve: Reeve): Promise<ProcessRecord[]> {
   return processes.map(({ record }) => record)
 }
 
-/** Who executed a process, in order; of a command, how it ended besides. */
+/** The kernels that executed a process, in order; for a command, its exit code. */
 export function ranIn(log: readonly StoredEvent[], own: string): (record: ProcessRecord) => string {
   const started = log.filter(({ type }) => type === 'started')
   const holderOf = ({ payload }: StoredEvent) => (payload as { holder: string }).holder

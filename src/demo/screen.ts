@@ -4,7 +4,7 @@ import type { Proof } from './proofs.ts'
 
 type Style = Parameters<typeof styleText>[0]
 
-/** Who does something: this program, the worker, whoever kills, or a command by itself. */
+/** The actors of the story: this program, the worker, the kill, or a command. */
 const VOICES = { here: 'cyan', worker: 'magenta', kill: 'red', build: 'yellow', count: 'yellow' } as const
 
 const COLOURS: Readonly<Record<string, Style>> = {
@@ -14,7 +14,7 @@ const COLOURS: Readonly<Record<string, Style>> = {
   failed: 'red',
 }
 
-/** What the demo shows: plain text of at most 80 columns, with colour where somebody looks. */
+/** Prints the demo: plain text of at most 80 columns, with colours on a terminal. */
 export class Screen {
   readonly #stream: NodeJS.WriteStream
   readonly #begun = performance.now()
@@ -22,11 +22,11 @@ export class Screen {
 
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream
-    // A reader that went away (`| head`) is no reason to leave files behind.
+    // A reader that is gone (`| head`) must not prevent the cleanup of files.
     stream.on('error', () => {})
   }
 
-  /** From here on nothing is shown. */
+  /** Nothing is printed after this. */
   end(): void {
     this.#isOver = true
   }
@@ -48,12 +48,12 @@ export class Screen {
     this.line(`  ${this.#style('dim', `${seconds.padStart(5)} s`)}  ${voice}  ${text}`)
   }
 
-  /** What another terminal shows, below a line of the story. */
+  /** The screen of another terminal, below a line of the story. */
   terminal(lines: readonly string[]): void {
     for (const line of lines) this.line(`${' '.repeat(19)}${this.#style('dim', '│')} ${line}`)
   }
 
-  /** The processes as a tree. `ranIn` says which kernels executed one; siblings with the same fate share a line. */
+  /** The processes as a tree. `ranIn` names the kernels that executed one; siblings with the same outcome share a line. */
   tree(records: readonly ProcessRecord[], ranIn: (record: ProcessRecord) => string): void {
     const print = (parent: string | null, indent: string) => {
       const families = grouped(

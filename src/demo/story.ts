@@ -6,7 +6,7 @@ import {
   ANSWER,
   BUILD_CODE,
   COMMANDS,
-  type CommandPlace,
+  type DemoCommands,
   printedBy,
   SHELL_CODE,
   shownBy,
@@ -20,12 +20,12 @@ import { ranIn, readLog, readRecords } from './reading.ts'
 import type { Screen } from './screen.ts'
 import { Timeline } from './timeline.ts'
 import { CHECKS, LETTERS, SESSION, toolsOf } from './tools.ts'
-import { isGone, killHard, looking } from './worker-process.ts'
+import { isGone, killHard, pollUntil } from './worker-process.ts'
 
 export interface Stage {
   readonly store: string
   readonly ledger: Ledger
-  readonly place: CommandPlace
+  readonly commandFolder: DemoCommands
   readonly screen: Screen
   readonly over: AbortController
   readonly startWorker: () => ChildProcess
@@ -33,12 +33,12 @@ export interface Stage {
   readonly comeBack: () => Promise<Reeve>
 }
 
-/** The kernel looks after dead ones every ten seconds by default; nobody wants to watch that. */
+/** A kernel looks for dead kernels every ten seconds by default, which is too long for a demo. */
 const SWEEP_MS = 300
-/** How much `count` is to print while nobody is there. */
+/** How many lines `count` prints while no kernel runs its folder. */
 const LINES_ALONE = 50
 
-/** What happens, in its order, and then the proofs. The answer is the exit code. */
+/** Plays the story, then checks the proofs. Resolves with the exit code. */
 export async function tell(stage: Stage): Promise<number> {
   const { store, ledger, screen, over } = stage
   screen.line('Two kernels share one SQLite file: one in this program, one in a worker.')
@@ -53,7 +53,7 @@ export async function tell(stage: Stage): Promise<number> {
     const archive = await beginHere(reeve, ledger)
     screen.say('here', `runs preview and archive in session ${SESSION}, PID ${process.pid}`)
     await untilKilled(stage, timeline)
-    const atKill = stage.place.counted().length
+    const atKill = stage.commandFolder.counted().length
     await takeOver(stage, timeline, reeve)
     const { program } = await reeve.show({ pid: 'build' })
     const commands = await theCommands(stage, { atKill, buildsOsPid: program?.osPid ?? 0 })
@@ -61,13 +61,13 @@ export async function tell(stage: Stage): Promise<number> {
     return await judge(stage, timeline, reeve, commands)
   } finally {
     over.abort()
-    // A follower that broke has failed its proof; here it must not hide what led out of the demo.
+    // A broken follower fails its proof; here its error must not hide the one that ended the demo.
     await followed.catch(() => {})
     await reeve.close()
   }
 }
 
-/** What runs in this program: a preview that ends with the session, and an archive that does not. */
+/** Starts the tools of this program: a preview that ends with the session, and an archive that does not. */
 async function beginHere(reeve: Reeve, ledger: Ledger): Promise<string> {
   await reeve.openSession({ session: SESSION })
   const owner = { session: SESSION }
@@ -92,7 +92,7 @@ async function untilKilled({ screen, startWorker }: Stage, timeline: Timeline): 
   screen.say('kill', `kill -9 ${worker.pid}`)
 }
 
-/** The other kernel goes on with the release. */
+/** The other kernel continues the release. */
 async function takeOver({ screen, over }: Stage, timeline: Timeline, reeve: Reeve): Promise<void> {
   const killedAt = performance.now()
   await reeve.send({ pid: 'release', name: 'approved', value: 'by you' })
@@ -111,17 +111,17 @@ async function takeOver({ screen, over }: Stage, timeline: Timeline, reeve: Reev
   screen.say('here', 'release takes the signal, publishes, and is completed')
 }
 
-/** They have gone on by themselves; one ends while nobody is there, and the others hear of the return by being typed to. */
+/** The commands went on by themselves: one ends while no kernel is there, and the others get input after the return. */
 async function theCommands(
-  { screen, place, over, comeBack }: Stage,
+  { screen, commandFolder, over, comeBack }: Stage,
   { atKill, buildsOsPid }: { readonly atKill: number; readonly buildsOsPid: number },
 ): Promise<CommandEvidence> {
   const { signal } = over
-  place.letBuildEnd()
-  await looking(() => isGone(buildsOsPid), signal)
+  commandFolder.letBuildEnd()
+  await pollUntil(() => isGone(buildsOsPid), signal)
   screen.say('build', `ends with exit code ${BUILD_CODE}, and nobody is there to see it`)
-  await looking(() => place.counted().length >= atKill + LINES_ALONE, signal)
-  const atReturn = place.counted().length
+  await pollUntil(() => commandFolder.counted().length >= atKill + LINES_ALONE, signal)
+  const atReturn = commandFolder.counted().length
   screen.say('count', `has printed ${atReturn - atKill} lines since the kill, and goes on`)
 
   const reeve = await comeBack()
@@ -148,7 +148,7 @@ async function theCommands(
     shell,
     screen: shown,
     endedMeanwhile: boot.completed,
-    counted: place.counted(),
+    counted: commandFolder.counted(),
     printed: await printedBy(reeve, 'count'),
     build: await endOf(reeve, 'build', signal),
   }

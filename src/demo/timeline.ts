@@ -1,7 +1,7 @@
 import { knownEvent, type StoredEvent } from '../core/process/event.ts'
 import type { Reeve } from '../verbs/reeve.ts'
 
-/** A follower of the change feed: keeps what it hears, and lets others wait for it. */
+/** Follows the change feed, keeps its events, and lets callers wait for a condition on them. */
 export class Timeline {
   readonly events: StoredEvent[] = []
   readonly #signal: AbortSignal
@@ -18,7 +18,7 @@ export class Timeline {
     }
   }
 
-  /** Resolves as soon as `holds` does; rejects when the demo is called off. */
+  /** Resolves as soon as `holds` is true; rejects when the demo is aborted. */
   until(holds: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (then: () => void) => {

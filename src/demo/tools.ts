@@ -15,7 +15,7 @@ export const release: InputOf<'spawn'> = {
   owner: { session: SESSION },
 }
 
-/** Nothing here knows of crashes: a handler is begun again, and finds its children and signals as they were. */
+/** The handlers contain no code for crashes: after one, a handler runs again, and finds its children and signals. */
 export function toolsOf(
   ledger: Ledger,
   /** Called when a handler is halfway through. */
@@ -79,7 +79,7 @@ export function toolsOf(
   return Object.fromEntries(Object.entries(tools).map(([name, handler]) => [name, noted(ledger, handler)]))
 }
 
-/** The handler's own effect comes first: whatever follows, it is on record that it began. */
+/** Writes to the ledger before the handler runs, so that each start is on record. */
 function noted(ledger: Ledger, handler: ToolHandler): ToolHandler {
   return async (context) => {
     ledger.write('begun', context.pid)

@@ -4,19 +4,20 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isPidInUse } from '../os/identity.ts'
 import { ownProgram } from '../package/own-files.ts'
 
-export function startWorker(words: readonly string[], died: (said: string) => void): ChildProcess {
-  const worker = spawn(process.execPath, [ownProgram('demo/worker'), ...words], {
+/** `onDeath` is called with its error output if it ends by anything but SIGKILL. */
+export function startWorker(args: readonly string[], onDeath: (stderr: string) => void): ChildProcess {
+  const worker = spawn(process.execPath, [ownProgram('demo/worker'), ...args], {
     stdio: ['pipe', 'ignore', 'pipe'],
   })
-  let said = ''
+  let stderr = ''
   worker.stderr.on('data', (chunk: Buffer) => {
-    said += chunk.toString()
+    stderr += chunk.toString()
   })
-  worker.on('exit', (_code, signal) => signal !== 'SIGKILL' && died(said))
+  worker.on('exit', (_code, signal) => signal !== 'SIGKILL' && onDeath(stderr))
   return worker
 }
 
-/** Dead and reaped when it resolves. */
+/** Resolves when the worker is dead and reaped. */
 export async function killHard(worker: ChildProcess): Promise<void> {
   if (worker.exitCode !== null || worker.signalCode !== null) return
   const exit = once(worker, 'exit')
@@ -24,14 +25,14 @@ export async function killHard(worker: ChildProcess): Promise<void> {
   await exit
 }
 
-const LOOK_MS = 5
+const POLL_MS = 5
 
-/** For what no event tells of: looks until it holds, or until the demo is called off. */
-export async function looking(holds: () => boolean, signal: AbortSignal): Promise<void> {
-  while (!holds()) await pause(LOOK_MS, undefined, { signal })
+/** Polls a condition that no event reports, until it holds or the demo is aborted. */
+export async function pollUntil(holds: () => boolean, signal: AbortSignal): Promise<void> {
+  while (!holds()) await pause(POLL_MS, undefined, { signal })
 }
 
-/** Gone for the operating system, whatever Reeve says. */
+/** By the operating system, not by Reeve's record. */
 export function isGone(osPid: number): boolean {
   return !isPidInUse(osPid)
 }

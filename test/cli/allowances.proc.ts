@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { CommandLine } from './command-line.ts'
 
-test('what a process was given and has used is in show, ps and tree, and nothing where nobody was given any', async () => {
+test('show, ps and tree print allowances and their use, and nothing for processes without an allowance', async () => {
   const reeve = new CommandLine()
   await reeve.run(['run', '-d', '--name', 'plain', 'sleep', '1000'])
   expect((await reeve.run(['ps'])).stdout).not.toMatch(/USED/)
@@ -29,7 +29,7 @@ test('what a process was given and has used is in show, ps and tree, and nothing
   expect(listed?.budget.total).toEqual({ toolCalls: 3, cost: 0.25, children: 1 })
 })
 
-test('what a session was given and has used is in the list of sessions', async () => {
+test('the list of sessions prints their allowances and use', async () => {
   const reeve = new CommandLine()
   await reeve.run(['session', 'open', 's1'])
   expect((await reeve.run(['session', 'list'])).stdout).not.toMatch(/BUDGET/)
@@ -42,7 +42,7 @@ test('what a session was given and has used is in the list of sessions', async (
   expect(listed.map(({ budget }) => budget.total.outputBytes)).toEqual([5, undefined])
 })
 
-test('a command that printed more than it was given is told so, and its exit is none of success', async () => {
+test('a command that exceeds its output allowance is reported, and does not exit with 0', async () => {
   const reeve = new CommandLine()
   const { code, stderr } = await reeve.run(['run', '--allow', 'outputBytes=20', '--', 'seq', '100'])
   expect(stderr).toContain('limit:outputBytes')
@@ -50,7 +50,7 @@ test('a command that printed more than it was given is told so, and its exit is 
   expect([1, 128 + 15]).toContain(code)
 })
 
-test('more than is left, and what is no amount, is said so', async () => {
+test('an allowance beyond what is left, and one that is not an amount, are refused', async () => {
   const reeve = new CommandLine()
   await reeve.run(['session', 'open', 's1', '--allow', 'cost=1'])
   const refused = await reeve.run(['run', '-d', '--session', 's1', '--allow', 'cost=2', 'true'])

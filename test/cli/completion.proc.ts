@@ -10,7 +10,7 @@ async function offered(reeve: CommandLine, ...words: string[]): Promise<string[]
     .map((line) => line.split('\t')[0] ?? '')
 }
 
-test('words, options, values, pids and names are offered, and no daemon is started for it', async () => {
+test('completion offers subcommands, options, values, pids and names, and starts no daemon', async () => {
   const reeve = new CommandLine()
   expect(await offered(reeve, 're')).toEqual(['restart', 'restore'])
   expect(await offered(reeve, 'logs', '--fo')).toEqual(['--follow'])

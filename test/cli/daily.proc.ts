@@ -25,7 +25,7 @@ test('subcommands of similar programs do the same, or name what to type instead'
   }
 })
 
-test('kill says of a process that has ended that it had, and how', async () => {
+test('kill reports the outcome of a process that had ended before', async () => {
   const line = new CommandLine()
   await line.run(['run', '-d', '--name', 'job', '-c', 'exit 3'])
   await line.run(['wait', 'job'])
@@ -34,29 +34,29 @@ test('kill says of a process that has ended that it had, and how', async () => {
   expect(code).toBe(0)
 })
 
-test('attach says how to leave', async () => {
+test('attach prints its detach key', async () => {
   const line = new CommandLine()
   await line.run(['run', '-d', '--pty', '--name', 'shell', '-c', 'echo begun; sleep 300'])
   const usual = line.terminal(['attach', 'shell'])
   await usual.until('begun')
   usual.type('\u001d')
   expect(await usual.ended).toBe(0)
-  expect(usual.shown).toContain('Attached to shell: Ctrl-] leaves it running.')
+  expect(usual.shown).toContain('Attached to shell: Ctrl-] detaches and leaves it running.')
   const other = line.terminal(['attach', 'shell', '--detach-key', 'ctrl-x'])
-  await other.until('Attached to shell: Ctrl-x leaves it running.')
+  await other.until('Attached to shell: Ctrl-x detaches and leaves it running.')
   await other.until('begun')
   other.type('\u0018')
   expect(await other.ended).toBe(0)
 })
 
-test('--if-not-running starts nothing beside a process of the name, also of two at once', async () => {
+test('--if-not-running starts nothing while a process of the name is live, also for two calls at once', async () => {
   const line = new CommandLine()
   await line.run(['ps'])
   const words = ['run', '-d', '--name', 'db', '--if-not-running', 'sleep', '300']
   const both = await Promise.all([line.run(words), line.run(words)])
   const pids = both.map(({ stdout }) => stdout.trim())
   expect(new Set(pids).size).toBe(1)
-  expect(both.filter(({ stderr }) => stderr.includes(`db runs already, as ${pids[0]}`))).toHaveLength(1)
+  expect(both.filter(({ stderr }) => stderr.includes(`db is already running as ${pids[0]}`))).toHaveLength(1)
   expect((await line.json<object[]>('ps')).length).toBe(1)
   await line.run(['kill', 'db'])
   const again = await line.run(words)

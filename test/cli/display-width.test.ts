@@ -43,7 +43,7 @@ test('padding fills up to a column', () => {
   expect(padTo('reeve', 3)).toBe('reeve')
 })
 
-test('the columns of a table stand below each other, whatever script the cells are in', () => {
+test('the columns of a table are aligned in every script', () => {
   const columns = [
     { title: 'NAME' },
     { title: 'N', align: 'right' },

@@ -31,7 +31,7 @@ async function check(line: CommandLine, name: string): Promise<Check | undefined
   return (await line.json<Check[]>('doctor')).find((one) => one.name === name)
 }
 
-test('the doctor says that a store has a newer schema than this version knows', async () => {
+test('the doctor reports a store with a newer schema', async () => {
   const line = await usedHome()
   const store = new DatabaseSync(line.temp.home.store)
   store.exec('pragma user_version = 99')
@@ -42,7 +42,7 @@ test('the doctor says that a store has a newer schema than this version knows', 
   expect((await line.run(['doctor'])).code).not.toBe(0)
 })
 
-test('the doctor says that the store of a used home is lost, or was emptied', async () => {
+test('the doctor reports that the store of a used home is missing or empty', async () => {
   const line = await usedHome()
   const { store } = line.temp.home
   expect(await check(line, 'store')).toMatchObject({ state: 'good' })
@@ -58,7 +58,7 @@ test('the doctor says that the store of a used home is lost, or was emptied', as
   expect(found?.fix).toContain('Put a copy of it back')
 })
 
-test('one record that cannot be read is named by the doctor and by status, and the daemon goes on', async () => {
+test('doctor and status name a record that cannot be read, and the daemon goes on', async () => {
   const line = await usedHome()
   const store = new DatabaseSync(line.temp.home.store)
   const pid = String(store.prepare('select pid from process').get()?.['pid'])
@@ -100,7 +100,7 @@ testIf(canMount, NEEDS_USER_NAMESPACE)(
   },
 )
 
-test('the doctor says that a keeper runs without a daemon, and that it cannot be reached', async () => {
+test('the doctor reports a keeper without a daemon, and a keeper that cannot be reached', async () => {
   const line = new CommandLine()
   const { home } = line.temp
   await line.run(['run', '--lifetime', 'detached', '-d', '--', 'sleep', '1000'])
@@ -124,7 +124,7 @@ test('the doctor says that a keeper runs without a daemon, and that it cannot be
     expect(await check(line, 'keeper')).toMatchObject({
       state: 'bad',
       found: expect.stringContaining('is missing'),
-      fix: expect.stringContaining('makes a lost socket again'),
+      fix: expect.stringContaining('creates a lost socket again'),
     })
     expect((await line.run(['doctor'])).code).not.toBe(0)
   } finally {

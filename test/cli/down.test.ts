@@ -4,7 +4,7 @@ import { cli } from '../../src/cli/cli.ts'
 import type { DaemonControl } from '../../src/cli/daemon-control.ts'
 import { FakeDaemon, json } from '../client/fake-daemon.ts'
 
-test('down does not ask for processes where no daemon runs', async () => {
+test('down does not list processes if no daemon runs', async () => {
   const none = await new FakeDaemon().start(json({ processes: [], next: null }))
   const asked: string[] = []
   const daemon: Pick<DaemonControl, 'running' | 'down'> = {

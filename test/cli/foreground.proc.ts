@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { ask } from '../server/ask.ts'
 import { CommandLine } from './command-line.ts'
 
-test('a command in the foreground passes its exit code, its output and its errors on', async () => {
+test('a command in the foreground passes on its exit code, output and error output', async () => {
   const reeve = new CommandLine()
   const ran = await reeve.run(['run', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7'])
   expect(ran).toMatchObject({ code: 7, stdout: 'out\n', stderr: 'err\n' })
@@ -42,7 +42,7 @@ test('more output than is usually kept arrives whole, the two streams apart', as
   expect(hash(ran.bytes)).toBe(hash(Buffer.concat([bytes, Buffer.from('end\n')])))
 })
 
-test('with --no-inherit-env a command runs here, with the PATH of here and what -e says, and nothing else of here', async () => {
+test('with --no-inherit-env a command gets the PATH of the shell and the variables of -e, and no others of the shell', async () => {
   const reeve = new CommandLine()
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'cli-test-')))
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }))
@@ -56,7 +56,7 @@ test('with --no-inherit-env a command runs here, with the PATH of here and what 
   expect(ran.stdout).toBe(`${cwd}\n${cwd}\n[] [2] [3]\n`)
 })
 
-test('a signal that the command line gets goes to the command, whose answer counts', async () => {
+test('a signal for the command line is passed to the command, which decides', async () => {
   const reeve = new CommandLine()
   const line = 'trap "echo asked; exit 3" TERM; echo ready; while :; do sleep 0.05; done'
   const started = reeve.start(['run', '--', 'sh', '-c', line])
@@ -65,7 +65,7 @@ test('a signal that the command line gets goes to the command, whose answer coun
   expect(await started.ended).toMatchObject({ code: 3, stdout: 'ready\nasked\n' })
 })
 
-test('a command whose output nobody reads any more ends as it would alone', async () => {
+test('a command whose reader is gone gets SIGPIPE, as without Reeve', async () => {
   const reeve = new CommandLine()
   const started = reeve.start(['run', '--', 'yes'])
   await started.printed('y\n')
@@ -73,7 +73,7 @@ test('a command whose output nobody reads any more ends as it would alone', asyn
   expect((await started.ended).code).toBe(128 + 13)
 })
 
-test('input that never ends does not keep a command that has ended', async () => {
+test('endless input does not keep the command line alive when the command has ended', async () => {
   const ran = new CommandLine().start(['run', '--', 'sh', '-c', 'exit 4'], { input: 'open' })
   expect((await ran.ended).code).toBe(4)
 })
@@ -92,7 +92,7 @@ test('a foreground command that prints nothing costs three requests', async () =
   ])
 })
 
-test('a foreground command and its reader live through kill -9 of the daemon', async () => {
+test('a foreground command and its reader survive kill -9 of the daemon', async () => {
   const reeve = new CommandLine()
   const line = 'echo first; read go; echo second; exit 6'
   const started = reeve.start(['run', '-c', line], { input: 'open' })
@@ -102,7 +102,7 @@ test('a foreground command and its reader live through kill -9 of the daemon', a
   expect(await started.ended).toMatchObject({ code: 6, stdout: 'first\nsecond\n' })
 })
 
-test('a foreground command that ends with the daemon passes its exit code on', async () => {
+test('a foreground command that ends with the daemon passes on its exit code', async () => {
   const reeve = new CommandLine()
   const line = 'trap "echo asked; exit 3" TERM; echo ready; while :; do sleep 0.05; done'
   const started = reeve.start(['run', '--', 'sh', '-c', line])

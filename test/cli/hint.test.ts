@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { hintFor } from '../../src/cli/print/hint.ts'
 
-test('a hint names the home and the address that the call was given', () => {
+test('a hint repeats the --home and --url of the call', () => {
   const hint = 'Start it with reeve up, or see reeve ps -a; reeve of others is left as it is.'
   expect(hintFor({ home: undefined, url: undefined }, hint)).toBe(hint)
   expect(hintFor({ home: '/srv/my home', url: undefined }, hint)).toBe(

@@ -10,7 +10,7 @@ interface Listed {
   readonly holds: readonly string[]
 }
 
-test('holders are listed with what they hold, and one that is alive and well is removed only by force', async () => {
+test('holders are listed with their processes, and a live one is removed only with --force', async () => {
   const reeve = new CommandLine()
   const pid = (await reeve.run(['run', '-d', '--', 'sleep', '60'])).stdout.trim()
   const { daemon, keeper } = await reeve.json<{

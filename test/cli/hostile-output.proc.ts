@@ -15,7 +15,7 @@ function expectHarmless(shown: string): void {
   expect(shown).not.toContain('\u202e')
 }
 
-test('logs passes nothing but colours to a terminal, all bytes into a pipe, and all of them with --raw', async () => {
+test('logs prints only colours to a terminal, and all bytes into a pipe or with --raw', async () => {
   const line = new CommandLine()
   await line.run(['run', '-d', '--name', 'hostile', '-c', PRINTS])
   await line.run(['wait', 'hostile'])
@@ -31,7 +31,7 @@ test('logs passes nothing but colours to a terminal, all bytes into a pipe, and 
   expect(raw.shown).toContain(`${ESC}]52;c;cm0gLXJm\u0007`)
 })
 
-test('every word that shows text of others passes nothing but colours to a terminal', async () => {
+test('every subcommand that shows untrusted text prints only colours to a terminal', async () => {
   const line = new CommandLine()
   const pid = (
     await line.run(['run', '-d', '--name', 'hostile', '--watch', 'red', '-c', PRINTS])

@@ -7,7 +7,7 @@ interface Told {
   readonly text: string
 }
 
-test('what a session is told is listed, followed, and acknowledged by a consumer or for everybody', async () => {
+test('the notices of a session are listed, followed, and acknowledged by one consumer or marked as done for all', async () => {
   const reeve = new CommandLine()
   await reeve.run(['session', 'open', 's1'])
   const follower = reeve.start(['inbox', 's1', '-f'])
@@ -31,7 +31,7 @@ test('what a session is told is listed, followed, and acknowledged by a consumer
   expect(await reeve.json<Told[]>('inbox', '--as', 'session:s1')).toHaveLength(1)
 })
 
-test('what belongs to nobody and asks for it is told to the person at the machine, and to no session', async () => {
+test('commands without a session that ask for it notify the person at the machine, and no session', async () => {
   const reeve = new CommandLine()
   expect((await reeve.run(['inbox'])).stdout).toBe('')
   const started = await reeve.run([
@@ -65,14 +65,14 @@ test('what belongs to nobody and asks for it is told to the person at the machin
   expect((await reeve.json<Told[]>('inbox')).map(({ kind }) => kind)).toEqual(['completion'])
 })
 
-test('at a terminal a command in the background says where it will be told of', async () => {
+test('at a terminal, run -d says where its end will be reported', async () => {
   const reeve = new CommandLine()
   const at = reeve.terminal(['run', '-d', '--', 'true'])
   await at.ended
-  expect(at.shown).toContain('reeve inbox tells when it has ended')
+  expect(at.shown).toContain('reeve inbox will show its end')
 })
 
-test('only what was shown is acknowledged, and it is said how much was not', async () => {
+test('only shown notices are acknowledged, and the number of the others is printed', async () => {
   const reeve = new CommandLine()
   await reeve.run(['session', 'open', 's1'])
   for (const name of ['one', 'two', 'three']) {
@@ -97,18 +97,18 @@ test('only what was shown is acknowledged, and it is said how much was not', asy
   expect(await reeve.json<Told[]>('inbox', 's1')).toHaveLength(2)
 })
 
-test('a word to the inbox that cannot be meant is answered with what to do', async () => {
+test('a wrong call of inbox is refused with a remedy', async () => {
   const reeve = new CommandLine()
   expect(await reeve.run(['inbox', 's1', '--done', 'x'])).toMatchObject({ code: 2 })
   expect(await reeve.run(['run', '-d', '--ready-timeout', '1s', 'true'])).toMatchObject({ code: 125 })
   expect(await reeve.run(['wait', 'x', '--ready', '--until', 'y'])).toMatchObject({ code: 125 })
   expect(await reeve.run(['run', '-d', '--ready', 'example.org:80', 'true'])).toMatchObject({
     code: 125,
-    stderr: expect.stringContaining('on this machine alone'),
+    stderr: expect.stringContaining('on this machine only'),
   })
 })
 
-test('a command in the background is waited for until it is ready, and lists have its port', async () => {
+test('wait --ready waits for a command in the background, and lists show its port', async () => {
   const reeve = new CommandLine()
   const server = `const s = require('node:http').createServer((_, a) => a.end('hi')).listen(0, '127.0.0.1', () => console.log('listening on', s.address().port))`
   await reeve.run([

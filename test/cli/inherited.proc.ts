@@ -39,7 +39,7 @@ test('a descriptor of the shell that starts a daemon reaches neither it, nor its
   expect((await line.run(['logs', 'listed'])).stdout).not.toContain('left-open')
 })
 
-test('every file that a daemon and its keeper make is for its owner alone, whatever the umask', async () => {
+test('every file that a daemon and its keeper create is private to its owner, under any umask', async () => {
   const line = new CommandLine()
   const { folder } = line.temp.home
   execFileSync('bash', ['-c', `umask 000; ${line.called} run -d --name web sleep 300`], { env: line.env })

@@ -37,7 +37,7 @@ test('on a terminal the names are coloured, and escape sequences of the commands
   expect(terminal.shown).toContain('\u001b[33mapi |\u001b[39m two')
 })
 
-test('an unfinished last line of one of several logs is shown at once, although its command runs on', async () => {
+test('an unfinished last line of one of several logs is shown at once while its command runs', async () => {
   const line = new CommandLine()
   await line.run(['run', '-d', '--name', 'asks', '-c', "echo one; printf 'Continue? '; sleep 300"])
   await line.run(['run', '-d', '--name', 'busy', '-c', 'echo two; sleep 300'])
@@ -47,7 +47,7 @@ test('an unfinished last line of one of several logs is shown at once, although 
   })
 })
 
-test('with -f lines of all commands that run are shown as they come, each once and whole', async () => {
+test('with -f lines of all live commands are shown as they come, each once and whole', async () => {
   const line = new CommandLine()
   const { folder } = line.temp.home
   const go = join(folder, 'go')
@@ -120,7 +120,7 @@ test('-f goes on with the process that a restart policy starts', async () => {
     return pid !== first && status === 'running' ? pid : null
   })
   await line.run(['send', second, 'two'])
-  const said = `reeve: web has ended (failed 3), and was started again, as ${second}.\n`
+  const said = `reeve: web has ended (failed 3), and was started again as ${second}.\n`
   expect(await following.ended).toMatchObject({ code: 0, stdout: 'one\ntwo\n', stderr: said })
   const timed = await withTimes.ended
   expect(timed.stdout).toMatch(new RegExp(`^${LOCAL_TIME} one\n${LOCAL_TIME} two\n$`))

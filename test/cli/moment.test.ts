@@ -51,7 +51,7 @@ const wrong = [
 ]
 
 for (const text of wrong)
-  test(`"${text}" is no time, and the error shows what is`, () => {
+  test(`"${text}" is refused as a time, with examples`, () => {
     expect(() => momentOf(text, '--since', NOW)).toThrow(`--since was given ${text}, and takes a time.`)
   })
 

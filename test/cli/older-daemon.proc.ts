@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { CommandLine } from './command-line.ts'
 
-test('status shows what a daemon of an older version says, although it says less', async () => {
+test('status works with the shorter answer of an older daemon', async () => {
   const boot = { adopted: [], completed: [], rerun: [], abandoned: [] }
   const said = { daemon: { id: 'k_1', osPid: 4711 }, keeper: null, live: 2, boot }
   const server = createServer((_request, response) => response.end(JSON.stringify(said)))

@@ -86,7 +86,10 @@ test('times and sizes are shown as people read them', () => {
 
 test('a typing mistake is recognised, and another name is not', () => {
   const known = ['ps', 'logs', 'restart', 'kill']
-  expect(['lgos', 'restrat', 'rstrt', 'kil', 'deploy'].map((given) => didYouMean(given, known))).toEqual([
+  expect(
+    ['pss', 'lgos', 'restrat', 'rstrt', 'kil', 'deploy'].map((given) => didYouMean(given, known)),
+  ).toEqual([
+    ' Did you mean ps?',
     ' Did you mean logs?',
     ' Did you mean restart?',
     ' Did you mean restart?',

@@ -16,7 +16,7 @@ const ended = async (reeve: CommandLine, name: string) => {
 }
 const outputOf = (reeve: CommandLine) => readdirSync(join(reeve.temp.home.commands, 'output'))
 
-test('rm removes an ended process with its output, and refuses one that runs until it is forced', async () => {
+test('rm removes an ended process with its output, and refuses a live one without -f', async () => {
   const reeve = new CommandLine()
   const pid = await ended(reeve, 'done')
   const running = (await reeve.run(['run', '-d', '--name', 'web', '--', 'sleep', '60'])).stdout.trim()
@@ -46,7 +46,7 @@ test('prune keeps the latest ended processes, and asks what to remove', async ()
   expect((await reeve.run(['status'])).stdout).toMatch(/ended +1 kept \(for 14d, up to 20000\), 2 pruned at /)
 })
 
-test('a daemon prunes what its settings do not keep, also what an earlier daemon left', async () => {
+test('a daemon prunes by its settings, also processes of an earlier daemon', async () => {
   const reeve = new CommandLine()
   const pids = [await ended(reeve, 'one'), await ended(reeve, 'two')]
   await reeve.run(['down'])

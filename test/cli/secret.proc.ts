@@ -66,7 +66,7 @@ test('a secret reaches a command by name, and is in no file of the home but its 
   expect(filesWith(CANARY, folder)).toEqual([])
 })
 
-test('what a command prints of its secret is masked; without the secret the command is not run', async () => {
+test('a secret in the output of a command is masked; without the secret the command does not start', async () => {
   const reeve = new CommandLine()
   await reeve.run(['secret', 'set', 'TOKEN'], { input: CANARY })
   const pid = (await reeve.run(['run', '-d', '--secret', 'TOKEN', '-c', 'echo "[$TOKEN]"'])).stdout.trim()
@@ -78,7 +78,7 @@ test('what a command prints of its secret is masked; without the secret the comm
   expect(unknown.stderr).toContain('reeve secret set OTHER')
   const unnamed = await reeve.run(['run', '--secret', 'npm.token', '-c', 'true'])
   expect(unnamed.code).not.toBe(0)
-  expect(unnamed.stderr).toContain('no name for a variable')
+  expect(unnamed.stderr).toContain('not a valid variable name')
 })
 
 test('secrets are listed by name, removed by name, and never taken from arguments or inside a process', async () => {
@@ -105,7 +105,7 @@ test('secrets are listed by name, removed by name, and never taken from argument
   expect(short).toMatchObject({ code: 0, stderr: expect.stringContaining('not masked') })
 })
 
-test('at a terminal the value is asked for, and nothing of what is typed at the prompt is shown', async () => {
+test('at a terminal the value is read without echo', async () => {
   const reeve = new CommandLine()
   const terminal = reeve.terminal(['secret', 'set', 'TOKEN'])
   await terminal.until('Value of TOKEN: ')
@@ -122,7 +122,7 @@ test('at a terminal the value is asked for, and nothing of what is typed at the 
   expect(await reeve.json<{ name: string }[]>('secret', 'list')).toMatchObject([{ name: 'TOKEN' }])
 })
 
-test('the doctor looks at the file, and one that others can read is not used', async () => {
+test('the doctor checks the secrets file, and one that others can read is refused', async () => {
   const reeve = new CommandLine()
   const { secrets } = reeve.temp.home
   const looked = async () => {

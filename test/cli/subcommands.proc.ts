@@ -27,7 +27,7 @@ test('a command in the background prints its pid, and outlives kill -9 of the da
   expect((await reeve.run(['logs', 'job'])).stdout).toBe('line 1\nline 2\nline 3\n')
 })
 
-test('without a daemon, --no-start and status say so and start none', async () => {
+test('without a daemon, --no-start and status report that and start none', async () => {
   const reeve = new CommandLine()
   const refused = await reeve.run(['ps', '--no-start'])
   expect(refused).toMatchObject({ code: 1, stdout: '' })
@@ -59,7 +59,7 @@ test('processes are listed as a table, as JSON, as JSON lines and as pids', asyn
   expect((await reeve.run(['ps', '-aq', '--status', 'failed'])).stdout).not.toContain(pid)
 })
 
-test('a name stands for the process wherever a pid does', async () => {
+test('a name can be used instead of a pid everywhere', async () => {
   const reeve = new CommandLine()
   const pid = (
     await reeve.run(['run', '-d', '--name', 'web', '-c', 'echo ready; exec sleep 60'])
@@ -79,7 +79,7 @@ test('a name stands for the process wherever a pid does', async () => {
   expect((await reeve.run(['wait', again])).code).toBe(130)
 })
 
-test('what is asked of nobody, twice or wrongly has an exit code and two lines of its own', async () => {
+test('each kind of error has its exit code and two lines', async () => {
   const reeve = new CommandLine()
   await reeve.run(['run', '-d', '--name', 'web', '--', 'sleep', '60'])
   await reeve.run(['kill', 'web'])
@@ -149,14 +149,14 @@ test('what is sent arrives as text, as keys, as bytes and as the end of the inpu
   expect((await reeve.run(['wait', 'cat'])).code).toBe(130)
 })
 
-test('many that find no daemon at once start one between them', async () => {
+test('concurrent calls without a daemon start exactly one', async () => {
   const reeve = new CommandLine()
   const ran = await Promise.all([1, 2, 3, 4].map((n) => reeve.run(['run', '--', 'echo', String(n)])))
   expect(ran.map(({ code, stdout }) => [code, stdout])).toEqual([1, 2, 3, 4].map((n) => [0, `${n}\n`]))
   expect((await reeve.run(['ps', '-aq'])).stdout.trim().split('\n')).toHaveLength(4)
 })
 
-test('a daemon elsewhere is reached by its address and a token, and is not started', async () => {
+test('a remote daemon is reached by its address and a token, and is never started', async () => {
   const reeve = new CommandLine()
   const daemon = await reeve.temp.up()
   const elsewhere = new CommandLine()
@@ -181,7 +181,7 @@ test.each(['ps', 'mcp'])(
   },
 )
 
-test('two sessions are apart, and what belongs to one ends with it', async () => {
+test('two sessions are separate, and the processes of one end with it', async () => {
   const reeve = new CommandLine()
   for (const id of ['s1', 's2']) {
     await reeve.run(['session', 'open', id])
@@ -198,11 +198,11 @@ test('two sessions are apart, and what belongs to one ends with it', async () =>
   expect((await reeve.run(['kill', '--all', '--session', 's2'])).stdout).toBe('1 matched: 1 ended\n')
 })
 
-test('a daemon that is told to go ends what lives as long as it does, or with --keep nothing', async () => {
+test('down ends the commands whose lifetime is the daemon, and with --keep none', async () => {
   const reeve = new CommandLine()
   await reeve.run(['run', '-d', '--name', 'kept', '--', 'sleep', '60'])
   expect((await reeve.run(['down', '--keep'])).stdout).toMatch(
-    /^Stopped the daemon with PID \d+\. Goes on: kept\.$/m,
+    /^Stopped the daemon with PID \d+\. Still running: kept\.$/m,
   )
   expect((await reeve.run(['ps', '-q'])).stdout).not.toBe('')
   await reeve.run(['down'])
@@ -213,7 +213,7 @@ test('a daemon that is told to go ends what lives as long as it does, or with --
   })
 })
 
-test('whoever follows output does not bring back a daemon that somebody stopped', async () => {
+test('logs -f does not restart a daemon that its user stopped', async () => {
   const reeve = new CommandLine()
   await reeve.run(['run', '-d', '--lifetime', 'detached', '--name', 'job', '-c', 'echo ready; exec sleep 60'])
   const following = reeve.start(['logs', '-f', 'job'])
@@ -223,7 +223,7 @@ test('whoever follows output does not bring back a daemon that somebody stopped'
   expect(reeve.temp.announced()).toBeNull()
 })
 
-test('up in the foreground says where it is and what to try, and goes at SIGTERM', async () => {
+test('up in the foreground prints its address and what to try, and stops at SIGTERM', async () => {
   const reeve = new CommandLine()
   const up = reeve.start(['up', '--listen', '127.0.0.1:0'], { env: { REEVE_LISTEN: '' } })
   await up.printed('Ctrl-C stops it.')
@@ -235,7 +235,7 @@ test('up in the foreground says where it is and what to try, and goes at SIGTERM
   up.child.kill('SIGTERM')
   const { code, stdout } = await up.ended
   expect(code).toBe(0)
-  expect(stdout).toMatch(/^Stopped\. Ended with it: bound\. Goes on: free\.$/m)
+  expect(stdout).toMatch(/^Stopped\. Ended with it: bound\. Still running: free\.$/m)
   expect(stdout).toContain('--lifetime detached')
   expect(stdout).toMatch(/address {2}http:\/\/127\.0\.0\.1:\d+\n/)
   // Copied into another shell, each line leads to this home.
@@ -245,7 +245,7 @@ test('up in the foreground says where it is and what to try, and goes at SIGTERM
   await reeve.run(['kill', 'free'])
 })
 
-test('configuration is shown with its origin, and a value that cannot be is refused with its name', async () => {
+test('config shows each value with its source, and an invalid value is refused with its name', async () => {
   const reeve = new CommandLine()
   const settings = await reeve.json<{ key: string; value: unknown; from: string }[]>(
     'config',
@@ -291,7 +291,7 @@ test('any verb can be called by its name', async () => {
   })
 })
 
-test('the doctor looks at what there is, with and without a daemon', async () => {
+test('the doctor runs with and without a daemon', async () => {
   const reeve = new CommandLine()
   const names = async () =>
     (await reeve.json<{ name: string; state: string }[]>('doctor')).map(({ name }) => name)
@@ -330,7 +330,7 @@ test('a password of the store is on no command line, on no screen, and in no env
     expect(await reeve.json('config', '--store', url)).toContainEqual({ key: 'store', value, from: 'flag' })
 })
 
-test('what a word says as JSON is one text, however many it was asked about', async () => {
+test('--json prints one JSON text, also for several processes', async () => {
   const reeve = new CommandLine()
   for (const name of ['a', 'b']) await reeve.run(['run', '-d', '--name', name, 'sleep', '300'])
   expect(await reeve.json('restart', 'a', 'b')).toMatchObject([{ name: 'a' }, { name: 'b' }])
@@ -339,7 +339,7 @@ test('what a word says as JSON is one text, however many it was asked about', as
   expect(await reeve.json('token', 'revoke', id)).toEqual([{ id }])
 })
 
-test('while a daemon stops every word says so', async () => {
+test('while a daemon stops, every subcommand reports that', async () => {
   const reeve = new CommandLine()
   const cwd = reeve.temp.home.folder
   const line = 'trap "" TERM; echo up; while [ ! -e go ]; do sleep 0.02; done'
@@ -352,13 +352,16 @@ test('while a daemon stops every word says so', async () => {
     stdout: expect.stringContaining('is stopping'),
   })
   expect((await reeve.run(['doctor'])).stdout).toContain('is stopping')
-  expect(await reeve.run(['up'])).toMatchObject({ code: 5, stderr: expect.stringContaining('is stopping') })
+  expect(await reeve.run(['up'])).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining('is still stopping'),
+  })
   expect((await reeve.run(['ps'])).stdout).toContain('slow')
   writeFileSync(join(cwd, 'go'), '')
   expect((await down).code).toBe(0)
 })
 
-test("the home's token is shown to the home's daemon, and to nobody else", async () => {
+test('the token of the home is sent only to the daemon of the home', async () => {
   const reeve = new CommandLine()
   const daemon = await reeve.temp.up()
   const heard: (string | undefined)[] = []
@@ -375,7 +378,7 @@ test("the home's token is shown to the home's daemon, and to nobody else", async
   expect((await reeve.run(['ps', '--url', local])).code).toBe(0)
 })
 
-test('settings for a daemon that runs already are refused, and none is as good as another', async () => {
+test('settings for a running daemon are refused, and up without settings succeeds', async () => {
   const reeve = new CommandLine()
   const first = await reeve.json<{ osPid: number }>('up', '-d')
   const again = await reeve.run(['up', '-d'])
@@ -399,7 +402,7 @@ test('a daemon that a command starts outlives the command', async () => {
   expect(after.daemon).toEqual(before.daemon)
 })
 
-test('a wait that came to nothing says why', async () => {
+test('a wait that was not met says why', async () => {
   const reeve = new CommandLine()
   await reeve.run(['run', '-d', '--name', 'short', '-c', 'echo bye'])
   const never = await reeve.run(['wait', 'short', '--until', 'listening'])
@@ -409,7 +412,7 @@ test('a wait that came to nothing says why', async () => {
   expect(late).toMatchObject({ code: 124, stderr: expect.stringContaining('long has not ended in time') })
 })
 
-test('streams that are kept apart are read apart, and others are not taken for empty', async () => {
+test('--stream reads one of two separate streams, and is refused for mixed ones', async () => {
   const reeve = new CommandLine()
   const line = 'echo out; echo err >&2'
   for (const [name, ...more] of [['one', '--split'], ['both']] as const) {
@@ -421,11 +424,11 @@ test('streams that are kept apart are read apart, and others are not taken for e
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--split') })
 })
 
-test('a stop says what it ends and what goes on', async () => {
+test('down names the commands that end and those that go on', async () => {
   const reeve = new CommandLine()
   await reeve.run(['run', '-d', '--name', 'bound', 'sleep', '300'])
   await reeve.run(['run', '-d', '--name', 'free', '--lifetime', 'detached', 'sleep', '300'])
-  expect((await reeve.run(['down'])).stdout).toMatch(/Ended with it: bound\. Goes on: free\.$/m)
+  expect((await reeve.run(['down'])).stdout).toMatch(/Ended with it: bound\. Still running: free\.$/m)
   await reeve.run(['kill', 'free'])
 })
 

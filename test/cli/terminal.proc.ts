@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { CommandLine } from './command-line.ts'
 
-test('at a terminal a command has one of the same size, which follows ours', async () => {
+test('at a terminal a command gets a terminal of the same size, which follows resizes', async () => {
   const reeve = new CommandLine()
   const at = reeve.terminal(
     ['run', '--', 'sh', '-c', 'echo "[$TERM]"; stty size; read x; stty size; exit 7'],
@@ -88,7 +88,7 @@ test('keys that a program reads by itself reach it: a full-screen editor works',
   expect(at.shown).toContain('03 1a 04')
 })
 
-test('whoever attaches sees what was printed, types, lets go, and changes nothing', async () => {
+test('attach shows earlier output, passes keys on, and detaches without changing the command', async () => {
   const reeve = new CommandLine()
   const pid = pidIn(
     await reeve.run([
@@ -113,13 +113,13 @@ test('whoever attaches sees what was printed, types, lets go, and changes nothin
   await at.until(/^42/m)
   at.type('\u001d')
   expect(await at.ended).toBe(0)
-  expect(at.shown).toContain('Let go of shell')
+  expect(at.shown).toContain('Detached from shell')
   expect((await reeve.json<{ status: string }>('show', pid)).status).toBe('running')
   await reeve.run(['send', 'shell', 'exit 3'])
   expect((await reeve.run(['wait', pid])).code).toBe(3)
 })
 
-test('the terminal is as it was when the command line is gone, however it goes', async () => {
+test('the terminal is restored however the command line ends', async () => {
   const reeve = new CommandLine()
   await reeve.run(['ps'])
   const shell = reeve.shell()
@@ -146,7 +146,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo()));
 }
 
-test('who may only look is told so when they type, and can look', async () => {
+test('a token that may only read attaches, and is refused when it types', async () => {
   const reeve = new CommandLine()
   await reeve.run(['run', '-d', '--pty', '--name', 'shell', '--', 'sh', '-c', 'echo ready; read x'])
   const { token } = await reeve.json<{ token: string }>('token', 'create', '--role', 'read')
@@ -159,7 +159,7 @@ test('who may only look is told so when they type, and can look', async () => {
   expect(await looking.ended).toBe(0)
 })
 
-test('the key that lets go is heard also where the daemon does not answer', async () => {
+test('the detach key works also while the daemon does not answer', async () => {
   const reeve = new CommandLine()
   await reeve.run(['run', '-d', '--pty', '--name', 'shell', '--', 'sh', '-c', 'echo ready; read x'])
   const { daemon } = await reeve.json<{ daemon: { osPid: number } }>('status')
@@ -172,7 +172,7 @@ test('the key that lets go is heard also where the daemon does not answer', asyn
   expect(await at.ended).toBe(0)
 })
 
-test('what is sent elsewhere at a terminal goes there: the streams are apart', async () => {
+test('redirected streams at a terminal stay apart', async () => {
   const reeve = new CommandLine()
   const shell = reeve.shell()
   const errors = join(reeve.temp.home.folder, 'errors')
@@ -181,7 +181,7 @@ test('what is sent elsewhere at a terminal goes there: the streams are apart', a
   expect(readFileSync(errors, 'utf8')).toBe('err\n')
 })
 
-test('a job in the background runs on, and ends when the shell ends it', async () => {
+test('a background job runs on, and ends when the shell ends it', async () => {
   const reeve = new CommandLine()
   const shell = reeve.shell()
   shell.type(`${reeve.called} run --name job -- sh -c 'echo begun; exec sleep 300' &\r`)
@@ -193,7 +193,7 @@ test('a job in the background runs on, and ends when the shell ends it', async (
   expect(await reeve.json('show', 'job')).toMatchObject({ outcome: { signal: 'SIGTERM' } })
 })
 
-test('behind the launcher of an older Node one Ctrl-C is one', async () => {
+test('behind the launcher of an older Node, one Ctrl-C is one signal', async () => {
   const reeve = new CommandLine()
   const at = reeve.terminal(['up'], { cols: 80, rows: 24 }, ['--import', OLDER_NODE])
   await at.until('Ctrl-C stops it')

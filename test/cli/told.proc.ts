@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest'
 import { CommandLine } from './command-line.ts'
 
-test('a name means the process that runs, not one that came later and has ended', async () => {
+test('a name means the live process, not a later one that has ended', async () => {
   const reeve = new CommandLine()
   const server = (await reeve.run(['run', '-d', '--name', 'srv', '--', 'sleep', '60'])).stdout.trim()
   const second = await reeve.run(['run', '-d', '--name', 'srv', '--', 'true'])
   const pid = second.stdout.trim()
   expect(second.stderr).toBe(
-    `reeve: ${server} has the name srv, too, and goes on: while ${pid} lives, srv means ${pid}.\n`,
+    `reeve: ${server} has the name srv, too, and goes on running: while ${pid} lives, srv means ${pid}.\n`,
   )
   await reeve.run(['wait', pid])
   expect((await reeve.run(['kill', 'srv'])).stdout).toBe('srv  cancelled SIGTERM\n')
   expect((await reeve.run(['ps', '-q'])).stdout).toBe('')
 })
 
-test('a session that is not there is named, with the word that opens it', async () => {
+test('an unknown session is named, with the subcommand that opens it', async () => {
   const reeve = new CommandLine()
-  const remedy = 'reeve session open s9 opens it; reeve session list shows which there are.'
+  const remedy = 'reeve session open s9 opens it; reeve session list lists all sessions.'
   const stderr = `reeve: There is no session s9.\n${remedy}\n`
   expect(await reeve.run(['inbox', 's9'])).toMatchObject({ code: 3, stdout: '', stderr })
   expect(await reeve.run(['inbox', 's9', '-f'])).toMatchObject({ code: 3, stdout: '', stderr })
@@ -26,7 +26,7 @@ test('a session that is not there is named, with the word that opens it', async 
   expect(await reeve.run(['inbox', 's9'])).toMatchObject({ code: 0, stdout: '', stderr: '' })
 })
 
-test('what an option cannot take is said with its name and what it takes', async () => {
+test('an invalid option value is reported with the option and the allowed values', async () => {
   const reeve = new CommandLine()
   const said = async (...words: string[]) => (await reeve.run(['run', '-d', ...words, '--', 'true'])).stderr
   const refused = (given: string, takes: string) => `reeve: ${given}\n${takes}\n`
@@ -51,31 +51,32 @@ test('what an option cannot take is said with its name and what it takes', async
   )
   expect(await said('--watch', 'a', '--watch', '/a/')).toContain('--watch was given a, /a/.')
   expect(await said('--watch', 'a', '--watch', 'a')).toBe('')
+  expect((await reeve.run(['kill', 'web', '--grace', '30d'])).stderr).toContain('--grace was given 30d.')
   const asJson = await reeve.run(['run', '-d', '--heartbeat', '5s', '--json', '--', 'true'])
   expect(JSON.parse(asJson.stderr)).toMatchObject({ error: { code: 'invalid_input' } })
 })
 
-test('a wait whose pattern cannot be read keeps no daemon from going', async () => {
+test('a wait with an invalid pattern does not keep a daemon from stopping', async () => {
   const reeve = new CommandLine()
   await reeve.run(['run', '-d', '--name', 'web', 'sleep', '60'])
   expect(await reeve.run(['wait', 'web', '--pattern', '('])).toMatchObject({ code: 125 })
   expect(await reeve.run(['down'])).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('a wait for what was not ready in its time says what was waited for and how the last try failed', async () => {
+test('a wait for readiness that timed out names the check and its last failure', async () => {
   const reeve = new CommandLine()
   await reeve.run(['run', '-d', '--name', 'web', '--ready', 'exit 7', '--ready-timeout', '1s', 'sleep', '60'])
   const late = await reeve.run(['wait', 'web', '--ready'])
   expect(late.code).toBe(124)
   expect(late.stderr).toMatch(
-    /^reeve: web was not ready within 1s: it would be when 'exit 7' succeeds\. The last try: .*\. It runs on\.\n$/,
+    /^reeve: web was not ready within 1s: it is ready when 'exit 7' succeeds\. The last check: .*\. It goes on running\.\n$/,
   )
   await reeve.run(['run', '-d', '--name', 'slow', '--ready', 'exit 7', 'sleep', '60'])
   const early = await reeve.run(['wait', 'slow', '--ready', '-t', '1ms'])
   expect(early).toMatchObject({ code: 124, stderr: 'reeve: slow has not become ready in time.\n' })
 })
 
-test('a wait for a process that is started again says as what', async () => {
+test('a wait for a process that was restarted names the new process', async () => {
   const reeve = new CommandLine()
   const restart = ['--restart', 'failure', '--restart-limit', '1']
   const line = 'read go; echo one; exit 3'
@@ -87,11 +88,11 @@ test('a wait for a process that is started again says as what', async () => {
   expect(second).not.toBe(first)
   expect(waited).toMatchObject({
     code: 3,
-    stderr: `reeve: web was started again, as ${second}: reeve wait ${second} waits for it.\n`,
+    stderr: `reeve: web was started again as ${second}: reeve wait ${second} waits for it.\n`,
   })
 })
 
-test('show says what was asked for, and what a process other than a command came to', async () => {
+test('show prints the options of a command, and the result of other kinds', async () => {
   const reeve = new CommandLine()
   const watched = ['--ready', ':9', '--ready-timeout', '2m', '--watch', 'ERR', '--watch', '/a b/']
   const limited = ['--heartbeat', '5m', '--restart', 'failure', '--timeout', '1h']
@@ -100,7 +101,7 @@ test('show says what was asked for, and what a process other than a command came
   for (const fact of [
     /^ready when +port 9 accepts connections, within 2m$/m,
     /^watched for +ERR, \/a b\/$/m,
-    /^its end +is told$/m,
+    /^notify +when it ends$/m,
     /^heartbeat +every 5m at most$/m,
     /^restart +when it fails$/m,
     /^time limit +1h$/m,

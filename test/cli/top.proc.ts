@@ -47,7 +47,7 @@ async function temp(): Promise<CommandLine> {
 const up = '\u001b[A'
 const down = '\u001b[B'
 
-test('what runs is shown with what it uses, and what starts and ends meanwhile', async () => {
+test('live processes are shown with their resource use as they start and end', async () => {
   const reeve = await temp()
   const at = reeve.terminal(['top'], SIZE)
   await untilSeen(at, /^> +[\d.]+% +[\d.]+ [KM]iB +[\d.]+ B\/s {2}running +\d+m?s {2}web {2}sh -c/)
@@ -58,7 +58,7 @@ test('what runs is shown with what it uses, and what starts and ends meanwhile',
   expect(await at.ended).toBe(0)
 })
 
-test('k kills what is chosen when the answer is yes, p pauses and resumes it', async () => {
+test('k kills the selected process after a yes, p pauses and resumes it', async () => {
   const reeve = await temp()
   const at = reeve.terminal(['top'], SIZE)
   await untilSeen(at, /^> .* web /)
@@ -82,22 +82,22 @@ test('k kills what is chosen when the answer is yes, p pauses and resumes it', a
   expect(await at.ended).toBe(0)
 })
 
-test('Enter sits down at the terminal of a command, and Ctrl-] comes back', async () => {
+test('Enter attaches to the terminal of a command, and Ctrl-] comes back', async () => {
   const reeve = await temp()
   const at = reeve.terminal(['top'], SIZE)
   await untilSeen(at, /^> .* web /)
   at.type(down)
   await untilSeen(at, /^> .* shell /)
   at.type('\r')
-  await untilSeen(at, 'At the terminal of shell; Ctrl-] leads back.')
+  await untilSeen(at, 'Attached to shell; Ctrl-] comes back.')
   await untilSeen(at, /^ready/)
   at.type('one\r')
   await untilSeen(at, /^one/)
   at.type('\u001d')
-  await untilSeen(at, 'Back from shell; it goes on.')
+  await untilSeen(at, 'Detached from shell, which goes on running.')
   await untilSeen(at, /^> .* running .* shell /)
   at.type(`${up}a`)
-  await untilSeen(at, 'web has no terminal to sit down at')
+  await untilSeen(at, 'web has no terminal to attach to')
   at.type(`${down}\r`)
   await untilSeen(at, /^one/)
   at.type('two\r')
@@ -107,7 +107,7 @@ test('Enter sits down at the terminal of a command, and Ctrl-] comes back', asyn
   expect(await at.ended).toBe(0)
 })
 
-test('who quits after sitting down at a terminal is at a clean one, with what the shell showed above it', async () => {
+test('quitting after an attach leaves a clean screen, with the shell’s lines above it', async () => {
   const reeve = await temp()
   const size = { cols: 200, rows: 24 }
   const at = reeve.shell()
@@ -117,7 +117,7 @@ test('who quits after sitting down at a terminal is at a clean one, with what th
   await untilSeen(at, /^ready/, size)
   expect((await seen(at, size)).join('\n')).not.toContain('before')
   at.type('\u001d')
-  await untilSeen(at, 'Back from shell; it goes on.', size)
+  await untilSeen(at, 'Detached from shell, which goes on running.', size)
   at.type('q')
   await untilSeen(at, /^\$ $/, size)
   expect((await seen(at, size)).filter((line) => line.trim() !== '')).toEqual(['$ '])
@@ -125,12 +125,12 @@ test('who quits after sitting down at a terminal is at a clean one, with what th
   await at.ended
 })
 
-test('l shows what a command prints, as it comes', async () => {
+test('l follows the output of a command', async () => {
   const reeve = await temp()
   const at = reeve.terminal(['top'], SIZE)
   await untilSeen(at, /^> .* web /)
   at.type('l')
-  await untilSeen(at, 'The end of what web has printed')
+  await untilSeen(at, 'The last output of web')
   await untilSeen(at, /^tick$/)
   at.type('l')
   await untilSeen(at, /^> .* web /)
@@ -138,7 +138,7 @@ test('l shows what a command prints, as it comes', async () => {
   expect(await at.ended).toBe(0)
 })
 
-test('a filter shows what fits, and the picture follows the size of the terminal', async () => {
+test('a filter hides other rows, and the display follows resizes', async () => {
   const reeve = await temp()
   const at = reeve.terminal(['top'], SIZE)
   await untilSeen(at, /shell {2}sh -c/)
@@ -160,7 +160,7 @@ test('a filter shows what fits, and the picture follows the size of the terminal
   expect(await at.ended).toBe(0)
 })
 
-test('a daemon that is killed is named and followed by the next; one that is stopped is waited for', async () => {
+test('a killed daemon is replaced and reported; a stopped one is waited for', async () => {
   const reeve = await temp()
   const at = reeve.terminal(['top'], SIZE)
   // What it uses is asked of a daemon that has said who it is.
@@ -202,7 +202,7 @@ test.each([
   await shell.ended
 })
 
-test('Ctrl-Z gives the terminal back, and fg goes on', async () => {
+test('Ctrl-Z releases the terminal, and fg resumes', async () => {
   const reeve = await temp()
   const shell = reeve.shell()
   shell.type(`${reeve.called} top\r`)
@@ -258,7 +258,7 @@ test('the ports that a command listens on are shown', async () => {
   expect(processes).toEqual([expect.objectContaining({ name: 'web', ports: [Number(port)] })])
 })
 
-test('who may see one session alone sees that', async () => {
+test('an agent token sees only its session', async () => {
   const reeve = await temp()
   await reeve.run(['session', 'open', 's1'])
   await reeve.run(['run', '-d', '--name', 'mine', '--session', 's1', '--', 'sleep', '1000'])

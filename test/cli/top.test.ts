@@ -5,16 +5,18 @@ import {
   answeredBy,
   changed,
   EMPTY,
-  listening,
   loaded,
-  looked,
   type Picture,
+  withPorts,
+  withSamples,
 } from '../../src/cli/top/picture.ts'
 import { press } from '../../src/cli/top/press.ts'
 import { render } from '../../src/cli/top/render.ts'
 
 type ProcessRecord = Parameters<typeof loaded>[1][number]
-type Usage = NonNullable<Parameters<typeof looked>[1] extends ReadonlyMap<string, infer Look> ? Look : never>
+type Usage = NonNullable<
+  Parameters<typeof withSamples>[1] extends ReadonlyMap<string, infer Look> ? Look : never
+>
 
 const PLAIN = coloursFor({}, {}, 'never')
 const NOW = 1_000_000
@@ -53,7 +55,7 @@ function temp(): Picture {
     ['p_busy', look(NOW, 4_000, 5 << 20, 2_148)],
     ['p_build', look(NOW, 700, 1 << 20, 0)],
   ])
-  return looked(looked(known, first), second)
+  return withSamples(withSamples(known, first), second)
 }
 
 const drawn = (picture: Picture, size = SIZE) =>
@@ -79,16 +81,16 @@ describe('the picture', () => {
     ])
   })
 
-  test('has a column of ports where somebody listens, and none where nobody does', () => {
+  test('has a column of ports if a process listens, and none otherwise', () => {
     const found = new Map([
       ['p_busy', [8080]],
       ['p_build', [1, 2, 3, 4]],
     ])
-    const open = listening(temp(), ['p_busy', 'p_build'], found)
+    const open = withPorts(temp(), ['p_busy', 'p_build'], found)
     expect(drawn(open)[1]).toBe('    CPU     MEMORY     OUTPUT/S  STATUS       AGE  PORTS       PROCESS')
     expect(drawn(open)[3]).toContain(':8080       ├─ busy')
     expect(drawn(open)[5]).toContain(':1 :2 :3 …  build')
-    const closed = listening(open, ['p_busy', 'p_build'], new Map())
+    const closed = withPorts(open, ['p_busy', 'p_build'], new Map())
     expect(drawn(closed)[1]).not.toContain('PORTS')
   })
 
@@ -134,7 +136,7 @@ describe('the picture', () => {
     expect(drawn(picture).join('\n')).toContain('cancelled SIGTERM')
   })
 
-  test('says of what waits for what it waits', () => {
+  test('shows what a waiting process waits for', () => {
     const waiting = (name: string, wait: object, moreWaits: object[] = []) =>
       record(name, { kind: 'workflow', status: 'waiting', wait, moreWaits })
     const picture = loaded(
@@ -149,7 +151,7 @@ describe('the picture', () => {
     expect(drawn(picture)[3]).toContain('nap  waits 1m30s and 1 more · workflow nap')
   })
 
-  test('breaks what it says into lines rather than cutting it, and keeps the chosen one in sight', () => {
+  test('wraps messages instead of cutting them, and keeps the selected row visible', () => {
     const many = loaded(
       EMPTY,
       Array.from({ length: 20 }, (_, at) => record(`n${at + 10}`)),
@@ -165,13 +167,13 @@ describe('the picture', () => {
     expect(lines[5]).toMatch(/^> .*n29/)
   })
 
-  test('shows no control character of what a process calls itself', () => {
+  test('shows no control characters of process names', () => {
     const evil = loaded(EMPTY, [record('a', { spec: { run: 'printf \u001b[2J\r\nboo' } })], NOW)
     expect(drawn(evil).join('\n')).toContain('printf  [2J boo')
     expect(drawn(evil).join('')).not.toContain('\u001b')
   })
 
-  test('of more rows than fit shows those around the chosen one', () => {
+  test('scrolls to the selected row', () => {
     const many = loaded(
       EMPTY,
       Array.from({ length: 20 }, (_, at) => record(`n${String(at).padStart(2, '0')}`)),
@@ -246,7 +248,7 @@ describe('keys', () => {
     expect(shown(filtered)).toEqual(['server', 'busy'])
     expect(drawn(filtered).at(-1)).toMatch(/^only "Busy" \(Esc: all\) · \? help · q quit/)
     expect(shown(pressing(filtered, 'esc'))).toHaveLength(4)
-    expect(drawn(pressing(temp(), '/', 'z', 'z', 'enter'))[2]).toContain('Nothing fits "zz"')
+    expect(drawn(pressing(temp(), '/', 'z', 'z', 'enter'))[2]).toContain('No process matches "zz"')
   })
 
   test('k asks; only y kills, and what is chosen meanwhile changes nothing', () => {
@@ -268,25 +270,25 @@ describe('keys', () => {
     expect(press(paused, 'p', 5).act).toEqual({ act: 'resume', pid: 'p_server' })
   })
 
-  test('attaching takes a terminal, and who has none is named', () => {
+  test('attaching to a process without a terminal is refused by name', () => {
     const { picture, act } = press(temp(), 'enter', 5)
     expect(act).toBeNull()
-    expect(drawn(picture).at(-1)).toContain('server has no terminal to sit down at')
+    expect(drawn(picture).at(-1)).toContain('server has no terminal to attach to')
     const shell = loaded(EMPTY, [record('shell', { spec: { run: 'sh', pty: true } })], NOW)
     expect(press(shell, 'a', 5).act).toEqual({ act: 'attach', pid: 'p_shell' })
   })
 
-  test('l shows the end of what a command prints, ? what the keys do; any key leads back', () => {
+  test('l shows the last output, ? explains the keys; any key goes back', () => {
     const { picture, act } = press(temp(), 'l', 5)
     expect(act).toEqual({ act: 'logs', pid: 'p_server' })
-    expect(drawn(picture).slice(0, 2)).toEqual(['The end of what server has printed', 'Looking …'])
+    expect(drawn(picture).slice(0, 2)).toEqual(['The last output of server', 'Loading …'])
     const lines = Array.from({ length: 20 }, (_, at) => `line ${at}\u001b[2J`)
     const read: Picture = { ...picture, mode: { in: 'logs', pid: 'p_server', lines } }
     expect(drawn(read)).toHaveLength(8)
     expect(drawn(read)[6]).toBe('line 19 [2J')
     expect(press(read, 'k', 5)).toMatchObject({ act: null, picture: { mode: { in: 'list' } } })
     const help = pressing(temp(), '?')
-    expect(drawn(help, { cols: 80, rows: 24 }).join('\n')).toContain('Any key leads back.')
+    expect(drawn(help, { cols: 80, rows: 24 }).join('\n')).toContain('Press any key to go back.')
     expect(drawn(help, { cols: 80, rows: 24 }).join('\n')).not.toContain('…')
     expect(drawn(help, { cols: 20, rows: 3 })).toHaveLength(3)
     expect(press(help, 'q', 5)).toMatchObject({ act: null, picture: { mode: { in: 'list' } } })
@@ -304,7 +306,7 @@ describe('keys', () => {
     expect(press(pressing(temp(), '/'), 'ctrl-c', 5).act).toEqual({ act: 'quit' })
   })
 
-  test('the chosen process stays chosen when others come and go; when it goes, its neighbour is', () => {
+  test('the selection stays on its process; when the process is gone, it moves to the neighbour', () => {
     const chosen = pressing(temp(), 'down', 'down', 'down')
     const more = changed(chosen, [record('early', { createdAt: NOW - 90_000 })], NOW)
     expect(drawn(more).find((line) => line.startsWith('>'))).toContain('build')

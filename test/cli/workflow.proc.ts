@@ -2,13 +2,13 @@ import { connect } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { CommandLine } from './command-line.ts'
 
-test('a workflow is started, listed and shown with its steps; who serves nothing is told so', async () => {
+test('a workflow is started, listed and shown with its steps; a missing server is reported', async () => {
   const reeve = new CommandLine()
   const unserved = await reeve.run(['workflow', 'start', 'publsh', '{"title":"News"}', '--name', 'early'])
   expect(unserved.code).toBe(0)
   expect(unserved.stdout).toMatch(/^p_[0-9a-z]{12}\n$/)
   expect(unserved.stderr).toContain(
-    "Nobody serves the workflow publsh now, so it waits for somebody who does: reeve.workflow('publsh', …).",
+    "No program serves the workflow publsh now. The process waits for one that does: reeve.workflow('publsh', …).",
   )
   const worker = await connect({ home: reeve.temp.home.folder })
   onTestFinished(() => worker.close())
@@ -47,7 +47,7 @@ test('a workflow is started, listed and shown with its steps; who serves nothing
   expect(steps).toHaveLength(3)
 })
 
-test('the list counts every step that is behind a workflow, sleeps and signals too', async () => {
+test('the list counts every ended step of a workflow, sleeps and signals too', async () => {
   const reeve = new CommandLine()
   await reeve.run(['ps'])
   const worker = await connect({ home: reeve.temp.home.folder })

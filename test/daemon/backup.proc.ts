@@ -21,7 +21,7 @@ test('a backup of a live home is restored into another with every ended process 
   expect((await restored.run(['run', '-c', 'echo three'])).stdout).toBe('three\n')
 })
 
-test('a backup is for its owner alone, and contains neither the admin token nor the key of MCP connections', async () => {
+test('a backup is private to its owner, and contains neither the admin token nor the key of MCP connections', async () => {
   const reeve = new CommandLine()
   const into = join(reeve.temp.home.folder, 'copy')
   await reeve.run(['run', '-c', 'true'])
@@ -49,7 +49,7 @@ test('a backup that was changed is not restored, and nothing is written', async 
   expect(existsSync(restored.temp.home.store)).toBe(false)
 })
 
-test('a folder that is no backup, a home in use and a full target folder are refused with a reason', async () => {
+test('a folder that is not a backup, a home in use and a non-empty target folder are refused with a reason', async () => {
   const reeve = new CommandLine()
   const { folder } = reeve.temp.home
   const none = await reeve.run(['restore', join(folder, 'nothing')])

@@ -54,7 +54,7 @@ test('text stands for numbers, switches and lists', () => {
   expect(configured(undefined, {}, { REEVE_INSECURE: '1' }).values.insecure).toBe(true)
 })
 
-test('a bad value is refused with its key, the value, where it came from, and what would be right', () => {
+test('a bad value is refused with its key, value, source and the allowed values', () => {
   const cases: readonly [ReeveError, string, RegExp, RegExp][] = [
     [refused({ mostCommands: 0 }), 'mostCommands', /mostCommands in .*reeve\.json is 0/, /from 1 to 10000/],
     [refused({ mostCommands: '5' }), 'mostCommands', /is "5"/, /whole number/],
@@ -63,12 +63,7 @@ test('a bad value is refused with its key, the value, where it came from, and wh
     [refused({ listen: '127.0.0.1:99999' }), 'listen', /99999/, /host:port/],
     [refused({}, { graceMs: '2s' }), 'graceMs', /--grace-ms is "2s"/, /whole number/],
     [refused({ insecure: 'yes' }), 'insecure', /is "yes"/, /true or false/],
-    [
-      refused({ mostComands: 5 }),
-      'mostComands',
-      /mostComands in .* \(5\) is nothing that can be set/,
-      /mostCommands/,
-    ],
+    [refused({ mostComands: 5 }), 'mostComands', /mostComands in .* \(5\) is not a setting/, /mostCommands/],
   ]
   for (const [error, key, message, remedy] of cases) {
     expect(error.details['key']).toBe(key)
@@ -77,12 +72,12 @@ test('a bad value is refused with its key, the value, where it came from, and wh
   }
 })
 
-test('a file that is no JSON, or no object, is refused by its name', () => {
+test('a file that is not JSON, or not an object, is refused by its name', () => {
   expect(refused('{ "listen": ').message).toMatch(/reeve\.json is not JSON/)
   expect(refused('[]').message).toMatch(/reeve\.json holds \[\] and not an object/)
 })
 
-test('nothing beyond this machine is listened on without TLS, unless that is meant', () => {
+test('an address beyond this machine needs TLS or --insecure', () => {
   expect(refused({ listen: '0.0.0.0:7337' }).remedy).toMatch(/--insecure/)
   expect(refused({ listen: '[::]:7337' }).details).toMatchObject({ key: 'listen' })
   expect(refused({ tlsCert: 'cert.pem' }).message).toMatch(/belong together/)
@@ -92,7 +87,7 @@ test('nothing beyond this machine is listened on without TLS, unless that is mea
   expect(configured({ listen: '0.0.0.0:1', tlsCert: 'c', tlsKey: 'k' }).values.tlsKey).toBe('k')
 })
 
-test('every setting has a flag, a variable and words, and its default is one that it takes', () => {
+test('every setting has a flag, a variable, a description and a valid default', () => {
   for (const { name, flag, variable, description, default: fallback } of settings) {
     expect(flag).toMatch(/^--[a-z-]+$/)
     expect(variable).toMatch(/^REEVE_[A-Z_]+$/)
@@ -108,14 +103,14 @@ test('the published schema is the one of the settings', () => {
   )
 })
 
-test('whatever may hold a password is kept from commands', () => {
+test('variables that may contain a password are kept from commands', () => {
   const secret = settings
     .filter(({ isSecret }) => isSecret)
     .flatMap(({ variable, standardVariable }) => [variable, standardVariable].filter((name) => name !== null))
   expect(SECRET_VARIABLES).toEqual(secret)
 })
 
-test('where telemetry goes may be said as other programs are told; what is said to Reeve goes before that', () => {
+test('the standard variables of OpenTelemetry work, and Reeve’s own go before them', () => {
   const standard = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318',
     OTEL_EXPORTER_OTLP_HEADERS: 'key=value',

@@ -109,7 +109,7 @@ test('a daemon whose home was moved away takes nothing from the daemon that has 
   await reeve.close()
 })
 
-test('a daemon starts although the socket of its keeper was lost, and finds what runs', async () => {
+test('a daemon starts although the socket of its keeper is missing, and takes over the commands', async () => {
   const temp = new TempReeve()
   const first = await temp.start()
   const { pid } = await sleeping(temp)

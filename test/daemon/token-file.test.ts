@@ -19,7 +19,7 @@ test('a token is found by its text and kept as a hash, until it is revoked', () 
   expect(findToken(file, token)).toBeUndefined()
 })
 
-test('what one program writes the other one knows at once', () => {
+test('a change by one program is visible to the other at once', () => {
   const home = homePaths(tempFolder())
   const daemon = new TokenFile(home)
   const { token, kept } = new TokenFile(home).create({ role: 'read' })
@@ -28,7 +28,7 @@ test('what one program writes the other one knows at once', () => {
   expect(findToken(daemon, token)).toBeUndefined()
 })
 
-test("a file that was spoilt changes nobody's rights, is complained of once, and is not written over", () => {
+test('a damaged file changes no rights, is reported once, and is not overwritten', () => {
   const home = homePaths(tempFolder())
   const troubles: unknown[] = []
   const daemon = new TokenFile(home, (error) => troubles.push(error))
@@ -37,7 +37,7 @@ test("a file that was spoilt changes nobody's rights, is complained of once, and
   writeFileSync(home.tokens, '[{')
   for (let i = 0; i < 3; i++) expect(findToken(daemon, token)?.id).toBe(kept.id)
   expect(troubles).toEqual([expect.objectContaining({ code: 'bad_configuration' })])
-  expect(() => daemon.create({ role: 'read' })).toThrow(/does not hold tokens/)
+  expect(() => daemon.create({ role: 'read' })).toThrow(/does not contain tokens/)
   expect(readFileSync(home.tokens, 'utf8')).toBe('[{')
 })
 
@@ -47,7 +47,7 @@ test('an agent token needs a session, and no other may have one', () => {
   expect(() => file.create({ role: 'admin', session: 's1' })).toThrow(/belongs to a session/)
 })
 
-test('the admin token of a home stays the same, and is made anew when it is not known', () => {
+test('the admin token of a home stays the same, and is created again when it is unknown', () => {
   const home = homePaths(tempFolder())
   const first = adminToken(home, new TokenFile(home))
   expect(adminToken(home, new TokenFile(home))).toBe(first)
@@ -56,7 +56,7 @@ test('the admin token of a home stays the same, and is made anew when it is not 
   expect(adminToken(home, file)).not.toBe(first)
 })
 
-test('of tokens that several programs add at once none is lost', async () => {
+test('no token is lost when several programs add tokens at once', async () => {
   const home = homePaths(tempFolder())
   const source = `
     import { TokenFile } from ${JSON.stringify(new URL('../../src/daemon/token-file.ts', import.meta.url).href)}

@@ -47,7 +47,7 @@ async function refusal(asked: Promise<unknown>): Promise<ReeveError> {
   throw new Error('It was accepted.')
 }
 
-test('a daemon says that it is ready, and takes that back when it stops', async () => {
+test('a daemon announces that it is ready, and removes the announcement when it stops', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up()
   expect(temp.announced()).toMatchObject({ osPid: process.pid, url: daemon.url, startTime: /^\d+$/ })
@@ -78,7 +78,7 @@ test('a daemon that is killed before it is ready is followed by another', async 
   expect(temp.announced()).toMatchObject({ osPid })
 })
 
-test('a data folder of commands is no home, and is left as it was', async () => {
+test('a data folder of commands is refused as a home, and not changed', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const before = readdirSync(temp.keeperHome.folder).sort()
@@ -110,7 +110,7 @@ test('a daemon whose keeper is stopped is not ready, until the keeper goes on', 
   await until('it is ready again', async () => (await ask(daemon, 'GET /readyz')).status === 200)
 })
 
-test('a second daemon is refused, and told which one is the first', async () => {
+test('a second daemon is refused with the PID of the first', async () => {
   const temp = new TempReeve()
   const first = await temp.start()
   const error = await refusal(temp.up())
@@ -123,7 +123,7 @@ test('a second daemon is refused, and told which one is the first', async () => 
   expect((await ask({ home: temp.home, url: null }, 'GET /v1/status')).json.daemon.osPid).toBe(first.osPid)
 })
 
-test('the socket file and the note of a daemon that was killed are in nobody’s way', async () => {
+test('the socket file and the announcement of a killed daemon do not prevent the next start', async () => {
   const temp = new TempReeve()
   const first = await temp.start()
   await first.kill()
@@ -150,7 +150,7 @@ test('kill -9 in the middle loses nothing: the next daemon has the exit code and
   expect((await ask(daemon, 'GET /v1/status')).json.daemon.osPid).toBe(process.pid)
 })
 
-test('SIGTERM ends what lives as long as the daemon, and leaves the rest', async () => {
+test('SIGTERM ends the commands whose lifetime is the daemon, and no others', async () => {
   const temp = new TempReeve()
   const first = await temp.start()
   const where = { home: temp.home, url: null }
@@ -166,7 +166,7 @@ test('SIGTERM ends what lives as long as the daemon, and leaves the rest', async
   expect([await status(bound), await status(free)]).toEqual(['cancelled', 'running'])
 })
 
-test('down --keep leaves to the keeper what lives as long as the daemon', async () => {
+test('down --keep leaves commands whose lifetime is the daemon to the keeper', async () => {
   const temp = new TempReeve()
   await temp.start()
   const where = { home: temp.home, url: null }
@@ -176,7 +176,7 @@ test('down --keep leaves to the keeper what lives as long as the daemon', async 
   expect((await ask(daemon, `GET /v1/processes/${pid}`)).json.status).toBe('running')
 })
 
-test('a second SIGINT stops a daemon at once, that waits for a command to end', async () => {
+test('a second SIGINT ends a daemon that waits for a command at once', async () => {
   const temp = new TempReeve()
   const first = await temp.start()
   const where = { home: temp.home, url: null }
@@ -193,7 +193,7 @@ test('a second SIGINT stops a daemon at once, that waits for a command to end', 
   expect(await first.ended()).toEqual({ code: 130, signal: null })
 })
 
-test('while a daemon stops, a second stop waits with the first, the next daemon for both, and who asks is answered', async () => {
+test('while a daemon stops, a second stop waits with it, the next daemon waits too, and requests are answered', async () => {
   const temp = new TempReeve()
   const first = await temp.start()
   const where = { home: temp.home, url: null }
@@ -211,7 +211,7 @@ test('while a daemon stops, a second stop waits with the first, the next daemon 
   expect((await refusal(temp.up())).code).toBe('daemon_already_running')
   expect((await ask(where, `GET /v1/processes/${pid}`)).json.status).toBe('stopping')
   writeFileSync(join(temp.home.folder, 'go'), '')
-  // Whoever waited for it is told how it ended before nobody is answered any more.
+  // A waiting client gets the outcome before the server closes.
   expect((await waiting).json).toMatchObject({ type: 'ended', record: { outcome: { exitCode: 6 } } })
   for (const stopped of await Promise.all(stops)) expect(stopped.osPid).toBe(first.osPid)
   const { osPid } = await next
@@ -219,7 +219,7 @@ test('while a daemon stops, a second stop waits with the first, the next daemon 
   expect(temp.announced()).toMatchObject({ osPid })
 })
 
-test('a stop that meets trouble says so, and stops all the same', async () => {
+test('a stop with a failing step logs it, and completes', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up()
   const { pid } = (await ask(daemon, 'POST /v1/processes', run('sleep 300', 'daemon'))).json.record
@@ -228,7 +228,7 @@ test('a stop that meets trouble says so, and stops all the same', async () => {
   mkdirSync(draft)
   await expect(daemon.close()).rejects.toThrow(/EISDIR/)
   expect(temp.logged).toContainEqual(
-    expect.objectContaining({ level: 'error', words: 'trouble while saying that it stops' }),
+    expect.objectContaining({ level: 'error', words: 'trouble while announcing the stop' }),
   )
   expect(existsSync(temp.home.socket)).toBe(false)
   rmSync(draft, { recursive: true })
@@ -236,7 +236,7 @@ test('a stop that meets trouble says so, and stops all the same', async () => {
   expect((await ask(next, `GET /v1/processes/${pid}`)).json.status).toBe('cancelled')
 })
 
-test("a note of an earlier boot is nobody's, whoever has its PID now", async () => {
+test('an announcement of an earlier boot is ignored, even if its PID is in use', async () => {
   const temp = new TempReeve()
   const daemon = await temp.up()
   const note = { ...temp.announced(), bootId: 'another' }
@@ -245,7 +245,7 @@ test("a note of an earlier boot is nobody's, whoever has its PID now", async () 
   expect((await refusal(down({ home: temp.home.folder }))).code).toBe('daemon_not_running')
 })
 
-test('a daemon in the background is ready when it is answered for, and is found again', async () => {
+test('detach resolves when the daemon is ready, and finds it the second time', async () => {
   const temp = new TempReeve()
   const started = await background(temp)
   expect((await ask({ home: temp.home, url: null }, 'GET /v1/status')).json.daemon.osPid).toBe(started.osPid)
@@ -258,13 +258,13 @@ test('a daemon in the background is ready when it is answered for, and is found 
   expect(readFileSync(temp.home.log, 'utf8')).toContain('"msg":"stopped"')
 })
 
-test('of several that are started at once in the background one remains, and all are told of it', async () => {
+test('of several concurrent starts one daemon remains, and all callers get it', async () => {
   const temp = new TempReeve()
   const started = await Promise.all([1, 2, 3].map(() => background(temp)))
   expect(new Set(started.map(({ osPid }) => osPid)).size).toBe(1)
 })
 
-test('one that comes too late, because another was faster, does not come when that one is stopped', async () => {
+test('a late daemon does not start when the faster one is stopped', async () => {
   const temp = new TempReeve()
   const [late, osPid] = [join(temp.home.folder, 'late.mjs'), join(temp.home.folder, 'late-pid')]
   mkdirSync(temp.home.folder, { recursive: true })
@@ -281,7 +281,7 @@ test('one that comes too late, because another was faster, does not come when th
   await until('the late one is gone', () => !existsSync(`/proc/${identity}`))
 })
 
-test('a daemon that cannot start in the background says why', async () => {
+test('a failed start in the background reports the reason', async () => {
   const temp = new TempReeve()
   writeFileSync(temp.home.config, '{ "mostCommands": "many" }')
   const error = await refusal(background(temp))
@@ -290,7 +290,7 @@ test('a daemon that cannot start in the background says why', async () => {
   expect(error.remedy).toMatch(/whole number/)
 })
 
-test('a port that is taken is named, unless nobody chose it', async () => {
+test('a chosen port that is taken is an error, and the default port is replaced by a free one', async () => {
   const temp = new TempReeve()
   const taken = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => void taken.close())
@@ -302,7 +302,7 @@ test('a port that is taken is named, unless nobody chose it', async () => {
   expect(existsSync(temp.home.daemon)).toBe(false)
   const usual = createServer().listen(7337, '127.0.0.1')
   onTestFinished(() => void usual.close())
-  // If it is taken by somebody else, that is as good.
+  // It may be taken by another program, which serves the test as well.
   await new Promise((resolve) => usual.once('listening', resolve).once('error', resolve))
   const daemon = await temp.up({ flags: { listen: undefined } })
   expect(daemon.url).not.toMatch(/:7337$/)
@@ -312,7 +312,7 @@ test('a port that is taken is named, unless nobody chose it', async () => {
   )
 })
 
-test('a home that cannot be used is named, with why', async () => {
+test('a home that cannot be used is named with the reason', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'reeve-home-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const file = join(folder, 'file')
@@ -371,7 +371,7 @@ test('a damaged token file stops the start, and says what to do', async () => {
   expect(error.message).toContain(temp.home.tokens)
 })
 
-test('a home where everybody may write is refused, and its rights are left as they are', async () => {
+test('a home that everyone can write to is refused, and its permissions are not changed', async () => {
   const temp = new TempReeve()
   chmodSync(temp.home.folder, 0o777)
   const error = await refusal(temp.up())
@@ -382,7 +382,7 @@ test('a home where everybody may write is refused, and its rights are left as th
   expect((await ask(await temp.up(), 'GET /readyz')).status).toBe(200)
 })
 
-test('MCP clients are served by the daemon, to those whom its tokens let in', async () => {
+test('the daemon serves MCP clients that have a token', async () => {
   const daemon = await new TempReeve().up()
   const body = {
     jsonrpc: '2.0',

@@ -53,29 +53,28 @@ test.each([
   expect(leftBy(folder)).toEqual([])
 })
 
-test('a word that reeve does not know gets one line what is wrong and one what to do', async () => {
+test('an unknown subcommand is reported in one line, with the remedy in another', async () => {
   const { code, printed, complained } = await finished(start('dmeo'))
   expect({ code, printed, complained }).toEqual({
     code: 2,
     printed: '',
-    complained:
-      'reeve does not know the word dmeo. Did you mean demo?\nRun reeve --help for the words it knows.\n',
+    complained: 'Unknown subcommand: dmeo. Did you mean demo?\nRun reeve --help to list the subcommands.\n',
   })
 })
 
-test('the words for help and version say what the flags say', async () => {
+test('help and version print the same as their flags', async () => {
   const [help, flag] = [await finished(start('help')), await finished(start('--help'))]
   expect(help.printed).toBe(flag.printed)
   expect([help.code, help.printed]).toEqual([0, expect.stringContaining('demo')])
   expect((await finished(start('version'))).printed).toBe((await finished(start('--version'))).printed)
 })
 
-test('reeve without a word, or with one too many, does nothing', async () => {
+test('reeve without a subcommand, or with a surplus argument, does nothing', async () => {
   expect((await finished(start())).code).toBe(2)
-  expect((await finished(start('demo', 'fast'))).complained).toContain('was given fast')
+  expect((await finished(start('demo', 'fast'))).complained).toContain('Unexpected: fast.')
 })
 
-test('reeve tells its version and its words', async () => {
+test('reeve prints its version and its subcommands', async () => {
   expect(await finished(start('--version'))).toMatchObject({ code: 0, printed: '0.1.0\n' })
   const { code, printed } = await finished(start('--help'))
   expect(code).toBe(0)

@@ -48,7 +48,7 @@ test('an execution that the log does not know fails a proof', () => {
   expect(failing({ ...sound, log: lacking, heard: lacking })).toContain('Every execution is on record')
 })
 
-test('a signal that nobody took fails a proof', () => {
+test('a signal that was not taken fails a proof', () => {
   const records = [record({ ...bound, signals: { go: { received: 1, taken: 0, pending: [1] } } })]
   expect(failing({ ...sound, records })).toContain('Every signal was taken once')
 })

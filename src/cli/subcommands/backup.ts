@@ -8,16 +8,16 @@ export const backup = subcommand({
   summary: 'Copies the home while the daemon runs',
   usage: ['backup [options] [folder]'],
   options: {
-    quiet: { type: 'flag', short: 'q', about: 'print the folder only' },
+    quiet: { type: 'flag', short: 'q', about: 'print only the folder' },
   },
   about: `
-Copies the store as it is at one moment, the output logs, the settings and the hashes of tokens into a new folder
-(reeve-backup-<time> in this folder by default). The admin token, secrets and running programs are not part of it.
+Copies a snapshot of the store, the output logs, the settings and the hashes of tokens into a new folder (by default
+reeve-backup-<time> in this folder). The admin token, secrets and running programs are not part of it.
 For a store in PostgreSQL use pg_dump.`,
   examples: [
     ['reeve backup', 'into a folder named after the time'],
     ['reeve backup /mnt/backups/monday', ''],
-    ['reeve restore /mnt/backups/monday --home ~/restored', 'put it into a new home'],
+    ['reeve restore /mnt/backups/monday --home ~/restored', 'restore it into a new home'],
   ],
   async run(context) {
     const { args, around, daemon, home, options, print } = context
@@ -38,7 +38,7 @@ For a store in PostgreSQL use pg_dump.`,
       print.line(
         `Backed up ${report.processes} processes, ${report.files} files, ${sizeText(report.bytes)}, to ${report.folder}.`,
       )
-      print.line(`reeve restore ${quoted(report.folder)} --home <folder> puts it into a new home.`)
+      print.line(`reeve restore ${quoted(report.folder)} --home <folder> restores it into a new home.`)
     }
     return 0
   },
@@ -46,7 +46,7 @@ For a store in PostgreSQL use pg_dump.`,
 
 const PROGRESS_LOGS = 1_000
 
-/** `2026-11-16T09-30-00`: sorts by time, and is a file name everywhere. */
+/** `2026-11-16T09-30-00`: sorts by time, and is a valid file name on every system. */
 function timeName(now: number): string {
   return new Date(now).toISOString().slice(0, 19).replaceAll(':', '-')
 }

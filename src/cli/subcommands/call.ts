@@ -13,10 +13,9 @@ export const call = subcommand({
   summary: 'Calls any verb with its input as JSON, and prints its answer as JSON',
   usage: ['call <verb> [<json> | <member>=<value>…]', 'call --schema <verb>', 'call'],
   completes: VERBS,
-  options: { schema: { type: 'flag', about: 'what the verb takes and answers, as JSON Schema' } },
+  options: { schema: { type: 'flag', about: 'print the input and output of the verb as JSON Schema' } },
   about: `
-Every verb there is, under its own name; without one, lists them. A value that is no JSON is text: pid=web.
-- as the JSON reads it from standard input.`,
+Without a verb, lists all verbs. A value that is not JSON is text: pid=web. If the JSON is -, it is read from standard input.`,
   examples: [
     ['reeve call usage pid=web', ''],
     ['reeve call spawn \'{"kind":"command","spec":{"run":"make"}}\'', ''],
@@ -27,7 +26,10 @@ Every verb there is, under its own name; without one, lists them. A value that i
     const [name, ...given] = args
     if (name === undefined) return listVerbs(context)
     if (!isVerb(name))
-      throw new UsageError(`There is no verb ${name}.${didYouMean(name, VERBS)}`, 'reeve call lists them.')
+      throw new UsageError(
+        `There is no verb ${name}.${didYouMean(name, VERBS)}`,
+        'reeve call lists all verbs.',
+      )
     if (options.schema) {
       const { verbs } = await import('../../verbs/reeve.ts')
       const { summary, input, output, codes } = verbs[name]
@@ -87,8 +89,8 @@ function jsonIn(text: string): unknown {
     return fromWire(text)
   } catch (error) {
     throw new UsageError(
-      `The input is no JSON: ${(error as Error).message}.`,
-      'Mind the quotes of the shell.',
+      `The input is not JSON: ${(error as Error).message}.`,
+      'Check the quotes: the shell removes one layer.',
     )
   }
 }

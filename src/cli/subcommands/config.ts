@@ -4,13 +4,13 @@ import { flagsGiven, settingOptions } from '../up-options.ts'
 
 export const config = subcommand({
   name: 'config',
-  summary: 'Shows what is configured, and where each value comes from',
+  summary: 'Shows the settings, and where each value comes from',
   usage: ['config [options]'],
   moreOptions: settingOptions,
   options: {},
   about: `
-What a daemon would start with: options, then the environment (REEVE_LISTEN …), then reeve.json in the home, then
-the defaults. One that runs keeps what it was started with.`,
+The settings that a daemon would start with: options go before the environment (REEVE_LISTEN …), that before reeve.json in the
+home, that before the defaults. A running daemon keeps the settings it was started with.`,
   examples: [
     ['reeve config', ''],
     ['reeve config --json', 'for programs'],
@@ -25,7 +25,7 @@ the defaults. One that runs keeps what it was started with.`,
     }
     const running = around.stderr.isTTY ? await daemon.running(home) : null
     if (running !== null)
-      print.aside(`The daemon that runs (PID ${running.osPid}) keeps what it was started with.`)
+      print.aside(`The running daemon (PID ${running.osPid}) keeps the settings it was started with.`)
     const { dim, bold } = print.colours
     print.table(
       [{ title: 'KEY' }, { title: 'VALUE', flexible: true }, { title: 'FROM' }],

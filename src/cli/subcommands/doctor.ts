@@ -5,7 +5,7 @@ import { subcommand } from '../subcommand.ts'
 
 export const doctor = subcommand({
   name: 'doctor',
-  summary: 'Looks whether all that Reeve needs is there and sound, and says how to mend it',
+  summary: 'Checks what Reeve needs on this machine, and says how to repair it',
   usage: ['doctor [options]'],
   options: {},
   about: 'Changes nothing and starts no daemon. Exit code 1 if something is wrong.',

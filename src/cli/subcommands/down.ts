@@ -4,32 +4,32 @@ import type { Context } from '../context.ts'
 import { stopSummary } from '../stop-summary.ts'
 import { subcommand } from '../subcommand.ts'
 
-/** After this, whoever waits is told for what. */
-const LONG_MS = 1_000
+/** After this time the user is told what the wait is for. */
+const PATIENCE_MS = 1_000
 
 export const down = subcommand({
   name: 'down',
-  summary: 'Stops the daemon in order',
+  summary: 'Stops the daemon',
   usage: ['down [options]'],
   options: {
-    keep: { type: 'flag', short: 'k', about: 'leave all commands running; the next daemon finds them' },
+    keep: { type: 'flag', short: 'k', about: 'leave all commands running; the next daemon takes them over' },
     quiet: { type: 'flag', short: 'q', about: 'print nothing' },
   },
   about:
-    'Commands with the lifetime daemon, which is the default without a session, end with it. Others go on.',
+    'Commands with the lifetime daemon, which is the default without a session, end with it. Others go on running.',
   examples: [
-    ['reeve down', 'and what lives as long as it does'],
-    ['reeve down --keep && reeve up -d', 'another daemon, the same commands'],
+    ['reeve down', 'with the commands that end with it'],
+    ['reeve down --keep && reeve up -d', 'a new daemon, the same commands'],
   ],
   async run(context) {
     refuseExtraArguments(context, { name: 'down' })
     const { daemon, home, options, print, around } = context
-    // Without a daemon there is none to ask, and asking would wait for one.
-    const before = (await daemon.running(home)) === null ? [] : await liveOf(context)
-    const isLong = setTimeout(() => {
+    // Without a daemon, a request would wait for one.
+    const before = (await daemon.running(home)) === null ? [] : await liveCommands(context)
+    const explain = setTimeout(() => {
       if (around.stderr.isTTY && !options.quiet) print.aside('Waiting for its commands to end …')
-    }, LONG_MS)
-    const stopped = await daemon.down(home, { keep: options.keep }).finally(() => clearTimeout(isLong))
+    }, PATIENCE_MS)
+    const stopped = await daemon.down(home, { keep: options.keep }).finally(() => clearTimeout(explain))
     if (print.isJson) print.json({ stopped })
     else if (!options.quiet) {
       if (stopped === null) print.line(`No daemon runs in ${home}.`)
@@ -41,8 +41,8 @@ export const down = subcommand({
 
 type ProcessRecord = OutputOf<'show'>
 
-/** What runs. Nobody is kept waiting for it: a daemon that does not answer can be stopped all the same. */
-async function liveOf(context: Context<unknown>): Promise<ProcessRecord[]> {
+/** The live commands; none if the daemon does not answer in time: it is stopped all the same. */
+async function liveCommands(context: Context<unknown>): Promise<ProcessRecord[]> {
   const reeve = context.quietly()
   try {
     const signal = AbortSignal.timeout(LIST_MS)

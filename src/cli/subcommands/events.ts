@@ -10,29 +10,33 @@ import { subcommand } from '../subcommand.ts'
 type StoredEvent = OutputOf<'events'>['events'][number]
 
 const TAIL = 50
-const MOST = 1_000
+const MAX_EVENTS = 1_000
 
 export const events = subcommand({
   name: 'events',
-  summary: 'Shows what has happened to a process, or to all, and goes on with -f',
+  summary: 'Shows the events of a process, or of all; -f follows them',
   usage: ['events [options] [process]'],
   completes: 'process',
   options: {
-    follow: { type: 'flag', short: 'f', about: 'go on as they come' },
+    follow: { type: 'flag', short: 'f', about: 'follow new events' },
     tail: {
       type: 'number',
       short: 'n',
       value: 'count',
-      about: `the last ones; ${TAIL} unless it says otherwise, up to 1,000`,
+      about: `how many of the last events; by default ${TAIL}, up to 1,000`,
     },
-    after: { type: 'number', value: 'position', about: 'all behind this position, instead of the last ones' },
-    session: { type: 'texts', value: 'id', about: 'of the processes of this session' },
-    reveal: { type: 'flag', about: 'show secrets instead of masking them; this is noted with the process' },
+    after: {
+      type: 'number',
+      value: 'position',
+      about: 'all events after this position, instead of the last ones',
+    },
+    session: { type: 'texts', value: 'id', about: 'only events of processes of this session' },
+    reveal: { type: 'flag', about: 'show secrets unmasked; this is recorded with the process' },
   },
   examples: [
     ['reeve events web', 'of one process'],
-    ['reeve events -f', 'of all, as they come'],
-    ['reeve events -f --after 120 --jsonl', 'without gap or repeat, from where you stopped'],
+    ['reeve events -f', 'of all processes, as they happen'],
+    ['reeve events -f --after 120 --jsonl', 'resume where you stopped, without gap or repeat'],
   ],
   async run(context) {
     refuseExtraArguments(context, { name: 'events' }, 1)
@@ -45,8 +49,8 @@ export const events = subcommand({
     const filter = { ...session, ...(pid === null ? {} : { pid: [pid] }), status: 'any' as const }
     const found =
       options.after === undefined
-        ? await lastOf(reeve, pid, { filter, reveal }, Math.min(options.tail ?? TAIL, MOST))
-        : await behind(reeve, { filter, reveal }, options.after)
+        ? await lastOf(reeve, pid, { filter, reveal }, Math.min(options.tail ?? TAIL, MAX_EVENTS))
+        : await eventsAfter(reeve, { filter, reveal }, options.after)
     if (options.follow || !print.isJson) for (const event of found.events) printEvent(context, event)
     else print.jsonList(found.events)
     if (options.follow)
@@ -73,15 +77,15 @@ async function lastOf(reeve: ReeveVerbs, pid: string | null, asked: Asked, count
   if (pid !== null) {
     const { reveal } = asked
     const { events } = count === 0 ? { events: [] } : await reeve.events({ pid, tail: count, reveal })
-    return { events, position: events.at(-1)?.position ?? (await here(reeve)) }
+    return { events, position: events.at(-1)?.position ?? (await currentPosition(reeve)) }
   }
-  const position = await here(reeve)
-  // Some of them may be of others: then fewer than asked for are shown, rather than the whole past read.
-  const { events } = await behind(reeve, asked, Math.max(0, position - count * 10), position)
+  const position = await currentPosition(reeve)
+  // The filter may drop some: then fewer than asked for are shown, rather than reading the whole history.
+  const { events } = await eventsAfter(reeve, asked, Math.max(0, position - count * 10), position)
   return { events: count === 0 ? [] : events.slice(-count), position }
 }
 
-async function behind(
+async function eventsAfter(
   reeve: ReeveVerbs,
   asked: Asked,
   after: number,
@@ -90,7 +94,7 @@ async function behind(
   const events: StoredEvent[] = []
   let position = after
   while (position < upTo) {
-    const page = await reeve.changes({ after: position, ...asked, limit: MOST })
+    const page = await reeve.changes({ after: position, ...asked, limit: MAX_EVENTS })
     events.push(...page.events.filter((event) => event.position <= upTo))
     if (page.position === position) break
     position = page.position
@@ -98,8 +102,8 @@ async function behind(
   return { events, position: Math.min(position, upTo) }
 }
 
-/** Where the feed is now. */
-async function here(reeve: ReeveVerbs): Promise<number> {
+/** The current position of the change feed. */
+async function currentPosition(reeve: ReeveVerbs): Promise<number> {
   await reeve.list({ limit: 1 })
   return positionOf(reeve) ?? 0
 }

@@ -11,16 +11,16 @@ const MAX_PIDS = 3
 
 export const holders = subcommand({
   name: 'holders',
-  summary: 'Lists the programs that hold processes, and removes one that hangs',
+  summary: 'Lists the programs that hold leases on processes, and removes one that hangs',
   usage: ['holders [list]', 'holders remove <id>… [--force]'],
   completes: ACTIONS,
   options: {
-    force: { type: 'flag', about: 'remove one that is alive and well, too' },
+    force: { type: 'flag', about: 'remove also a holder that is alive' },
   },
   about:
-    'A program on this machine that hangs keeps what it holds. Removing it settles that as if it had died: what is rerunnable is begun again elsewhere, what is bound is abandoned. If it goes on, it writes nothing of it.',
+    'A program on this machine that hangs keeps its leases. Removing it settles its processes as if it had died: rerunnable ones start again elsewhere, bound ones are abandoned. If the program goes on, its writes are refused.',
   examples: [
-    ['reeve holders', 'who holds what, and who is silent'],
+    ['reeve holders', 'all holders, and which are silent'],
     ['reeve holders remove k_5f0c9a1b2d3e4f60', ''],
   ],
   async run(context) {
@@ -82,7 +82,7 @@ function heldText({ holds, holdsMore }: Found): string {
 
 function settledText({ rerun, abandoned, completed }: OutputOf<'removeHolder'>): string {
   const counts = [
-    [rerun.length, 'to be begun again'],
+    [rerun.length, 'to be rerun'],
     [abandoned.length, 'abandoned'],
     [completed.length, 'ended'],
   ] as const

@@ -7,48 +7,51 @@ import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
 const TAIL = 50
-const MOST = 1_000
-/** How many beyond those that are shown are counted. */
-const BEYOND = 100
-/** Whose cursor `--ack` moves: that of people at a terminal, not that of an agent. */
+const MAX_NOTICES = 1_000
+/** How many notices beyond the shown ones are counted. */
+const MAX_COUNTED_MORE = 100
+/** The consumer whose cursor `--ack` moves: people at a terminal, not an agent. */
 const CONSUMER = 'cli'
 
 export const inbox = subcommand({
   name: 'inbox',
-  summary: 'Shows what you or a session were told, goes on with -f, and acknowledges with --ack',
+  summary: 'Shows the notices for you or for a session; -f follows, --ack acknowledges',
   usage: ['inbox [options] [session]'],
   options: {
-    follow: { type: 'flag', short: 'f', about: 'go on as they come' },
-    process: { type: 'text', value: 'pid', about: 'what this process was told of its children, instead' },
+    follow: { type: 'flag', short: 'f', about: 'follow new notices' },
+    process: { type: 'text', value: 'pid', about: 'the inbox of this process: notices about its children' },
     tail: {
       type: 'number',
       short: 'n',
       value: 'count',
-      about: `so many at most: the last ones, or with --new the first; ${TAIL} unless it says otherwise`,
+      about: `how many at most: the last ones, or with --new the first; by default ${TAIL}`,
     },
-    all: { type: 'flag', short: 'a', about: 'with those that somebody has dealt with' },
+    all: { type: 'flag', short: 'a', about: 'also notices that are marked as done' },
     consumer: {
       type: 'text',
       value: 'name',
-      about: `whose reading it is; ${CONSUMER} unless it says otherwise`,
+      about: `the name of the reader; by default ${CONSUMER}`,
     },
-    new: { type: 'flag', about: 'only what this consumer has not acknowledged' },
-    ack: { type: 'flag', about: 'acknowledge what is shown: it is not shown as new again; implies --new' },
-    done: { type: 'texts', value: 'place', about: 'acknowledge this one, for everybody' },
-    raw: { type: 'flag', about: 'with all escape sequences, not colours alone' },
+    new: { type: 'flag', about: 'only notices that this consumer has not acknowledged' },
+    ack: {
+      type: 'flag',
+      about: 'acknowledge the shown notices, so that they are no longer new; implies --new',
+    },
+    done: { type: 'texts', value: 'number', about: 'mark this notice as done, for all consumers' },
+    raw: { type: 'flag', about: 'print all escape sequences, not only colours' },
   },
   about: `
-A session is told when its processes end, are ready, or print a line that is watched for; you are told of commands that belong
-to none and ask for it, as reeve run -d does. Reading changes nothing. --ack moves the cursor of a consumer of your own; --done says
-that a notice has been dealt with, so that nobody is told any more.
+A session gets a notice when one of its processes ends, is ready, or prints a watched line. You get those of commands that belong to
+no session and ask for it, as reeve run -d does. Reading changes nothing. --ack moves the cursor of one consumer; --done marks a
+notice as done for all of them.
 
-Without a session, the one of --as is meant, else what you are told yourself.`,
+Without a session, the inbox is that of --as, otherwise your own.`,
   examples: [
-    ['reeve inbox --ack', 'what you were told since last time'],
+    ['reeve inbox --ack', 'your notices since last time'],
     ['reeve inbox s1', 'the last notices of a session'],
-    ['reeve inbox s1 -f', 'as they come'],
-    ['reeve inbox s1 --ack', 'what came since last time'],
-    ['reeve inbox s1 --done 12', 'nobody need be told of it any more'],
+    ['reeve inbox s1 -f', 'follow them'],
+    ['reeve inbox s1 --ack', 'those since last time'],
+    ['reeve inbox s1 --done 12', 'mark one as done'],
   ],
   async run(context) {
     refuseExtraArguments(context, { name: 'inbox' }, 1)
@@ -56,12 +59,12 @@ Without a session, the one of --as is meant, else what you are told yourself.`,
     const reeve = await context.acting()
     const scope = await scopeOf(context, reeve)
     const consumer = options.consumer ?? CONSUMER
-    if (options.done.length > 0) return settle(context, reeve, { scope, consumer })
+    if (options.done.length > 0) return markDone(context, reeve, { scope, consumer })
     const isNew = options.new || options.ack
-    const most = Math.min(options.tail ?? TAIL, MOST)
+    const most = Math.min(options.tail ?? TAIL, MAX_NOTICES)
     const about: InputOf<'notices'> = {
       scope,
-      limit: Math.min(most + BEYOND, MOST),
+      limit: Math.min(most + MAX_COUNTED_MORE, MAX_NOTICES),
       ...(isNew ? { consumer } : { newest: true }),
       ...(options.all ? { all: true } : {}),
     }
@@ -88,17 +91,17 @@ Without a session, the one of --as is meant, else what you are told yourself.`,
   },
 })
 
-/** An inbox that nobody has is empty, too: whoever names a session that is not there would wait for ever. */
+/** The inbox of an unknown session is empty, too: following it would wait for ever. `budget` refuses an unknown session. */
 async function refuseUnknown(reeve: ReeveVerbs, scope: string): Promise<void> {
   if (scope.startsWith('session:')) await reeve.budget({ session: scope.slice('session:'.length) })
 }
 
 function howToSee(isAcknowledged: boolean): string {
-  return isAcknowledged ? 'the same again goes on.' : '-n shows them.'
+  return isAcknowledged ? 'run the same again for the next ones.' : '-n shows them.'
 }
 
-/** Says for everybody that these have been dealt with. */
-async function settle(
+/** Marks notices as done for all consumers. */
+async function markDone(
   { options, print }: Context<{ readonly done: readonly string[] }>,
   reeve: ReeveVerbs,
   { scope, consumer }: { readonly scope: string; readonly consumer: string },
@@ -111,13 +114,13 @@ async function settle(
   if (print.isJson) print.json(answer)
   if (!print.isJson && lost.length > 0)
     print.failure({
-      message: `Another consumer has taken ${lost.join(', ')}.`,
-      remedy: 'Wait until its time is up, or let it acknowledge them.',
+      message: `Another consumer has claimed ${lost.join(', ')}.`,
+      remedy: 'Wait until its claim expires, or let it acknowledge them.',
     })
   if (!print.isJson && missing.length > 0)
     print.failure({
       message: `There is no notice ${missing.join(', ')} of ${scope}.`,
-      remedy: 'reeve inbox shows the number of each before it.',
+      remedy: 'reeve inbox prints the number of each notice before it.',
     })
   return lost.length + missing.length > 0 ? 1 : 0
 }

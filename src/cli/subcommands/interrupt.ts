@@ -4,21 +4,21 @@ import { subcommand } from '../subcommand.ts'
 
 export const interrupt = subcommand({
   name: 'interrupt',
-  summary: 'Asks a process, or all of a session, a turn or a tool call, to stop',
+  summary: 'Asks a process, or all processes of a session, a turn or a tool call, to stop',
   usage: ['interrupt [options] [process]'],
   completes: 'live process',
   options: {
-    session: { type: 'text', value: 'id', about: 'of this session' },
-    turn: { type: 'text', value: 'id', about: 'of this turn' },
-    'tool-call': { type: 'text', value: 'id', about: 'of this tool call' },
-    tree: { type: 'flag', about: 'descendants of what matches, too' },
-    reason: { type: 'text', value: 'text', about: 'why, for the record' },
+    session: { type: 'text', value: 'id', about: 'processes of this session' },
+    turn: { type: 'text', value: 'id', about: 'processes of this turn' },
+    'tool-call': { type: 'text', value: 'id', about: 'processes of this tool call' },
+    tree: { type: 'flag', about: 'also the descendants of matching processes' },
+    reason: { type: 'text', value: 'text', about: 'the reason, which is recorded' },
   },
   about:
-    'All selectors that are given must match. Commands get SIGINT, as from Ctrl-C, and are forced after their grace.',
+    'A process must match all given selectors. Commands get SIGINT, as from Ctrl-C, and are forced after their grace.',
   examples: [
-    ['reeve interrupt build', 'one, like Ctrl-C'],
-    ['reeve interrupt --session s1', 'everything of a session'],
+    ['reeve interrupt build', 'one process, like Ctrl-C'],
+    ['reeve interrupt --session s1', 'all processes of a session'],
   ],
   async run(context) {
     refuseExtraArguments(context, { name: 'interrupt' }, 1)
@@ -28,7 +28,7 @@ export const interrupt = subcommand({
     const { session, turn, 'tool-call': toolCall, tree, reason } = options
     const report = await reeve.interrupt({
       scope: {
-        // A scope takes whole pids; here names work too.
+        // A scope takes whole pids; the command line takes names and prefixes, too.
         ...(given === undefined ? {} : { pid: (await reeve.show({ pid: given })).pid }),
         ...(session === undefined ? {} : { session }),
         ...(turn === undefined ? {} : { turn }),

@@ -9,7 +9,7 @@ import { UsageError } from '../usage-error.ts'
 
 type Killed = OutputOf<'kill'>
 
-function became({ answer, record }: Killed): string {
+function outcomeText({ answer, record }: Killed): string {
   if (answer === 'asked') return 'asked to end'
   if (answer === 'unrecorded') return 'ended; recorded when the store can be written again (reeve status)'
   const status = statusText(record)
@@ -27,22 +27,22 @@ export const kill = subcommand({
     grace: {
       type: 'duration',
       short: 'g',
-      fields: { graceMs: 'grace' },
-      about: 'how long it may take before it is forced; 0: it is never forced',
+      about: 'how long a process may take to end before it is forced; 0: it is never forced',
     },
-    reason: { type: 'text', value: 'text', about: 'why, for the record' },
+    reason: { type: 'text', value: 'text', about: 'the reason, which is recorded' },
     all: {
       type: 'flag',
-      about: 'everything that runs and fits the options below, and what ended commands left running',
+      about: 'all live processes that match the options below, and programs that ended commands left running',
     },
     quiet: { type: 'flag', short: 'q', about: 'print nothing' },
     ...FILTER_OPTIONS,
   },
-  about: 'Asks first, forces when the grace is over, then looks; answers when it is gone.',
+  fields: { graceMs: 'grace' },
+  about: 'Asks the process to end, forces it after the grace, and returns when it is gone.',
   examples: [
-    ['reeve kill web', 'one'],
+    ['reeve kill web', 'one process'],
     ['reeve kill -g 30s db cache', 'two, with time to write their files'],
-    ['reeve kill --all --session s1', 'everything of a session'],
+    ['reeve kill --all --session s1', 'all processes of a session'],
   ],
   async run(context) {
     const { options, print } = context
@@ -54,22 +54,22 @@ export const kill = subcommand({
     const reeve = await context.acting()
     if (options.all) {
       if (context.args.length > 0)
-        throw new UsageError('--all and names do not go together.', 'Give either of them.')
+        throw new UsageError('Give either --all or names, not both.', 'Leave one of them out.')
       const report = await reeve.killAll({ filter, ...why })
       if (print.isJson) print.json(report)
       else if (!options.quiet) for (const line of reportText(report, 'ended')) print.line(line)
       return reportCode(report)
     }
     if (Object.keys(filter).length > 0)
-      throw new UsageError('Filters go with --all.', 'reeve kill --all --session s1, for example.')
-    // At once: each may take its grace.
+      throw new UsageError('Filters need --all.', 'For example: reeve kill --all --session s1')
+    // In parallel: each may take its whole grace.
     const pids = requireProcesses(context, { name: 'kill' })
     const killed = await Promise.allSettled(pids.map((pid) => reeve.kill({ pid, ...why })))
     const answers = killed.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     if (print.isJson) print.jsonList(answers)
     else if (!options.quiet) {
       for (const killed of answers)
-        print.line(`${killed.record.name ?? killed.record.pid}  ${became(killed)}`)
+        print.line(`${killed.record.name ?? killed.record.pid}  ${outcomeText(killed)}`)
     }
     const failures = killed.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
     for (const error of failures.slice(0, -1)) print.failure(error as { message: string; remedy: string })

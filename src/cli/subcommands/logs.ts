@@ -14,54 +14,55 @@ import type { ProcessRecord } from '../print/status.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
-/** Each that is followed has a connection of its own. */
+/** Each followed log has a connection of its own. */
 const MAX_LOGS = 100
 
 const OPTIONS = {
   follow: {
     type: 'flag',
     short: 'f',
-    about: 'go on as it comes, through restarts, until the command has ended',
+    about: 'follow new output, through restarts, until the command has ended',
   },
-  tail: { type: 'number', short: 'n', value: 'lines', about: 'the last ones' },
-  since: { type: 'text', value: 'time', about: 'what was printed since: 5m, 12:30, 2026-03-01T12:30' },
-  until: { type: 'text', value: 'time', about: 'what was printed until then' },
-  timestamps: { type: 'flag', short: 't', about: 'with the local time before each line, to the second' },
-  all: { type: 'flag', short: 'a', about: 'of all commands that run' },
-  output: { type: 'text', short: 'o', value: 'file', about: 'into this file, which is overwritten' },
-  from: { type: 'number', value: 'offset', about: 'from this byte of the output on' },
+  tail: { type: 'number', short: 'n', value: 'lines', about: 'only the last lines' },
+  since: { type: 'text', value: 'time', about: 'only output since this time: 5m, 12:30, 2026-03-01T12:30' },
+  until: { type: 'text', value: 'time', about: 'only output until this time' },
+  timestamps: { type: 'flag', short: 't', about: 'print the local time before each line, to the second' },
+  all: { type: 'flag', short: 'a', about: 'the logs of all live commands' },
+  output: { type: 'text', short: 'o', value: 'file', about: 'write to this file, which is overwritten' },
+  from: { type: 'number', value: 'offset', about: 'begin at this byte of the output' },
   stream: {
     type: 'text',
     value: 'stream',
     choices: ['stdout', 'stderr'],
-    about: 'this one alone, of a command whose streams are kept apart',
+    about: 'only this stream, of a command that keeps its streams apart',
   },
-  reveal: { type: 'flag', about: 'show secrets instead of masking them; this is noted with the process' },
-  raw: { type: 'flag', about: 'all escape sequences on a terminal, too, not colours alone' },
+  reveal: { type: 'flag', about: 'show secrets unmasked; this is recorded with the process' },
+  raw: { type: 'flag', about: 'print all escape sequences on a terminal, not only colours' },
 } as const
 
 type LogsOptions = Options<typeof OPTIONS>
 
 export const logs = subcommand({
   name: 'logs',
-  summary: 'Prints what commands have printed, and goes on with -f',
+  summary: 'Prints the output of commands; -f follows it',
   usage: ['logs [options] <process>…', 'logs [options] --all'],
   completes: 'process',
   options: OPTIONS,
   about: `
-Of several commands lines are shown in the order in which they were printed, each with the name of its command before it. A command
-that --restart starts again is followed under its new pid.
+The lines of several commands are merged in the order in which they were printed, each with the name of its command before it. A
+command that --restart starts again is followed under its new pid.
 
 Times are local unless they have a zone (Z, +01:00): 12:30 is today, 2026-03-01 the beginning of that day, 5m five minutes ago;
 today, yesterday and @1772368205 (seconds since 1970) are times, too.
 
-Into a file or a pipe bytes come as they were printed. On a terminal only colours do: other escape sequences, which could set its
-title or clipboard or move its cursor, are left out, and control characters are shown, unless --raw says otherwise. Secrets are
-masked with *, one for each byte. What is not kept any more is a gap, which is named on standard error. With --jsonl: a line each, with its number and offset; with -f its offset and text.`,
+A file or a pipe gets the bytes as they were printed. A terminal gets only colours: other escape sequences, which could set its
+title or clipboard or move its cursor, are removed, and control characters are made visible, unless you give --raw. Secrets are
+masked with *, one for each byte. A gap in the output, where bytes are no longer kept, is reported on standard error. With --jsonl
+each line has its number and offset; with -f its offset and text.`,
   examples: [
-    ['reeve logs web', 'all of it'],
-    ['reeve logs -fn 20 web api', 'the last 20 lines of both, then what comes'],
-    ['reeve logs --all -f -t', 'all that run, with times'],
+    ['reeve logs web', 'all output'],
+    ['reeve logs -fn 20 web api', 'the last 20 lines of both, then new output'],
+    ['reeve logs --all -f -t', 'all live commands, with times'],
     ['reeve logs --since 10:00 --until 10:15 web -o web.log', 'a quarter of an hour, into a file'],
   ],
   async run(context) {
@@ -74,7 +75,7 @@ masked with *, one for each byte. What is not kept any more is a gap, which is n
     const [only] = records
     const stopTelling = options.follow ? records.map(({ pid }) => reportHeldBack(context, reeve, pid)) : []
     try {
-      if (only === undefined) context.print.aside('No command runs.')
+      if (only === undefined) context.print.aside('No command is running.')
       else if (records.length === 1 && !options.timestamps && !options.all)
         await showOneLog(destination, reeve, only.pid, asked)
       else
@@ -83,14 +84,14 @@ masked with *, one for each byte. What is not kept any more is a gap, which is n
       for (const stop of stopTelling) stop()
       await destination.close()
     }
-    if (!options.follow) await sayHeldBack(context, reeve, records)
+    if (!options.follow) await explainHeldBack(context, reeve, records)
     return 0
   },
 })
 
 function boundsOf({ since, until, follow }: LogsOptions) {
   if (follow && until !== undefined)
-    throw new UsageError('-f goes on, and --until says where to end.', 'Give one of them.')
+    throw new UsageError('Give either -f or --until, not both.', '-f has no end, and --until sets one.')
   const now = Date.now()
   return {
     since: since === undefined ? undefined : Math.max(0, momentOf(since, '--since', now)),
@@ -98,7 +99,7 @@ function boundsOf({ since, until, follow }: LogsOptions) {
   }
 }
 
-/** A name may pass on to another process while this goes on: what counts is the process that has it now. */
+/** Names are resolved once: a name may pass to another process while its output is printed. */
 async function recordsOf(context: Context<LogsOptions>, reeve: ReeveVerbs): Promise<ProcessRecord[]> {
   if (context.options.all) refuseExtraArguments(context, { name: 'logs --all' })
   const found = context.options.all
@@ -108,7 +109,7 @@ async function recordsOf(context: Context<LogsOptions>, reeve: ReeveVerbs): Prom
   if (records.length <= MAX_LOGS) return records
   throw new UsageError(
     `reeve logs shows up to ${MAX_LOGS} commands at once.`,
-    'Name those that you want to see.',
+    'Name the commands that you want to see.',
   )
 }
 
@@ -121,8 +122,8 @@ function refuseMixedStreams({ stream }: LogsOptions, records: readonly ProcessRe
   )
 }
 
-/** Why the end of a log may be missing. */
-async function sayHeldBack(
+/** Explains why the end of a log may be missing: a full disk holds it back. */
+async function explainHeldBack(
   { print }: Context<LogsOptions>,
   reeve: ReeveVerbs,
   records: readonly ProcessRecord[],

@@ -10,13 +10,13 @@ export const mcp = subcommand({
     structured: {
       type: 'flag',
       about:
-        'answers with structured content beside the text, for programs; agents show their model that instead of the text',
+        'answer with structured content beside the text, for programs; agents show it to their model instead of the text',
     },
   },
   about: `
-Agents start this; a person need not. What an agent starts goes on when it disconnects, and is there when it comes
-back: its session is its name and the folder it works in. Commands get the variables that this program was started
-with, but for secrets, and only if the daemon is on this machine.`,
+Agents start this program; you need not. The processes of an agent go on when it disconnects, and are there when it comes back: its
+session is identified by its name and its working folder. If the daemon is on this machine, commands get the environment of this
+program, without secrets.`,
   examples: [
     ['claude mcp add reeve -- reeve mcp', 'Claude Code'],
     ['codex mcp add reeve -- reeve mcp', 'Codex'],
@@ -27,10 +27,10 @@ with, but for secrets, and only if the daemon is on this machine.`,
     const quiet = context.quietly()
     try {
       const reeve = await context.reeveForAgent()
-      // A token may be bound to a session, and the clock of a daemon elsewhere may differ from the one here.
+      // A token may be bound to a session, and the clock of a remote daemon may differ from this one.
       const isLocal = context.token === undefined && context.url === undefined
       const { session, now } = isLocal ? { session: null, now: Date.now() } : await reeve.whoami()
-      // Paths and keys of this machine are of no use on another one, and do not belong there.
+      // Paths and keys of this machine are useless on another one, and must not be sent there.
       const sharesEnvironment = context.url === undefined || isLoopback(new URL(context.url).hostname)
       const startDaemon = () => context.startStopped()
       const options = { session, structured, since: now, sharesEnvironment, startDaemon }

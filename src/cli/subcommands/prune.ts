@@ -8,15 +8,15 @@ export const prune = subcommand({
   summary: 'Removes ended processes with their events, notices and output',
   usage: ['prune --older-than <time>', 'prune --keep <count>'],
   options: {
-    'older-than': { type: 'duration', about: 'those that ended longer ago: 7d, 12h' },
-    keep: { type: 'number', value: 'count', about: 'all but the latest of these' },
+    'older-than': { type: 'duration', about: 'processes that ended longer ago than this: 7d, 12h' },
+    keep: { type: 'number', value: 'count', about: 'all but this many of the latest' },
     quiet: { type: 'flag', short: 'q', about: 'print nothing' },
   },
   fields: { olderThanMs: 'older-than' },
   about: `
-Never removes a process that runs, nor one that a running process refers to, nor one that a notice tells of which is unread (reeve
-inbox --ack; reeve rm removes it all the same). The daemon prunes by itself, too: reeve status says what it keeps, and keepEndedMs and
-keepEnded in its settings change that.`,
+Keeps live processes, processes that a live process refers to, and processes with an unread notice (reeve inbox --ack reads it;
+reeve rm removes the process all the same). The daemon also prunes by itself: reeve status shows what it keeps, and the settings
+keepEndedMs and keepEnded change that.`,
   examples: [
     ['reeve prune --older-than 7d', ''],
     ['reeve prune --keep 100', ''],
@@ -27,8 +27,8 @@ keepEnded in its settings change that.`,
     const { 'older-than': olderThanMs, keep } = options
     if (olderThanMs === undefined && keep === undefined)
       throw new UsageError(
-        'reeve prune was not told what to remove.',
-        'reeve prune --older-than 7d, for example.',
+        'reeve prune needs --older-than or --keep.',
+        'For example: reeve prune --older-than 7d',
       )
     const reeve = await context.acting()
     const { pruned, kept } = await reeve.prune({

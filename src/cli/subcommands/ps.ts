@@ -10,19 +10,19 @@ import { subcommand } from '../subcommand.ts'
 
 export const ps = subcommand({
   name: 'ps',
-  summary: 'Lists processes: those that run, or all',
+  summary: 'Lists processes: the live ones, or all',
   usage: ['ps [options]'],
   options: {
-    all: { type: 'flag', short: 'a', about: 'those that have ended, too' },
-    quiet: { type: 'flag', short: 'q', about: 'pids alone' },
-    last: { type: 'number', short: 'n', value: 'count', about: 'the newest ones, whatever their status' },
-    reveal: { type: 'flag', about: 'show secrets instead of masking them; this is noted with the processes' },
+    all: { type: 'flag', short: 'a', about: 'ended processes, too' },
+    quiet: { type: 'flag', short: 'q', about: 'print only pids' },
+    last: { type: 'number', short: 'n', value: 'count', about: 'the newest processes, of any status' },
+    reveal: { type: 'flag', about: 'show secrets unmasked; this is recorded with the processes' },
     ...FILTER_OPTIONS,
   },
-  about: 'USED is what comes nearest to its limit, of what was given; reeve show has all of it.',
+  about: 'USED shows the allowances that are nearest to their limits; reeve show lists all.',
   examples: [
-    ['reeve ps', 'what runs'],
-    ['reeve ps -a --session s1', 'everything of a session'],
+    ['reeve ps', 'live processes'],
+    ['reeve ps -a --session s1', 'all processes of a session'],
     ['reeve kill $(reeve ps -q --status paused)', 'pids as arguments of another subcommand'],
   ],
   async run(context) {
@@ -46,7 +46,7 @@ export const ps = subcommand({
       print.table(columns, rows)
       const held = processes.filter(({ heldBack }) => heldBack !== undefined).length
       if (held > 0)
-        print.aside(`${held} of them wait for disk space to write their output: reeve status says more.`)
+        print.aside(`${held} of them wait for disk space to write their output: see reeve status.`)
     }
     return 0
   },

@@ -5,16 +5,20 @@ import { subcommand } from '../subcommand.ts'
 
 export const restart = subcommand({
   name: 'restart',
-  summary: 'Ends a process, and starts the same once more under its name',
+  summary: 'Ends a process, and starts it again under the same name',
   usage: ['restart [options] <process>…'],
   completes: 'process',
   options: {
-    grace: { type: 'duration', short: 'g', about: 'how long the old one may take before it is forced' },
+    grace: {
+      type: 'duration',
+      short: 'g',
+      about: 'how long the old process may take to end before it is forced',
+    },
   },
   fields: { graceMs: 'grace' },
   about: `
-Prints the pid of each new process; the old one keeps its record and its output. A command that had the environment of a shell
-(reeve run --inherit-env) gets the environment of this one.`,
+Prints the pid of each new process; the old one keeps its record and its output. A command that inherited the environment of a shell
+(reeve run --inherit-env) gets the environment of this shell.`,
   examples: [['reeve restart web', 'a new process of the same name']],
   async run(context) {
     const { options, print } = context

@@ -4,13 +4,13 @@ import { UsageError } from '../usage-error.ts'
 
 export const restore = subcommand({
   name: 'restore',
-  summary: 'Puts a backup into a new home',
+  summary: 'Restores a backup into a new home',
   usage: ['restore [options] <folder>'],
   options: {},
   about: `
-Checks every file of the backup, then fills the home (--home or REEVE_HOME), which must not have a store yet. Commands that
-ran when the backup was made are ended as abandoned: their programs belong to the home it was made from. Durable
-functions go on from their last step when a daemon starts. A new admin token is made.`,
+Checks every file of the backup, then fills the home (--home or REEVE_HOME), which must not have a store yet. Commands that were
+live when the backup was made end as abandoned: their programs belong to the original home. Durable functions go on from their
+last step when a daemon starts. A new admin token is made.`,
   examples: [
     ['reeve restore reeve-backup-2026-11-16T09-30-00 --home ~/restored', ''],
     ['reeve ps -a --home ~/restored', 'look at it'],
@@ -30,7 +30,9 @@ functions go on from their last step when a daemon starts. A new admin token is 
     else {
       const madeAt = new Date(report.madeAt).toLocaleString()
       print.line(`Restored ${report.processes} processes, as of ${madeAt}, into ${report.home}.`)
-      print.line(`Commands that ran then are abandoned here: their programs belong to ${report.madeFrom}.`)
+      print.line(
+        `Commands that were live then are abandoned here: their programs belong to ${report.madeFrom}.`,
+      )
     }
     return 0
   },

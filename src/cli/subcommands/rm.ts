@@ -9,10 +9,10 @@ export const rm = subcommand({
   usage: ['rm [options] <process>…'],
   completes: 'process',
   options: {
-    force: { type: 'flag', short: 'f', about: 'kill those that run first' },
+    force: { type: 'flag', short: 'f', about: 'kill live processes first' },
     quiet: { type: 'flag', short: 'q', about: 'print nothing' },
   },
-  about: 'Events, notices and output go with the process. Its pid is refused from then on.',
+  about: 'Removes the events, notices and output of the process, too. Its pid is refused from then on.',
   examples: [
     ['reeve rm build', ''],
     ['reeve rm -f web', 'end it, then remove it'],

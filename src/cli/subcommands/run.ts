@@ -21,89 +21,89 @@ const OPTIONS = {
   detach: {
     type: 'flag',
     short: 'd',
-    about: 'in the background: the pid is all there is on standard output',
+    about: 'run in the background, and print only the pid',
   },
-  name: { type: 'text', value: 'name', about: 'a name, to be used where pids are' },
-  replace: { type: 'flag', about: 'end the process that has this name first, if one runs' },
-  'if-not-running': { type: 'flag', about: 'start nothing if a process that has this name runs' },
+  name: { type: 'text', value: 'name', about: 'a name, which can be used instead of the pid' },
+  replace: { type: 'flag', about: 'first end the live process of this name, if there is one' },
+  'if-not-running': { type: 'flag', about: 'start nothing if a process of this name is live' },
   shell: { type: 'text', short: 'c', value: 'line', about: 'a line for your shell, instead of a program' },
-  cwd: { type: 'text', short: 'w', value: 'folder', about: 'where it runs; here unless it says otherwise' },
+  cwd: { type: 'text', short: 'w', value: 'folder', about: 'the working folder; by default this one' },
   env: {
     type: 'texts',
     short: 'e',
     value: 'NAME[=value]',
-    about: 'a variable; without a value, the one of here',
+    about: 'a variable; without a value, that of this shell',
   },
-  'env-file': { type: 'texts', value: 'file', about: 'variables of a file, NAME=value in each line' },
+  'env-file': { type: 'texts', value: 'file', about: 'a file of variables, NAME=value in each line' },
   'inherit-env': {
     type: 'flag',
-    about: 'in the background: with the whole environment, umask and limits of here',
+    about: 'with -d: pass the whole environment, umask and resource limits of this shell',
   },
   'no-inherit-env': {
     type: 'flag',
-    about: "with the daemon's environment and this PATH alone, also in the foreground",
+    about: "use only the daemon's environment and this PATH, also in the foreground",
   },
   'pass-env': {
     type: 'texts',
     value: 'NAME',
-    about: 'a secret of this shell, or of the daemon, that it may see',
+    about: 'pass this secret variable of this shell, or of the daemon',
   },
   secret: SECRET,
   split: {
     type: 'flag',
-    about: 'in the background: keeps standard output and error apart, for logs --stream',
+    about: 'with -d: keep standard output and error apart, for logs --stream',
   },
-  pty: { type: 'flag', short: 't', about: 'with a terminal of its own, also in the background' },
-  'no-pty': { type: 'flag', about: 'without a terminal, also at one' },
-  stdin: { type: 'flag', short: 'i', about: 'in the background: with an input, for reeve send' },
-  'no-stdin': { type: 'flag', about: 'without input: standard input is left alone' },
-  timeout: { type: 'duration', about: 'how long it may run; then it is ended, exit code 124' },
+  pty: { type: 'flag', short: 't', about: 'give it a terminal, also in the background' },
+  'no-pty': { type: 'flag', about: 'give it no terminal, even at one' },
+  stdin: { type: 'flag', short: 'i', about: 'with -d: give it an input, for reeve send' },
+  'no-stdin': { type: 'flag', about: 'give it no input, and leave standard input unread' },
+  timeout: { type: 'duration', about: 'how long it may run; then it is ended, with exit code 124' },
   'idle-timeout': { type: 'duration', about: 'how long it may print nothing' },
   grace: { type: 'duration', about: 'how long it may take to end before it is forced' },
   watch: {
     type: 'texts',
     value: 'text',
-    about: 'tell its session, or you, of lines with this text; /…/ is an RE2 pattern (reeve inbox)',
+    about: 'notify its session, or you, of lines with this text; /…/ is an RE2 pattern (reeve inbox)',
   },
   ready: {
     type: 'text',
-    value: 'what',
-    about: 'when it is ready: a URL, a port (:5173), /pattern/ of a line, or a line for the shell',
+    value: 'check',
+    about: 'readiness check: a URL, a port (:5173), a /pattern/ of an output line, or a shell line',
   },
   'ready-timeout': {
     type: 'duration',
-    about: 'how long it may take to be ready; 60s unless it says otherwise',
+    about: 'how long it may take to be ready; by default 60s',
   },
   notify: {
     type: 'text',
     value: 'when',
     choices: ['complete', 'failure', 'none'],
-    about: 'tell its session, or you, of its end (reeve inbox); with -d complete, else none',
+    about: 'notify its session, or you, of its end (reeve inbox); by default complete with -d, else none',
   },
   restart: {
     type: 'text',
     value: 'when',
     choices: ['never', 'failure', 'always'],
-    about: 'start it again when it has ended by itself, as a new process of the same name',
+    about: 'start it again after it ended by itself, as a new process of the same name',
   },
   'restart-limit': {
     type: 'number',
     value: 'count',
-    about: 'how often in a row; 10 unless it says otherwise',
+    about: 'how many restarts in a row; by default 10',
   },
   heartbeat: {
     type: 'duration',
-    about: 'tell its session, or you, that it still prints, at most this often; 1m or more',
+    about: 'notify its session, or you, that it still prints, at most this often; 1m or more',
   },
   allow: ALLOW,
   lifetime: {
     type: 'text',
     value: 'scope',
     choices: ['daemon', 'session', 'parent', 'detached'],
-    about: 'with what it ends; detached: with nothing',
+    about: 'it ends when this ends; detached: never',
   },
-  session: { type: 'text', value: 'id', about: 'the session it belongs to' },
-  parent: { type: 'text', value: 'process', about: 'the process it is a child of' },
+  session: { type: 'text', value: 'id', about: 'the session that owns it' },
+  parent: { type: 'text', value: 'process', about: 'its parent process' },
 } as const
 
 export type RunOptions = Options<typeof OPTIONS>
@@ -134,40 +134,40 @@ export const run = subcommand({
     'spec.restart.limit': 'restart-limit',
   },
   about: `
-In the foreground, output, input, window size, Ctrl-C and the exit code are the command's own. At a terminal it
-gets one too; elsewhere standard input, output and error are passed on byte for byte. If the daemon dies the
-command goes on, and so does this. Closing the window leaves the command running (reeve attach); without a
-terminal, SIGINT, SIGTERM and SIGHUP are passed on.
+In the foreground the command behaves as without Reeve: output, input, window size, Ctrl-C and exit code are its own. At a terminal
+it gets a terminal; elsewhere standard input, output and error are passed through byte for byte. If the daemon dies, the command
+and this program go on. Closing the window leaves the command running (reeve attach); without a terminal, SIGINT, SIGTERM and
+SIGHUP are passed on to it.
 
-Ctrl-Z pauses a program that leaves Ctrl-Z to the terminal, and this with it; fg resumes both. Programs that
-read the key themselves get it (a shell stops its job; vi has nowhere to go back to, and stays).
+Ctrl-Z pauses a program that leaves Ctrl-Z to the terminal, and this program with it; fg resumes both. A program that reads the key
+itself gets it (a shell stops its job; vi has no shell to return to, and stays).
 
-The command starts in this folder. In the foreground it has the environment, umask and resource limits of here, as without
-Reeve; -d has the daemon's login environment and this PATH, unless --inherit-env or the setting inheritEnv says otherwise. The
-environment of here and what --env-file has are stored nowhere; only with --restart they are in a file that you alone can read,
-until the command has ended for good. What -e gives is stored with the process.
+The command starts in this folder. In the foreground it gets the environment, umask and resource limits of this shell. With -d it
+gets the daemon's login environment and this PATH, unless you give --inherit-env or the setting inheritEnv. The environment of this
+shell and the variables of --env-file are stored nowhere; only with --restart they are kept in a file that you alone can read, until
+the command has ended for good. Variables of -e are stored with the process.
 
-Exit codes: the command's own, but 1 for a 0 beyond a limit; 128 + n if a signal ended it; 124 if its time was up;
-125 if Reeve failed; 126 if it cannot be run; 127 if it is not there.`,
+Exit codes: that of the command, but 1 instead of 0 if it exceeded a limit; 128 + n if a signal ended it; 124 if its time was up;
+125 if Reeve failed; 126 if the program cannot be run; 127 if it was not found.`,
   examples: [
     ['reeve run -- npm test', 'in the foreground'],
     ['reeve run -d --name web -- npm run dev', 'in the background, under a name'],
-    ['reeve run -d --session s1 --ready :5173 --watch ERROR -- npm run dev', 'tells s1 (reeve inbox s1)'],
+    ['reeve run -d --session s1 --ready :5173 --watch ERROR -- npm run dev', 'notifies s1 (reeve inbox s1)'],
     ["reeve run -c 'make 2>&1 | tee log'", 'a line for the shell'],
-    ['reeve run -e CI=1 --timeout 5m make', 'with a variable and a limit'],
-    ['reeve run -d --name db --if-not-running -- postgres', 'one at most'],
+    ['reeve run -e CI=1 --timeout 5m make', 'with a variable and a time limit'],
+    ['reeve run -d --name db --if-not-running -- postgres', 'at most one'],
   ],
   async run(context) {
     const { options, print, around, args } = context
     if ((options.shell === undefined) === (args.length === 0))
       throw new UsageError(
-        args.length === 0 ? 'reeve run needs a command.' : 'A line for the shell takes no program besides.',
+        args.length === 0 ? 'reeve run needs a command.' : 'Give either -c <line> or a program, not both.',
         'For example: reeve run -- npm test',
       )
     refuseNameless(options)
     const { stdin, stdout, stderr } = around
     const areTerminals = stdin.isTTY === true && stdout.isTTY === true && stderr.isTTY === true
-    // Whoever sends one of the streams elsewhere wants them apart, and a job in the background has no terminal.
+    // A redirected stream must stay apart from the others, and a background job must not use the terminal.
     const atTerminal = areTerminals && isInForeground()
     const pty = options['no-pty'] ? false : options.pty || (atTerminal && !options.detach)
     const reeve = await context.acting()
@@ -184,7 +184,7 @@ Exit codes: the command's own, but 1 for a 0 beyond a limit; 128 + n if a signal
     }
     const { type, record, warning } = await reeve.spawn(request)
     if (type === 'running') {
-      print.aside(`${record.name} runs already, as ${record.pid}: nothing was started.`)
+      print.aside(`${record.name} is already running as ${record.pid}: nothing was started.`)
       if (print.isJson) print.json(record)
       else if (options.detach) print.line(record.pid)
       return 0
@@ -192,7 +192,7 @@ Exit codes: the command's own, but 1 for a 0 beyond a limit; 128 + n if a signal
     const failure = startFailure(record)
     if (failure !== undefined) {
       print.failure(
-        isLine(args) ? { ...failure, remedy: `A line is for the shell: reeve run -c '${args[0]}'` } : failure,
+        isLine(args) ? { ...failure, remedy: `To run a shell line, use reeve run -c '${args[0]}'` } : failure,
       )
       return cannotStartCode(request)
     }
@@ -202,7 +202,7 @@ Exit codes: the command's own, but 1 for a 0 beyond a limit; 128 + n if a signal
       if (around.stderr.isTTY) {
         if (record.owner.session === undefined && record.parent === null && options.notify !== 'none')
           print.aside(
-            `reeve inbox tells ${options.notify === 'failure' ? 'if it fails' : 'when it has ended'}.`,
+            `reeve inbox will show ${options.notify === 'failure' ? 'whether it failed' : 'its end'}.`,
           )
       }
       if (print.isJson) print.json(record)
@@ -215,13 +215,13 @@ Exit codes: the command's own, but 1 for a 0 beyond a limit; 128 + n if a signal
       : runThroughPipes(context, reeve, record, hasInput)
     )
       .catch((error: unknown) => {
-        throw lostSightOf(record.pid, error)
+        throw withPid(record.pid, error)
       })
       .finally(stopTelling)
     if (ended === null) return OWN_ERROR
     if (ended.outcome?.status === 'abandoned')
       print.failure({
-        message: `It was ${statusText(ended)}: nobody saw how it ended.`,
+        message: `It was ${statusText(ended)}: its end was not observed.`,
         remedy: `reeve show ${ended.pid}`,
       })
     if (ended.outcome?.reason?.startsWith('limit:') === true)
@@ -241,26 +241,25 @@ function refuseNameless({ name, replace, 'if-not-running': ifNotRunning }: RunOp
     )
 }
 
-/** A whole line in quotes, as `docker run` and others do not take it either. */
+/** A whole shell line in quotes, given as the program. */
 function isLine(args: readonly string[]): boolean {
   return args.length === 1 && /\s/.test(args[0] ?? '')
 }
 
-/** To read from the terminal would stop a job in the background, also where its program would never read. */
+/** Reading from the terminal would stop a background job, even one whose program never reads. */
 function isJobAt(stdin: { readonly isTTY?: boolean }): boolean {
   return stdin.isTTY === true && !isInForeground()
 }
 
-/** It may run on, or have ended with its daemon: to start it again is not what helps. */
-function lostSightOf(pid: string, error: unknown): unknown {
+/** When the connection is lost, the command may run on or have ended: the user should look, and not start it again. */
+function withPid(pid: string, error: unknown): unknown {
   if (!(error instanceof ReeveError) || error.code !== 'daemon_unreachable') return error
-  const message = `${error.message} What became of ${pid} was not heard.`
-  return new ReeveError(error.code, message, `reeve show ${pid} tells, and starts a daemon if none runs.`, {
-    details: { ...error.details, pid },
-  })
+  const message = `${error.message} The state of ${pid} is unknown.`
+  const remedy = `reeve show ${pid} shows it, and starts a daemon if none runs.`
+  return new ReeveError(error.code, message, remedy, { details: { ...error.details, pid } })
 }
 
-/** A shell stops its loop, and begins a new line, only where it sees that Ctrl-C ended the program. */
+/** A shell stops its loop, and begins a new line, only if it sees that SIGINT ended the program. */
 function dieOfInterrupt(): void {
   process.once('exit', () => {
     process.removeAllListeners('SIGINT')
@@ -280,7 +279,7 @@ function warned(warning: Warning, { name, pid }: OutputOf<'spawn'>['record']): s
     case 'duplicate_of':
       return `The same command was started a moment ago, as ${warning.pid}.`
     case 'name_in_use':
-      return `${warning.pid} has the name ${name}, too, and goes on: while ${pid} lives, ${name} means ${pid}.`
+      return `${warning.pid} has the name ${name}, too, and goes on running: while ${pid} lives, ${name} means ${pid}.`
     case 'unknown_variables':
       return `${warning.names.join(', ')} of --pass-env is set neither here nor in the daemon's environment: the command does not get it.`
   }

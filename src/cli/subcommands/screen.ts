@@ -3,7 +3,7 @@ import { subcommand } from '../subcommand.ts'
 
 export const screen = subcommand({
   name: 'screen',
-  summary: 'Shows what the terminal of a command shows now',
+  summary: 'Prints the current screen of a command with a terminal',
   usage: ['screen [options] <process>'],
   completes: 'process',
   options: {
@@ -11,14 +11,14 @@ export const screen = subcommand({
       type: 'number',
       short: 's',
       value: 'lines',
-      about: 'lines above the screen, too; up to 1,000',
+      about: 'also lines above the screen, up to 1,000',
     },
-    reveal: { type: 'flag', about: 'show secrets instead of masking them; this is noted with the process' },
+    reveal: { type: 'flag', about: 'show secrets unmasked; this is recorded with the process' },
   },
-  about: 'For programs that were started with a terminal (run --pty): editors, installers, shells.',
+  about: 'For programs with a terminal (reeve run --pty): editors, installers, shells.',
   examples: [
     ['reeve screen installer', 'once'],
-    ['watch -n1 reeve screen top', 'again and again'],
+    ['watch -n1 reeve screen top', 'every second'],
   ],
   async run(context) {
     const pid = requireProcess(context, { name: 'screen' })

@@ -1,6 +1,7 @@
 import type { OutputOf } from '../../verbs/reeve.ts'
 import { refuseExtraArguments } from '../arguments.ts'
 import { FAILED } from '../exit-code.ts'
+import type { Paint } from '../print/colour.ts'
 import { onOneLine } from '../print/table.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
@@ -14,12 +15,17 @@ export const search = subcommand({
   completes: 'process',
   options: {
     pattern: { type: 'flag', short: 'e', about: 'the text is an RE2 pattern' },
-    'ignore-case': { type: 'flag', short: 'i', about: '' },
+    'ignore-case': { type: 'flag', short: 'i', about: 'match upper and lower case' },
     context: { type: 'number', short: 'C', value: 'lines', about: 'lines before and after each, up to 50' },
-    limit: { type: 'number', short: 'n', value: 'count', about: '50 unless it says otherwise, up to 1,000' },
+    limit: {
+      type: 'number',
+      short: 'n',
+      value: 'count',
+      about: 'how many matches; by default 50, up to 1,000',
+    },
     from: { type: 'number', value: 'offset', about: 'begin at this byte of the output' },
     stream: { type: 'text', value: 'stream', choices: ['stdout', 'stderr'], about: '' },
-    reveal: { type: 'flag', about: 'show secrets instead of masking them; this is noted with the process' },
+    reveal: { type: 'flag', about: 'show secrets unmasked; this is recorded with the process' },
   },
   about: 'Exit code 1 if nothing is found, as with grep.',
   examples: [
@@ -53,7 +59,7 @@ export const search = subcommand({
       }
       if (found.next !== null)
         print.aside(
-          `${found.total}${found.totalIsLeast ? ' or more' : ''} in all; go on with --from ${found.next}.`,
+          `${found.total}${found.totalIsLeast ? ' or more' : ''} matches in all; continue with --from ${found.next}.`,
         )
     }
     return found.matches.length === 0 ? FAILED : 0
@@ -70,8 +76,6 @@ function linesOf(
   const text = marked(onOneLine(match.text), needle, ignoreCase, red)
   return [...before.map(beside), `${green(String(match.number + 1))}:${text}`, ...after.map(beside)]
 }
-
-type Paint = (text: string) => string
 
 function marked(text: string, needle: string | null, ignoreCase: boolean, paint: Paint): string {
   if (needle === null) return text

@@ -8,19 +8,19 @@ import { UsageError } from '../usage-error.ts'
 
 const ACTIONS = ['set', 'list', 'rm']
 
-/** Shorter values, and those with stars in them, stand in any text: they are not masked. */
+/** Shorter values, and values with stars in them, occur in ordinary text: they are not masked. */
 const MIN_MASKED_CHARS = 8
 
 export const secret = subcommand({
   name: 'secret',
-  summary: 'Sets, lists and removes secrets that processes are given by name',
+  summary: 'Sets, lists and removes secrets that processes get by name',
   usage: ['secret set <name>', 'secret list', 'secret rm <name>…'],
   completes: ACTIONS,
   options: {},
   about: `
-The value is typed at the terminal, which does not show it, or read from standard input. It is kept in secrets.json of the
-home, which only you can read. The store, events and logs have the name alone, and output is shown with the value masked.
-A process gets it with reeve run --secret <name>. Does not run inside a Reeve process.`,
+You type the value at the terminal, without echo, or pipe it into standard input. It is kept in secrets.json in the home, which only
+you can read. The store, events and logs contain only the name, and output is shown with the value masked. A process gets it with
+reeve run --secret <name>. This subcommand does not run inside a Reeve process.`,
   examples: [
     ['reeve secret set NPM_TOKEN', 'asks for the value'],
     ['pass show npm | reeve secret set NPM_TOKEN', 'from a password manager'],
@@ -74,7 +74,7 @@ async function set(context: Context, [name, ...rest]: readonly string[]): Promis
 async function list(context: Context, rest: readonly string[]): Promise<number> {
   const { daemon, home, print } = context
   if (rest.length > 0)
-    throw new UsageError(`reeve secret list was given ${rest.join(' ')}.`, 'It takes nothing more.')
+    throw new UsageError(`reeve secret list was given ${rest.join(' ')}.`, 'It takes no arguments.')
   const secrets = await (await daemon.secrets(home)).list()
   if (print.isJson) print.jsonList(secrets)
   else

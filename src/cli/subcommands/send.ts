@@ -18,19 +18,18 @@ export const send = subcommand({
   ],
   completes: 'live process',
   options: {
-    'no-enter': { type: 'flag', short: 'n', about: 'no Enter behind the text' },
+    'no-enter': { type: 'flag', short: 'n', about: 'do not press Enter after the text' },
     key: {
       type: 'texts',
       short: 'k',
       value: 'key',
-      about: 'press this behind the text: enter, tab, esc, up, ctrl-c …; may be given more than once',
+      about: 'press this key after the text: enter, tab, esc, up, ctrl-c …; repeatable',
     },
     eof: { type: 'flag', about: 'then end the input; in a terminal, Ctrl-D' },
-    signal: { type: 'text', value: 'name', about: 'a named signal for a process that waits for one' },
-    value: { type: 'text', value: 'json', about: 'what the signal brings' },
+    signal: { type: 'text', value: 'name', about: 'send a named signal to a process that waits for one' },
+    value: { type: 'text', value: 'json', about: 'the value of the signal' },
   },
-  about:
-    'Enter is pressed behind the text unless -n or -k says otherwise. A lone - sends what comes in on standard input.',
+  about: 'Enter is pressed after the text, unless you give -n or -k. A single - sends standard input.',
   examples: [
     ['reeve send shell "make test"', 'a line'],
     ['reeve send -k ctrl-c shell', 'a key'],
@@ -81,7 +80,7 @@ async function notify(
 ) {
   const { options, print } = context
   if (texts.length > 0)
-    throw new UsageError('A named signal takes no text.', 'Its value goes behind --value, as JSON.')
+    throw new UsageError('A named signal takes no text.', 'Give its value with --value, as JSON.')
   const value = options.value === undefined ? {} : { value: valueIn(options.value) }
   const answer = await reeve.send({ pid, name: options.signal ?? '', ...value, id: randomUUID() })
   if (print.isJson) print.json(answer)
@@ -93,8 +92,8 @@ function valueIn(text: string): SignalValue {
     return JSON.parse(text) as SignalValue
   } catch {
     throw new UsageError(
-      `--value was given ${text}, which is no JSON.`,
-      `A text needs quotes of its own: --value '"${text}"'`,
+      `--value was given ${text}, which is not JSON.`,
+      `A text needs its own quotes: --value '"${text}"'`,
     )
   }
 }

@@ -22,15 +22,15 @@ export const session = subcommand({
   ],
   completes: ACTIONS,
   options: {
-    label: { type: 'text', short: 'l', value: 'text', about: 'what it is for' },
-    allow: { ...ALLOW, about: 'what all its processes together may use, like cost=5' },
-    all: { type: 'flag', short: 'a', about: 'list those that have ended, too' },
+    label: { type: 'text', short: 'l', value: 'text', about: 'a description' },
+    allow: { ...ALLOW, about: 'an allowance for all its processes together, like cost=5' },
+    all: { type: 'flag', short: 'a', about: 'list ended sessions, too' },
   },
   about:
-    'Ending a session stops what lives as long as it does (run --session); deleting it forgets its grants and notices.',
+    'Ending a session stops the processes whose lifetime is the session (run --session); deleting it removes its grants and notices.',
   examples: [
     ['reeve session open s1', ''],
-    ['reeve run -d --session s1 -- npm run dev', 'ends with the session'],
+    ['reeve run -d --session s1 -- npm run dev', 'a command that ends with the session'],
     ['reeve session end s1', ''],
   ],
   async run(context) {

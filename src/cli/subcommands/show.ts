@@ -11,11 +11,11 @@ import { subcommand } from '../subcommand.ts'
 
 export const show = subcommand({
   name: 'show',
-  summary: 'Shows one process: what it is, how it is, what it has used',
+  summary: 'Shows one process: its options, status and resource use',
   usage: ['show [options] <process>'],
   completes: 'process',
   options: {
-    reveal: { type: 'flag', about: 'show secrets instead of masking them; this is noted with the process' },
+    reveal: { type: 'flag', about: 'show secrets unmasked; this is recorded with the process' },
   },
   examples: [
     ['reeve show web', 'by its name'],
@@ -100,7 +100,7 @@ function resultText({ kind, outcome }: ProcessRecord): string | undefined {
 function readyText({ readiness, spec, outcome }: ProcessRecord): string | undefined {
   if (spec['ready'] === undefined) return undefined
   if (readiness === null) return outcome === null ? 'not yet' : undefined
-  return readiness.ready ? localTime(readiness.at) : 'not in the time it was given'
+  return readiness.ready ? localTime(readiness.at) : 'not within its time limit'
 }
 
 function restartText({ kind, outcome }: ProcessRecord): string | undefined {

@@ -10,14 +10,14 @@ export const signal = subcommand({
   usage: ['signal [options] <process> <signal>'],
   completes: 'live process',
   options: {
-    group: { type: 'flag', about: "an OS signal goes to the program's whole group" },
-    reason: { type: 'text', value: 'text', about: 'why, for the record' },
+    group: { type: 'flag', about: "send an OS signal to the program's whole process group" },
+    reason: { type: 'text', value: 'text', about: 'the reason, which is recorded' },
   },
   about: `A signal is one of ${OWN.join(', ')}, or one of the OS by name: SIGHUP, HUP, hup.`,
   examples: [
-    ['reeve signal web pause', 'hold it'],
-    ['reeve signal web resume', 'and let it go on'],
-    ['reeve signal web HUP', 'as it is, to the program'],
+    ['reeve signal web pause', ''],
+    ['reeve signal web resume', ''],
+    ['reeve signal web HUP', 'sends SIGHUP to the program'],
   ],
   async run(context) {
     refuseExtraArguments(context, { name: 'signal' }, 2)
@@ -35,7 +35,7 @@ export const signal = subcommand({
     })
     if (print.isJson) print.json(answer)
     else if (answer.answer === 'recorded')
-      print.aside('The stop is on record. Reeve cannot reach the process, so nothing was signalled.')
+      print.aside('The stop is recorded. Reeve cannot reach the process, so nothing was signalled.')
     return 0
   },
 })

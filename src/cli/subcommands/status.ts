@@ -5,15 +5,15 @@ import { NOT_FOUND } from '../exit-code.ts'
 import { byteCount, clockTime, shortTime } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
 
-/** How long it may take to say how it is. */
-const MAX_MS = 5_000
+/** How long the daemon may take to answer. */
+const TIMEOUT_MS = 5_000
 
 export const status = subcommand({
   name: 'status',
-  summary: 'Says which daemon and keeper are at work, and how much runs',
+  summary: 'Shows the daemon, the keeper, and how many processes are live',
   usage: ['status [options]'],
   options: {},
-  about: 'Starts none. Exit code 3 if no daemon runs.',
+  about: 'Starts no daemon. Exit code 3 if none runs.',
   examples: [
     ['reeve status', ''],
     ['reeve status --json | jq .live', 'how many processes have not ended'],
@@ -37,19 +37,19 @@ export const status = subcommand({
     }
     const reeve = context.quietly()
     try {
-      const said = await answerOf(reeve, running?.osPid)
+      const said = await askStatus(reeve, running?.osPid)
       if (print.isJson) {
         print.json({ home, ...said, daemon: { ...said.daemon, ...running } })
         return 0
       }
       const { green, red, yellow, bold, dim } = print.colours
-      // A daemon of an older version does not say all of it.
+      // A daemon of an older version leaves some of it out.
       const { keeper, boot, troubles = [] } = said
       const unreadable = said.unreadable ?? []
       const found = [
         [boot.adopted.length, 'taken over'],
         [boot.completed.length, 'ended meanwhile'],
-        [boot.rerun.length, 'begun again'],
+        [boot.rerun.length, 'rerun'],
         [boot.abandoned.length, 'abandoned'],
       ] as const
       const foundText = found.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
@@ -83,7 +83,7 @@ export const status = subcommand({
   },
 })
 
-/** How many ended processes are kept, and until when. An older daemon does not say. */
+/** How many ended processes are kept, and the limits. An older daemon does not say. */
 function endedText(ended: OutputOf<'status'>['ended'] | undefined): string | undefined {
   if (ended === undefined) return undefined
   const { count, maxAgeMs, maxCount, lastPrune } = ended
@@ -105,9 +105,9 @@ function storageText(storage: OutputOf<'status'>['storage'] | undefined): string
   return parts.length === 0 ? undefined : parts.join(', ')
 }
 
-/** A daemon that hangs is worth a word. */
-async function answerOf(reeve: Reeve, osPid: number | undefined) {
-  const signal = AbortSignal.timeout(MAX_MS)
+/** Asks for the status, and names a daemon that hangs. */
+async function askStatus(reeve: Reeve, osPid: number | undefined) {
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
   try {
     return await reeve.status({}, { signal })
   } catch (error) {
@@ -116,7 +116,7 @@ async function answerOf(reeve: Reeve, osPid: number | undefined) {
     throw new ReeveError(
       'daemon_unreachable',
       message,
-      'Look at daemon.log in its home; kill -9 of it loses nothing.',
+      'Look at daemon.log in its home; a kill -9 of the daemon loses nothing.',
     )
   }
 }

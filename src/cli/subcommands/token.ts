@@ -25,14 +25,14 @@ export const token = subcommand({
       short: 'r',
       value: 'role',
       choices: ROLES,
-      about: 'what it may do; read unless it says otherwise',
+      about: 'what the token may do; by default read',
     },
-    session: { type: 'text', value: 'id', about: 'of an agent token: the session that it is bound to' },
-    label: { type: 'text', short: 'l', value: 'text', about: 'what it is for' },
+    session: { type: 'text', value: 'id', about: 'the session that an agent token is bound to' },
+    label: { type: 'text', short: 'l', value: 'text', about: 'a description' },
   },
   about: `
-read looks, operate starts and stops, admin does everything; an agent sees and touches its session alone.
-A token is shown once. It takes effect, and loses it, at once. Does not run inside a Reeve process.`,
+The role read may look, operate may start and stop, admin may do everything; agent sees and changes only its session.
+A token is printed once. Creating and revoking take effect at once. This subcommand does not run inside a Reeve process.`,
   examples: [
     ['reeve token create --role agent --session s1', 'for an agent'],
     ['reeve token list', ''],
@@ -62,12 +62,12 @@ A token is shown once. It takes effect, and loses it, at once. Does not run insi
 async function create(context: Context<TokenOptions>, rest: readonly string[]): Promise<number> {
   const { daemon, home, options, print } = context
   if (rest.length > 0)
-    throw new UsageError(`reeve token create was given ${rest.join(' ')}.`, 'A label goes behind --label.')
+    throw new UsageError(`reeve token create was given ${rest.join(' ')}.`, 'Give a label with --label.')
   const { session, label } = options
   const role = options.role ?? (session === undefined ? 'read' : 'agent')
   if ((role === 'agent') !== (session !== undefined))
     throw new UsageError(
-      'An agent token, and no other, belongs to a session.',
+      'An agent token needs a session, and other tokens have none.',
       'Give --role agent and --session <id>.',
     )
   const tokens = await daemon.tokens(home)
@@ -84,7 +84,7 @@ async function create(context: Context<TokenOptions>, rest: readonly string[]): 
 async function list(context: Context<TokenOptions>, rest: readonly string[]): Promise<number> {
   const { daemon, home, print } = context
   if (rest.length > 0)
-    throw new UsageError(`reeve token list was given ${rest.join(' ')}.`, 'It takes nothing more.')
+    throw new UsageError(`reeve token list was given ${rest.join(' ')}.`, 'It takes no arguments.')
   const tokens = await (await daemon.tokens(home)).list()
   if (print.isJson) print.jsonList(tokens)
   else

@@ -6,22 +6,21 @@ import { printSnapshots } from '../top/snapshot.ts'
 
 export const top = subcommand({
   name: 'top',
-  summary: 'Shows what runs and what it uses, live',
+  summary: 'Shows live processes and their resource use',
   usage: ['top [options]'],
   options: {
-    once: { type: 'flag', about: 'print what is used within a second, and end' },
-    session: { type: 'texts', value: 'id', about: 'of this session; may be given more than once' },
-    sort: { type: 'text', value: 'order', choices: SORTS, about: 'tree unless it says otherwise' },
+    once: { type: 'flag', about: 'measure for a second, print the figures, and exit' },
+    session: { type: 'texts', value: 'id', about: 'only processes of this session; repeatable' },
+    sort: { type: 'text', value: 'order', choices: SORTS, about: 'by default tree' },
   },
   about: `
-Arrows, j, PgUp, PgDn, g and G move; l shows what a command has printed; k kills, and asks first; p pauses and
-resumes; a or Enter sits down at the terminal of a command, and Ctrl-] comes back; / shows only what has a text in
-it; s sorts otherwise; ? says what the keys do; q quits.
-CPU is of one core. What has ended is shown for ten seconds more. Without a terminal, and with --json, it is as
-with --once; --jsonl is a line for each second.`,
+Arrows, j, PgUp, PgDn, g and G move; l shows the output of a command; k kills, after a question; p pauses and resumes; a or Enter
+attaches to the terminal of a command, and Ctrl-] comes back; / filters by a text; s changes the order; ? explains the keys; q
+quits. CPU is relative to one core. Ended processes stay for ten seconds. Without a terminal, and with --json, it behaves as with
+--once; --jsonl prints a line each second.`,
   examples: [
     ['reeve top', 'live'],
-    ['reeve top --once --sort cpu', 'what is busy now'],
+    ['reeve top --once --sort cpu', 'the busiest processes first'],
     ['reeve top --jsonl | jq .processes[].cpuPercent', 'for programs'],
   ],
   async run(context) {

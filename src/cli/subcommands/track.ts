@@ -8,27 +8,27 @@ export const track = subcommand({
   summary: 'Tracks a program that Reeve did not start, by its PID',
   usage: ['track [options] <PID>'],
   options: {
-    name: { type: 'text', value: 'name', about: 'a name, to be used where pids are' },
-    label: { type: 'text', value: 'text', about: 'what lists show of it' },
-    description: { type: 'text', value: 'text', about: 'what it does, for the record' },
+    name: { type: 'text', value: 'name', about: 'a name, which can be used instead of the pid' },
+    label: { type: 'text', value: 'text', about: 'the text in lists' },
+    description: { type: 'text', value: 'text', about: 'a description, which is recorded' },
     lifetime: {
       type: 'text',
       value: 'scope',
       choices: ['session', 'parent', 'detached'],
-      about: 'with what it is asked to end; detached unless it says otherwise: with nothing',
+      about: 'it is asked to end when this ends; by default detached: never',
     },
-    session: { type: 'text', value: 'id', about: 'the session it belongs to' },
-    parent: { type: 'text', value: 'process', about: 'the process it is a child of' },
+    session: { type: 'text', value: 'id', about: 'the session that owns it' },
+    parent: { type: 'text', value: 'process', about: 'its parent process' },
   },
   fields: { name: 'name', label: 'label', description: 'description', 'owner.session': 'session' },
   about: `
 The program must run on the daemon's machine, as the daemon's user. Stops reach it as signals: SIGINT from interrupt,
-SIGTERM from cancel and kill, and SIGKILL when the grace of a kill is over. Before each, its boot, PID and start time are
-compared with the record, so a program that has the PID later is never signalled. What it started itself gets no signal.
+SIGTERM from cancel and kill, and SIGKILL when the grace of a kill is over. Before each signal, its boot id, PID and start time are
+compared with the record, so that a later program with the same PID is never signalled. Its child programs get no signal.
 
 To stop tracking without a signal: reeve call end pid=<process> status=completed replayKey=untracked.
 
-Its end is noticed; its exit code is not, because only its parent is told. It has no output here.`,
+Reeve notices its end, but not its exit code, which only its parent process gets. Its output is not captured.`,
   examples: [
     ['reeve track 4711 --name db', 'by its PID'],
     ['reeve track "$!" --name build', 'the last job of this shell'],
@@ -52,7 +52,7 @@ Its end is noticed; its exit code is not, because only its parent is told. It ha
       ...(lifetime === undefined ? {} : { lifetime: lifetime as NonNullable<InputOf<'track'>['lifetime']> }),
     })
     if (warning?.code === 'name_in_use')
-      print.aside(`${name} was the name of ${warning.pid}, too: from now on it means ${record.pid}.`)
+      print.aside(`${name} is also the name of ${warning.pid}: from now on it means ${record.pid}.`)
     if (print.isJson) print.json(record)
     else print.line(record.pid)
     return 0

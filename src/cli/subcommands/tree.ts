@@ -10,16 +10,16 @@ type ProcessRecord = Listed['record']
 
 export const tree = subcommand({
   name: 'tree',
-  summary: 'Shows who started whom',
+  summary: 'Shows processes as a tree of parents and children',
   usage: ['tree [options] [process]'],
   completes: 'process',
   options: {
-    all: { type: 'flag', short: 'a', about: 'trees in which nothing runs any more, too' },
-    session: { type: 'texts', value: 'id', about: 'of this session' },
+    all: { type: 'flag', short: 'a', about: 'also trees without a live process' },
+    session: { type: 'texts', value: 'id', about: 'only processes of this session' },
   },
   examples: [
-    ['reeve tree', 'all that runs, and what belongs to it'],
-    ['reeve tree release', 'one tree, from this process on'],
+    ['reeve tree', 'all trees with a live process'],
+    ['reeve tree release', 'the tree below one process'],
   ],
   async run(context) {
     refuseExtraArguments(context, { name: 'tree' }, 1)

@@ -11,21 +11,20 @@ import { flagsGiven, settingOptions } from '../up-options.ts'
 
 export const up = subcommand({
   name: 'up',
-  summary: 'Starts the daemon: here, or with -d in the background',
+  summary: 'Starts the daemon: in the foreground, or with -d in the background',
   usage: ['up [options]'],
   moreOptions: settingOptions,
   options: {
-    detach: { type: 'flag', short: 'd', about: 'in the background; answers when it is ready' },
-    quiet: { type: 'flag', short: 'q', about: 'say nothing when it is ready' },
+    detach: { type: 'flag', short: 'd', about: 'in the background; returns when it is ready' },
+    quiet: { type: 'flag', short: 'q', about: 'print nothing when it is ready' },
   },
   about: `
 Every subcommand that needs a daemon starts one in the background, so use this for services, and to watch the daemon.
-Ctrl-C stops it in order; commands with the lifetime daemon end with it, and all others go on. SIGHUP, and
-reeve down --keep, leave all of them running. Options go before the environment (REEVE_LISTEN …), and that
-before reeve.json in the home. reeve config shows what a daemon would start with; one that runs keeps what it was
-started with.`,
+Ctrl-C stops it; commands with the lifetime daemon end with it, and all others go on running. SIGHUP, and reeve down --keep, leave
+all of them running. Options go before the environment (REEVE_LISTEN …), and that before reeve.json in the home. reeve config shows
+the settings that a daemon would start with; a running daemon keeps those it was started with.`,
   examples: [
-    ['reeve up', 'here, until Ctrl-C'],
+    ['reeve up', 'in the foreground, until Ctrl-C'],
     ['reeve up -d --listen off', 'in the background, on its Unix socket alone'],
   ],
   async run(context) {
@@ -41,22 +40,22 @@ started with.`,
       greet(context, running, before?.osPid === running.osPid ? 'runs already' : 'is ready', true)
       return 0
     }
-    let fate = ''
+    let summary = ''
     const code = await daemon.up(home, flags, {
       ready(running) {
         if (!options.quiet) greet(context, running, 'is ready', false)
       },
       stopping(live, { keep }) {
-        fate = stopSummary(live, keep)
+        summary = stopSummary(live, keep)
       },
     })
     const { print, around } = context
-    if (!options.quiet && !print.isJson) print.line(`${around.stdout.isTTY ? '\n' : ''}Stopped.${fate}`)
+    if (!options.quiet && !print.isJson) print.line(`${around.stdout.isTTY ? '\n' : ''}Stopped.${summary}`)
     return code
   },
 })
 
-/** Somebody who says how it is to run would think that it does now. */
+/** Settings for a daemon that runs already would be ignored. */
 function unchanged({ osPid }: RunningDaemon, home: string): ReeveError {
   return new ReeveError(
     'daemon_already_running',
@@ -77,7 +76,7 @@ function greet(
     return
   }
   const { bold, dim, green, cyan } = print.colours
-  // Copied into another shell, it must lead to the same home.
+  // A line that is copied into another shell must select the same home.
   const isUsual = options.home === undefined && home === homeFolder({})
   const reeve = `${daemon.calledAs()}${isUsual ? '' : ` --home ${quoted(home)}`}`
   print.line(`${green('●')} ${bold('Reeve')} ${running.version} ${how} ${dim(`(PID ${running.osPid})`)}`)
@@ -91,8 +90,8 @@ function greet(
   print.line('Try:')
   const lines = [
     [`${reeve} run -d --name clock -c 'while date; do sleep 1; done'`, 'a command in the background'],
-    [`${reeve} logs -f clock`, 'what it prints'],
-    [`${reeve} ps`, 'what runs'],
+    [`${reeve} logs -f clock`, 'its output'],
+    [`${reeve} ps`, 'live processes'],
   ] as const
   const wide = Math.max(...lines.map(([line]) => displayWidth(line)))
   const widest = Math.max(...lines.map(([, meaning]) => `  ${' '.repeat(wide)}   ${meaning}`.length))

@@ -3,7 +3,7 @@ import { subcommand } from '../subcommand.ts'
 
 export const version = subcommand({
   name: 'version',
-  summary: 'Which Reeve this is; also --version, -v',
+  summary: 'Prints the version of Reeve; also --version, -v',
   usage: ['version'],
   options: {},
   examples: [],

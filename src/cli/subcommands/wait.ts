@@ -10,28 +10,30 @@ import { shortTime } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
-/** As long as a wait may be; a longer one is asked for again. */
+/** The longest wait of one request; a longer wait is several requests. */
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 export const wait = subcommand({
   name: 'wait',
-  summary:
-    'Waits until processes have ended, and passes the exit code on; or until one is ready or prints a line',
+  summary: 'Waits until processes end, and exits with their code; or until one is ready or prints a line',
   usage: ['wait [options] <process>…'],
   completes: 'process',
   failure: OWN_ERROR,
   options: {
-    timeout: { type: 'duration', short: 't', about: 'for how long; exit code 124 when it is over' },
-    until: { type: 'text', value: 'text', about: 'a line with this text; what was printed before counts' },
-    ready: { type: 'flag', about: 'until it is ready, as reeve run --ready said' },
-    pattern: { type: 'text', value: 'RE2', about: 'a line that this pattern fits' },
+    timeout: { type: 'duration', short: 't', about: 'how long to wait; exit code 124 on a timeout' },
+    until: {
+      type: 'text',
+      value: 'text',
+      about: 'until it prints a line with this text; earlier output counts',
+    },
+    ready: { type: 'flag', about: 'until it is ready, by the check of reeve run --ready' },
+    pattern: { type: 'text', value: 'RE2', about: 'until it prints a line that matches this pattern' },
   },
   about: `
-The exit code is the command's own, 128 + n if a signal ended it, 125 if nobody saw how it ended or Reeve failed.
-Of a line that it never printed it is 1 if the command itself ended with 0.
-Of several processes it is the first that is not 0, in the order they are given.`,
+The exit code is that of the command; 128 + n if a signal ended it; 125 if the end was not observed, or Reeve failed; 1 if the
+command ended with 0 and never printed the line. For several processes it is the first code that is not 0, in the given order.`,
   examples: [
-    ['reeve wait build && reeve run -- ./deploy', 'go on if it succeeded'],
+    ['reeve wait build && reeve run -- ./deploy', 'deploy if the build succeeded'],
     ['reeve wait web --until "listening on" -t 30s', 'until it prints a line'],
     ['reeve wait web --ready && open http://localhost:5173', 'until it is ready'],
   ],
@@ -40,7 +42,7 @@ Of several processes it is the first that is not 0, in the order they are given.
     const { until: text, pattern, timeout } = options
     const pids = requireProcesses(context, { name: 'wait' })
     if ([text !== undefined, pattern !== undefined, options.ready].filter(Boolean).length > 1)
-      throw new UsageError('--until, --pattern and --ready do not go together.', 'Give one of them.')
+      throw new UsageError('--until, --pattern and --ready exclude each other.', 'Give one of them.')
     const reeve = await context.acting()
     const by = Date.now() + (timeout ?? Number.POSITIVE_INFINITY)
     const until = options.ready
@@ -64,20 +66,19 @@ Of several processes it is the first that is not 0, in the order they are given.
     const sought = options.ready ? 'become ready' : (text ?? pattern) && `printed ${text ?? pattern}`
     const wanted = text !== undefined || pattern !== undefined || options.ready
     for (const answer of answers) {
-      const why = answer.type === 'not_ready' ? await notReady(reeve, answer.record) : inVain(answer, sought)
+      const why =
+        answer.type === 'not_ready' ? await whyNotReady(reeve, answer.record) : whyUnmet(answer, sought)
       if (why !== undefined) print.aside(why)
       if (answer.type !== 'ended') continue
       const next = restartedAs(answer.record)
       if (next !== undefined)
-        print.aside(
-          `${nameOf(answer.record)} was started again, as ${next}: reeve wait ${next} waits for it.`,
-        )
+        print.aside(`${nameOf(answer.record)} was started again as ${next}: reeve wait ${next} waits for it.`)
     }
     return answers.map((answer) => codeOf(answer, wanted)).find((code) => code !== 0) ?? 0
   },
 })
 
-/** Whoever waited for a line that never came has not got what they wanted, however well the process ended. */
+/** A wait for a line or for readiness fails if that did not happen, even if the process ended with 0. */
 function codeOf(answer: OutputOf<'wait'>, lineWanted: boolean): number {
   if (answer.type === 'timed_out') return TIMED_OUT
   if (answer.type === 'ended') return exitCodeOf(answer.record) || (lineWanted ? FAILED : 0)
@@ -85,25 +86,25 @@ function codeOf(answer: OutputOf<'wait'>, lineWanted: boolean): number {
   return answer.type === 'interrupted' ? OWN_ERROR : 0
 }
 
-/** Why a wait for more than an end, or a wait with a time, came to nothing. `sought`: what it has not done. */
-function inVain(answer: OutputOf<'wait'>, sought: string | undefined): string | undefined {
+/** Why a wait was not met: a timeout, or the process ended without `sought`. */
+function whyUnmet(answer: OutputOf<'wait'>, sought: string | undefined): string | undefined {
   if (answer.type === 'timed_out') return `${nameOf(answer.record)} has not ${sought ?? 'ended'} in time.`
   if (answer.type !== 'ended' || sought === undefined) return undefined
   return `${nameOf(answer.record)} is ${statusText(answer.record)}, and has not ${sought}.`
 }
 
-/** Its record says that it was not ready; an event has how the last try failed. */
-async function notReady(reeve: ReeveVerbs, record: OutputOf<'show'>): Promise<string> {
+/** The record says that the process was not ready in time; an event says how the last check failed. */
+async function whyNotReady(reeve: ReeveVerbs, record: OutputOf<'show'>): Promise<string> {
   const { pid, spec } = record
   const heard = await reeve.waitFor({ pid, types: ['ready_timed_out'], after: 0, timeoutMs: 0 })
   const { timeoutMs, last } = Object(heard.type === 'heard' ? heard.event?.payload : {}) as {
     readonly timeoutMs?: number
     readonly last?: string
   }
-  const time = timeoutMs === undefined ? 'in its time' : `within ${shortTime(timeoutMs)}`
-  const how = last === undefined ? '' : ` The last try: ${last}.`
+  const time = timeoutMs === undefined ? 'in time' : `within ${shortTime(timeoutMs)}`
+  const how = last === undefined ? '' : ` The last check: ${last}.`
   return onOneLine(
-    `${nameOf(record)} was not ready ${time}: it would be when ${readyWhen(spec)}.${how} It runs on.`,
+    `${nameOf(record)} was not ready ${time}: it is ready when ${readyWhen(spec)}.${how} It goes on running.`,
   )
 }
 
@@ -111,7 +112,7 @@ function nameOf({ name, pid }: OutputOf<'show'>): string {
   return name ?? pid
 }
 
-/** The line that was waited for; of several processes, how each is. */
+/** The line that was waited for; of several processes, the status of each. */
 function said(answer: OutputOf<'wait'>, several: boolean): string[] {
   if (answer.type === 'matched') return [neutralLine(answer.line.text)]
   if (answer.type === 'interrupted' || !several) return []

@@ -19,8 +19,8 @@ interface Options {
 }
 
 const ACTIONS = ['start', 'list', 'show']
-/** A daemon has others to answer, too. */
-const AT_ONCE = 16
+/** How many requests are under way at once: the daemon has other clients. */
+const MAX_REQUESTS = 16
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 export const workflow = subcommand({
@@ -29,23 +29,23 @@ export const workflow = subcommand({
   usage: ['workflow start [options] <name> [json]', 'workflow list [--all]', 'workflow show <process>'],
   completes: ACTIONS,
   options: {
-    wait: { type: 'flag', short: 'w', about: 'start: until it has ended; its result is printed' },
+    wait: { type: 'flag', short: 'w', about: 'start: wait for its end, and print its result' },
     timeout: {
       type: 'duration',
       short: 't',
-      about: 'with --wait: for how long; exit code 124 when it is over',
+      about: 'with --wait: how long to wait; exit code 124 on a timeout',
     },
-    name: { type: 'text', short: 'n', value: 'name', about: 'start: what to call the process' },
-    session: { type: 'text', value: 'id', about: 'start: the session it belongs to' },
-    all: { type: 'flag', short: 'a', about: 'list: those that have ended, too' },
+    name: { type: 'text', short: 'n', value: 'name', about: 'start: a name for the process' },
+    session: { type: 'text', value: 'id', about: 'start: the session that owns it' },
+    all: { type: 'flag', short: 'a', about: 'list: ended ones, too' },
   },
   fields: { name: 'name', 'owner.session': 'session' },
   about: `
-The function itself is served by a program of yours, with embed() or connect(). Until one serves that name, the
-process waits for it. The input is JSON, or - to read it from standard input.`,
+A program of yours serves the function, with embed() or connect(). Until one serves that name, the process waits for it. The input
+is JSON, or - to read it from standard input.`,
   examples: [
     [`reeve workflow start publish '{"title":"News"}'`, 'prints the pid'],
-    ['reeve workflow start publish --wait', 'and its result, when it has ended'],
+    ['reeve workflow start publish --wait', 'waits, and prints its result'],
     ['reeve workflow show p_7k3m', 'its steps, with times'],
   ],
   async run(context) {
@@ -88,7 +88,7 @@ function inputFrom(text: string | undefined) {
     return JSON.parse(text === '-' ? readFileSync(0, 'utf8') : text)
   } catch {
     throw new UsageError(
-      'The input of a workflow is JSON, and this is not.',
+      'The input of a workflow must be JSON.',
       `Quote it for the shell: '{"title":"News"}', '"a text"', 42`,
     )
   }
@@ -99,7 +99,7 @@ async function hintIfUnserved({ print }: Context<Options>, reeve: ReeveVerbs, na
   if (workflows.some((served) => served.name === name)) return
   const names = workflows.map((served) => served.name)
   print.aside(
-    `Nobody serves the workflow ${name} now, so it waits for somebody who does: reeve.workflow('${name}', …).${didYouMean(name, names)}`,
+    `No program serves the workflow ${name} now. The process waits for one that does: reeve.workflow('${name}', …).${didYouMean(name, names)}`,
   )
 }
 
@@ -134,8 +134,8 @@ async function list(context: Context<Options>): Promise<number> {
     return 0
   }
   const steps: number[] = []
-  for (let at = 0; at < found.length; at += AT_ONCE) {
-    const some = found.slice(at, at + AT_ONCE).map(({ record }) => stepsBehind(reeve, record))
+  for (let at = 0; at < found.length; at += MAX_REQUESTS) {
+    const some = found.slice(at, at + MAX_REQUESTS).map(({ record }) => stepsBehind(reeve, record))
     steps.push(...(await Promise.all(some)))
   }
   const now = Date.now()
@@ -218,6 +218,6 @@ function resultText({ error, value, tries, ended, retryAt }: Step): string {
     const next = ended === null && retryAt !== null ? `; again ${clockTime(retryAt)}` : ''
     return `failed${again}: ${error}${next}`
   }
-  if (ended === null) return 'under way'
+  if (ended === null) return 'running'
   return `${value === undefined ? '' : JSON.stringify(value)}${again}`
 }

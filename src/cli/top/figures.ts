@@ -1,14 +1,14 @@
 import type { OutputOf } from '../../verbs/reeve.ts'
 
-/** What a command had used at one moment. */
-export interface Look {
+/** The resource use of a command at one moment. */
+export interface Sample {
   readonly at: number
   readonly usage: OutputOf<'usage'>
 }
 
-/** What a command uses now. Null is what is not known: it takes two looks to know how fast something grows. */
+/** The current resource use of a command. Null is unknown: a rate needs two samples. */
 export interface Figures {
-  /** Of one core: two busy ones are 200. */
+  /** Relative to one core: two busy cores are 200. */
   readonly cpuPercent: number | null
   readonly memoryBytes: number | null
   readonly outputBytes: number | null
@@ -22,8 +22,8 @@ export const UNKNOWN: Figures = {
   outputPerSecond: null,
 }
 
-/** What two looks at one command say of it. Usage never shrinks, unless it was another program's. */
-export function figuresOf(earlier: Look | undefined, later: Look): Figures {
+/** The figures from two samples of one command. Usage never shrinks, unless a sample was of another program. */
+export function figuresOf(earlier: Sample | undefined, later: Sample): Figures {
   const { usage } = later
   const passedMs = earlier === undefined ? 0 : later.at - earlier.at
   const perMs = (before: number | null | undefined, after: number | null) =>
@@ -38,7 +38,7 @@ export function figuresOf(earlier: Look | undefined, later: Look): Figures {
   }
 }
 
-/** Of all of them together; null where nothing is known of any. */
+/** The sum of one figure; null if it is unknown for all. */
 export function totalOf(figures: readonly Figures[], which: keyof Figures): number | null {
   const known = figures.map((one) => one[which]).filter((value) => value !== null)
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)

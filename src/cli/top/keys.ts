@@ -22,11 +22,11 @@ const SEQUENCES: readonly (readonly [sent: string, key: string])[] = [
   ['\u001a', 'ctrl-z'],
 ]
 
-/** Any other sequence that a terminal may send: nobody asked for it. */
+/** Any other sequence that a terminal may send. It is ignored. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
 const UNKNOWN_SEQUENCE = /^\u001b(?:\[[0-9;?<]*[ -/]*[@-~]|O.)/
 
-/** What was typed, key by key. A terminal may send several at once. */
+/** Splits the bytes of a terminal into keys. A terminal may send several at once. */
 export function keysIn(bytes: Uint8Array): string[] {
   const keys: string[] = []
   let rest = Buffer.from(bytes).toString('utf8')

@@ -13,14 +13,14 @@ import { type Act, press } from './press.ts'
 import { pageOf, render, type Size } from './render.ts'
 import { nameOf, rowsOf } from './rows.ts'
 import { Screen } from './screen.ts'
-import { settled } from './settle.ts'
+import { withSelection } from './settle.ts'
 import { ROUND_MS, Watch } from './watch.ts'
 
-const LETS_GO = 'ctrl-]'
-/** All lines scroll again, all are empty, and the cursor is at the first. */
-const SWEEP = '\u001b[r\u001b[2J\u001b[H'
+const DETACH_KEY = 'ctrl-]'
+/** Resets the scroll region, clears the screen, and moves the cursor to the first line. */
+const CLEAR = '\u001b[r\u001b[2J\u001b[H'
 
-/** The live tree at a terminal, until somebody quits. */
+/** Shows the live tree on a terminal, until the user quits. */
 export async function liveTop(
   context: Context<unknown>,
   reeve: ReeveVerbs,
@@ -44,8 +44,8 @@ class LiveTop {
   #picture: Picture
   #isDrawing = false
   /** The shell's screen was cleared for a command's terminal. */
-  #isSwept = false
-  /** One thing after the other: who is attached does not press keys here. */
+  #isCleared = false
+  /** Actions run one after the other: while the user is attached to a command, keys are not for this program. */
   #acts: Promise<unknown> = Promise.resolve()
 
   constructor(context: Context<unknown>, reeve: ReeveVerbs, { filter, sort }: LiveOptions) {
@@ -63,12 +63,12 @@ class LiveTop {
   async run(): Promise<number> {
     const sayAsides = this.#context.print.holdAsides()
     const forgetSignals = exitOnSignals()
-    // Ages grow also when nothing happens.
+    // Ages change even if nothing happens.
     const ticks = setInterval(() => this.#draw(), ROUND_MS)
     try {
       this.#screen.enter()
       this.#draw()
-      // What is under way when somebody quits is not waited for: the daemon may be away.
+      // Not awaited: when the user quits, the daemon may be away, and requests under way would delay the end.
       void this.#watch.run(() => this.#picture, this.#over.signal)
       await once(this.#over.signal, 'abort')
     } finally {
@@ -85,19 +85,19 @@ class LiveTop {
     this.#draw()
   }
 
-  /** However much changes at once, it is drawn once. */
+  /** Draws once for all changes of one turn of the event loop. */
   #draw(): void {
     if (this.#isDrawing || this.#over.signal.aborted) return
     this.#isDrawing = true
     setImmediate(() => {
       this.#isDrawing = false
       const size = this.#size()
-      this.#picture = settled(this.#picture, rowsOf(this.#picture), pageOf(size))
+      this.#picture = withSelection(this.#picture, rowsOf(this.#picture), pageOf(size))
       this.#screen.show(render(this.#picture, size, this.#context.print.colours, Date.now()))
     })
   }
 
-  /** A terminal that does not say how large it is, a serial line for example, is taken to be of the usual size. */
+  /** A terminal that does not know its size, such as a serial line, counts as 80 by 24. */
   #size(): Size {
     const { cols, rows } = this.#terminal.size()
     return { cols: cols > 1 ? cols : 80, rows: rows > 1 ? rows : 24 }
@@ -138,24 +138,24 @@ class LiveTop {
     }
   }
 
-  /** Nothing waits for it: it may take its grace, and the picture shows how it gets on. */
+  /** Other actions do not wait for it: a kill may take the whole grace, and the list shows its progress. */
   #kill(pid: string): void {
     const name = this.#nameOf(pid)
     this.#say(`Ending ${name} …`)
     this.#reeve.kill({ pid }).then(() => this.#say(`${name} was ended.`), this.#sayFailure)
   }
 
-  /** The end of its output, as long as somebody looks at it. */
+  /** Reads the end of the output again and again, while the logs page is open. */
   async #read(pid: string): Promise<void> {
-    const isLookedAt = () => this.#picture.mode.in === 'logs' && this.#picture.mode.pid === pid
-    while (isLookedAt() && !this.#over.signal.aborted) {
+    const isShown = () => this.#picture.mode.in === 'logs' && this.#picture.mode.pid === pid
+    while (isShown() && !this.#over.signal.aborted) {
       const limit = this.#size().rows
       const { lines } = await this.#reeve.log({ pid, limit }).catch((error: unknown) => {
-        if (isLookedAt()) this.#change((picture) => ({ ...picture, mode: { in: 'list' } }))
+        if (isShown()) this.#change((picture) => ({ ...picture, mode: { in: 'list' } }))
         throw error
       })
       const texts = lines.map(({ text }) => text)
-      if (isLookedAt()) this.#change((picture) => ({ ...picture, mode: { in: 'logs', pid, lines: texts } }))
+      if (isShown()) this.#change((picture) => ({ ...picture, mode: { in: 'logs', pid, lines: texts } }))
       await sleep(ROUND_MS, undefined, { signal: this.#over.signal }).catch(() => undefined)
     }
   }
@@ -170,25 +170,25 @@ class LiveTop {
     const name = this.#nameOf(pid)
     this.#screen.leave()
     const { stdout } = this.#context.around
-    // What the shell showed is kept above; the command's terminal gets a clean one, and leaves one behind.
-    if (!this.#isSwept) stdout.write(`\u001b[${this.#size().rows};1H${'\n'.repeat(this.#size().rows)}`)
-    this.#isSwept = true
-    stdout.write(`${SWEEP}At the terminal of ${name}; Ctrl-] leads back.\r\n`)
+    // The shell's lines scroll up once, so that they are kept. The command gets a clean screen, and leaves a clean one.
+    if (!this.#isCleared) stdout.write(`\u001b[${this.#size().rows};1H${'\n'.repeat(this.#size().rows)}`)
+    this.#isCleared = true
+    stdout.write(`${CLEAR}Attached to ${name}; Ctrl-] comes back.\r\n`)
     try {
-      const letGo = keyBytes(LETS_GO).charCodeAt(0)
-      const how = await attachTerminal(this.#reeve, pid, this.#terminal, { letGo })
-      this.#say(how === 'ended' ? `${name} has ended.` : `Back from ${name}; it goes on.`)
+      const detachKey = keyBytes(DETACH_KEY).charCodeAt(0)
+      const how = await attachTerminal(this.#reeve, pid, this.#terminal, { detachKey })
+      this.#say(how === 'ended' ? `${name} has ended.` : `Detached from ${name}, which goes on running.`)
     } finally {
-      stdout.write(`${RESET_TERMINAL}${SWEEP}`)
+      stdout.write(`${RESET_TERMINAL}${CLEAR}`)
       this.#screen.enter()
     }
   }
 
-  /** Gives the terminal back and stops with all of this job; the shell's `fg` goes on here. */
+  /** Releases the terminal and stops this program's whole job; the shell's `fg` continues here. */
   async #suspend(): Promise<void> {
     this.#screen.leave()
     process.kill(0, 'SIGTSTP')
-    // Nothing runs here while it is stopped, and a job that cannot be stopped goes on after a moment.
+    // Time stands still while the job is stopped. A job that cannot be stopped goes on after this pause.
     await sleep(50)
     this.#screen.enter()
     this.#draw()
@@ -209,7 +209,7 @@ class LiveTop {
   }
 }
 
-/** By default they would end this program without a word to the terminal. */
+/** By default these signals would end this program without restoring the terminal. */
 function exitOnSignals(): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
   const undo = signals.map((signal) => {

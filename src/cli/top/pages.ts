@@ -5,31 +5,31 @@ import type { Picture } from './picture.ts'
 import type { Size } from './render.ts'
 import { nameOf } from './rows.ts'
 
-/** What the keys do. */
+/** The page that explains the keys. */
 export function helpPage({ cols, rows }: Size): string[] {
   return Array.from({ length: rows }, (_, at) => cutTo(HELP[at] ?? '', cols))
 }
 
 const HELP = [
-  'reeve top: the tree of what runs, and what each command uses',
+  'reeve top: the tree of live processes, and the resources they use',
   '',
-  '  arrows, j          move; PgUp, PgDn, Home, End, g, G: further',
-  '  l                  the end of what a command has printed, as it comes',
-  '  a, Enter           sit down at the terminal of a command; Ctrl-] comes back',
-  '  k                  kill it and everything it started; asks first',
-  '  p                  pause it, or resume it',
-  '  /                  only what has a text in it; Esc shows all again',
+  '  arrows, j          move; PgUp, PgDn, Home, End, g, G: move further',
+  '  l                  follow the output of a command',
+  '  a, Enter           attach to the terminal of a command; Ctrl-] comes back',
+  '  k                  kill a process and everything it started; asks first',
+  '  p                  pause a process, or resume it',
+  '  /                  filter by a text; Esc shows all again',
   '  s                  sort: tree, cpu, memory, output, age, name (marked above)',
-  '  Ctrl-L, Ctrl-Z     draw it anew; back to the shell until fg',
+  '  Ctrl-L, Ctrl-Z     redraw; back to the shell until fg',
   '  q, Ctrl-C          quit',
   '',
-  'CPU is of one core: two busy ones are 200%.',
-  'What has ended is shown for ten seconds more.',
+  'CPU is relative to one core: two busy cores are 200%.',
+  'Ended processes stay for ten seconds.',
   '',
-  'Any key leads back.',
+  'Press any key to go back.',
 ]
 
-/** The end of what a command has printed. */
+/** The page with the end of a command's output. */
 export function logsPage(
   { records }: Picture,
   { pid, lines }: { readonly pid: string; readonly lines: readonly string[] | null },
@@ -39,12 +39,12 @@ export function logsPage(
   const record = records.get(pid)
   const name = record === undefined ? pid : nameOf(record)
   const page = Math.max(0, rows - 2)
-  const texts = lines === null ? ['Looking …'] : lines.length === 0 ? ['It has printed nothing.'] : lines
+  const texts = lines === null ? ['Loading …'] : lines.length === 0 ? ['It has printed nothing.'] : lines
   const shown = texts.slice(-page).map((line) => cutTo(onOneLine(line), cols))
   return [
-    colours.bold(cutTo(onOneLine(`The end of what ${name} has printed`), cols)),
+    colours.bold(cutTo(onOneLine(`The last output of ${name}`), cols)),
     ...shown,
     ...Array<string>(Math.max(0, page - shown.length)).fill(''),
-    colours.dim(cutTo(onOneLine(`Any key leads back · reeve logs -f ${name} has all of it`), cols)),
+    colours.dim(cutTo(onOneLine(`Press any key to go back · reeve logs -f ${name} has all output`), cols)),
   ].slice(0, rows)
 }

@@ -1,5 +1,5 @@
 import type { Listed } from '../list-processes.ts'
-import { type Figures, figuresOf, type Look, UNKNOWN } from './figures.ts'
+import { type Figures, figuresOf, type Sample, UNKNOWN } from './figures.ts'
 
 export type ProcessRecord = Listed['record']
 
@@ -7,53 +7,53 @@ export const SORTS = ['tree', 'cpu', 'memory', 'output', 'age', 'name'] as const
 export type Sort = (typeof SORTS)[number]
 
 /**
- * Who gets the keys.
+ * What a key does.
  *
  * | mode   | a key                                      | leads to                        |
- * | list   | moves, or asks for something               | list; `/` filter, `k` kill, `l` logs, `?` help |
+ * | list   | moves, or starts an action                 | list; `/` filter, `k` kill, `l` logs, `?` help |
  * | filter | is a letter of the filter                  | list at Enter, and at Esc without a filter |
- * | kill   | `y` kills; any other is a no               | list                            |
+ * | kill   | `y` kills; any other key does not          | list                            |
  * | logs   | goes back                                  | list                            |
  * | help   | goes back                                  | list                            |
  */
 type Mode =
   | { readonly in: 'list' | 'filter' | 'help' }
-  /** The end of what it has printed; null until it has been read. */
+  /** The last lines of its output; null until they are read. */
   | { readonly in: 'logs'; readonly pid: string; readonly lines: readonly string[] | null }
   | { readonly in: 'kill'; readonly pid: string }
 
-/** Everything that `reeve top` shows, as plain facts. */
+/** The whole state of `reeve top`. */
 export interface Picture {
-  /** In the order in which they came to be. */
+  /** In the order of their creation. */
   readonly records: ReadonlyMap<string, ProcessRecord>
-  readonly looks: ReadonlyMap<string, Look>
+  readonly samples: ReadonlyMap<string, Sample>
   readonly figures: ReadonlyMap<string, Figures>
-  /** TCP ports that commands listen on; who listens on none is not in it. */
+  /** The TCP ports that commands listen on, by pid. */
   readonly ports: ReadonlyMap<string, readonly number[]>
   readonly selected: string | null
-  /** The row that it was last seen in: whoever has it when the process is gone is chosen instead. */
+  /** The last row of the selected process: when the process is gone, the process in that row is selected. */
   readonly selectedAt: number
-  /** The first row that is shown. */
+  /** The first visible row. */
   readonly from: number
   readonly filter: string
   readonly sort: Sort
   readonly mode: Mode
-  /** What came of the last thing that was asked for. */
+  /** The outcome of the last action. */
   readonly said: string | null
-  /** Since when the daemon owes an answer; null while it owes none. */
+  /** When the oldest unanswered request was sent; null if there is none. */
   readonly askedAt: number | null
-  /** Why nothing can be learnt just now. */
+  /** Why the processes cannot be read now. */
   readonly trouble: string | null
-  /** What is wrong where the daemon runs, as it says itself. */
+  /** The troubles that the daemon reports. */
   readonly warning: string | null
   readonly daemon: { readonly id: string; readonly osPid: number } | null
-  /** False until the processes have been read once. */
+  /** False until the processes are read for the first time. */
   readonly isLoaded: boolean
 }
 
 export const EMPTY: Picture = {
   records: new Map(),
-  looks: new Map(),
+  samples: new Map(),
   figures: new Map(),
   ports: new Map(),
   selected: null,
@@ -70,17 +70,17 @@ export const EMPTY: Picture = {
   isLoaded: false,
 }
 
-/** How long what has ended is still shown: long enough to see that it did, and how. */
+/** How long an ended process stays visible: long enough to see how it ended. */
 const LINGER_MS = 10_000
 
-/** All processes anew. Those that ended a moment ago are still shown if they were before. */
+/** Replaces all processes. Those that ended a moment ago stay visible if they were before. */
 export function loaded(picture: Picture, records: readonly ProcessRecord[], now: number): Picture {
   const ended = [...picture.records.values()].filter((record) => lingers(record, now))
   const all = new Map([...ended, ...records].map((record) => [record.pid, record]))
   return kept({ ...picture, records: inOrder(all), isLoaded: true, trouble: null }, now)
 }
 
-/** Some processes as they are now. */
+/** Updates some processes. */
 export function changed(picture: Picture, records: readonly ProcessRecord[], now: number): Picture {
   const all = new Map(picture.records)
   for (const record of records) {
@@ -90,7 +90,7 @@ export function changed(picture: Picture, records: readonly ProcessRecord[], now
   return kept({ ...picture, records: inOrder(all) }, now)
 }
 
-/** Without what ended a while ago, unless something below it lives. */
+/** Removes processes that ended a while ago, unless a descendant is live. */
 export function kept(picture: Picture, now: number): Picture {
   const stays = new Set<string>()
   for (const record of picture.records.values()) {
@@ -106,20 +106,20 @@ export function kept(picture: Picture, now: number): Picture {
   return {
     ...picture,
     records: only(picture.records),
-    looks: only(picture.looks),
+    samples: only(picture.samples),
     figures: only(picture.figures),
     ports: only(picture.ports),
   }
 }
 
-export function looked(picture: Picture, looks: ReadonlyMap<string, Look>): Picture {
+export function withSamples(picture: Picture, samples: ReadonlyMap<string, Sample>): Picture {
   const figures = new Map(picture.figures)
-  for (const [pid, look] of looks) figures.set(pid, figuresOf(picture.looks.get(pid), look))
-  return { ...picture, looks: new Map([...picture.looks, ...looks]), figures }
+  for (const [pid, sample] of samples) figures.set(pid, figuresOf(picture.samples.get(pid), sample))
+  return { ...picture, samples: new Map([...picture.samples, ...samples]), figures }
 }
 
-/** What was found of those who were asked about. */
-export function listening(
+/** Updates the ports of the processes that were asked about. */
+export function withPorts(
   picture: Picture,
   asked: readonly string[],
   found: ReadonlyMap<string, readonly number[]>,
@@ -129,7 +129,7 @@ export function listening(
   return { ...picture, ports }
 }
 
-/** Another daemon than before is worth a word: whoever looks may wonder what the pause was. */
+/** Notes which daemon answered. A replaced daemon is reported, because it explains a pause. */
 export function answeredBy(
   picture: Picture,
   daemon: Picture['daemon'],

@@ -2,7 +2,7 @@ import { type Picture, SORTS } from './picture.ts'
 import { nameOf, type Row, rowsOf } from './rows.ts'
 import { selectedIn } from './settle.ts'
 
-/** What a key asks for that only the world can do. */
+/** An effect that a key asks for, beyond a change of the picture. */
 export type Act =
   | { readonly act: 'quit' | 'suspend' | 'redraw' }
   | { readonly act: 'kill' | 'pause' | 'resume' | 'attach' | 'logs'; readonly pid: string }
@@ -12,7 +12,7 @@ export interface Pressed {
   readonly act: Act | null
 }
 
-/** A key, and what it makes of the picture. `page`: how many rows are shown at once. The table of modes is at `Mode`. */
+/** Applies a key to the picture. `page`: the number of visible rows. The table of modes is at `Mode`. */
 export function press(picture: Picture, key: string, page: number): Pressed {
   if (key === 'ctrl-c') return { picture, act: { act: 'quit' } }
   if (key === 'ctrl-z') return { picture, act: { act: 'suspend' } }
@@ -41,7 +41,7 @@ function inFilter(picture: Picture, key: string): Picture {
     : picture
 }
 
-/** More does not fit on the line. */
+/** A longer filter does not fit on the line. */
 const MAX_FILTER_CHARS = 60
 
 function answered(picture: Picture, key: string, pid: string): Pressed {
@@ -125,7 +125,7 @@ function attaching(picture: Picture, row: Row | undefined): Pressed {
   const { pid, spec, outcome } = row.record
   if (outcome !== null) return { picture: hasEnded(picture, row), act: null }
   if (spec['pty']) return { picture: { ...picture, selected: pid }, act: { act: 'attach', pid } }
-  const said = `${nameOf(row.record)} has no terminal to sit down at; l shows what it prints.`
+  const said = `${nameOf(row.record)} has no terminal to attach to; l shows its output.`
   return { picture: { ...picture, said }, act: null }
 }
 
@@ -138,7 +138,7 @@ function reading(picture: Picture, row: Row | undefined): Pressed {
   }
   const where =
     kind === 'workflow' ? `reeve workflow show ${pid} shows its steps.` : `reeve show ${pid} shows it.`
-  const said = `${nameOf(row.record)} prints nothing: only commands do. ${where}`
+  const said = `${nameOf(row.record)} has no output: only commands have. ${where}`
   return { picture: { ...picture, said }, act: null }
 }
 

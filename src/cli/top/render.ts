@@ -7,7 +7,7 @@ import { totalOf } from './figures.ts'
 import { helpPage, logsPage } from './pages.ts'
 import type { Picture } from './picture.ts'
 import { nameOf, type Row, rowsOf } from './rows.ts'
-import { settled } from './settle.ts'
+import { withSelection } from './settle.ts'
 import { percentText, tableOf } from './table.ts'
 
 export interface Size {
@@ -15,29 +15,29 @@ export interface Size {
   readonly rows: number
 }
 
-/** Above and below the rows: totals, titles, and what can be done. */
-const FRAME = 3
+/** The lines around the rows: totals, titles and keys. */
+const FRAME_LINES = 3
 
-/** How many rows are shown at once. */
+/** The number of visible rows. */
 export function pageOf({ rows }: Size): number {
-  return Math.max(1, rows - FRAME)
+  return Math.max(1, rows - FRAME_LINES)
 }
 
-/** What the terminal shows, line by line: as many as it has. */
+/** The lines of the terminal, as many as it has. */
 export function render(given: Picture, size: Size, colours: Colours, now: number): string[] {
   if (given.mode.in === 'help') return helpPage(size)
   if (given.mode.in === 'logs') return logsPage(given, given.mode, size, colours)
   const rows = rowsOf(given)
   const bottom = foot(given, size, colours, now)
-  // What is said may take more than a line: rows make room for it.
+  // A message may take several lines: rows make room for it.
   const page = Math.max(1, pageOf(size) - (bottom.length - 1))
-  const picture = settled(given, rows, page)
+  const picture = withSelection(given, rows, page)
   const shown = rows.slice(picture.from, picture.from + page)
-  // Two columns are for the mark of the chosen one.
+  // Two columns are for the mark of the selected row.
   const [titles = '', ...lines] = tableOf(shown, size.cols - 2, colours, now, picture.sort)
   const marked = lines.map((line, at) => {
-    const isChosen = shown[at]?.record.pid === picture.selected
-    return isChosen ? inverse(`> ${line}`) : `  ${line}`
+    const isSelected = shown[at]?.record.pid === picture.selected
+    return isSelected ? inverse(`> ${line}`) : `  ${line}`
   })
   const blank = Array<string>(Math.max(0, page - marked.length)).fill('')
   if (rows.length === 0) blank[0] = `  ${colours.dim(emptyText(picture))}`
@@ -74,10 +74,10 @@ function asManyAsFit(parts: readonly string[], width: number): string {
   return fitting === '' ? cutTo(parts[0] ?? '', width) : fitting
 }
 
-/** After this long without an answer something is wrong. */
+/** After this time without an answer, the daemon counts as away. */
 const AWAY_MS = 1_500
-/** What is said of one thing; the rest of the screen is for the processes. */
-const MAX_SAID_LINES = 3
+/** The rest of the screen is for the processes. */
+const MAX_MESSAGE_LINES = 3
 
 function foot(picture: Picture, { cols }: Size, colours: Colours, now: number): string[] {
   const { mode, filter, said, warning, records } = picture
@@ -97,7 +97,7 @@ function foot(picture: Picture, { cols }: Size, colours: Colours, now: number): 
   return [colours.dim(asManyAsFit([...only, ...KEYS], cols))]
 }
 
-/** Broken between words, into a few lines at most. */
+/** Wraps a message between words, to a few lines at most. */
 function wrap(text: string, width: number): string[] {
   const lines = ['']
   for (const word of text.split(' ')) {
@@ -106,20 +106,20 @@ function wrap(text: string, width: number): string[] {
     if (displayWidth(longer) <= width || line === '') lines[lines.length - 1] = longer
     else lines.push(word)
   }
-  const shown = lines.slice(0, MAX_SAID_LINES)
-  if (lines.length > MAX_SAID_LINES) shown.push(`${shown.pop() ?? ''} …`)
+  const shown = lines.slice(0, MAX_MESSAGE_LINES)
+  if (lines.length > MAX_MESSAGE_LINES) shown.push(`${shown.pop() ?? ''} …`)
   return shown.map((line) => cutTo(line, width))
 }
 
 function troubleText({ trouble, askedAt }: Picture, now: number): string | null {
   if (trouble !== null) return trouble
   if (askedAt === null || now - askedAt < AWAY_MS) return null
-  return `The daemon has not answered for ${shortTime(now - askedAt)}; this goes on when it does.`
+  return `The daemon has not answered for ${shortTime(now - askedAt)}; the display resumes when it does.`
 }
 
 function emptyText({ isLoaded, filter }: Picture): string {
-  if (!isLoaded) return 'Looking …'
-  return filter === '' ? 'Nothing runs.' : `Nothing fits "${onOneLine(filter)}"; Esc shows all.`
+  if (!isLoaded) return 'Loading …'
+  return filter === '' ? 'No live processes.' : `No process matches "${onOneLine(filter)}"; Esc shows all.`
 }
 
 /** Not a colour, and so not subject to NO_COLOR: the selected row must stand out without colours, too. */

@@ -7,14 +7,14 @@ export interface Row {
   readonly record: ProcessRecord
   readonly figures: Figures
   readonly ports: readonly number[]
-  /** The branches that lead to it. */
+  /** The lines of the tree before it. */
   readonly before: string
   readonly depth: number
-  /** False: shown for the sake of one below it that fits the filter. */
+  /** False: visible only because a descendant matches the filter. */
   readonly fits: boolean
 }
 
-/** The tree as it is shown: what fits the filter and what lies above it; in order among the children of one parent. */
+/** The rows of the tree: processes that match the filter, and their ancestors. Siblings are sorted. */
 export function rowsOf(picture: Picture): Row[] {
   const { records, filter, sort } = picture
   const below = new Map<string | null, ProcessRecord[]>()
@@ -41,7 +41,7 @@ interface Branch {
   readonly children: readonly Branch[]
   readonly fits: boolean
   readonly isShown: boolean
-  /** The most that it or one below it has: a busy child brings its whole tree up. */
+  /** The largest figures in its tree: a busy child moves its whole tree up. */
   readonly most: Figures
 }
 
@@ -80,10 +80,10 @@ const FIGURE: Readonly<Record<'cpu' | 'memory' | 'output', keyof Figures>> = {
   output: 'outputPerSecond',
 }
 
-/** Most first; what is equal stays in the order in which it came to be. */
+/** The largest first; equal ones stay in the order of their creation. */
 function compare(a: Branch, b: Branch, sort: Sort): number {
   if (sort === 'tree') return 0
-  // In the order in which they came to be the oldest is first; whoever asks for ages looks for what is new.
+  // The youngest first: the order of creation, which `tree` shows, has the oldest first.
   if (sort === 'age') return b.record.createdAt - a.record.createdAt
   if (sort === 'name') return nameOf(a.record).localeCompare(nameOf(b.record))
   const which = FIGURE[sort]

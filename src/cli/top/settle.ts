@@ -1,8 +1,8 @@
 import type { Picture } from './picture.ts'
 import type { Row } from './rows.ts'
 
-/** The picture with a process that is chosen, if there is any, and with its row among those that are shown. */
-export function settled(picture: Picture, rows: readonly Row[], page: number): Picture {
+/** Selects a process, if there is any, and scrolls so that its row is visible. */
+export function withSelection(picture: Picture, rows: readonly Row[], page: number): Picture {
   const at = selectedIn(rows, picture)
   const last = Math.max(0, rows.length - page)
   const least = Math.max(0, at - page + 1)

@@ -8,7 +8,7 @@ import { type Row, rowsOf } from './rows.ts'
 import { tableOf } from './table.ts'
 import { ROUND_MS, Watch } from './watch.ts'
 
-/** For programs and pipes: what is used in one round, or, with `goOn`, in each as a line of JSON. */
+/** Prints the figures of one round, for programs and pipes; with `goOn`, of every round as a line of JSON. */
 export async function printSnapshots(
   { print }: Context<unknown>,
   reeve: ReeveVerbs,
@@ -19,13 +19,13 @@ export async function printSnapshots(
     picture = update(picture)
   })
   await watch.load()
-  await watch.look(picture)
+  await watch.sample(picture)
   do {
     await sleep(ROUND_MS)
     await watch.load()
-    await watch.look(picture)
-    await watch.lookAtPorts(picture)
-    await watch.lookAtDaemon()
+    await watch.sample(picture)
+    await watch.updatePorts(picture)
+    await watch.updateDaemon()
     const now = Date.now()
     const rows = rowsOf(picture)
     if (print.isJson) print.json({ at: now, processes: rows.map((row) => facts(row, now)) })

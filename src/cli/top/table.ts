@@ -5,7 +5,7 @@ import { byteCount, shortTime } from '../print/times.ts'
 import type { Sort } from './picture.ts'
 import { nameOf, type Row } from './rows.ts'
 
-/** Titles and rows, for a terminal as for a pipe. Figures have room to grow, so that columns stand still. */
+/** The table of `top`, for a terminal or a pipe. Columns of figures have room to grow, so that they do not move. */
 export function tableOf(
   rows: readonly Row[],
   width: number | undefined,
@@ -27,7 +27,7 @@ export function tableOf(
 }
 
 interface TopColumn extends Column {
-  /** By which order it is what the rows are sorted by. */
+  /** The order in which this column decides. */
   readonly sorts?: Sort
 }
 
@@ -38,21 +38,21 @@ const FIGURES: readonly TopColumn[] = [
   { title: 'STATUS   ' },
   { title: '  AGE', align: 'right', sorts: 'age' },
 ]
-/** There where somebody listens. */
+/** Present if a process listens on a port. */
 const PORTS: TopColumn = { title: 'PORTS' }
 const PROCESS: TopColumn = { title: 'PROCESS', flexible: true, sorts: 'name' }
 
-/** The largest first is `▼`; names begin with A, and ages with the youngest. */
+/** `▼`: the largest first. Names begin with A, and ages with the youngest: `▲`. */
 function marked(title: string, sort: Sort): string {
   const mark = sort === 'name' || sort === 'age' ? '▲' : '▼'
   return title.startsWith(' ') ? `${title.slice(1)}${mark}` : `${title}${mark}`
 }
 
-/** From this width on everything is said in full. */
+/** From this width on nothing is abbreviated. */
 const WIDE = 98
 interface Room {
   readonly status: number
-  /** More would take the room of all others. */
+  /** The number of ports; more would push out the other columns. */
   readonly ports: number
 }
 const ROOMY: Room = { status: 18, ports: 3 }
@@ -81,7 +81,7 @@ function cellsOf(row: Row, withPorts: boolean, room: Room, colours: Colours, now
   ]
 }
 
-/** What one that waits waits for. */
+/** What a waiting process waits for. */
 function waitText({ status, wait, moreWaits }: Row['record'], now: number): string | null {
   if (status !== 'waiting' || wait == null) return null
   const more = moreWaits.length === 0 ? '' : ` and ${moreWaits.length} more`

@@ -4,38 +4,38 @@ import { positionOf } from '../../client/connect.ts'
 import { ReeveError } from '../../core/errors.ts'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { listProcesses, type ProcessFilter } from '../list-processes.ts'
-import type { Look } from './figures.ts'
+import type { Sample } from './figures.ts'
 import {
   answeredBy,
   changed,
   kept,
-  listening,
   loaded,
-  looked,
   type Picture,
   type ProcessRecord,
+  withPorts,
+  withSamples,
 } from './picture.ts'
 import { rowsOf } from './rows.ts'
 
-/** How often what is used is looked at. */
+/** How often resource use is sampled. */
 export const ROUND_MS = 1_000
-/** Commands looked at in one round, those on the screen first; with more, they take turns. */
-const MAX_LOOKS = 64
-/** Questions under way at once: a daemon has others to answer, too. */
-const AT_ONCE = 16
-/** Ports seldom change. */
+/** How many commands one round samples, those on the screen first; more of them take turns. */
+const MAX_SAMPLES = 64
+/** How many requests are under way at once: the daemon has other clients. */
+const MAX_REQUESTS = 16
+/** Ports are read every third round: they seldom change. */
 const PORT_ROUNDS = 3
-/** Of one question for processes that have changed. */
+/** How many changed processes one request asks for. */
 const MAX_CHANGED = 100
 
 type Change = (update: (picture: Picture) => Picture) => void
 
-/** Learns what there is to show: the processes from the change feed, what they use by asking again and again. */
+/** Keeps the picture current: processes from the change feed, resource use by polling. */
 export class Watch {
   readonly #reeve: ReeveVerbs
   readonly #filter: ProcessFilter
   readonly #change: Change
-  /** In the order of their turns. */
+  /** The commands in the order in which they are sampled. */
   #turns: string[] = []
 
   constructor(reeve: ReeveVerbs, filter: ProcessFilter, change: Change) {
@@ -44,12 +44,12 @@ export class Watch {
     this.#change = change
   }
 
-  /** Until it is called off. Whatever goes wrong is told in the picture, and tried again. */
+  /** Runs until the signal aborts. A failure is shown in the picture, and tried again. */
   async run(picture: () => Picture, signal: AbortSignal): Promise<void> {
     await Promise.all([this.#follow(signal), this.#rounds(picture, signal)])
   }
 
-  /** All processes that live, and those above them. Answers with the place in the feed from which nothing is missed. */
+  /** Reads all live processes and their ancestors. Resolves with the feed position from which no change is missed. */
   async load(): Promise<number> {
     await this.#reeve.list({ limit: 1 })
     const position = positionOf(this.#reeve) ?? 0
@@ -59,35 +59,35 @@ export class Watch {
     return position
   }
 
-  /** Who listens where, of those that are seen: a look at all OS processes, and so not taken in each round. */
-  async lookAtPorts(picture: Picture): Promise<void> {
-    const pids = this.#seen(picture).slice(0, MAX_CHANGED)
+  /** Reads the ports of the visible commands. The daemon scans all OS processes for that, so not every round does it. */
+  async updatePorts(picture: Picture): Promise<void> {
+    const pids = this.#visible(picture).slice(0, MAX_CHANGED)
     if (pids.length === 0) return
     const filter = { ...this.#filter, pid: pids }
     const { processes } = await this.#reeve.list({ filter, limit: MAX_CHANGED, ports: true })
     const found = processes.flatMap(({ record, ports = [] }) =>
       ports.length === 0 ? [] : [[record.pid, ports] as const],
     )
-    this.#change((now) => listening(now, pids, new Map(found)))
+    this.#change((now) => withPorts(now, pids, new Map(found)))
   }
 
-  /** One look at what commands use. */
-  async look(picture: Picture): Promise<void> {
-    const looks = new Map<string, Look>()
+  /** Samples the resource use of commands. */
+  async sample(picture: Picture): Promise<void> {
+    const samples = new Map<string, Sample>()
     const wanted = this.#nextTurns(picture)
     const work = async () => {
       for (let pid = wanted.pop(); pid !== undefined; pid = wanted.pop()) {
-        const usage = await orNothing(this.#reeve.usage({ pid }))
-        if (usage !== null) looks.set(pid, { at: Date.now(), usage })
+        const usage = await orNull(this.#reeve.usage({ pid }))
+        if (usage !== null) samples.set(pid, { at: Date.now(), usage })
       }
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, work))
-    this.#change((now) => looked(now, looks))
+    await Promise.all(Array.from({ length: MAX_REQUESTS }, work))
+    this.#change((now) => withSamples(now, samples))
   }
 
-  /** Which daemon answers, and what is wrong there. A caller that sees one session only may not ask. */
-  async lookAtDaemon(): Promise<void> {
-    const status = await orNothing(this.#reeve.status())
+  /** Reads which daemon answers, and its troubles. A caller that is bound to one session may not ask. */
+  async updateDaemon(): Promise<void> {
+    const status = await orNull(this.#reeve.status())
     this.#change((now) => answeredBy(now, status?.daemon ?? null, warningIn(status?.troubles)))
   }
 
@@ -95,7 +95,7 @@ export class Watch {
     while (!signal.aborted) {
       try {
         const after = await this.load()
-        await this.#hear(after, signal)
+        await this.#followChanges(after, signal)
       } catch (error) {
         if (signal.aborted) return
         this.#change((picture) => ({ ...picture, trouble: troubleText(error) }))
@@ -104,8 +104,8 @@ export class Watch {
     }
   }
 
-  /** Events say who has changed; what came of it is asked for, for all that have since the last answer. */
-  async #hear(after: number, signal: AbortSignal): Promise<void> {
+  /** Events name the processes that have changed. Their records are read in batches, one request at a time. */
+  async #followChanges(after: number, signal: AbortSignal): Promise<void> {
     const pids = new Set<string>()
     const stop = new AbortController()
     let isAsking = false
@@ -138,9 +138,9 @@ export class Watch {
     for (let round = 0; !signal.aborted; round++) {
       this.#change((now) => ({ ...kept(now, Date.now()), askedAt: Date.now() }))
       try {
-        await this.lookAtDaemon()
-        await this.look(picture())
-        if (round % PORT_ROUNDS === 0) await this.lookAtPorts(picture())
+        await this.updateDaemon()
+        await this.sample(picture())
+        if (round % PORT_ROUNDS === 0) await this.updatePorts(picture())
       } catch (error) {
         this.#change((now) => ({ ...now, askedAt: null, trouble: troubleText(error) }))
       }
@@ -148,24 +148,24 @@ export class Watch {
     }
   }
 
-  /** Commands that run, from the first row that is shown on. */
-  #seen(picture: Picture): string[] {
+  /** Running commands, from the first visible row on. */
+  #visible(picture: Picture): string[] {
     const shown = rowsOf(picture).slice(picture.from)
     return shown.flatMap(({ record }) => (runs(record) ? [record.pid] : []))
   }
 
   #nextTurns(picture: Picture): string[] {
     const all = new Set([...picture.records.values()].filter(runs).map(({ pid }) => pid))
-    const first = new Set(this.#seen(picture).slice(0, MAX_LOOKS / 2))
-    // Half of the round is for what is seen, the rest for all others in turn: sorting needs to know of them.
+    const first = new Set(this.#visible(picture).slice(0, MAX_SAMPLES / 2))
+    // Half of a round is for visible commands, the rest for all others in turn: sorting needs their figures, too.
     const inTurn = [...new Set([...this.#turns.filter((pid) => all.has(pid)), ...all])]
-    const next = inTurn.filter((pid) => !first.has(pid)).slice(0, MAX_LOOKS - first.size)
+    const next = inTurn.filter((pid) => !first.has(pid)).slice(0, MAX_SAMPLES - first.size)
     const chosen = new Set([...first, ...next])
     this.#turns = [...inTurn.filter((pid) => !chosen.has(pid)), ...chosen]
     return [...chosen].reverse()
   }
 
-  /** Who has ended is still shown above what it started. */
+  /** The ancestors of processes. An ended parent is shown above its live children. */
   async #above(records: readonly ProcessRecord[]): Promise<ProcessRecord[]> {
     const known = new Set(records.map(({ pid }) => pid))
     const found: ProcessRecord[] = []
@@ -173,7 +173,7 @@ export class Watch {
     while (missing.length > 0) {
       const some = await this.#recordsOf(missing.slice(0, MAX_CHANGED))
       for (const { pid } of some) known.add(pid)
-      // Those that were asked for and are not there were pruned, or are not for our eyes.
+      // Processes that are not found were pruned, or are invisible to this caller.
       for (const pid of missing.slice(0, MAX_CHANGED)) known.add(pid)
       found.push(...some)
       missing = [...missing.slice(MAX_CHANGED), ...parentsOf(some, known)]
@@ -199,8 +199,8 @@ function parentsOf(records: readonly ProcessRecord[], known: ReadonlySet<string>
   return [...new Set(parents)]
 }
 
-/** What was refused is not known, and no reason to stop; what could not be asked is. */
-async function orNothing<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
+/** Null for a refusal, which leaves a figure unknown. An unreachable daemon is an error. */
+async function orNull<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
   try {
     return await asked
   } catch (error) {
@@ -211,7 +211,7 @@ async function orNothing<Answer>(asked: Promise<Answer>): Promise<Answer | null>
 
 const UNREACHABLE = new Set(['daemon_unreachable', 'closed', 'unauthorized'])
 
-/** A daemon of an earlier version says nothing of it. */
+/** A daemon of an earlier version reports no troubles. */
 function warningIn(troubles: OutputOf<'status'>['troubles'] = []): string | null {
   return troubles.length === 0 ? null : troubles.map(({ message }) => message).join(' ')
 }

@@ -20,7 +20,7 @@ import { copySqlite } from '../../store/sqlite/copy.ts'
 import { copyOutput, type OnCopied } from './copy-output.ts'
 import { type BackedUpFile, describeFile, FORMAT, MANIFEST_NAME, type Manifest } from './manifest.ts'
 
-/** Where the parts of a home are in its backup. */
+/** The parts of a home in its backup. */
 export const BACKUP_PATHS = { store: 'reeve.db', output: 'output', files: ['reeve.json', 'tokens.json'] }
 
 export interface BackUpOptions {
@@ -41,8 +41,8 @@ export interface BackUpReport {
 }
 
 /**
- * Copies a home while its daemon runs. The store is a snapshot of one moment; output logs are copied after it, so that they
- * contain at least what the snapshot says of them. The folder gets its name when it is complete.
+ * Copies a home while its daemon runs. The store is copied as a snapshot; output logs are copied after it, so that they contain at
+ * least the bytes that the snapshot knows of. The folder gets its name when it is complete.
  */
 export async function backUp(options: BackUpOptions): Promise<BackUpReport> {
   const { home, store, now } = options

@@ -2,7 +2,7 @@ import { constants, copyFileSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { segmentOffset } from '../../keeper/protocol/log-format.ts'
 
-/** Called after each output log, with how many there are. */
+/** Called after each output log, with the number of copied logs and of all. */
 export type OnCopied = (done: number, all: number) => void
 
 /**

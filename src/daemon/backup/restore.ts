@@ -24,8 +24,7 @@ export interface RestoreReport {
 }
 
 /**
- * Fills a home that has no store yet. The store gets its name last: a home that was left half filled has none, and can be
- * restored into again.
+ * Fills a home that has no store yet. The store gets its name last, so that a restore that was interrupted can be repeated.
  */
 export async function restore({ home, from }: RestoreOptions): Promise<RestoreReport> {
   const manifest = readManifest(from)
@@ -86,7 +85,7 @@ function refuseUsed({ folder, store, commands, daemon }: HomePaths): void {
   )
 }
 
-/** Also what an earlier attempt left: a home without a store has nothing of its own in these. */
+/** Also removes the files of an earlier attempt: a home without a store has none of its own there. */
 function removeDraft(draft: string, { commands }: HomePaths): void {
   const { output, identity } = homeAt(commands, PROTOCOL)
   for (const path of [draft, `${draft}-wal`, `${draft}-shm`, output, identity])

@@ -7,19 +7,24 @@ import type { MountedHandler } from '../server/server.ts'
 import { mcpKey } from './mcp-key.ts'
 import type { Settings } from './settings.ts'
 
-/** What the daemon does for MCP clients: their protocol over HTTP, and the end of sessions that none of them came back to. */
-export interface Guests {
+/** The daemon's part for MCP clients: MCP over HTTP, and the end of sessions to which no client came back. */
+export interface McpService {
   readonly mount: Readonly<Record<string, MountedHandler>>
   close(): Promise<void>
 }
 
-export function guestsOf(reeve: Embedded, home: HomePaths, { sessionGraceMs }: Settings, log: Log): Guests {
+export function serveMcpClients(
+  reeve: Embedded,
+  home: HomePaths,
+  { sessionGraceMs }: Settings,
+  log: Log,
+): McpService {
   const idle = endIdleSessions(reeve, {
     graceMs: sessionGraceMs,
     onTrouble: (error) => log.warn({ err: error }, 'trouble while ending sessions without clients'),
   })
   let handler: Promise<McpHttp> | undefined
-  // Loaded when the first client comes: most daemons have none over HTTP, and all are to start fast.
+  // Loaded for the first client: most daemons have none over HTTP, and every daemon must start fast.
   const mcp = () => {
     handler ??= import('../mcp/http.ts').then(({ mcpHttpHandler }) =>
       mcpHttpHandler(reeve, {
