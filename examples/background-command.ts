@@ -1,7 +1,6 @@
 /**
- * A command that outlives the program that started it. A daemon in an OS process of its own starts a long command, and
- * is killed with SIGKILL. The command does not notice; this program comes back to it, and has all its output and its
- * exit code.
+ * A command that outlives the program that started it. A daemon in a separate OS process starts a long command, and
+ * is killed with SIGKILL. The command keeps running, and this program gets all its output and its exit code.
  *
  * npx node --conditions=reeve-source examples/background-command.ts
  */
@@ -20,16 +19,16 @@ function open(folder: string): Promise<Reeve> {
   return embed({ store: join(folder, 'reeve.db'), commands: { home: join(folder, 'data') } })
 }
 
-/** The daemon: starts the command, and tells that it printed its first line. */
+/** The daemon: starts the command, and reports its first line of output. */
 async function serve(folder: string) {
   const reeve = await open(folder)
-  // It goes on when the file `go` is there, so that it is still running when the program comes back.
+  // The command waits for the file `go`, so that it still runs when the next daemon starts.
   const wait = `until [ -e '${join(folder, 'go')}' ]; do sleep 0.05; done`
   const run = `echo "step 1 of 8"; ${wait}; for step in 2 3 4 5 6 7 8; do echo "step $step of 8"; done; exit 3`
   await reeve.spawn({ kind: 'command', name: 'build', spec: { run } })
   await reeve.wait({ pid: 'build', until: { text: 'step 1' } })
   process.send?.('building')
-  // Whoever started this is gone when the channel is.
+  // The channel closes when the parent has ended.
   process.on('disconnect', () => process.exit())
 }
 

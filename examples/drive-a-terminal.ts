@@ -1,6 +1,6 @@
 /**
- * Drives a program that wants a terminal, as a person would: waits for its questions, types the answers, and looks at
- * the screen.
+ * Drives a program that wants a terminal, as a person would: waits for its questions, types the answers, and reads the
+ * screen.
  *
  * npx node --conditions=reeve-source examples/drive-a-terminal.ts
  */
@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { embed } from 'reeve'
 
-// An installer, as they are: it asks, refuses to run without a terminal, and hides what is secret.
+// A typical installer: it asks questions, refuses to run without a terminal, and hides the password.
 const installer = `
   [ -t 0 ] || { echo "I need a terminal"; exit 1; }
   printf "Where to? [/opt/tea] "; read -r folder

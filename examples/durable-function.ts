@@ -1,5 +1,5 @@
 /**
- * A durable function is killed in the middle, and goes on in another OS process: no step is done twice.
+ * A workflow is killed in the middle, and continues in another OS process: no finished step runs twice.
  *
  * npx node --conditions=reeve-source examples/durable-function.ts
  */
@@ -15,7 +15,7 @@ const order: WorkflowFunction = async (ctx, item) => {
   const note = (line: string) => appendFile(join(folder, 'done.txt'), `${line}\n`)
   const receipt = await ctx.step('charge', async ({ key }) => {
     await note(`charged for ${item}`)
-    // A service outside would be given the key, so that even a repeated call charges once.
+    // Pass the key to an external service, so that even a repeated call charges once.
     return `receipt ${key.slice(-1)}`
   })
   const address = await ctx.waitForSignal<string>('address')
@@ -25,7 +25,7 @@ const order: WorkflowFunction = async (ctx, item) => {
 
 if (role === 'worker') {
   await embed({ store: join(folder, 'reeve.db'), workflows: { order } })
-  // Whoever started this is gone when the channel is.
+  // The channel closes when the parent has ended.
   process.on('disconnect', () => process.exit())
 } else {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-example-'))

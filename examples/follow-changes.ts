@@ -1,6 +1,6 @@
 /**
- * A follower of the change feed keeps its position in a file. It stops in the middle, much happens, and it goes on
- * from there: no event is missed, and none comes twice.
+ * A follower of the change feed stores its position in a file. It stops in the middle, more events are written, and it
+ * resumes: it misses no event, and handles none twice.
  *
  * npx node --conditions=reeve-source examples/follow-changes.ts
  */
@@ -22,7 +22,7 @@ async function follow(enough: number): Promise<number[]> {
   const stop = new AbortController()
   for await (const event of reeve.follow({ after: await storedPosition() }, { signal: stop.signal })) {
     handled.push(event.position)
-    // After the work, so that a crash in between repeats this event and skips none.
+    // Stored after the work, so that a crash in between repeats this event instead of skipping it.
     await writeFile(bookmark, String(event.position))
     if (handled.length === enough) stop.abort()
   }

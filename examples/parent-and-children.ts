@@ -1,5 +1,5 @@
 /**
- * A parent starts three children, waits for them, and then waits for a person's word: a named signal.
+ * A parent starts three children, waits for them, and then waits for a person's approval: a named signal.
  *
  * npx node --conditions=reeve-source examples/parent-and-children.ts
  */
@@ -30,11 +30,11 @@ const { record } = await reeve.spawn({
   kind: 'tool',
   spec: { tool: 'magazine' },
   name: 'magazine',
-  // A tool is bound to its first holder unless it says that it may run again.
+  // By default a tool is bound to its first holder, and never runs again.
   recovery: 'rerunnable',
 })
 
-// The signal may come before anybody waits for it. It is kept.
+// The signal may arrive before the process waits for it. It is stored.
 await reeve.send({ pid: 'magazine', name: 'approved', value: 'the editor' })
 
 const ended = await reeve.wait({ pid: record.pid })

@@ -1,6 +1,6 @@
 /**
- * Two workers in OS processes of their own share one store. One is killed with SIGKILL while it runs three
- * processes; the other finds that out, takes them over, and finishes them.
+ * Two workers in separate OS processes share one store. One is killed with SIGKILL while it runs three processes; the
+ * other notices, takes them over, and finishes them.
  *
  * npx node --conditions=reeve-source examples/two-workers.ts
  */
@@ -21,7 +21,7 @@ async function work(store: string) {
   await embed({
     store,
     concurrency: 3,
-    // How often it looks for dead ones. Ten seconds by default, which is long for an example.
+    // How often it looks for dead kernels. The default of ten seconds is long for an example.
     times: { sweepMs: 200 },
     tools: {
       async parcel(context) {
@@ -30,7 +30,7 @@ async function work(store: string) {
       },
     },
   })
-  // Whoever started this is gone when the channel is.
+  // The channel closes when the parent has ended.
   process.on('disconnect', () => process.exit())
 }
 
@@ -76,7 +76,7 @@ function startWorker(name: string, store: string): ChildProcess {
   return fork(fileURLToPath(import.meta.url), ['worker', store], { env })
 }
 
-/** Resolves when so many processes have been started, in whichever worker. */
+/** Resolves when the workers together have started this many processes. */
 async function began(reeve: Reeve, count: number) {
   let seen = 0
   for await (const { type } of reeve.follow()) if (type === 'started' && ++seen === count) return

@@ -1,37 +1,37 @@
-/** Writes docs/terminal.svg: runs a few lines in a shell, with a temporary home, and draws their real output. */
+/** Writes docs/terminal.svg: runs a few lines in a shell with a temporary home, and draws their real output. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
-const script = 'for n in 1 2 3 4; do echo "step $n of 4"; sleep 1; done; exit 3\n'
+const script = 'for n in 1 2 3 4; do echo "step $n of 4"; sleep 2; done; exit 3\n'
 
-const commands = [
+const session = [
   'cat build.sh',
   'reeve run -d --name build -- sh build.sh',
-  'kill -9 $(reeve status --json | jq .daemon.osPid)     # the daemon dies; the build does not',
+  'kill -9 $(reeve status --json | jq .daemon.osPid)     # kills the daemon, not the build',
+  'reeve ps                                              # starts the next daemon',
   'reeve logs -f build',
-  'reeve wait build; echo $?',
-  'reeve ps -a',
+  'reeve wait build; echo "exit code $?"',
 ]
 
 const COLUMNS = 94
-const WIDTH = { column: 8.43, line: 20, left: 20, top: 58, bottom: 18 }
+const SIZE = { column: 8.43, line: 20, left: 20, top: 58, bottom: 18 }
 
 const folder = mkdtempSync(join(tmpdir(), 'draw-'))
 try {
   writeFileSync(join(folder, 'build.sh'), script)
-  writeFileSync('docs/terminal.svg', draw(commands.flatMap((line) => [`$ ${line}`, ...outputOf(line)])))
+  writeFileSync('docs/terminal.svg', svgOf(session.flatMap((line) => [`$ ${line}`, ...outputOf(line)])))
 } finally {
-  shell('reeve down')
+  runInShell('reeve down')
   rmSync(folder, { recursive: true, force: true })
 }
 
 function outputOf(line: string): string[] {
-  return shell(line).replace(/\n$/, '').split('\n').filter(Boolean)
+  return runInShell(line).replace(/\n$/, '').split('\n').filter(Boolean)
 }
 
-function shell(line: string): string {
+function runInShell(line: string): string {
   const bin = join(folder, 'bin')
   mkdirSync(bin, { recursive: true })
   const launcher = `#!/bin/sh\nexec '${process.execPath}' '${resolve('bin/reeve.mjs')}' "$@"\n`
@@ -50,16 +50,16 @@ function shell(line: string): string {
   })
 }
 
-function draw(lines: readonly string[]): string {
-  const width = Math.round(COLUMNS * WIDTH.column + 2 * WIDTH.left)
-  const height = WIDTH.top + (lines.length - 1) * WIDTH.line + WIDTH.bottom
+function svgOf(lines: readonly string[]): string {
+  const width = Math.round(COLUMNS * SIZE.column + 2 * SIZE.left)
+  const height = SIZE.top + (lines.length - 1) * SIZE.line + SIZE.bottom
   const dots = ['#ff5f57', '#febc2e', '#28c840'].map(
     (colour, at) => `<circle cx="${22 + at * 20}" cy="20" r="6" fill="${colour}"/>`,
   )
-  const rows = lines.map((line, at) => row(line, WIDTH.top + at * WIDTH.line))
+  const rows = lines.map((line, at) => row(line, SIZE.top + at * SIZE.line))
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
-    '<title>A command goes on while its daemon is killed, and its output and exit code are there afterwards</title>',
+    '<title>A command keeps running while its daemon is killed; its output and its exit code are all there afterwards</title>',
     `<rect width="${width}" height="${height}" rx="8" fill="#16181d"/>`,
     ...dots,
     '<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14" fill="#d5d8de">',
@@ -78,7 +78,7 @@ function row(line: string, y: number): string {
     prompt === '' ? escaped(text) : `<tspan fill="#ffffff">${escaped(text)}</tspan>`,
     comment === '' ? '' : `<tspan fill="#8b93a1">${escaped(comment)}</tspan>`,
   ]
-  return `<text x="${WIDTH.left}" y="${y}" xml:space="preserve">${parts.join('')}</text>`
+  return `<text x="${SIZE.left}" y="${y}" xml:space="preserve">${parts.join('')}</text>`
 }
 
 function escaped(text: string): string {

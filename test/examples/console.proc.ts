@@ -1,8 +1,7 @@
 /**
- * Runs the commands of the documentation and compares their output. The blocks of one page that begin with ```console run
- * are one shell session with its own home: `$ ` begins a command, a line that begins with `> ` continues it, and all
- * other lines are output. `…` matches anything, within a line or as a line; pids, times and column widths may
- * differ.
+ * Runs the shell sessions of the documentation, and compares their output. The blocks of one page that begin with
+ * ```console run are one session, with a temporary home: `$ ` starts a command, `> ` continues it, and all other lines
+ * are its output. `…` matches any text, in a line or as a line; pids, times and the width of columns may differ.
  */
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +19,7 @@ const pages = ['README.md', ...globSync('docs/*.md').sort()]
   .map((page) => ({ page, steps: stepsOf(page) }))
   .filter(({ steps }) => steps.length > 0)
 
-/** Values that differ in each run: any value of the same kind matches. */
+/** Text that differs in each run: the page shows one example, and anything of its form matches. */
 const changing: readonly (readonly [shown: RegExp, pattern: string])[] = [
   [/p_[0-9a-z]{12}/g, 'p_[0-9a-z]{12}'],
   [/\b\d+m?s ago|just now/g, '(\\d+m?s ago|just now)'],
@@ -29,40 +28,40 @@ const changing: readonly (readonly [shown: RegExp, pattern: string])[] = [
   [/…/g, '.*'],
 ]
 
-test('README.md and the pages that explain a task have something to type', () => {
+test('README.md and the task pages have shell sessions', () => {
   const wanted = ['run-a-command-in-the-background', 'see-what-it-prints', 'http'].map(
     (name) => `docs/${name}.md`,
   )
   expect(pages.map(({ page }) => page)).toEqual(expect.arrayContaining(['README.md', ...wanted]))
 })
 
-test.for(pages)('the commands of $page print what it shows', async ({ page, steps }, { skip }) => {
+test.for(pages)('the session of $page prints what it shows', async ({ page, steps }, { skip }) => {
   const missing = ['curl', 'jq'].filter(
-    (tool) => steps.some(({ typed }) => typed.includes(tool)) && !isThere(tool),
+    (tool) => steps.some(({ typed }) => typed.includes(tool)) && !isInstalled(tool),
   )
   skip(missing.length > 0, `needs ${missing.join(' and ')}`)
-  const place = mkdtempSync(join(tmpdir(), `${basename(page, '.md').toLowerCase()}-`))
-  onTestFinished(() => rmSync(place, { recursive: true, force: true }))
+  const folder = mkdtempSync(join(tmpdir(), `${basename(page, '.md').toLowerCase()}-`))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const env = {
-    PATH: `${launcherIn(place)}:${process.env['PATH']}`,
-    TMPDIR: place,
-    REEVE_HOME: join(place, 'home'),
+    PATH: `${launcherIn(folder)}:${process.env['PATH']}`,
+    TMPDIR: folder,
+    REEVE_HOME: join(folder, 'home'),
     REEVE_LISTEN: '127.0.0.1:0',
     REEVE_ENVIRONMENT: 'inherit',
   }
   const script = [...steps.map(({ typed }, at) => `echo "@@${at}"\n${typed}`), 'echo @@end', ''].join('\n')
-  const ran = await run('bash', ['-c', `exec 2>&1\n${script}`], { cwd: place, env })
-  await run('reeve', ['down'], { cwd: place, env })
-  const printed = ran.printed.split(/^@@(?:\d+|end)\n/m).slice(1, -1)
+  const ran = await run('bash', ['-c', `exec 2>&1\n${script}`], { cwd: folder, env })
+  await run('reeve', ['down'], { cwd: folder, env })
+  const printed = ran.stdout.split(/^@@(?:\d+|end)\n/m).slice(1, -1)
   expect(printed).toHaveLength(steps.length)
   for (const [at, { typed, shown }] of steps.entries()) {
     const lines = (printed[at] ?? '').replace(/\n$/, '')
     expect(lines, typed).toMatch(new RegExp(`^${shown.map(asPattern).join('\n')}$`))
   }
-  await expect.poll(() => leftBy(place)).toEqual([])
+  await expect.poll(() => leftBy(folder)).toEqual([])
 })
 
-function isThere(tool: string): boolean {
+function isInstalled(tool: string): boolean {
   return (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, tool)))
 }
 
@@ -85,16 +84,11 @@ function asPattern(line: string): string {
   return changing.reduce((text, [shown, pattern]) => text.replaceAll(shown, pattern), literal)
 }
 
-/** A `reeve` for the PATH: these sources, with this Node. */
-function launcherIn(place: string): string {
-  const folder = join(place, 'bin')
+/** A folder for the PATH with a `reeve` that runs these sources under this Node. */
+function launcherIn(parent: string): string {
+  const folder = join(parent, 'bin')
   mkdirSync(folder)
-  writeFileSync(
-    join(folder, 'reeve'),
-    `#!/bin/sh\nexec '${process.execPath}' '${resolve('bin/reeve.mjs')}' "$@"\n`,
-    {
-      mode: 0o755,
-    },
-  )
+  const script = `#!/bin/sh\nexec '${process.execPath}' '${resolve('bin/reeve.mjs')}' "$@"\n`
+  writeFileSync(join(folder, 'reeve'), script, { mode: 0o755 })
   return folder
 }

@@ -20,7 +20,7 @@ test('a parent gets its children’s results and a signal that was sent before i
   )
 })
 
-test('after one of two workers dies, the other finishes the work of both', async () => {
+test('when one of two workers is killed the other finishes the work of both', async () => {
   expect(await run('two-workers')).toBe(
     [
       'anna and bert have begun three parcels each',
@@ -36,7 +36,7 @@ test('after one of two workers dies, the other finishes the work of both', async
   )
 })
 
-test('a killed durable function goes on in another program, and repeats no step', async () => {
+test('a workflow that is killed continues in another program, and runs no step twice', async () => {
   expect(await run('durable-function')).toBe(
     [
       'killed after the first step, while it waited',
@@ -48,7 +48,7 @@ test('a killed durable function goes on in another program, and repeats no step'
   )
 })
 
-test('a follower that stopped goes on from its stored position, without gap or repeat', async () => {
+test('a follower resumes from its stored position, without gap or repeat', async () => {
   expect(await run('follow-changes')).toBe(
     [
       'handled positions 1 2 3 4 and stopped',
@@ -60,7 +60,7 @@ test('a follower that stopped goes on from its stored position, without gap or r
   )
 })
 
-test('a command survives its daemon, and a new connection has its output and exit code', async () => {
+test('a command keeps its output and exit code when its daemon is killed', async () => {
   expect(await run('background-command')).toBe(
     [
       'the build has begun, and its daemon was killed',
@@ -72,7 +72,7 @@ test('a command survives its daemon, and a new connection has its output and exi
   )
 })
 
-test('an interactive terminal program is driven like by a person', async () => {
+test('a program in a terminal can be questioned, answered and read', async () => {
   expect(await run('drive-a-terminal')).toBe(
     [
       '│ Where to? [/opt/tea] /tmp/tea',
@@ -85,14 +85,14 @@ test('an interactive terminal program is driven like by a person', async () => {
   )
 })
 
-/** Runs an example as its README says; returns its output. It must leave nothing behind. */
+/** Runs an example as its README says, checks that it leaves nothing behind, and returns its output. */
 async function run(example: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'examples-test-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const ran = await runNode([`examples/${example}.ts`], { env: { TMPDIR: folder } })
-  expect(ran).toMatchObject({ code: 0, complained: '' })
+  expect(ran).toMatchObject({ code: 0, stderr: '' })
   expect(readdirSync(folder)).toEqual([])
-  // An idle keeper takes a moment to exit.
+  // A keeper without programs takes a moment to exit.
   await expect.poll(() => leftBy(folder)).toEqual([])
-  return ran.printed
+  return ran.stdout
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** OS processes with this TMPDIR, which they inherited, directly or indirectly, from a program of the test. */
+/** OS processes with this TMPDIR: descendants of a program that a test started with it. */
 export function leftBy(folder: string): string[] {
   return readdirSync('/proc')
     .filter(

@@ -8,9 +8,18 @@ test.each(pages)('every link in %s leads somewhere', (page) => {
   expect(linksOf(page).filter((link) => !leadsSomewhere(page, link))).toEqual([])
 })
 
-test('llms.txt has every page of docs', () => {
+test('llms.txt lists every page of docs', () => {
   const listed = linksOf('llms.txt').map((link) => normalize(link))
   expect(globSync('docs/*.md').filter((page) => !listed.includes(page))).toEqual([])
+})
+
+test('docs/README.md lists every other page of docs', () => {
+  const listed = ['README.md', ...linksOf('docs/README.md')].map((link) => join('docs', link))
+  expect(globSync('docs/*.md').filter((page) => !listed.includes(page))).toEqual([])
+})
+
+test('README.md has at most 100 lines', () => {
+  expect(readFileSync('README.md', 'utf8').split('\n').length - 1).toBeLessThanOrEqual(100)
 })
 
 function linksOf(page: string): string[] {
@@ -27,7 +36,7 @@ function leadsSomewhere(page: string, link: string): boolean {
   return anchor === undefined || anchorsOf(target).includes(anchor)
 }
 
-/** The anchors that GitHub derives from headings. */
+/** The anchors that GitHub makes of headings. */
 function anchorsOf(page: string): string[] {
   return [...readFileSync(page, 'utf8').matchAll(/^#+ (?<heading>.*)$/gm)].map(({ groups }) =>
     (groups?.['heading'] ?? '')

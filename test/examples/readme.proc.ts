@@ -1,6 +1,6 @@
 /**
- * Runs the programs of the documentation. The blocks of one page that begin with ```ts run are one program, in order;
- * the output of its lines must be what their comments say. A program that connects gets a daemon.
+ * Runs the programs of the documentation. The blocks of one page that begin with ```ts run are one program, in their
+ * order; the output must equal the comments after `console.log`. A program that calls `connect` gets a daemon.
  */
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ let folder = ''
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'docs-test-'))
   mkdirSync(join(folder, 'node_modules'))
-  // Installed as a package, as for a user.
+  // As in a user's project: one package among others.
   symlinkSync(resolve('.'), join(folder, 'node_modules', 'reeve'))
   for (const scope of ['@types', '@durable-streams'])
     symlinkSync(resolve('node_modules', scope), join(folder, 'node_modules', scope))
@@ -36,30 +36,30 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('README.md and the pages of docs that explain a task have programs to run', () => {
+test('README.md and the task pages have programs', () => {
   const pages = ['README.md', 'docs/commands.md', 'docs/embed.md', 'docs/use-it-from-a-program.md']
   expect(programs.map(({ page }) => page)).toEqual(expect.arrayContaining(pages))
 })
 
-test('the programs of the documentation fit the types', () => {
+test('the programs of the documentation pass the type check', () => {
   const extend = { extends: resolve('tsconfig.json'), include: ['*.ts'] }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(extend))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   expect(typeErrors()).toBe('')
 })
 
-describe('each page prints what it says', () => {
+describe('the program of a page prints what the page shows', () => {
   test.each(programs)('$page', async ({ name, text }) => {
-    const place = mkdtempSync(join(folder, 'run-'))
-    const env = { TMPDIR: place, REEVE_HOME: join(place, 'home'), REEVE_LISTEN: '127.0.0.1:0' }
+    const runFolder = mkdtempSync(join(folder, 'run-'))
+    const env = { TMPDIR: runFolder, REEVE_HOME: join(runFolder, 'home'), REEVE_LISTEN: '127.0.0.1:0' }
     const talksToDaemon = /\bconnect\(/.test(text)
     if (talksToDaemon) expect(await runNode([REEVE, 'up', '-d'], { env })).toMatchObject({ code: 0 })
-    const ran = await runNode([join(folder, name)], { cwd: place, env })
+    const ran = await runNode([join(folder, name)], { cwd: runFolder, env })
     if (talksToDaemon) await runNode([REEVE, 'down'], { env })
-    expect(ran).toMatchObject({ code: 0, complained: '' })
-    expect(ran.printed.split('\n').slice(0, -1)).toEqual(promised(text))
-    // An idle keeper takes a moment to exit.
-    await expect.poll(() => leftBy(place)).toEqual([])
+    expect(ran).toMatchObject({ code: 0, stderr: '' })
+    expect(ran.stdout.split('\n').slice(0, -1)).toEqual(promised(text))
+    // A keeper without programs takes a moment to exit.
+    await expect.poll(() => leftBy(runFolder)).toEqual([])
   })
 })
 

@@ -4,8 +4,8 @@ import { onTestFinished } from 'vitest'
 
 export interface Ran {
   readonly code: number | null
-  readonly printed: string
-  readonly complained: string
+  readonly stdout: string
+  readonly stderr: string
 }
 
 interface RunOptions {
@@ -13,26 +13,26 @@ interface RunOptions {
   readonly env?: Record<string, string>
 }
 
-/** Runs a program with this Node, where `import 'reeve'` means the sources of this clone. */
-export function runNode(words: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  return run(process.execPath, ['--conditions=reeve-source', ...words], options)
+/** Runs a program with this Node. `import 'reeve'` resolves to the sources of this clone. */
+export function runNode(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  return run(process.execPath, ['--conditions=reeve-source', ...args], options)
 }
 
-export async function run(program: string, words: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const child = spawn(program, words, {
+export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const child = spawn(program, args, {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     env: { ...process.env, NO_COLOR: '1', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  let printed = ''
-  let complained = ''
+  let stdout = ''
+  let stderr = ''
   child.stdout.on('data', (chunk: Buffer) => {
-    printed += chunk.toString()
+    stdout += chunk.toString()
   })
   child.stderr.on('data', (chunk: Buffer) => {
-    complained += chunk.toString()
+    stderr += chunk.toString()
   })
   const [code] = await once(child, 'close')
-  return { code, printed, complained }
+  return { code, stdout, stderr }
 }
