@@ -1,8 +1,6 @@
 import { join } from 'node:path'
-import { Nudge } from '../base/nudge.ts'
 import { RefusedError } from '../core/errors.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
-import { specOf } from '../core/process/spec.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Home } from '../keeper/protocol/home.ts'
 import type { Kernel } from '../kernel/kernel.ts'

@@ -44,15 +44,7 @@ class ReadinessProbe {
     this.#asked ??= this.#ask().finally(() => {
       this.#asked = undefined
     })
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<Parts>((resolve) => {
-      timer = setTimeout(resolve, this.#maxAnswerMs, NO_STORE)
-    })
-    try {
-      return await Promise.race([this.#asked, late])
-    } finally {
-      clearTimeout(timer)
-    }
+    return withTimeout(this.#asked, this.#maxAnswerMs, NO_STORE)
   }
 
   async #ask(): Promise<Parts> {

@@ -1,4 +1,3 @@
-import { specOf } from '../../core/process/spec.ts'
 import type { Work } from '../../kernel/executor.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { commandSpecOf } from '../command-spec.ts'
