@@ -27,7 +27,7 @@ export function eventActions(
       const performed = await kernel.performAll(intents)
       return {
         events: performed.map(({ type, row, ...one }) => ({
-          how: type === 'replayed' ? ('replayed' as const) : ('appended' as const),
+          type: type === 'replayed' ? ('replayed' as const) : ('appended' as const),
           pid: row.record.pid,
           seq: 'event' in one ? one.event.seq : row.record.revision,
         })),
@@ -42,10 +42,10 @@ export function eventActions(
         id: signalId,
         value: checkJson(value ?? null, 'value'),
       })
-      return { answer: performed.type === 'replayed' ? 'replayed' : 'sent', id: signalId }
+      return { type: performed.type === 'replayed' ? 'replayed' : 'sent', id: signalId }
     },
     answer: async ({ key, value }) => ({
-      answer: await kernel.answer(actor, key, checkJson(value ?? null, 'value')),
+      type: await kernel.answer(actor, key, checkJson(value ?? null, 'value')),
     }),
     async events({ pid, after, tail, limit, reveal }) {
       const record = await read(pid)

@@ -62,13 +62,13 @@ export class ExternalStops {
     signal: 'interrupt' | 'cancel' | 'kill',
   ): Promise<OutputOf<'signal'>> {
     if (how !== 'appended' && before.stopRequest?.deliveredAt !== undefined)
-      return { answer: 'unchanged', record: before }
+      return { type: 'unchanged', record: before }
     const reached = await this.reach(before)
     const { record } = await this.#row(before.pid)
-    if (reached === 'delivered') return { answer: 'signalled', record }
-    if (reached !== 'ended') return { answer: 'recorded', record }
+    if (reached === 'delivered') return { type: 'signalled', record }
+    if (reached !== 'ended') return { type: 'recorded', record }
     if (signal === 'interrupt') throw new RefusedError(alreadyEnded(record))
-    return { answer: 'already_ended', record }
+    return { type: 'already_ended', record }
   }
 
   /** Moves the processes that the stop reached from `recorded` to the list of their outcome. */
@@ -99,9 +99,9 @@ export class ExternalStops {
     if (reachable.type !== 'delivered') throw new RefusedError(await this.#refusal(record, reachable.type))
     const asked = { pid: record.pid, actor, at: edges.clock.now() } as const
     const performed = await this.#kernel.perform({ ...asked, type: 'pause' })
-    if (performed.type !== 'appended') return { answer: 'unchanged', record: performed.row.record }
+    if (performed.type !== 'appended') return { type: 'unchanged', record: performed.row.record }
     const { type } = this.#externals.signal(record, 'SIGSTOP')
-    if (type === 'delivered') return { answer: 'signalled', record: performed.row.record }
+    if (type === 'delivered') return { type: 'signalled', record: performed.row.record }
     const refused = await this.#refusal(record, type)
     if (type !== 'ended') await this.#kernel.perform({ ...asked, type: 'resume' })
     throw new RefusedError(refused)
@@ -118,7 +118,7 @@ export class ExternalStops {
     }
     const asked = { pid: record.pid, actor, at: edges.clock.now() } as const
     const performed = await this.#kernel.perform({ ...asked, type: 'resume' })
-    return { answer: 'signalled', record: performed.row.record }
+    return { type: 'signalled', record: performed.row.record }
   }
 
   async #refusal(record: ProcessRecord, type: Delivery['type']): Promise<Refusal> {

@@ -26,7 +26,7 @@ export function inputActions(parts: ActionParts): ActionsFor<'write' | 'submit' 
     switch (answer.type) {
       case 'written':
       case 'replayed':
-        return { answer: answer.type, bytes: answer.bytes, end }
+        return { type: answer.type, bytes: answer.bytes, end }
       case 'full':
         throw new RefusedError(
           refusal(
@@ -50,13 +50,13 @@ export function inputActions(parts: ActionParts): ActionsFor<'write' | 'submit' 
     async closeInput({ pid }) {
       const { record, keeper } = await find(pid)
       const { type } = await whileUp(record, keeper.ask('closeInput', { pid: record.pid }))
-      if (type === 'closed') return { answer: type }
+      if (type === 'closed') return { type }
       throw new RefusedError(unwritable(record, type))
     },
     async resize({ pid, cols, rows }) {
       const { record, keeper } = await find(pid)
       const { type } = await whileUp(record, keeper.ask('resize', { pid: record.pid, cols, rows }))
-      if (type === 'resized') return { answer: type }
+      if (type === 'resized') return { type }
       if (type === 'ended') throw new RefusedError(alreadyEnded(record))
       throw new RefusedError(
         refusal('no_terminal', `${record.pid} has no terminal.`, 'Start it with pty: true to give it one.'),

@@ -52,7 +52,7 @@ export async function killAll(
   }
   const reportOn = async (pid: Pid, ending: Promise<OutputOf<'kill'>>, lists: Lists) => {
     try {
-      report[lists[(await ending).answer]].push(pid)
+      report[lists[(await ending).type]].push(pid)
     } catch (error) {
       report.failed.push(failureOf(pid, error))
     }
@@ -67,9 +67,7 @@ export async function killAll(
 type KillReport = Omit<StopReport, 'recorded'> & { readonly asked: Pid[] }
 
 /** The list of the report that a process is added to, by the answer to its kill. */
-type Lists = Readonly<
-  Record<OutputOf<'kill'>['answer'], 'signalled' | 'asked' | 'alreadyEnded' | 'unrecorded'>
->
+type Lists = Readonly<Record<OutputOf<'kill'>['type'], 'signalled' | 'asked' | 'alreadyEnded' | 'unrecorded'>>
 const LISTS: Lists = {
   ended: 'signalled',
   asked: 'asked',

@@ -86,7 +86,7 @@ export class Kills {
     const leftMs = () => Math.max(0, waitUntil - this.#now())
     if (hasEnded(record) && how === 'kept') {
       const isOver = (await commands?.endLeftBehind(record, graceMs, patienceMs(graceMs))) ?? true
-      return { answer: isOver ? 'already_ended' : 'asked', record }
+      return { type: isOver ? 'already_ended' : 'asked', record }
     }
     const waited = await kernel.waitForEnd(record.pid, { timeoutMs: leftMs() })
     const isDone = waited.type === 'done'
@@ -95,8 +95,8 @@ export class Kills {
       !isExternal && (isDone || graceMs > 0)
         ? ((await commands?.isEndOver(record, isDone ? Math.max(leftMs(), ANSWER_MS) : 0)) ?? true)
         : isDone
-    if (isDone && isOver) return { answer: 'ended', record: waited.value.record }
-    return { answer: 'asked', record: await this.#read(record.pid) }
+    if (isDone && isOver) return { type: 'ended', record: waited.value.record }
+    return { type: 'asked', record: await this.#read(record.pid) }
   }
 
   async #awaitUnrecorded({ record, waitUntil }: AskedKill): Promise<OutputOf<'kill'>> {
@@ -104,8 +104,8 @@ export class Kills {
     const isOver = (await commands?.isEndOver(record, Math.max(0, waitUntil - this.#now()))) ?? true
     // The store may take writes again by now.
     const now = await this.#read(record.pid)
-    if (hasEnded(now)) return { answer: 'ended', record: now }
-    return { answer: isOver ? 'unrecorded' : 'asked', record: now }
+    if (hasEnded(now)) return { type: 'ended', record: now }
+    return { type: isOver ? 'unrecorded' : 'asked', record: now }
   }
 
   #read(pid: Pid): Promise<ProcessRecord> {

@@ -72,7 +72,7 @@ export function processActions(
         replayKey,
         fence: null,
       }))
-      return { how: performed.type === 'replayed' ? 'replayed' : 'ended', record: performed.row.record }
+      return { type: performed.type === 'replayed' ? 'replayed' : 'ended', record: performed.row.record }
     },
     abandon: async ({ pid, reason }) =>
       (await performOn(pid, (found) => ({ ...asked(parts, found), type: 'request_abandon', reason }))).row

@@ -35,7 +35,7 @@ export function restartActions(parts: ActionParts): ActionsFor<'restart'> {
       // Before the old one is ended: without its environment it could not be started again.
       const inherited = await inheritedFor(parts, old, given)
       if (!hasEnded(old)) {
-        const { answer } = await kills.kill(old.pid, `restart by ${actor}`, graceMs)
+        const { type: answer } = await kills.kill(old.pid, `restart by ${actor}`, graceMs)
         if (answer === 'asked') throw new RefusedError(stillThere(old.pid))
       }
       const parent = old.parent === null ? null : await edges.store.ask({ ask: 'process', pid: old.parent })

@@ -42,7 +42,7 @@ export function signalActions(parts: ActionParts): ActionsFor<'signal' | 'interr
         return externals.answer({ how, record }, signal)
       if (!hasEnded(record) || how !== 'kept') return signalAnswer(how, record)
       if (signal === 'interrupt') throw new RefusedError(alreadyEnded(record))
-      return { answer: 'already_ended', record }
+      return { type: 'already_ended', record }
     },
     async interrupt({ scope, reason, tree }) {
       const report = await interruptScope(kernel, actor, scope, {
@@ -68,10 +68,10 @@ async function sendOsSignal(
   )
   if (sent === 'ended') throw new RefusedError(alreadyEnded(record))
   if (sent === 'not_ours') throw new RefusedError(notOurs(record.pid))
-  return { answer: 'signalled', record }
+  return { type: 'signalled', record }
 }
 
 function signalAnswer(how: AskedStop['how'], record: ProcessRecord): OutputOf<'signal'> {
   const answer = how === 'unrecorded' ? how : how === 'appended' ? 'signalled' : 'unchanged'
-  return { answer, record }
+  return { type: answer, record }
 }

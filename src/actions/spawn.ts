@@ -26,7 +26,7 @@ export function spawnActions(parts: ActionParts): ActionsFor<'spawn' | 'spawnMan
   const { kernel, actor, commands } = parts
   const kills = new Kills(parts)
   const endReplaced = async (pid: Pid) => {
-    const { answer } = await kills.kill(pid, `replaced by ${actor}`, undefined)
+    const { type: answer } = await kills.kill(pid, `replaced by ${actor}`, undefined)
     if (answer === 'asked') throw new RefusedError(stillThere(pid))
   }
   const register = (inputs: readonly Input[]) =>

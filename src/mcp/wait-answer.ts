@@ -33,7 +33,7 @@ export function waitAnswer(waited: OutputOf<'wait'>, unread: Unread, asked: Wait
   const { above, body, notes } = partsOf(unread)
   const page = { head: `${happened}${describeProcess(process)}${above}`, body, notes }
   return {
-    structured: { answer, line, finished, ...structuredUnread(unread) },
+    structured: { type: answer, line, finished, ...structuredUnread(unread) },
     text: pageOf(page, asked.maxChars),
   }
 }

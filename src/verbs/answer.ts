@@ -11,6 +11,6 @@ export const answer = verb({
     key: z.string().min(1).max(500).describe('the one-shot key'),
     value: json.optional().describe('what the wait answers with'),
   }),
-  output: z.strictObject({ answer: z.enum(['accepted', 'already_resolved', 'unknown']) }),
+  output: z.strictObject({ type: z.enum(['accepted', 'already_resolved', 'unknown']) }),
   codes: [],
 })

@@ -24,7 +24,7 @@ export const append = verb({
       .describe('the events, in their order'),
   }),
   output: z.strictObject({
-    events: z.array(z.strictObject({ how: z.enum(['appended', 'replayed']), pid: z.string(), seq: count })),
+    events: z.array(z.strictObject({ type: z.enum(['appended', 'replayed']), pid: z.string(), seq: count })),
   }),
   codes: [
     'unknown_pid',

@@ -10,6 +10,6 @@ export const closeInput = verb({
   needs: 'operate',
   repeat: 'always',
   input: z.strictObject({ pid: processRef }),
-  output: z.strictObject({ answer: z.enum(['closed']) }),
+  output: z.strictObject({ type: z.enum(['closed']) }),
   codes: [...inputCodes],
 })

@@ -19,6 +19,6 @@ export const end = verb({
     result: json.optional().describe('the result of the process'),
     replayKey,
   }),
-  output: z.strictObject({ how: z.enum(['ended', 'replayed']), record }),
+  output: z.strictObject({ type: z.enum(['ended', 'replayed']), record }),
   codes: ['unknown_pid', 'already_ended', 'not_holding', 'replay_conflict', 'denied'],
 })

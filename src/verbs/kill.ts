@@ -17,6 +17,6 @@ export const kill = verb({
       .describe('how long it may take to end before it is forced; 0: it is never forced'),
     reason: reason.exactOptional(),
   }),
-  output: z.strictObject({ answer: z.enum(['ended', 'already_ended', 'asked', 'unrecorded']), record }),
+  output: z.strictObject({ type: z.enum(['ended', 'already_ended', 'asked', 'unrecorded']), record }),
   codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied', 'survived', 'not_ours'],
 })

@@ -9,7 +9,7 @@ export const resize = verb({
   needs: 'operate',
   repeat: 'always',
   input: z.strictObject({ pid: processRef, ...terminalSize }),
-  output: z.strictObject({ answer: z.enum(['resized']) }),
+  output: z.strictObject({ type: z.enum(['resized']) }),
   codes: [
     'unknown_pid',
     'ambiguous_pid',

@@ -58,7 +58,7 @@ export const routes: { readonly [Name in VerbName]: VerbCall } = {
     repeat: {
       keys: ['id'],
       generated: 'always',
-      answer: { member: 'answer', replayed: 'replayed', first: 'sent' },
+      answer: { member: 'type', replayed: 'replayed', first: 'sent' },
     },
   },
   sessions: { route: 'GET /sessions', repeat: 'always' },

@@ -12,7 +12,7 @@ export const send = verb({
   repeat: {
     keys: ['id'],
     generated: 'always',
-    answer: { member: 'answer', replayed: 'replayed', first: 'sent' },
+    answer: { member: 'type', replayed: 'replayed', first: 'sent' },
   },
   input: z.strictObject({
     pid: processRef,
@@ -20,7 +20,7 @@ export const send = verb({
     value: json.optional().describe('what the wait answers with'),
     id: z.string().min(1).max(200).exactOptional().describe('signals with the same id are one signal'),
   }),
-  output: z.strictObject({ answer: z.enum(['sent', 'replayed']), id: z.string() }),
+  output: z.strictObject({ type: z.enum(['sent', 'replayed']), id: z.string() }),
   codes: [
     'unknown_pid',
     'ambiguous_pid',

@@ -31,7 +31,7 @@ export const signal = verb({
     replayKey: replayKey.exactOptional(),
   }),
   output: z.strictObject({
-    answer: z.enum(['signalled', 'recorded', 'unchanged', 'already_ended', 'unrecorded']),
+    type: z.enum(['signalled', 'recorded', 'unchanged', 'already_ended', 'unrecorded']),
     record,
   }),
   codes: [

@@ -106,7 +106,7 @@ test('a cut call is repeated if its verb may be repeated, and only then', async 
     cut(),
     json({ type: 'registered' }),
     cut(),
-    json({ answer: 'written', bytes: 4 }),
+    json({ type: 'written', bytes: 4 }),
   )
   const reeve = await connect({ socket: daemon.socket })
   const request = { kind: 'command', spec: { run: 'true' } } as const
@@ -123,7 +123,7 @@ test('a cut spawn, restart or send is repeated under one key, and answers like t
     ...[cut(), json({ type: 'existing', record: { pid: 'p_1' } })],
     ...[cut(), json({ processes: [{ type: 'existing' }, { type: 'existing' }] })],
     ...[cut(), json({ record: { pid: 'p_2' } })],
-    ...[cut(), json({ answer: 'replayed', id: 'i' })],
+    ...[cut(), json({ type: 'replayed', id: 'i' })],
   )
   const reeve = await connect({ socket: daemon.socket })
   const request = { kind: 'command', spec: { run: 'true' } } as const
@@ -131,7 +131,7 @@ test('a cut spawn, restart or send is repeated under one key, and answers like t
   const many = await reeve.spawnMany({ processes: [request, { ...request, idempotencyKey: 'mine' }] })
   expect(many).toEqual({ processes: [{ type: 'registered' }, { type: 'existing' }] })
   expect(await reeve.restart({ pid: 'web' })).toEqual({ record: { pid: 'p_2' } })
-  expect(await reeve.send({ pid: 'web', name: 'go' })).toEqual({ answer: 'sent', id: 'i' })
+  expect(await reeve.send({ pid: 'web', name: 'go' })).toEqual({ type: 'sent', id: 'i' })
   const bodies = daemon.heard.slice(1).map(({ body }) => body)
   const pairs = [0, 2, 4, 6].map((at) => [bodies[at], bodies[at + 1]])
   for (const [first, repeated] of pairs) {

@@ -48,6 +48,6 @@ test('a session does nothing with the command of another, and may only look at o
   expect(await reeve.show({ pid })).toEqual(before)
   // Its own may do everything.
   const own = reeve.as('session:own')
-  expect(await own.submit({ pid, text: 'mine' })).toMatchObject({ answer: 'written' })
+  expect(await own.submit({ pid, text: 'mine' })).toMatchObject({ type: 'written' })
   expect((await own.kill({ pid })).record.outcome).toMatchObject({ source: 'session:own', reason: 'killed' })
 })

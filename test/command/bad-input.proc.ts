@@ -143,7 +143,7 @@ test('a command that has ended can be read for ever, and is written to no more',
   expect(await codes(reeve, pid)).toEqual({ ...all('already_ended'), ...read, ...followed })
   for (const signal of ['pause', 'resume', 'interrupt'] as const)
     expect(await codeOf(reeve.signal({ pid, signal })), signal).toBe('already_ended')
-  expect((await reeve.kill({ pid })).answer).toBe('already_ended')
+  expect((await reeve.kill({ pid })).type).toBe('already_ended')
 })
 
 test('what only commands have, other processes say they have not', async () => {

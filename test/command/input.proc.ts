@@ -21,15 +21,15 @@ test('a pipe takes text, bytes and lines, reports the bytes, and ends when it is
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const { pid } = await start(reeve, { argv: ['cat'], stdin: 'pipe' })
-  expect(await reeve.write({ pid, text: 'abc' })).toMatchObject({ answer: 'written', bytes: 3 })
-  expect(await reeve.write({ pid, text: 'é' })).toMatchObject({ answer: 'written', bytes: 2 })
-  expect(await reeve.submit({ pid, text: 'line' })).toMatchObject({ answer: 'written', bytes: 5 })
+  expect(await reeve.write({ pid, text: 'abc' })).toMatchObject({ type: 'written', bytes: 3 })
+  expect(await reeve.write({ pid, text: 'é' })).toMatchObject({ type: 'written', bytes: 2 })
+  expect(await reeve.submit({ pid, text: 'line' })).toMatchObject({ type: 'written', bytes: 5 })
   expect(await reeve.write({ pid, text: Uint8Array.of(0, 255, 10) })).toMatchObject({
-    answer: 'written',
+    type: 'written',
     bytes: 3,
   })
-  expect(await reeve.write({ pid, text: '' })).toMatchObject({ answer: 'written', bytes: 0 })
-  expect(await reeve.closeInput({ pid })).toEqual({ answer: 'closed' })
+  expect(await reeve.write({ pid, text: '' })).toMatchObject({ type: 'written', bytes: 0 })
+  expect(await reeve.closeInput({ pid })).toEqual({ type: 'closed' })
   expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'completed', exitCode: 0 })
   expect(await bytesOf(reeve, pid)).toEqual(
     Buffer.concat([Buffer.from('abcéline\n'), Buffer.from([0, 255, 10])]),
@@ -40,11 +40,11 @@ test('a sequence number that was written before types nothing again', async () =
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const { pid } = await start(reeve, { argv: ['cat'], stdin: 'pipe' })
-  expect(await reeve.write({ pid, text: 'a', seq: 1 })).toMatchObject({ answer: 'written', bytes: 1 })
-  expect(await reeve.write({ pid, text: 'a', seq: 1 })).toMatchObject({ answer: 'replayed', bytes: 1 })
-  expect(await reeve.submit({ pid, text: 'bc', seq: 2 })).toMatchObject({ answer: 'written', bytes: 3 })
-  expect(await reeve.submit({ pid, text: 'bc', seq: 2 })).toMatchObject({ answer: 'replayed', bytes: 3 })
-  expect(await reeve.write({ pid, text: 'd' })).toMatchObject({ answer: 'written', bytes: 1 })
+  expect(await reeve.write({ pid, text: 'a', seq: 1 })).toMatchObject({ type: 'written', bytes: 1 })
+  expect(await reeve.write({ pid, text: 'a', seq: 1 })).toMatchObject({ type: 'replayed', bytes: 1 })
+  expect(await reeve.submit({ pid, text: 'bc', seq: 2 })).toMatchObject({ type: 'written', bytes: 3 })
+  expect(await reeve.submit({ pid, text: 'bc', seq: 2 })).toMatchObject({ type: 'replayed', bytes: 3 })
+  expect(await reeve.write({ pid, text: 'd' })).toMatchObject({ type: 'written', bytes: 1 })
   await reeve.closeInput({ pid })
   await ended(reeve, pid)
   expect(await textOf(reeve, pid)).toBe('abc\nd')

@@ -19,7 +19,7 @@ test('input and signals are refused until the program has begun, and work afterw
   expect(await codeOf(reeve.signal({ pid: 'slow', signal: 'SIGCONT' }))).toBe('not_begun')
   writeFileSync(go, '')
   const { pid } = await starting
-  expect((await reeve.write({ pid, text: 'x' })).answer).toBe('written')
+  expect((await reeve.write({ pid, text: 'x' })).type).toBe('written')
 })
 
 test('a refusal of the keeper has a documented code', async () => {

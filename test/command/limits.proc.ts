@@ -109,7 +109,7 @@ test('a paused command stops, goes on when it is resumed, and shows its state', 
   expect(await codeOf(reeve.signal({ pid, signal: 'resume' }))).toBe('not_paused')
   expect((await reeve.signal({ pid, signal: 'pause' })).record.status).toBe('paused')
   await until('it stands still', () => stateOf(osPid) === 'T')
-  expect((await reeve.signal({ pid, signal: 'pause' })).answer).toBe('unchanged')
+  expect((await reeve.signal({ pid, signal: 'pause' })).type).toBe('unchanged')
   expect((await reeve.signal({ pid, signal: 'resume' })).record.status).toBe('running')
   await until('it goes on', () => stateOf(osPid) === 'S')
   const types = (await reeve.events({ pid })).events.map(({ type }) => type)

@@ -22,7 +22,7 @@ test('a command ends at once with its own code while a descendant holds its outp
   expect([outcome?.status, outcome?.exitCode, text]).toEqual(['failed', 3, 'x\n'])
   expect(outcome?.result).toMatchObject({ leftBehind: 1 })
   expect(temp.programs(pid)).toHaveLength(1)
-  const { answer, record } = await reeve.kill({ pid })
+  const { type: answer, record } = await reeve.kill({ pid })
   expect([answer, record.outcome]).toEqual(['already_ended', outcome])
   expect(temp.programs(pid)).toEqual([])
 })

@@ -68,7 +68,7 @@ test('a kill that races the natural exit, a thousand times: one end each, and th
     const argv = delay === 0 ? ['true'] : ['sleep', `0.00${delay}`]
     const { pid } = await start(reeve, { argv })
     for (let turn = random.between(0, 12); turn > 0; turn--) await new Promise(setImmediate)
-    const { answer, record } = await reeve.kill({ pid })
+    const { type: answer, record } = await reeve.kill({ pid })
     seen[answer] += 1
     return { pid, answer, record }
   })

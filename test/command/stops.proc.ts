@@ -21,7 +21,7 @@ test('descendants of an ended command are forced after the grace of the call, no
   await using temp = new TempReeve()
   const reeve = await temp.embed({ graceMs: 0 })
   const pid = await leaves(temp, reeve)
-  expect((await reeve.kill({ pid, graceMs: 50 })).answer).toBe('already_ended')
+  expect((await reeve.kill({ pid, graceMs: 50 })).type).toBe('already_ended')
   expect(temp.programs(pid)).toEqual([])
 })
 
@@ -29,10 +29,10 @@ test('what a command left behind is asked by the signal and with the grace of it
   await using temp = new TempReeve()
   const reeve = await temp.embed({ graceMs: 60_000 })
   const asked = await leaves(temp, reeve, { endSignal: 'SIGUSR1' }, "trap 'exit' USR1;")
-  expect((await reeve.kill({ pid: asked })).answer).toBe('already_ended')
+  expect((await reeve.kill({ pid: asked })).type).toBe('already_ended')
   expect(temp.programs(asked)).toEqual([])
   const forced = await leaves(temp, reeve, { graceMs: 50 })
-  expect((await reeve.kill({ pid: forced })).answer).toBe('already_ended')
+  expect((await reeve.kill({ pid: forced })).type).toBe('already_ended')
   expect(temp.programs(forced)).toEqual([])
 })
 
@@ -40,7 +40,7 @@ test('what a command left behind and is never forced has been asked, and the kil
   await using temp = new TempReeve()
   const reeve = await temp.embed({ graceMs: 0 })
   const pid = await leaves(temp, reeve)
-  const { answer, record } = await reeve.kill({ pid })
+  const { type: answer, record } = await reeve.kill({ pid })
   expect([answer, record.status]).toEqual(['asked', 'completed'])
   expect(temp.programs(pid)).not.toEqual([])
   expect(await reeve.killAll({ filter: { status: 'any' }, graceMs: 0 })).toMatchObject({
@@ -59,7 +59,7 @@ test('a kill whose grace is long answers ended when the whole tree is gone, and 
   await printed(reeve, pid, 'ready')
   const killing = reeve.kill({ pid })
   expect((await ended(reeve, pid)).status).toBe('cancelled')
-  expect((await killing).answer).toBe('ended')
+  expect((await killing).type).toBe('ended')
   expect(temp.programs(pid)).toEqual([])
 })
 
@@ -68,7 +68,7 @@ test('a kill that never forces answers asked while something of the tree lives, 
   const reeve = await temp.embed()
   const { pid } = await start(reeve, { run: `sh -c "echo ready; ${STUBBORN}" & wait`, graceMs: 0 })
   await printed(reeve, pid, 'ready')
-  expect((await reeve.kill({ pid })).answer).toBe('asked')
+  expect((await reeve.kill({ pid })).type).toBe('asked')
   expect(temp.programs(pid)).not.toEqual([])
   await reeve.kill({ pid, graceMs: 50 })
 })

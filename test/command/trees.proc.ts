@@ -61,7 +61,7 @@ describe.each(['auto', 'marker'] as const)('with tree: %s', (tree) => {
     expect(program?.tree).toBe(expected)
     const tried = await members(reeve, pid)
     expect([...tried.keys()].sort()).toEqual(NAMES)
-    const { answer, record } = await reeve.kill({ pid, graceMs: 300 })
+    const { type: answer, record } = await reeve.kill({ pid, graceMs: 300 })
     expect(answer).toBe('ended')
     expect(record.outcome).toMatchObject({
       status: 'cancelled',
@@ -83,7 +83,7 @@ describe.each(['auto', 'marker'] as const)('with tree: %s', (tree) => {
     )
     expect(outcome?.exitCode).toBe(4)
     await until('both are there', () => temp.programs(pid).length >= 2)
-    expect((await reeve.kill({ pid })).answer).toBe('already_ended')
+    expect((await reeve.kill({ pid })).type).toBe('already_ended')
     expect(temp.programs(pid)).toEqual([])
   })
 
@@ -93,7 +93,7 @@ describe.each(['auto', 'marker'] as const)('with tree: %s', (tree) => {
     const { pid, outcome } = await runs(reeve, 'setsid sleep 1000 >/dev/null 2>&1 </dev/null & exit 4')
     expect(outcome?.exitCode).toBe(4)
     await until('it is there', () => temp.programs(pid).length === 1)
-    expect((await reeve.kill({ pid })).answer).toBe('already_ended')
+    expect((await reeve.kill({ pid })).type).toBe('already_ended')
     expect(temp.programs(pid)).toEqual([])
   })
 
@@ -104,13 +104,13 @@ describe.each(['auto', 'marker'] as const)('with tree: %s', (tree) => {
     const tried = await members(reeve, pid)
     const stopped = () => [...tried.values()].filter(standsStill).length
     const paused = await reeve.signal({ pid, signal: 'pause' })
-    expect([paused.answer, paused.record.status]).toEqual(['signalled', 'paused'])
+    expect([paused.type, paused.record.status]).toEqual(['signalled', 'paused'])
     await until('all of it stands still', () => stopped() === tried.size)
     expect((await reeve.signal({ pid, signal: 'resume' })).record.status).toBe('running')
     await until('all of it goes on', () => stopped() === 0)
     await reeve.signal({ pid, signal: 'pause' })
     await until('all of it stands still again', () => stopped() === tried.size)
-    expect((await reeve.kill({ pid, graceMs: 300 })).answer).toBe('ended')
+    expect((await reeve.kill({ pid, graceMs: 300 })).type).toBe('ended')
     expect([...tried].filter(([, osPid]) => startTimeOf(osPid) !== '')).toEqual([])
   })
 })
@@ -124,7 +124,7 @@ testIf(hasCgroups, NEEDS_CGROUP)(
     await printed(reeve, pid, 'clean')
     const osPid = Number(/clean (\d+)/.exec(await textOf(reeve, pid))?.[1])
     expect(startTimeOf(osPid)).not.toBe('')
-    expect((await reeve.kill({ pid })).answer).toBe('ended')
+    expect((await reeve.kill({ pid })).type).toBe('ended')
     expect(startTimeOf(osPid)).toBe('')
   },
 )
@@ -135,7 +135,7 @@ test('a program that ends within its grace ends as it likes, and that is on reco
   const tidy = "trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.02; done"
   const { pid } = await start(reeve, tidy)
   await printed(reeve, pid, 'ready')
-  const { answer, record } = await reeve.kill({ pid, graceMs: 20_000, reason: 'enough' })
+  const { type: answer, record } = await reeve.kill({ pid, graceMs: 20_000, reason: 'enough' })
   expect(answer).toBe('ended')
   expect(record.outcome).toMatchObject({
     status: 'cancelled',
@@ -163,12 +163,12 @@ test('a grace of 0 never forces: it was asked, and goes on', async () => {
   const reeve = await temp.embed()
   const { pid } = await start(reeve, "trap 'echo no' TERM; echo ready; while :; do sleep 0.02; done")
   await printed(reeve, pid, 'ready')
-  const { answer, record } = await reeve.kill({ pid, graceMs: 0 })
+  const { type: answer, record } = await reeve.kill({ pid, graceMs: 0 })
   expect([answer, record.status, record.outcome]).toEqual(['asked', 'stopping', null])
   await printed(reeve, pid, 'no')
   expect(temp.programs(pid)).not.toEqual([])
   const forced = await reeve.kill({ pid, graceMs: 100 })
-  expect([forced.answer, forced.record.outcome?.signal]).toEqual(['ended', 'SIGKILL'])
+  expect([forced.type, forced.record.outcome?.signal]).toEqual(['ended', 'SIGKILL'])
 })
 
 test('the signal that asks a command to end is the one its spec names', async () => {
@@ -229,7 +229,7 @@ test('an OS signal reaches the program, or its whole group, as it is', async () 
     "trap 'echo outer' USR1; sh -c \"trap 'echo inner' USR1; echo ready; while :; do sleep 0.02; done\" & while :; do wait; done",
   )
   await printed(reeve, pid, 'ready')
-  expect((await reeve.signal({ pid, signal: 'SIGUSR1' })).answer).toBe('signalled')
+  expect((await reeve.signal({ pid, signal: 'SIGUSR1' })).type).toBe('signalled')
   await printed(reeve, pid, 'outer')
   expect(await textOf(reeve, pid)).not.toContain('inner')
   await reeve.signal({ pid, signal: 'SIGUSR1', to: 'group' })

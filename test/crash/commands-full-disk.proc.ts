@@ -67,7 +67,7 @@ for (const [name, minFreeBytes, leave] of [
     expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'completed', exitCode: 0 })
     expect((await textOf(reeve, pid)) === WHOLE).toBe(true)
     await until('no trouble is left', async () => (await reeve.status()).troubles.length === 0)
-    expect((await reeve.kill({ pid: other.pid })).answer).toBe('ended')
+    expect((await reeve.kill({ pid: other.pid })).type).toBe('ended')
   })
 }
 
@@ -79,7 +79,7 @@ testIf(canMount, NEEDS_MOUNT)(
     const makeRoom = fill(temp, MiB + 600_000)
     const { pid } = await start(reeve, COUNTING)
     await heldBack(temp, reeve, pid)
-    const { answer, record } = await reeve.kill({ pid })
+    const { type: answer, record } = await reeve.kill({ pid })
     expect([answer, record.outcome?.status, record.outcome?.reason]).toEqual(['ended', 'cancelled', 'killed'])
     expect(WHOLE.startsWith(await textOf(reeve, pid))).toBe(true)
     makeRoom()

@@ -89,7 +89,7 @@ test('a command that was taken over is read, watched, paused and ended like any 
   expect((await reeve.poll({ pid, cursor: 'o0' })).text).toMatch(/^1\n2\n3\n/)
   expect((await reeve.signal({ pid, signal: 'pause' })).record.status).toBe('paused')
   expect((await reeve.signal({ pid, signal: 'resume' })).record.status).toBe('running')
-  const { answer, record } = await reeve.kill({ pid, graceMs: 20_000 })
+  const { type: answer, record } = await reeve.kill({ pid, graceMs: 20_000 })
   expect(answer).toBe('ended')
   expect(record.outcome).toMatchObject(unseen)
   expect(await textOf(reeve, pid)).toContain('bye\n')

@@ -146,7 +146,7 @@ testIf(canMount, NEEDS_MOUNT)(
     for (const program of programs)
       await until('the program is gone', () => program !== null && !isAlive(program))
     expect((await here.show(first)).outcome).toBeNull()
-    expect(await here.reeve.json('kill', first)).toMatchObject([{ answer: 'unrecorded' }])
+    expect(await here.reeve.json('kill', first)).toMatchObject([{ type: 'unrecorded' }])
 
     here.disk.makeRoom()
     await expect

@@ -158,7 +158,7 @@ test('a follower with invalid input throws at its first step', async () => {
 test('a member name of Object.prototype is a name like any other', async () => {
   const { reeve, pid, end } = await begin()
   for (const name of ['constructor', '__proto__', 'toString']) {
-    expect((await reeve.send({ pid, name, value: name })).answer).toBe('sent')
+    expect((await reeve.send({ pid, name, value: name })).type).toBe('sent')
     await expect(reeve.show({ pid: name })).rejects.toMatchObject({ code: 'unknown_pid' })
   }
   expect((await reeve.show({ pid })).revision).toBe(4)

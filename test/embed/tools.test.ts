@@ -155,9 +155,9 @@ test('a wait is answered once from outside, by its key', async () => {
   await asked.promise
   await reeve.waitFor({ pid, types: ['wait_entered'] })
   const [key = ''] = keys
-  expect(await reeve.answer({ key: `${key.slice(0, -1)}x`, value: 'forged' })).toEqual({ answer: 'unknown' })
-  expect(await reeve.answer({ key, value: 'yes' })).toEqual({ answer: 'accepted' })
-  expect(await reeve.answer({ key, value: 'no' })).toEqual({ answer: 'already_resolved' })
+  expect(await reeve.answer({ key: `${key.slice(0, -1)}x`, value: 'forged' })).toEqual({ type: 'unknown' })
+  expect(await reeve.answer({ key, value: 'yes' })).toEqual({ type: 'accepted' })
+  expect(await reeve.answer({ key, value: 'no' })).toEqual({ type: 'already_resolved' })
   expect(await outcome(reeve, pid)).toMatchObject({ result: 'yes' })
   await reeve.close()
 })
@@ -177,10 +177,10 @@ test('a cancelled tool may clean up and end by itself', async () => {
   const pid = await run(reeve, 'work')
   await begun.promise
   const answer = await reeve.signal({ pid, signal: 'cancel', reason: 'not needed' })
-  expect(answer.answer).toBe('signalled')
+  expect(answer.type).toBe('signalled')
   expect(await outcome(reeve, pid)).toMatchObject({ status: 'completed', result: 'cleaned up' })
-  expect(await reeve.signal({ pid, signal: 'cancel' })).toMatchObject({ answer: 'already_ended' })
-  expect(await reeve.signal({ pid, signal: 'kill' })).toMatchObject({ answer: 'already_ended' })
+  expect(await reeve.signal({ pid, signal: 'cancel' })).toMatchObject({ type: 'already_ended' })
+  expect(await reeve.signal({ pid, signal: 'kill' })).toMatchObject({ type: 'already_ended' })
   await reeve.close()
 })
 

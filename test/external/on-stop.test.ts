@@ -10,21 +10,21 @@ test('a stop of an external process is passed on to the program, and signalled s
   const stops: ExternalStop[] = []
   const reeve = await embedTemp({ onStop: (stop) => stops.push(stop) > 0 })
   const { pid } = (await reeve.spawn(OUTSIDE)).record
-  const { answer, record } = await reeve.signal({ pid, signal: 'cancel', reason: 'not needed' })
+  const { type: answer, record } = await reeve.signal({ pid, signal: 'cancel', reason: 'not needed' })
   expect([answer, typeof record.stopRequest?.deliveredAt]).toEqual(['signalled', 'number'])
   expect(stops).toMatchObject([{ record: { pid }, how: 'cancel', reason: 'not needed', source: 'host' }])
-  expect((await reeve.signal({ pid, signal: 'cancel' })).answer).toBe('unchanged')
+  expect((await reeve.signal({ pid, signal: 'cancel' })).type).toBe('unchanged')
   expect(await reeve.interrupt({ scope: { pid } })).toMatchObject({ signalled: [pid] })
   expect(stops).toHaveLength(1)
   // A stronger stop is another one.
-  expect((await reeve.signal({ pid, signal: 'kill' })).answer).toBe('signalled')
+  expect((await reeve.signal({ pid, signal: 'kill' })).type).toBe('signalled')
   expect(stops.map(({ how }) => how)).toEqual(['cancel', 'kill'])
 })
 
 test('a stop that the program could not pass on is recorded, and not signalled', async () => {
   const reeve = await embedTemp({ onStop: () => false })
   const { pid } = (await reeve.spawn(OUTSIDE)).record
-  const { answer, record } = await reeve.signal({ pid, signal: 'cancel' })
+  const { type: answer, record } = await reeve.signal({ pid, signal: 'cancel' })
   expect([answer, record.status, record.stopRequest?.deliveredAt]).toEqual([
     'recorded',
     'stopping',
@@ -36,9 +36,9 @@ test('a stop that the program could not pass on is recorded, and not signalled',
 test('without a callback, stops are recorded, and not signalled', async () => {
   const reeve = await embedTemp()
   const { pid } = (await reeve.spawn(OUTSIDE)).record
-  expect((await reeve.signal({ pid, signal: 'interrupt' })).answer).toBe('recorded')
+  expect((await reeve.signal({ pid, signal: 'interrupt' })).type).toBe('recorded')
   expect(await reeve.interrupt({ scope: { pid } })).toMatchObject({ signalled: [], recorded: [pid] })
-  expect((await reeve.kill({ pid })).answer).toBe('asked')
+  expect((await reeve.kill({ pid })).type).toBe('asked')
 })
 
 test('a callback that throws is reported, and delivers nothing', async () => {
@@ -48,7 +48,7 @@ test('a callback that throws is reported, and delivers nothing', async () => {
     onTrouble: (error, doing) => void troubles.push(`${doing}: ${String(error)}`),
   })
   const { pid } = (await reeve.spawn(OUTSIDE)).record
-  await expect(reeve.signal({ pid, signal: 'cancel' })).resolves.toMatchObject({ answer: 'recorded' })
+  await expect(reeve.signal({ pid, signal: 'cancel' })).resolves.toMatchObject({ type: 'recorded' })
   await expect.poll(() => troubles, { timeout: 45_000 }).toContain(`stopping ${pid}: Error: no connection`)
   expect((await reeve.show({ pid })).stopRequest?.deliveredAt).toBeUndefined()
 })
@@ -62,8 +62,8 @@ test('a callback that never returns delays neither an answer nor a close', async
     },
   })
   const { pid } = (await reeve.spawn(OUTSIDE)).record
-  expect((await reeve.signal({ pid, signal: 'cancel' })).answer).toBe('recorded')
-  expect((await reeve.signal({ pid, signal: 'kill' })).answer).toBe('recorded')
+  expect((await reeve.signal({ pid, signal: 'cancel' })).type).toBe('recorded')
+  expect((await reeve.signal({ pid, signal: 'kill' })).type).toBe('recorded')
   expect(hows).toEqual(['cancel', 'kill'])
   await reeve.close()
 })
@@ -80,7 +80,7 @@ test('a stop that a crash kept from the program is passed on after the restart',
   expect(stops).toMatchObject([{ record: { pid }, how: 'cancel' }])
   await second.close()
   const third = await embedTemp({ store, onStop: (stop) => stops.push(stop) > 0 })
-  expect((await third.signal({ pid, signal: 'cancel' })).answer).toBe('unchanged')
+  expect((await third.signal({ pid, signal: 'cancel' })).type).toBe('unchanged')
   expect(stops).toHaveLength(1)
 })
 

@@ -24,7 +24,7 @@ async function tryToReach(reeve: Reeve, pid: string): Promise<string[]> {
   for (const signal of ['pause', 'interrupt', 'cancel', 'kill'] as const)
     answers.push(
       await reeve.signal({ pid, signal }).then(
-        ({ answer }) => answer,
+        ({ type: answer }) => answer,
         ({ code }) => code as string,
       ),
     )
@@ -75,7 +75,7 @@ testIf(hasMachineId(), 'needs a machine id')(
     const pid = await crashed.track({ ...identity, boot: OTHER_BOOT })
     const keeper = await crashed.announceKeeperOn(OTHER_BOOT)
     const reeve = await embedTemp({ store })
-    expect((await reeve.signal({ pid, signal: 'cancel' })).answer).toBe('recorded')
+    expect((await reeve.signal({ pid, signal: 'cancel' })).type).toBe('recorded')
     expect(await reeve.show({ pid })).toMatchObject({ status: 'stopping', outcome: null })
     await crashed.removeHolder(keeper)
     expect((await endedRecord(reeve, pid)).outcome).toMatchObject({ evidence: 'process_gone' })

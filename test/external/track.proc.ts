@@ -34,7 +34,7 @@ test.each([
   const program = await OsProgram.start(signal)
   const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
-  const { answer, record } = await reeve.signal({ pid, signal: how, reason: 'enough' })
+  const { type: answer, record } = await reeve.signal({ pid, signal: how, reason: 'enough' })
   expect([answer, record.stopRequest?.deliveredAt !== undefined || record.outcome !== null]).toEqual([
     'signalled',
     true,
@@ -55,7 +55,7 @@ test('a tracked process that ends by itself is abandoned: how it ended is not kn
   expect(outcome).toMatchObject({
     ...{ status: 'abandoned', evidence: 'process_gone', exitCode: null, signal: null, source: null },
   })
-  expect(await reeve.signal({ pid, signal: 'cancel' })).toMatchObject({ answer: 'already_ended' })
+  expect(await reeve.signal({ pid, signal: 'cancel' })).toMatchObject({ type: 'already_ended' })
 })
 
 test('a tracked process that has become a zombie has ended', async () => {
@@ -73,7 +73,7 @@ test('a tracked process that has become a zombie has ended', async () => {
   const osPid = Number(printed.toString())
   const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid })).record
-  expect((await reeve.signal({ pid, signal: 'cancel' })).answer).toBe('signalled')
+  expect((await reeve.signal({ pid, signal: 'cancel' })).type).toBe('signalled')
   expect((await endedRecord(reeve, pid)).outcome).toMatchObject({ status: 'cancelled' })
   expect(await codeOf(reeve.track({ osPid }))).toBe('not_trackable')
 })
@@ -82,7 +82,7 @@ test('a kill asks first, and forces when the grace is over', async () => {
   const program = await OsProgram.start()
   const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
-  const { answer, record } = await reeve.kill({ pid, graceMs: 300 })
+  const { type: answer, record } = await reeve.kill({ pid, graceMs: 300 })
   expect([answer, record.outcome?.status]).toEqual(['ended', 'cancelled'])
   await program.exited
   expect(program.child.signalCode).toBe('SIGKILL')
@@ -96,7 +96,7 @@ test('a kill without a grace never forces', async () => {
   const program = await OsProgram.start()
   const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
-  expect((await reeve.kill({ pid, graceMs: 0 })).answer).toBe('asked')
+  expect((await reeve.kill({ pid, graceMs: 0 })).type).toBe('asked')
   await program.got('SIGTERM')
   expect(program.isRunning).toBe(true)
 })
@@ -106,7 +106,7 @@ test('a kill of a process whose end was not noticed yet finds it ended', async (
   const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   await program.end()
-  const { answer, record } = await reeve.kill({ pid })
+  const { type: answer, record } = await reeve.kill({ pid })
   expect(['ended', 'already_ended']).toContain(answer)
   expect(record.outcome).toMatchObject({ status: 'abandoned', evidence: 'process_gone' })
 })
@@ -116,11 +116,11 @@ test('pause stops a tracked process, and resume lets it continue', async () => {
   const reeve = await embedTemp()
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   expect(await reeve.signal({ pid, signal: 'pause' })).toMatchObject({
-    ...{ answer: 'signalled', record: { status: 'paused' } },
+    ...{ type: 'signalled', record: { status: 'paused' } },
   })
   await expect.poll(() => program.state, { timeout: 45_000 }).toBe('T')
   expect(await reeve.signal({ pid, signal: 'resume' })).toMatchObject({
-    ...{ answer: 'signalled', record: { status: 'running' } },
+    ...{ type: 'signalled', record: { status: 'running' } },
   })
   await program.got('SIGCONT')
   expect(await codeOf(reeve.signal({ pid, signal: 'resume' }))).toBe('not_paused')
@@ -132,7 +132,7 @@ test('a stop reaches a paused process', async () => {
   const { pid } = (await reeve.track({ osPid: program.osPid })).record
   await reeve.signal({ pid, signal: 'pause' })
   await expect.poll(() => program.state, { timeout: 45_000 }).toBe('T')
-  expect((await reeve.signal({ pid, signal: 'cancel' })).answer).toBe('signalled')
+  expect((await reeve.signal({ pid, signal: 'cancel' })).type).toBe('signalled')
   expect((await endedRecord(reeve, pid)).outcome?.status).toBe('cancelled')
 })
 
@@ -164,7 +164,7 @@ test('an interrupt says which external processes it reached', async () => {
     },
   })
   await endedRecord(reeve, pid)
-  expect((await reeve.signal({ pid: plain.pid, signal: 'kill' })).answer).toBe('recorded')
+  expect((await reeve.signal({ pid: plain.pid, signal: 'kill' })).type).toBe('recorded')
 })
 
 test('a tracked process that lives as long as its session is asked to end with it', async () => {
@@ -194,11 +194,9 @@ test('of two kernels on one machine, one delivers a stop', async () => {
   const two = await embedTemp({ store })
   const { pid } = (await one.track({ osPid: program.osPid })).record
   // One of them waits for the other, and not for ever.
-  expect(['signalled', 'recorded']).toContain((await two.signal({ pid, signal: 'cancel' })).answer)
+  expect(['signalled', 'recorded']).toContain((await two.signal({ pid, signal: 'cancel' })).type)
   await deliveredTo(one, pid)
-  expect(['signalled', 'recorded']).toContain(
-    (await one.signal({ pid, signal: 'kill', reason: 'now' })).answer,
-  )
+  expect(['signalled', 'recorded']).toContain((await one.signal({ pid, signal: 'kill', reason: 'now' })).type)
   await program.exited
   expect((await endedRecord(one, pid)).outcome).toMatchObject({ status: 'cancelled', reason: 'now' })
   const { events } = await one.events({ pid })
@@ -234,7 +232,7 @@ test('after a crash the next kernel delivers a recorded stop once', async () => 
   await deliveredTo(second, pid)
   await second.close()
   const third = await embedTemp({ store })
-  expect((await third.signal({ pid, signal: 'cancel' })).answer).toBe('unchanged')
+  expect((await third.signal({ pid, signal: 'cancel' })).type).toBe('unchanged')
   // A signal of its own kind comes after all that were sent before it.
   program.child.kill('SIGUSR1')
   await program.got('SIGTERM', 'SIGUSR1')

@@ -95,7 +95,7 @@ testIf(process.getuid?.() === 0, 'needs root, to start a program as another user
     expect(await codeOf(reeve.signal({ pid, signal: 'pause' }))).toBe('not_ours')
     expect(await reeve.show({ pid })).toMatchObject({ status: 'running', revision: 2 })
     for (const signal of ['interrupt', 'cancel', 'kill'] as const)
-      expect((await reeve.signal({ pid, signal })).answer).toBe('recorded')
+      expect((await reeve.signal({ pid, signal })).type).toBe('recorded')
     expect(await codeOf(reeve.kill({ pid, graceMs: 1 }))).toBe('not_ours')
     expect((await reeve.interrupt({ scope: { pid } })).failed).toMatchObject([{ pid, code: 'not_ours' }])
     expect(changing.exitCode ?? changing.signalCode).toBeNull()

@@ -63,7 +63,7 @@ for (const era of ERAS) {
     const over = clientOf({ era })
     await over.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'inherit' }))
     expect((await call(over, 'process_list')).structured).toMatchObject({ processes: [{ pid }] })
-    expect((await call(over, 'process_kill', { pid })).structured).toMatchObject({ answer: 'ended' })
+    expect((await call(over, 'process_kill', { pid })).structured).toMatchObject({ type: 'ended' })
   })
 
   test(`in the ${era} era a cancelled call ends its wait over a real socket, too`, async () => {

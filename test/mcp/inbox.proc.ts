@@ -19,7 +19,7 @@ test('the inbox repeats watched lines and readiness until the agent acknowledges
   })
   const { pid } = started.structured.process
   const waited = await call(client, 'process_wait', { pid, ready: true })
-  expect(waited.structured).toMatchObject({ answer: 'ready' })
+  expect(waited.structured).toMatchObject({ type: 'ready' })
   await expect
     .poll(async () => (await call<Inbox>(client, 'inbox')).structured.notices.map(({ kind }) => kind).sort())
     .toEqual(['ready', 'watch_match'])

@@ -76,7 +76,7 @@ test("the Inspector's CLI lists the tools in both eras, and calls every one of t
     finished: false,
   })
   expect(await use('process_wait', { pid: 'shell', until: { text: '> ' } })).toMatchObject({
-    answer: 'matched',
+    type: 'matched',
   })
   const wrote = await use('process_write', {
     pid: 'shell',

@@ -49,7 +49,7 @@ for (const era of ERAS) {
     await killDaemon(temp)
     await until('there is a daemon again', async () => !(await call(client, 'process_poll', { pid })).isError)
     await call(client, 'process_write', { pid, text: 'late', enter: true })
-    expect((await waiting).structured).toMatchObject({ answer: 'matched', line: '3 late' })
+    expect((await waiting).structured).toMatchObject({ type: 'matched', line: '3 late' })
 
     await client.close()
     const again = await reeveMcp(temp, { era, cwd: folder })
@@ -58,7 +58,7 @@ for (const era of ERAS) {
     const elsewhere = await reeveMcp(temp, { era, cwd: tempFolder() })
     expect((await call(elsewhere, 'process_list')).structured).toMatchObject({ processes: [] })
     expect(await call(elsewhere, 'process_kill', { pid })).toMatchObject({ isError: true })
-    expect((await call(again, 'process_kill', { pid })).structured).toMatchObject({ answer: 'ended' })
+    expect((await call(again, 'process_kill', { pid })).structured).toMatchObject({ type: 'ended' })
     // process_kill has answered with its end.
     expect((await call(again, 'inbox')).structured).toMatchObject({ notices: [] })
   })

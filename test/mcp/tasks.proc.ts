@@ -38,7 +38,7 @@ test('a slow command becomes a task with the pid as its id and the tool’s resu
   const { structured, text } = await resultOf(run)
   expect(structured).toMatchObject({
     finished: true,
-    answer: 'ended',
+    type: 'ended',
     output: 'one\ngot it\n',
     process: { pid: taskId, exitCode: 3 },
   })
@@ -182,10 +182,10 @@ test('a wait for the end is a task with the pid as its id, or a longer id if tha
   const second = await client.task('process_wait', { pid: 'slow' })
   expect(second.taskId.startsWith(`${taskId}.`)).toBe(true)
   const limited = await client.task('process_wait', { pid: 'slow', timeoutMs: 1_500 })
-  expect((await resultOf(limited.run)).structured).toMatchObject({ answer: 'timed_out', finished: false })
+  expect((await resultOf(limited.run)).structured).toMatchObject({ type: 'timed_out', finished: false })
   const short = await client.session.callTool('process_wait', { pid: 'slow', timeoutMs: 100 })
   expect(short.kind).toBe('immediate')
-  expect((await resultOf(short)).structured).toMatchObject({ answer: 'timed_out', finished: false })
+  expect((await resultOf(short)).structured).toMatchObject({ type: 'timed_out', finished: false })
   // A closing client cancels its tasks, too, but the close does not wait for that.
   await asked(server, 'tasks/cancel', { taskId })
   await client.close()
@@ -201,7 +201,7 @@ test('a wait for the end is a task with the pid as its id, or a longer id if tha
   ]
   await daemon.reeve.kill({ pid: taskId })
   for (const run of runs)
-    expect((await resultOf(run)).structured).toMatchObject({ answer: 'ended', finished: true })
+    expect((await resultOf(run)).structured).toMatchObject({ type: 'ended', finished: true })
 })
 
 test('a wait for a line is a task that survives kill -9 of the daemon', async () => {
@@ -222,7 +222,7 @@ test('a wait for a line is a task that survives kill -9 of the daemon', async ()
   expect(await asked(server, 'tasks/get', { taskId })).toMatchObject({ result: { status: 'working' } })
   await asked(server, 'tools/call', { name: 'process_write', arguments: { pid, text: 'it\n' } })
   const { structured } = await resultOf(resumed)
-  expect(structured).toMatchObject({ answer: 'matched', line: 'got it', process: { pid } })
+  expect(structured).toMatchObject({ type: 'matched', line: 'got it', process: { pid } })
 
   const late = await other.task('process_start', { run: 'sleep 300' })
   const never = await other.task('process_wait', {
@@ -230,7 +230,7 @@ test('a wait for a line is a task that survives kill -9 of the daemon', async ()
     until: { text: 'never' },
     timeoutMs: 1_500,
   })
-  expect((await resultOf(never.run)).structured).toMatchObject({ answer: 'timed_out', finished: false })
+  expect((await resultOf(never.run)).structured).toMatchObject({ type: 'timed_out', finished: false })
   await asked(server, 'tools/call', { name: 'process_kill', arguments: { pid: late.taskId } })
 })
 

@@ -54,11 +54,11 @@ for (const [way, connect] of Object.entries(WAYS)) {
         expect((await call(client, 'process_write', asked)).structured).toMatchObject({ matched: true })
 
         const waited = await call(client, 'process_wait', { pid, until: { pattern: '^got t.o$' } })
-        expect(waited.structured).toMatchObject({ answer: 'matched', line: 'got two', output: '' })
+        expect(waited.structured).toMatchObject({ type: 'matched', line: 'got two', output: '' })
         const polled = await call<{ readTo: number }>(client, 'process_poll', { pid })
         const from = polled.structured.readTo
         const later = { pid, until: { text: 'got', from }, timeoutMs: 100 }
-        expect((await call(client, 'process_wait', later)).structured).toMatchObject({ answer: 'timed_out' })
+        expect((await call(client, 'process_wait', later)).structured).toMatchObject({ type: 'timed_out' })
         expect(polled.structured).toMatchObject({ output: '', process: { status: 'running' } })
 
         const found = await call(client, 'process_search', { pid, text: 'got', context: 1 })
@@ -79,7 +79,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         const again = await call<Begun>(client, 'process_restart', { pid, waitMs: 0 })
         expect(again.structured.process.pid).not.toBe(pid)
         const killed = await call(client, 'process_kill', { pid: again.structured.process.pid })
-        expect(killed.structured).toMatchObject({ answer: 'ended', process: { status: 'cancelled' } })
+        expect(killed.structured).toMatchObject({ type: 'ended', process: { status: 'cancelled' } })
 
         const inbox = await call<{ notices: { pid: string }[]; next: number }>(client, 'inbox')
         expect(inbox).toMatchObject({ structured: { notices: [] }, text: 'Nothing new.' })
@@ -108,7 +108,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         const { structured } = await call<{ signalled: string[] }>(client, 'interrupt', { all: true })
         expect(structured.signalled).toHaveLength(2)
         const waited = await call(client, 'process_wait', { pid: 'a' })
-        expect(waited.structured).toMatchObject({ answer: 'ended', process: { reason: 'interrupted' } })
+        expect(waited.structured).toMatchObject({ type: 'ended', process: { reason: 'interrupted' } })
       })
 
       test('an error is a result that says what happened and what to do', async () => {

@@ -17,7 +17,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
         { pid: 'slow', timeoutMs: 1_200 },
         { onprogress: (progress) => void told.push(progress) },
       )
-      expect(waited).toMatchObject({ isError: false, structured: { answer: 'timed_out' } })
+      expect(waited).toMatchObject({ isError: false, structured: { type: 'timed_out' } })
       expect(waited.text).toMatch(/^Not yet: waited 1\.2 s\./)
       expect(told[0]).toMatchObject({ total: 1_200, message: 'waiting for the end of slow' })
     })

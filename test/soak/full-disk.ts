@@ -271,7 +271,7 @@ echo "${key} $i ${'.'.repeat(40)}"; [ $((i%${every})) -eq 0 ] && sleep 0.1; done
   }
 
   async #kill(pid: string): Promise<void> {
-    const { answer, record } = await this.#patiently((reeve) => reeve.kill({ pid, graceMs: 500 }))
+    const { type: answer, record } = await this.#patiently((reeve) => reeve.kill({ pid, graceMs: 500 }))
     this.#counts.killed += 1
     if (answer !== 'unrecorded') return
     this.#counts.unrecordedKills += 1

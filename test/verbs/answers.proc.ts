@@ -178,7 +178,7 @@ test('answers about tools, workflows and budgets fit their schemas', async () =>
   await reeve.charge({ pid, amounts: { cost: 0.25 }, replayKey: 'once' })
   await reeve.charge({ pid, amounts: { cost: 0.25 }, done: true })
   await reeve.budget({ pid })
-  expect(await reeve.answer({ key: keys[0] ?? '', value: { paid: true } })).toEqual({ answer: 'accepted' })
+  expect(await reeve.answer({ key: keys[0] ?? '', value: { paid: true } })).toEqual({ type: 'accepted' })
   await reeve.wait({ pid })
   await reeve.events({ pid })
   await reeve.list({ filter: { status: 'any' }, budgets: true, newestFirst: true, limit: 2 })

@@ -34,11 +34,11 @@ onEachStore('an answer by key is given once, before the wait or during it', asyn
   })
   const pid = await start(reeve)
   const key = (await keys[0]?.promise) ?? ''
-  expect(await reeve.answer({ key, value: 'yes' })).toMatchObject({ answer: 'accepted' })
-  expect(await reeve.answer({ key, value: 'no' })).toMatchObject({ answer: 'already_resolved' })
+  expect(await reeve.answer({ key, value: 'yes' })).toMatchObject({ type: 'accepted' })
+  expect(await reeve.answer({ key, value: 'no' })).toMatchObject({ type: 'already_resolved' })
   go.resolve()
   const next = (await keys[1]?.promise) ?? ''
-  expect(await reeve.answer({ key: next, value: 'sure' })).toMatchObject({ answer: 'accepted' })
+  expect(await reeve.answer({ key: next, value: 'sure' })).toMatchObject({ type: 'accepted' })
   expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: ['yes', 'sure'] })
 })
 

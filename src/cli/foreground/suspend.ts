@@ -32,7 +32,7 @@ export async function suspendsAtCtrlZ(osPid: number | undefined): Promise<boolea
  */
 export async function suspend(reeve: ReeveVerbs, pid: string, terminal: Terminal): Promise<void> {
   const paused = await reeve.signal({ pid, signal: 'pause' }).catch(() => null)
-  if (paused?.answer !== 'signalled') return
+  if (paused?.type !== 'signalled') return
   terminal.setRaw(false)
   await terminal.show(Buffer.from('\r\n'))
   process.kill(0, 'SIGTSTP')

@@ -9,7 +9,7 @@ import { UsageError } from '../usage-error.ts'
 
 type Killed = OutputOf<'kill'>
 
-function outcomeText({ answer, record }: Killed): string {
+function outcomeText({ type: answer, record }: Killed): string {
   if (answer === 'asked') return 'asked to end'
   if (answer === 'unrecorded') return 'ended; recorded when the store can be written again (reeve status)'
   const status = statusText(record)

@@ -34,7 +34,7 @@ export const signal = subcommand({
       ...(options.reason === undefined ? {} : { reason: options.reason }),
     })
     if (print.isJson) print.json(answer)
-    else if (answer.answer === 'recorded')
+    else if (answer.type === 'recorded')
       print.aside('The stop is recorded. Reeve cannot reach the process, so nothing was signalled.')
     return 0
   },

@@ -26,7 +26,7 @@ export const processKill = tool({
   }),
   effect: 'end',
   async run(asked, { perform, signal }) {
-    const { answer, record } = await perform(async (acting) => {
+    const { type: answer, record } = await perform(async (acting) => {
       const killed = await acting.kill(asked)
       if (killed.record.outcome !== null) await markEndAsSeen(acting, killed.record.pid, signal)
       return killed
@@ -40,7 +40,7 @@ export const processKill = tool({
       unrecorded: 'Ended, but not recorded yet, because the store cannot be written. ',
     }
     return {
-      structured: { answer, process: structuredView(process) },
+      structured: { type: answer, process: structuredView(process) },
       text: pageOf({ head: `${said[answer]}${describeProcess(process)}`, body: '' }, PAGE_CHARS),
     }
   },

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { count } from './scalars.ts'
 
 export const writeAnswer = z.strictObject({
-  answer: z.enum(['written', 'replayed']),
+  type: z.enum(['written', 'replayed']),
   bytes: count,
   /** The end of the output log just before the write: a response to this input comes after it. */
   end: count,
