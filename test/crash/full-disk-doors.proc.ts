@@ -31,7 +31,7 @@ testIf(canMount, NEEDS_MOUNT)(
     await textOf(client, 'process_start', { run: 'exec sleep 1000', name: 'sleeps', waitMs: 0 })
     const [prints, sleeps] = (await daemon.reeve.list()).processes.map(({ record }) => record)
     if (prints === undefined || sleeps === undefined) throw new Error('Nothing was started')
-    expect((await ask(daemon, 'GET /readyz')).json).toEqual({ status: 'queued', store: 'ok', keeper: 'ok' })
+    expect((await ask(daemon, 'GET /readyz')).json).toEqual({ status: 'ready', store: 'ok', keeper: 'ok' })
 
     disk.fill()
     writeFileSync(go, '')

@@ -157,7 +157,7 @@ test('metrics count processes by status, spawns, ends, output and requests', asy
   )
   await collector.nextRound()
   expect(collector.metric('reeve.processes')).toEqual({
-    ready: 0,
+    queued: 0,
     running: 1,
     waiting: 0,
     paused: 1,
