@@ -139,7 +139,7 @@ test('--since and --until take times; what was printed before or later is left o
   // The other stream has a time of its own.
   const { times } = await line.json<{ times: { offset: number; at: number }[] }>(
     'call',
-    'streams',
+    'outputStreams',
     '{"pid":"job","times":true}',
   )
   expect(times.map(({ offset }) => offset)).toEqual([0, 6])

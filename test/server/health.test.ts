@@ -22,7 +22,7 @@ function healthOf(readiness: () => Promise<Readiness>) {
 test('a daemon is ready while its store answers, and its keeper is available', async () => {
   let readiness = READY
   const get = healthOf(async () => readiness)
-  expect(await get('/readyz')).toEqual([200, { status: 'queued', store: 'ok', keeper: 'ok' }])
+  expect(await get('/readyz')).toEqual([200, { status: 'ready', store: 'ok', keeper: 'ok' }])
   readiness = { ...READY, isKeeperAvailable: false }
   expect(await get('/readyz')).toEqual([503, { status: 'not_ready', store: 'ok', keeper: 'unavailable' }])
 })
@@ -41,7 +41,7 @@ test('a store that hangs is not ready, is asked once, and is ready again when it
   expect(await get('/healthz')).toEqual([200, { status: 'ok' }])
   answer.resolve(READY)
   await answer.promise
-  await expect.poll(() => get('/readyz')).toEqual([200, { status: 'queued', store: 'ok', keeper: 'ok' }])
+  await expect.poll(() => get('/readyz')).toEqual([200, { status: 'ready', store: 'ok', keeper: 'ok' }])
 })
 
 test('a probe counts no ended processes, however many there are', async () => {
@@ -57,7 +57,7 @@ test('a probe counts no ended processes, however many there are', async () => {
     asked.length = 0
     expect(await healthOf(() => reeve.readiness())('/readyz')).toEqual([
       200,
-      { status: 'queued', store: 'ok', keeper: 'ok' },
+      { status: 'ready', store: 'ok', keeper: 'ok' },
     ])
     expect(asked).toEqual(['activity'])
   } finally {
