@@ -1,3 +1,4 @@
+import type { RegistrationRequest } from '../../core/process/registration-request.ts'
 import type { readNotices } from '../../kernel/read-notices.ts'
 import { openSession } from '../../kernel/sessions.ts'
 import { takeNotices } from '../../kernel/take-notices.ts'
@@ -5,7 +6,7 @@ import { type Asking, accepted, type Bench, OUTSIDE, pidOf, times } from './benc
 
 /** The inbox that these tests are about. */
 export const SCOPE: `session:${string}` = 'session:s1'
-export const IN_SESSION = { ...OUTSIDE, owner: { session: 's1' } }
+export const IN_SESSION: RegistrationRequest = { ...OUTSIDE, owner: { session: 's1' } }
 
 /** Ends so many processes of the session, each of which makes a notice. Returns their pids. */
 export async function tell(bench: Bench, count: number): Promise<string[]> {
