@@ -78,7 +78,7 @@ export function processActions(
       (await performOn(pid, (found) => ({ ...asked(parts, found), type: 'request_abandon', reason }))).row
         .record,
     changeOwner: async ({ pid, owner }) =>
-      (await performOn(pid, (found) => ({ ...asked(parts, found), type: 'changeOwner', owner }))).row.record,
+      (await performOn(pid, (found) => ({ ...asked(parts, found), type: 'change_owner', owner }))).row.record,
     changeCwd: async ({ pid, cwd }) =>
       (await performOn(pid, (found) => ({ ...asked(parts, found), type: 'change_cwd', cwd }))).row.record,
     setExternalRef: async ({ pid, ref }) =>

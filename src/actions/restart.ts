@@ -1,6 +1,6 @@
 import { RefusedError } from '../core/errors.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
-import { otherRestart } from '../core/process/restart.ts'
+import { otherRestart } from '../core/process/restart-policy.ts'
 import { restartRequest } from '../core/process/restart-request.ts'
 import { refuseTracking } from '../core/process/tracked.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'

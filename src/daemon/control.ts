@@ -64,7 +64,7 @@ export const daemonControl: DaemonControl = {
     }))
   },
   async configuration(home, flags) {
-    const { configuration } = await import('./config.ts')
+    const { configuration } = await import('./load-settings.ts')
     const { values, sources } = configuration(flags, process.env, homePaths(home))
     return Object.entries(values).map(([key, value]) => ({
       key,
@@ -110,7 +110,7 @@ export const daemonControl: DaemonControl = {
   async backUp(home, into, options) {
     const [{ backUp }, { configuration }] = await Promise.all([
       import('./backup/back-up.ts'),
-      import('./config.ts'),
+      import('./load-settings.ts'),
     ])
     const paths = homePaths(home)
     const { store } = configuration({}, process.env, paths).values

@@ -23,7 +23,7 @@ const STANDARD_VARIABLES: Readonly<Record<string, string>> = {
   otelHeaders: 'OTEL_EXPORTER_OTLP_HEADERS',
 }
 
-export const configurationSchema = z.strictObject({
+export const settingsSchema = z.strictObject({
   $schema: z.string().exactOptional().describe('where this schema is'),
   listen: z
     .union([
@@ -174,7 +174,7 @@ export const configurationSchema = z.strictObject({
     .describe('how often telemetry is sent, in milliseconds'),
 })
 
-export type Settings = Omit<z.output<typeof configurationSchema>, '$schema'>
+export type Settings = Omit<z.output<typeof settingsSchema>, '$schema'>
 export type SettingName = keyof Settings
 
 export interface Setting {
@@ -194,11 +194,11 @@ export interface Setting {
 /** Settings that may contain a password. */
 const SECRET: ReadonlySet<SettingName> = new Set(['store', 'redactValues', 'otelHeaders'])
 
-const names = Object.keys(configurationSchema.shape).filter((name) => name !== '$schema') as SettingName[]
+const names = Object.keys(settingsSchema.shape).filter((name) => name !== '$schema') as SettingName[]
 
 /** All settings, in the order of the documentation. */
 export const settings: readonly Setting[] = names.map((name) => {
-  const shape = configurationSchema.shape[name]
+  const shape = settingsSchema.shape[name]
   const fallback: unknown = shape.parse(undefined)
   return {
     name,
@@ -214,6 +214,6 @@ export const settings: readonly Setting[] = names.map((name) => {
 
 /** The JSON Schema of reeve.json, for editors and other tools. */
 export function configurationJsonSchema(): Record<string, unknown> {
-  const { $schema, ...schema } = z.toJSONSchema(configurationSchema, { io: 'input' })
+  const { $schema, ...schema } = z.toJSONSchema(settingsSchema, { io: 'input' })
   return { $schema, title: 'reeve.json', description: 'The configuration of a Reeve daemon.', ...schema }
 }

@@ -5,7 +5,7 @@ import { ownVersion } from '../package/own-files.ts'
 import type { Log } from '../server/served.ts'
 import type { Server } from '../server/server.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
-import type { Configuration } from './config.ts'
+import type { Configuration } from './load-settings.ts'
 
 /** Starts the telemetry of this daemon; null without an endpoint, and then none of its code is loaded. */
 export async function telemetryFor(

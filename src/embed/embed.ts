@@ -21,6 +21,7 @@ import { ExternalProcesses } from '../external/external-processes.ts'
 import { homeAt } from '../keeper/protocol/home.ts'
 import { PROTOCOL } from '../keeper/protocol/messages.ts'
 import { releaseReserve } from '../keeper/protocol/reserve.ts'
+import { KERNEL_DEFAULTS } from '../kernel/defaults.ts'
 import { Kernel, type KernelOptions } from '../kernel/kernel.ts'
 import type { Redaction, RedactOptions } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
@@ -98,9 +99,6 @@ export interface Embedded extends Reeve, ServesWorkflows {
   endWithDaemon(): Promise<readonly Pid[]>
 }
 
-const TIMES = { renewMs: 10_000, ttlMs: 30_000, sweepMs: 10_000 }
-const BACKOFF = { baseMs: 1_000, maxMs: 60_000 }
-const CONCURRENCY = 1_000
 const TIDY_MS = 60_000
 const PRUNE_MS = 600_000
 const BOOT_MS = 2_000
@@ -195,9 +193,9 @@ async function start(
     holder,
     successor,
     executors: [workflows, ...tools, ...(commands?.executors ?? [])],
-    concurrency: options.concurrency ?? CONCURRENCY,
-    times: { ...TIMES, ...options.times },
-    backoff: BACKOFF,
+    concurrency: options.concurrency ?? KERNEL_DEFAULTS.concurrency,
+    times: { ...KERNEL_DEFAULTS.times, ...options.times },
+    backoff: KERNEL_DEFAULTS.backoff,
   })
   const externals = new ExternalProcesses(kernel, { onStop: options.onStop, onTrouble })
   const retention = new Retention({ kernel, commands, limits: options.retention ?? {}, onTrouble })

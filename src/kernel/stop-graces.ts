@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import { stopOverdueAt } from '../core/process/stop-grace.ts'
+import { stopOverdueAt } from '../core/process/give-up-stop.ts'
 import type { Attempt } from './attempt.ts'
 
 /** Delay before the next try, after one that came too early by the store's clock or for a newer request. */

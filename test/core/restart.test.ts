@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { restartDelay } from '../../src/core/process/restart.ts'
+import { restartDelay } from '../../src/core/process/restart-policy.ts'
 
 test('a process that ended by itself is started again by its policy, and a stopped one never', () => {
   const ends = ['completed', 'failed', 'abandoned', 'cancelled'] as const

@@ -1,7 +1,7 @@
 import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { configuration } from '../../src/daemon/config.ts'
+import { configuration } from '../../src/daemon/load-settings.ts'
 import { logAt } from '../../src/daemon/log.ts'
 import { secretsOf } from '../../src/daemon/up.ts'
 import { homePaths } from '../../src/home/paths.ts'

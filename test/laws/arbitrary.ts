@@ -189,7 +189,7 @@ const asks = [
   }),
   fc.record({ type: fc.constant('answer'), wait, value: json }),
   fc.record({ type: fc.constant('request_abandon'), reason: fc.constantFrom('a', 'b') }),
-  fc.record({ type: fc.constant('changeOwner'), owner: fc.constantFrom({}, { source: 'x' }) }),
+  fc.record({ type: fc.constant('change_owner'), owner: fc.constantFrom({}, { source: 'x' }) }),
   fc.record({ type: fc.constant('change_cwd'), cwd: fc.constantFrom('/', '/tmp') }),
   fc.record({ type: fc.constant('set_external_ref'), ref: json }),
   fc.record({ type: fc.constant('reveal'), verb: fc.constantFrom('poll', 'log') }),

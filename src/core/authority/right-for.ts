@@ -9,7 +9,7 @@ export function rightFor(intent: Intent): Right {
     case 'resume':
     case 'signal':
       return 'signal'
-    case 'changeOwner':
+    case 'change_owner':
     case 'change_cwd':
     case 'set_external_ref':
     case 'request_abandon':

@@ -31,10 +31,10 @@ import {
   whileLive,
 } from './decision.ts'
 import type { StoredEvent } from './event.ts'
+import { decideGiveUpStop } from './give-up-stop.ts'
 import { type Intent, nearLimitKey } from './intent.ts'
 import { hasEnded, type Outcome, type ProcessRecord, wakesAt } from './record.ts'
 import type { ProcessRow } from './row.ts'
-import { decideGiveUpStop } from './stop-grace.ts'
 
 /** What may happen to a process. Pure and total: the clock arrives inside the intent, and a no is a value. */
 export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
@@ -83,7 +83,7 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
       return decideAwaitEnd(facts.row, intent)
     case 'request_abandon':
       return decideRequestAbandon(facts.row, intent)
-    case 'changeOwner':
+    case 'change_owner':
       return whileLive(facts.row, () => append({ type: 'reowned', payload: { owner: intent.owner } }))
     case 'change_cwd':
       return whileLive(facts.row, () => append({ type: 'cwd_changed', payload: { cwd: intent.cwd } }))

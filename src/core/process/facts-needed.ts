@@ -20,7 +20,7 @@ export function factsNeeded(row: ProcessRow, intent: Intent): FactsNeeded {
     replayKey: replayKeyNeeded(row, intent),
     overflowOf: intent.type === 'match' ? listenerOf(row.record) : null,
     approvalsOf: approvalsNeeded(row, intent),
-    newOwner: intent.type === 'changeOwner' ? intent.owner : null,
+    newOwner: intent.type === 'change_owner' ? intent.owner : null,
   }
 }
 

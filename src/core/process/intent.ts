@@ -115,7 +115,7 @@ export type Intent =
   /** `by` is being parked until this process ends. */
   | (Asked & { readonly type: 'await_end'; readonly by: Pid })
   | (Asked & { readonly type: 'request_abandon'; readonly reason: string })
-  | (Asked & { readonly type: 'changeOwner'; readonly owner: Owner })
+  | (Asked & { readonly type: 'change_owner'; readonly owner: Owner })
   | (Asked & { readonly type: 'change_cwd'; readonly cwd: string })
   | (Asked & { readonly type: 'set_external_ref'; readonly ref: Json })
   | (Asked & { readonly type: 'clear_wake_target'; readonly session: string })

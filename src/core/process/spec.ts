@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../json/json.ts'
 import type { Kind, ProcessRecord } from './record.ts'
-import type { RestartPolicy } from './restart.ts'
+import type { RestartPolicy } from './restart-policy.ts'
 import type { TrackedProcess } from './tracked.ts'
 
 /** What each kind of process is to run. Type aliases, because an interface would not count as JSON. */

@@ -65,7 +65,7 @@ export function ends(behaves: Behaves): void {
       { type: 'leave_wait', pid, wait, how: 'timed_out', value: null, fence },
       { type: 'request_abandon', pid, reason: 'late' },
       { type: 'confirm_stop', pid, delivered: { how: 'kill', by: 'signal' } },
-      { type: 'changeOwner', pid, owner: {} },
+      { type: 'change_owner', pid, owner: {} },
       { type: 'change_cwd', pid, cwd: '/' },
       { type: 'set_external_ref', pid, ref: 1 },
       { type: 'put_back', pid, observed, evidence: 'holder_dead', retryAt: 0 },

@@ -88,7 +88,7 @@ export function visibility(behaves: Behaves): void {
     assert.ok((await listed('s1')).includes(own))
     assert.ok((await listed('s1')).includes(granted))
     await revoke(bench.edges, 'host', 's1', [granted])
-    await bench.performed('appended', { type: 'changeOwner', pid: own, owner: { session: 's3' } })
+    await bench.performed('appended', { type: 'change_owner', pid: own, owner: { session: 's3' } })
     assert.ok(!(await listed('s1')).includes(granted))
     assert.ok(!(await listed('s1')).includes(own))
     assert.ok((await listed('s3')).includes(own))

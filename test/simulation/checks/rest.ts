@@ -1,5 +1,5 @@
+import { stopOverdueAt } from '../../../src/core/process/give-up-stop.ts'
 import { type ProcessRecord, waitsOf, wakesAt } from '../../../src/core/process/record.ts'
-import { stopOverdueAt } from '../../../src/core/process/stop-grace.ts'
 import { ELSEWHERE } from '../intents/allowances.ts'
 import type { Entry } from '../ledger.ts'
 import type { World } from '../world.ts'

@@ -87,7 +87,7 @@ export const writes: readonly Request[] = [
     weight: 1,
     ask(world, peer, track) {
       const pid = world.somePid()
-      const intent = { ...askedOf(peer, pid), type: 'changeOwner', owner: someOwner(world) } as const
+      const intent = { ...askedOf(peer, pid), type: 'change_owner', owner: someOwner(world) } as const
       track(`${pid} ${JSON.stringify(intent.owner)}`, peer.kernel.perform(intent))
     },
   },

@@ -7,12 +7,12 @@ import { hasEnded, type ProcessRecord } from './record.ts'
 import type { ProcessRow } from './row.ts'
 
 /** How long a tool or a durable function may take to stop, if the request does not say. */
-const STOP_GRACE_MS = 30_000
+const HANDLER_STOP_GRACE_MS = 30_000
 
 /** When a stop that its executor does not answer is given up. Null: never, because the request says 0. */
 export function stopOverdueAt({
   at,
-  graceMs = STOP_GRACE_MS,
+  graceMs = HANDLER_STOP_GRACE_MS,
 }: Pick<NonNullable<ProcessRecord['stopRequest']>, 'at' | 'graceMs'>): number | null {
   return graceMs === 0 ? null : at + graceMs
 }

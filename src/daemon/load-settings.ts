@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isLoopback } from '../client/address.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { HomePaths } from '../home/paths.ts'
-import { configurationSchema, type Setting, type SettingName, type Settings, settings } from './settings.ts'
+import { type Setting, type SettingName, type Settings, settings, settingsSchema } from './settings.ts'
 
 type Source = 'flag' | 'environment' | 'file' | 'default'
 
@@ -72,7 +72,7 @@ function meantBy(name: SettingName, given: string | boolean): unknown {
 }
 
 function checked({ name, description }: Setting, given: unknown, where: string): unknown {
-  const parsed = configurationSchema.shape[name].safeParse(given)
+  const parsed = settingsSchema.shape[name].safeParse(given)
   if (parsed.success) return parsed.data
   const said = [...new Set(parsed.error.issues.map(({ message }) => message))].join(', ')
   const value = JSON.stringify(given)
@@ -84,7 +84,7 @@ function checked({ name, description }: Setting, given: unknown, where: string):
 }
 
 function rightValue(name: SettingName): string {
-  const { anyOf, ...schema } = configurationSchema.shape[name].toJSONSchema({ io: 'input' })
+  const { anyOf, ...schema } = settingsSchema.shape[name].toJSONSchema({ io: 'input' })
   const {
     type,
     minimum,
