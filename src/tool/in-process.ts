@@ -6,8 +6,8 @@ import { refuseUnknownOption } from '../core/known-options.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord, WaitOn } from '../core/process/record.ts'
+import { checkSignalName } from '../core/process/signal-name.ts'
 import { isWaitTime, noWaitTime } from '../core/process/wait-time.ts'
-import { refusal } from '../core/refusal.ts'
 import { decode } from '../core/value/decode.ts'
 import { encode } from '../core/value/encode.ts'
 import { encodeInput, type WithValueInput } from '../core/value/encode-input.ts'
@@ -17,7 +17,6 @@ import type { Executor, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { OwnIntent } from '../kernel/perform-as.ts'
 import type { InputOf } from '../verbs/reeve.ts'
-import { signalName } from '../verbs/shapes/scalars.ts'
 
 /** A function of the embedding program that runs as a `tool` process. Its return value is the result: JSON, or a `Value` that is encoded. */
 export type ToolHandler = (context: ToolContext) => Promise<Value> | Value
@@ -228,18 +227,4 @@ type DistributiveOmit<Union, Keys extends PropertyKey> = Union extends unknown ?
 function checkOptions(call: string, given: unknown, known: readonly string[]): void {
   const unknown = refuseUnknownOption(call, given, known)
   if (unknown !== undefined) throw new RefusedError(unknown)
-}
-
-/** A wait on a name that cannot be sent would never end. */
-function checkSignalName(name: string): void {
-  const parsed = signalName.safeParse(name)
-  if (parsed.success) return
-  const said = parsed.error.issues.map(({ message }) => message).join('; ')
-  throw new RefusedError(
-    refusal(
-      'invalid_input',
-      `${JSON.stringify(name)} is not a valid signal name: it ${said}.`,
-      'Give it another name.',
-    ),
-  )
 }

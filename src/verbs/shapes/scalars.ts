@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { MAX_TIMER_MS } from '../../base/max-timer-ms.ts'
+import { SIGNAL_NAME, SIGNAL_NAME_RULE } from '../../core/process/signal-name.ts'
 
 /** Excludes control characters and half surrogate pairs, which databases change or refuse. */
 const PRINTABLE = /^[^\p{Cc}\p{Cs}]+$/u
@@ -36,10 +37,7 @@ export const name = z
 export const sessionId = id('a session id').describe('the id of a session')
 export const turnId = id('a turn id').describe('the id of a turn')
 export const selector = id('a selector').describe('a selector of the owner')
-export const signalName = z
-  .string()
-  .regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be letters, digits, dashes and underscores')
-  .describe('the name of the signal')
+export const signalName = z.string().regex(SIGNAL_NAME, SIGNAL_NAME_RULE).describe('the name of the signal')
 export const eventTypeName = z
   .string()
   .regex(/^[a-z][a-z0-9_.-]{0,99}$/, 'must be lower-case letters, digits, dots, dashes and underscores')
