@@ -8,9 +8,9 @@ import type { Value } from '../core/value/value.ts'
 import type { InputOf } from './reeve.ts'
 
 /**
- * A durable function of the embedding program, run as a `workflow` process. It may be begun several times, after a crash or
- * a long wait, and reaches the same point each time: calls of the context that are done are not repeated. So the code between
- * two calls of the context must not depend on time, chance or the outside world; those belong in steps.
+ * A durable function of the embedding program, run as a `workflow` process. It may start several times, after a crash or a long
+ * wait, and reaches the same point each time: finished calls of the context are not repeated. So the code between two calls of
+ * the context must not depend on time, randomness or the outside world; those belong in steps.
  */
 export type WorkflowFunction = {
   // A method, so that a function may declare a narrower type for its input.
@@ -23,11 +23,11 @@ export interface WorkflowContext {
   readonly input: Value
   /** The variables of its environment, with the values of secrets; empty without an environment. */
   readonly env: Variables
-  /** Aborted when the process is asked to stop, or another holder has taken it over. */
+  /** Aborted by a stop request, or when another holder has taken the process over. */
   readonly abortSignal: AbortSignal
   /**
    * Runs a function once, and keeps its result: JSON, `Date`, `Map`, `Set`, `Uint8Array`, `BigInt`, errors. A step that a crash
-   * interrupted is run again.
+   * interrupted runs again.
    */
   step<Result>(
     name: string,
@@ -61,7 +61,7 @@ export interface WorkflowContext {
   uuid(): string
 }
 
-/** What a step gets. */
+/** The argument of a step's function. */
 export interface StepInfo {
   /** 1 for the first try. */
   readonly attempt: number
@@ -75,7 +75,7 @@ export interface StepOptions {
 }
 
 export interface RetryPolicy {
-  /** How often it is tried again. */
+  /** The number of retries after the first try. */
   readonly times: number
   /** The delay before the first retry. Each further delay is multiplied by `factor`, up to `maxBackoffMs`. */
   readonly backoffMs?: number
@@ -97,7 +97,7 @@ export interface WorkflowOptions {
 /** A registration without the fields that the parent sets. The input of a tool or a durable function may be any `Value`. */
 export type ChildOfWorkflow = WithValueInput<ChildToRegister>
 
-/** The same, with its input encoded. */
+/** A `ChildOfWorkflow` with its input encoded. */
 export type ChildToRegister = DistributiveOmit<InputOf<'spawn'>, 'pid' | 'parent' | 'idempotencyKey'>
 
 /** A child as its parent's events name it. */

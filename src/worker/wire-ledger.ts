@@ -8,8 +8,9 @@ import type { Ledger } from '../workflow/ledger.ts'
 
 type Act = InputOf<'doWork'>['act']
 
-/** Events per request when a journal is read, and how long one wait for a child may take. */
-const PAGE = 1_000
+/** Events per request when a journal is read. */
+const PAGE_EVENTS = 1_000
+/** How long one request may wait for a child; then the next one follows. */
 const WAIT_MS = 60_000
 
 /** The ledger of one process that a worker executes for a daemon. */
@@ -25,12 +26,12 @@ export function wireLedger(
     const { holder, fence } = attempt.fence()
     return reeve.doWork({ worker: holder, pid, fence, act })
   }
-  const said = async (asked: Act): Promise<string> => {
-    const answer = await act(asked)
-    if (answer.type !== 'said') throw new Error(`${asked.type} was answered with ${answer.type}`)
+  const actForText = async (request: Act): Promise<string> => {
+    const answer = await act(request)
+    if (answer.type !== 'said') throw new Error(`${request.type} was answered with ${answer.type}`)
     return answer.text
   }
-  const outcomeOf: Ledger['outcomeOf'] = async (child, over) => {
+  const waitForOutcome: Ledger['waitForOutcome'] = async (child, over) => {
     for (;;) {
       const waited = await reeve.wait({ pid: child, timeoutMs: WAIT_MS }, { signal: over })
       if (waited.type === 'ended' && waited.record.outcome !== null) return waited.record.outcome
@@ -43,11 +44,11 @@ export function wireLedger(
     signal,
     onRequest: (listener) => attempt.onRequest(listener),
     async events(after) {
-      const answer = await act({ type: 'events', after, limit: PAGE })
+      const answer = await act({ type: 'events', after, limit: PAGE_EVENTS })
       if (answer.type !== 'events') throw new Error(`events was answered with ${answer.type}`)
       return { events: answer.events, isLast: answer.events.length === 0 }
     },
-    // Events with a mask in them are read again, unmasked.
+    // Events that may be masked are read again, unmasked.
     onEvents: (listener) =>
       onEvents((events) => listener(events === null || events.some(mayBeMasked) ? null : events)),
     async write(intent) {
@@ -61,25 +62,25 @@ export function wireLedger(
       const { pid: child, kind, label } = answer
       return { pid: child, kind, label }
     },
-    async endedAs(child) {
+    async findOutcome(child) {
       const { outcome } = await reeve.as(`process:${pid}`).show({ pid: child })
-      return outcome === null || !mayBeMasked(outcome) ? outcome : outcomeOf(child, signal)
+      return outcome === null || !mayBeMasked(outcome) ? outcome : waitForOutcome(child, signal)
     },
-    outcomeOf,
-    park: async (waits) => (await act({ type: 'park', waits: waits as InputsOfPark })).type === 'parked',
+    waitForOutcome,
+    park: async (waits) => (await act({ type: 'park', waits: waits as ParkedWaits })).type === 'parked',
     sure,
-    keyFor: (wait) => said({ type: 'key', wait: wait as InputsOfPark[number] }),
+    keyFor: (wait) => actForText({ type: 'key', wait: wait as ParkedWaits[number] }),
     charge: async (charging) => void (await reeve.as(`process:${pid}`).charge({ pid, ...charging })),
     async variables() {
       const answer = await act({ type: 'environment' })
       if (answer.type !== 'environment') throw new Error(`environment was answered with ${answer.type}`)
       return variablesOf(answer.environment)
     },
-    seed: () => said({ type: 'seed' }),
+    seed: () => actForText({ type: 'seed' }),
   }
 }
 
-/** Secrets of the home stay with the daemon: a worker uses variables of its own program. */
+/** The secrets in the daemon's home stay there: a worker takes secrets from the variables of its own program. */
 function variablesOf(environment: Environment): Variables {
   const lookUp = (name: string) => secretValue(name, { secrets: {}, env: process.env })
   const resolved = resolveVariables(environment, lookUp)
@@ -89,8 +90,8 @@ function variablesOf(environment: Environment): Variables {
 }
 
 /** Masks consist of stars: a value without stars is unmasked. */
-function mayBeMasked(shown: unknown): boolean {
-  return JSON.stringify(shown).includes('*')
+function mayBeMasked(value: unknown): boolean {
+  return JSON.stringify(value).includes('*')
 }
 
-type InputsOfPark = Extract<Act, { type: 'park' }>['waits']
+type ParkedWaits = Extract<Act, { type: 'park' }>['waits']

@@ -13,10 +13,10 @@ import type {
   WorkflowOptions,
 } from '../verbs/durable-function.ts'
 import type { Calls } from './calls.ts'
-import { BACKOFF, type Journal, stepEntry } from './journal.ts'
+import { BACKOFF_PREFIX, type Journal, stepEntry } from './journal.ts'
 import type { Ledger, Written } from './ledger.ts'
 import { backoffAfter } from './retry.ts'
-import { failedWith, isTooLarge, resultToStore } from './step-result.ts'
+import { failedAsTooLarge, isTooLarge, resultToStore } from './step-result.ts'
 import { isStop } from './stop.ts'
 import type { Waits } from './waits.ts'
 import { isFinal, type Writing } from './writing.ts'
@@ -27,32 +27,31 @@ export interface ActsOptions extends WorkflowOptions {
   readonly calls: Calls
   readonly waits: Waits
   readonly writing: Writing
-  /** The code cannot go on. */
-  readonly broken: (error: unknown) => void
+  /** Ends the attempt: the code cannot continue. */
+  readonly fail: (error: unknown) => void
 }
 
 export const PARK_AFTER_MS = 5_000
 
-/** The step that the code runs in, if it does: there it must not call its context, but to charge. */
+/** The step that the calling code runs in, if any. Inside a step the context allows no call except `charge`. */
 export const insideStep: AsyncLocalStorage<{
   readonly name: string
-  /** The same when this try is begun again. */
+  /** Stays the same when a crash interrupts this try and it runs again. */
   readonly key: string
   charges: number
 }> = new AsyncLocalStorage()
 
-/** What a call of the context does when the log does not say how it came out. Each ends with a word in the log. */
+/** Performs the context calls that have no result in the log yet. Each of them ends with an event in the log. */
 export class Acts {
   readonly #options: ActsOptions
-  /** How many are being run. */
-  #steps = 0
+  #runningSteps = 0
   readonly #whenIdle: (() => void)[] = []
 
   constructor(options: ActsOptions) {
     this.#options = options
   }
 
-  /** Tried as often as the policy says; tries before a restart count. */
+  /** Runs a step as often as its retry policy allows. Tries before a restart count. */
   async step(
     place: number,
     name: string,
@@ -61,30 +60,30 @@ export class Acts {
   ): Promise<void> {
     const { ledger, journal, writing } = this.#options
     const { clock } = ledger
-    const { tries: before = 0, retryAt: first = 0 } = journal.begun(place) ?? {}
-    let retryAt = first
-    for (let tries = before + 1; ; tries += 1) {
+    const { tries: earlierTries = 0, retryAt: loggedRetryAt = 0 } = journal.openCall(place) ?? {}
+    let retryAt = loggedRetryAt
+    for (let tries = earlierTries + 1; ; tries += 1) {
       if (retryAt > clock.now() || journal.isBackingOff(place)) await this.#backOff(place, tries - 1, retryAt)
       await writing.resumed
-      const doubt = writing.certain
-      if (doubt !== undefined) {
-        await doubt
+      const confirmed = writing.leaseConfirmed
+      if (confirmed !== undefined) {
+        await confirmed
         await writing.resumed
       }
       if (writing.isOver) return
-      this.#steps += 1
+      this.#runningSteps += 1
       try {
-        const again = await this.#tryAndWrite(place, name, tries, run, retry)
-        if (again === undefined) return
-        retryAt = again
+        const nextTryAt = await this.#tryAndWrite(place, name, tries, run, retry)
+        if (nextTryAt === undefined) return
+        retryAt = nextTryAt
       } finally {
-        this.#steps -= 1
-        if (this.#steps === 0) for (const resolve of this.#whenIdle.splice(0)) resolve()
+        this.#runningSteps -= 1
+        if (this.#runningSteps === 0) for (const resolve of this.#whenIdle.splice(0)) resolve()
       }
     }
   }
 
-  /** Answers with when it is to be tried again, if it is. */
+  /** Returns the time of the next try; undefined if there is none. */
   async #tryAndWrite(
     place: number,
     name: string,
@@ -96,8 +95,9 @@ export class Acts {
     const { clock } = ledger
     const step = { place, kind: 'step', name, began: clock.now(), tries } as const
     const tried = await this.#try(step, run)
-    // Outside of what is retried: the step has done its work, and a result that cannot be stored changes nothing about that.
-    if (tried.type === 'done') return this.#unlessLeft({ ...step, ...resultToStore(name, tried.value) })
+    // Not retried: the step has done its work, even if its result cannot be stored.
+    if (tried.type === 'done')
+      return this.#endUnlessHandedOver({ ...step, ...resultToStore(name, tried.value) })
     if (writing.isOver) return undefined
     const backoff = backoffAfter(tries, tried.error, retry)
     const error = messageOf(tried.error)
@@ -108,10 +108,10 @@ export class Acts {
     return retryAt
   }
 
-  /** A long one is a wait in the log, without a place of its own: so it may be waited for out of memory. */
+  /** A long backoff is a wait in the log, without a step index of its own, so that the process can be parked meanwhile. */
   async #backOff(place: number, tries: number, until: number): Promise<void> {
     const { ledger, journal, waits, writing } = this.#options
-    const wait = { on: 'timer', name: `${BACKOFF}${place}`, ordinal: tries } as const
+    const wait = { on: 'timer', name: `${BACKOFF_PREFIX}${place}`, ordinal: tries } as const
     const isLong = until - ledger.clock.now() > (this.#options.parkAfterMs ?? PARK_AFTER_MS)
     if (!isLong && !journal.isBackingOff(place)) return writing.until(until)
     await writing.resumed
@@ -119,7 +119,7 @@ export class Acts {
     try {
       await writing.write({ type: 'enter_wait', wait, until })
     } catch (error) {
-      // It waits for too much already: then in memory.
+      // The process has as many waits as it may have: back off in memory.
       if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
       return writing.until(until)
     }
@@ -130,54 +130,54 @@ export class Acts {
     await writing.write({ type: 'leave_wait', wait, how: 'due', value: null })
   }
 
-  /** When no step is being run. */
+  /** Resolves when no step is running. */
   get idle(): Promise<void> {
-    if (this.#steps === 0) return Promise.resolve()
+    if (this.#runningSteps === 0) return Promise.resolve()
     return new Promise((resolve) => void this.#whenIdle.push(resolve))
   }
 
-  /** For a signal, a time or a child. What ends it is heard from the log. */
+  /** Waits for a signal, a timer or a child. The event that ends the wait comes from the log. */
   async wait(place: number, ref: WaitRef, timeoutMs: number | null): Promise<void> {
-    const { ledger, journal, waits, writing, broken } = this.#options
+    const { ledger, journal, waits, writing, fail } = this.#options
     await writing.resumed
     if (writing.isOver) return
-    const entered = journal.begun(place)
+    const entered = journal.openCall(place)
     const began = ledger.clock.now()
     if (ref.on === 'child' && entered === undefined) {
       const ended = await this.#unlessRefused(place, 'wait', ref.name, () =>
-        writing.insist(() => ledger.endedAs(ref.name)),
+        writing.retryUntilDone(() => ledger.findOutcome(ref.name)),
       )
       if (ended === REFUSED) return
-      if (ended !== null) return this.#came(place, ref, began, ended as unknown as Json)
+      if (ended !== null) return this.#endWait(place, ref, began, ended as unknown as Json)
     }
     const until = entered?.until ?? (timeoutMs === null ? null : began + timeoutMs)
-    const written = await this.#entered(place, ref, until)
+    const written = await this.#enterWait(place, ref, until)
     if (written === REFUSED) return
-    if (written.type === 'replayed') return this.#answeredBefore(place, ref, began, written.event)
-    waits.add(place, ref, until, () => this.#leave(ref, ref.on === 'timer' ? 'due' : 'timed_out', null))
+    if (written.type === 'replayed') return this.#endIfAnswered(place, ref, began, written.event)
+    waits.add(place, ref, until, () => this.#leaveWait(ref, ref.on === 'timer' ? 'due' : 'timed_out', null))
     if (ref.on !== 'child') return
-    const ended = writing.insist(() => ledger.outcomeOf(ref.name, writing.over))
+    const ended = writing.retryUntilDone(() => ledger.waitForOutcome(ref.name, writing.over))
     ended.then(
-      (outcome) => this.#leave(ref, 'ended', outcome as unknown as Json),
-      (error: unknown) => writing.isOver || broken(error),
+      (outcome) => this.#leaveWait(ref, 'ended', outcome as unknown as Json),
+      (error: unknown) => writing.isOver || fail(error),
     )
   }
 
-  /** The child and its place in the log are written together. */
+  /** One write registers the child and records the step index. */
   async spawn(place: number, request: ChildToRegister): Promise<void> {
     const { ledger, writing } = this.#options
     await writing.resumed
     if (writing.isOver) return
     await this.#unlessRefused(place, 'spawn', request.kind, () =>
-      writing.insist(() => ledger.spawn(request, place)),
+      writing.retryUntilDone(() => ledger.spawn(request, place)),
     )
   }
 
-  /** What was done is written down, also when a stop was asked for meanwhile; not when another attempt may do it again. */
-  #unlessLeft(step: StepEnded): Promise<undefined> {
+  /** Records a finished step, even after a stop request; not when another attempt may run it again. */
+  #endUnlessHandedOver(step: StepEnded): Promise<undefined> {
     const { signal } = this.#options.ledger
-    const isLeft = signal.aborted ? !isStop(signal.reason) : this.#options.writing.isOver
-    return isLeft ? Promise.resolve(undefined) : this.#end(step)
+    const isHandedOver = signal.aborted ? !isStop(signal.reason) : this.#options.writing.isOver
+    return isHandedOver ? Promise.resolve(undefined) : this.#end(step)
   }
 
   async #try(
@@ -198,16 +198,16 @@ export class Acts {
     const { calls, writing } = this.#options
     try {
       const written = await writing.write({ type: 'end_step', step })
-      if (written.type === 'appended') calls.written(stepEntry(step, written.at))
+      if (written.type === 'appended') calls.settleWritten(stepEntry(step, written.at))
     } catch (error) {
       if (!isTooLarge(error) || step.how === 'failed') throw error
       const { place, kind, name, began, tries } = step
-      await this.#end({ place, kind, name, began, tries, ...failedWith(name, error) })
+      await this.#end({ place, kind, name, began, tries, ...failedAsTooLarge(name, error) })
     }
   }
 
-  /** One that waits for too much already is told so at this call, and goes on with the others. */
-  async #entered(place: number, ref: WaitRef, until: number | null): Promise<Written | typeof REFUSED> {
+  /** A process with too many waits gets the refusal as the result of this call; its other calls continue. */
+  async #enterWait(place: number, ref: WaitRef, until: number | null): Promise<Written | typeof REFUSED> {
     const { ledger, writing } = this.#options
     try {
       return await writing.write({ type: 'enter_wait', wait: ref, until })
@@ -215,16 +215,24 @@ export class Acts {
       if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
       const { on, name } = ref
       const began = ledger.clock.now()
-      await this.#end({ place, kind: kindOf(on), name, began, tries: 1, how: 'failed', error: error.message })
+      await this.#end({
+        place,
+        kind: stepKindOf(on),
+        name,
+        began,
+        tries: 1,
+        how: 'failed',
+        error: error.message,
+      })
       return REFUSED
     }
   }
 
-  #came(place: number, { on, name }: WaitRef, began: number, value: Json): Promise<void> {
-    return this.#end({ place, kind: kindOf(on), name, began, tries: 1, how: 'done', value })
+  #endWait(place: number, { on, name }: WaitRef, began: number, value: Json): Promise<void> {
+    return this.#end({ place, kind: stepKindOf(on), name, began, tries: 1, how: 'done', value })
   }
 
-  /** A no is how the call came out, in later attempts too. */
+  /** A refusal is the result of the call, in later attempts too. */
   async #unlessRefused<Answer>(
     place: number,
     kind: StepKind,
@@ -241,19 +249,19 @@ export class Acts {
     }
   }
 
-  /** Through its key, before it was waited for: that answer names no place, so it is written down at this one. */
-  async #answeredBefore(place: number, ref: WaitRef, began: number, event: StoredEvent): Promise<void> {
+  /** An answer by key that came before the wait has no step index, so it is recorded at this one. */
+  async #endIfAnswered(place: number, ref: WaitRef, began: number, event: StoredEvent): Promise<void> {
     const left = event.payload as { readonly place?: number; readonly value: Json }
-    if (left.place === undefined) await this.#came(place, ref, began, left.value)
+    if (left.place === undefined) await this.#endWait(place, ref, began, left.value)
   }
 
-  #leave(wait: WaitRef, how: 'due' | 'timed_out' | 'ended', value: Json): void {
-    const { writing, broken } = this.#options
+  #leaveWait(wait: WaitRef, how: 'due' | 'timed_out' | 'ended', value: Json): void {
+    const { writing, fail } = this.#options
     if (writing.isOver) return
     writing.write({ type: 'leave_wait', wait, how, value }).catch((error: unknown) => {
-      // Whoever was faster is in the log.
-      const isLeft = error instanceof RefusedError && error.code === 'not_waiting'
-      if (!isLeft && !writing.isOver) broken(error)
+      // Another event has ended the wait already, and is in the log.
+      const hasEnded = error instanceof RefusedError && error.code === 'not_waiting'
+      if (!hasEnded && !writing.isOver) fail(error)
     })
   }
 }
@@ -264,6 +272,6 @@ type Tried =
   | { readonly type: 'done'; readonly value: unknown }
   | { readonly type: 'failed'; readonly error: unknown }
 
-function kindOf(on: WaitOn): StepKind {
+export function stepKindOf(on: WaitOn): StepKind {
   return on === 'timer' ? 'sleep' : on === 'child' ? 'wait' : 'signal'
 }

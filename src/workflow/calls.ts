@@ -5,11 +5,14 @@ import type { Entry } from './journal.ts'
 import { Nondeterminism, titleOf } from './nondeterminism.ts'
 import { StepError } from './step-error.ts'
 
-/** Code that was changed so that it waits for something new before it comes to what is on record is let on after this long. */
+/**
+ * Changed code may wait for a new call before it makes the next recorded one. After this long it gets results out of the order
+ * of the log.
+ */
 const STALL_MS = 2_000
 
-/** Calls that a function may make after it was told to stop; then it is ended. */
-const MAX_AFTER_STOP = 1_000
+/** Calls that a function may make after a stop request; then its attempt ends. */
+const MAX_CALLS_AFTER_STOP = 1_000
 
 interface Pending {
   readonly name: string
@@ -19,45 +22,45 @@ interface Pending {
 
 export interface CallsOptions {
   readonly clock: Clock
-  /** Time of the process when it is begun. */
+  /** The time of the process at its start: `now()` returns it until the first result. */
   readonly time: number
-  /** The code cannot go on. */
-  readonly broken: (error: unknown) => void
-  /** A call came out, and the code is told. */
-  readonly settled: (place: number) => void
+  /** Ends the attempt: the code cannot continue. */
+  readonly fail: (error: unknown) => void
+  /** Called when a call gets its result. */
+  readonly onSettled: (place: number) => void
 }
 
 /**
- * The calls of one workflow's context: numbered as they are made, and told how they came out in the order of the log.
- * So code that has several under way comes to its next calls in the same order in every attempt.
+ * The calls of one workflow's context. Each gets the next step index, its `place`; results are delivered in the order of the
+ * log. So code with concurrent calls makes its next calls in the same order in every attempt.
  *
- * | a call is made          | and the log                      | then                                       |
- * | at a place              | has another kind or name there   | `Nondeterminism`                           |
- * | at a place              | says how it came out             | told, when all before it in the log are    |
- * | at a place              | says nothing, or only that it began | done now; told when it is in the log    |
- * | after a stop            |                                  | rejected                                   |
+ * | a call               | the log at its step index      | effect                                                |
+ * | is made              | has another kind or name       | `Nondeterminism`                                      |
+ * | is made              | has a result                   | settled, after all earlier results in the log         |
+ * | is made              | is empty, or has only a start  | performed; settled when the result is in the log      |
+ * | is made after a stop |                                | rejected                                              |
  *
- * After each of them the code runs until it waits again, and only then the next one is told.
+ * After each result the code runs until it waits again; only then the next result is delivered.
  */
 export class Calls {
   readonly #options: CallsOptions
-  /** By place: what the log had when this attempt began. Forgotten once the code has come past it. */
+  /** By step index: the calls that the log had when this attempt began. Cleared once the code has passed the last one. */
   readonly #recorded = new Map<number, string>()
   #met: string[] = []
   #lastRecorded = 0
-  #made = 0
+  #callCount = 0
   readonly #pending = new Map<number, Pending>()
-  /** In the order of the log: not told yet. */
+  /** Results to deliver, in the order of the log. */
   #queue: (Entry | undefined)[] = []
   #head = 0
   readonly #queued = new Set<number>()
-  #telling = false
-  /** Calls that were made while nothing may be begun. */
+  #isDelivering = false
+  /** Calls made during a hold. */
   #held: (() => void)[] | undefined
-  #afterStop = 0
+  #callsAfterStop = 0
   #stopped: { readonly reason: unknown } | undefined
-  #isOver = false
-  #cancelStall: (() => void) | undefined
+  #isAbandoned = false
+  #cancelStallTimer: (() => void) | undefined
   time: number
 
   constructor(options: CallsOptions) {
@@ -65,89 +68,89 @@ export class Calls {
     this.time = options.time
   }
 
-  /** What the log has at a place. */
+  /** Notes the call that the log has at a step index. */
   record(place: number, step: { readonly kind: StepKind; readonly name: string }): void {
     this.#recorded.set(place, titleOf(step))
     this.#lastRecorded = Math.max(this.#lastRecorded, place)
   }
 
-  /** How many the code waits for. */
+  /** The number of calls without a result. */
   get pending(): number {
     return this.#pending.size
   }
 
-  /** Whether everything that the log has was told. */
-  get isTold(): boolean {
+  /** Whether every result in the log has been delivered. */
+  get hasDeliveredAll(): boolean {
     return this.#head === this.#queue.length
   }
 
   make(kind: StepKind, name: string, perform: (place: number) => Promise<void>): Promise<unknown> {
-    if (this.#stopped !== undefined) return this.#rejected(this.#stopped.reason)
+    if (this.#stopped !== undefined) return this.#rejectLater(this.#stopped.reason)
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    if (this.#isOver) return promise
-    this.#made += 1
-    const place = this.#made
+    if (this.#isAbandoned) return promise
+    this.#callCount += 1
+    const place = this.#callCount
     if (this.#differs(place, titleOf({ kind, name }))) return promise
     this.#pending.set(place, { name, resolve, reject })
-    if (this.#queued.has(place)) void this.#tell()
+    if (this.#queued.has(place)) void this.#deliver()
     else {
-      const begin = () => void perform(place).catch((error: unknown) => this.#options.broken(error))
+      const begin = () => void perform(place).catch((error: unknown) => this.#options.fail(error))
       if (this.#held === undefined) begin()
       else this.#held.push(begin)
     }
     return promise
   }
 
-  /** The function has returned: it must have come as far as the log. */
-  returned(): void {
-    if (this.#made >= this.#lastRecorded || this.#stopped !== undefined) return
-    throw this.#changedAt(this.#made + 1)
+  /** Called when the function has returned. It must have made all recorded calls. */
+  checkReturn(): void {
+    if (this.#callCount >= this.#lastRecorded || this.#stopped !== undefined) return
+    throw this.#nondeterminismAt(this.#callCount + 1)
   }
 
-  /** The function has thrown: where the log goes on, that is no end of its own. */
-  threw(error: unknown): void {
-    if (this.#made >= this.#lastRecorded || this.#stopped !== undefined || this.#isOver) return
-    throw this.#changedAt(this.#made + 1, error)
+  /** Called when the function has thrown. If the log has further calls, the code has changed. */
+  checkThrow(error: unknown): void {
+    if (this.#callCount >= this.#lastRecorded || this.#stopped !== undefined || this.#isAbandoned) return
+    throw this.#nondeterminismAt(this.#callCount + 1, error)
   }
 
-  /** Heard from the log, in its order. */
-  hear(entry: Entry): void {
-    const known = entry.place <= this.#made && !this.#pending.has(entry.place)
-    if (known || this.#queued.has(entry.place)) return
+  /** Takes a result from the log, in its order. */
+  enqueue(entry: Entry): void {
+    const isSettled = entry.place <= this.#callCount && !this.#pending.has(entry.place)
+    if (isSettled || this.#queued.has(entry.place)) return
     this.#queue.push(entry)
     this.#queued.add(entry.place)
-    void this.#tell()
+    void this.#deliver()
   }
 
-  /** Until it is known whether this attempt goes on, the code hears nothing, and begins nothing. */
+  /** Until `release`, delivers no result and performs no call: it is not known whether this attempt continues. */
   hold(): void {
     this.#held ??= []
   }
 
-  goOn(): void {
+  release(): void {
     const held = this.#held ?? []
     this.#held = undefined
     for (const begin of held) begin()
-    void this.#tell()
+    void this.#deliver()
   }
 
-  /** Just written here. If it is all that the code waits for, it need not be heard first. */
-  written(entry: Entry): void {
-    if (this.isTold && this.#pending.size === 1 && this.#held === undefined) this.#settle(entry)
+  /** Settles a call that this attempt has just written, without the log's echo, if it is the only one pending. */
+  settleWritten(entry: Entry): void {
+    if (this.hasDeliveredAll && this.#pending.size === 1 && this.#held === undefined) this.#settle(entry)
   }
 
-  /** Everything that is under way is called off, and so is what comes. */
+  /** Rejects all pending and future calls. */
   stop(reason: unknown): void {
     this.#stopped ??= { reason }
-    this.#cancelStall?.()
+    this.#cancelStallTimer?.()
     for (const { reject } of this.#pending.values()) reject(reason)
     this.#pending.clear()
   }
 
-  /** The code is left where it is, and hears nothing more. */
-  leave(): void {
-    this.#isOver = true
-    this.#cancelStall?.()
+  /** Never settles the pending calls: the code does not continue. */
+  abandon(): void {
+    this.#isAbandoned = true
+    this.#cancelStallTimer?.()
     this.#pending.clear()
   }
 
@@ -156,8 +159,8 @@ export class Calls {
     this.#met.push(title)
     const recorded = this.#recorded.get(place) ?? title
     if (recorded !== title) {
-      this.#options.broken(this.#changedAt(place))
-      this.leave()
+      this.#options.fail(this.#nondeterminismAt(place))
+      this.abandon()
       return true
     }
     if (place < this.#lastRecorded) return false
@@ -166,7 +169,7 @@ export class Calls {
     return false
   }
 
-  #changedAt(place: number, thrown?: unknown): Nondeterminism {
+  #nondeterminismAt(place: number, thrown?: unknown): Nondeterminism {
     return new Nondeterminism(
       place,
       { recorded: this.#recorded, last: this.#lastRecorded, met: this.#met },
@@ -174,32 +177,32 @@ export class Calls {
     )
   }
 
-  /** Not at once: code that catches it, and calls again in a loop, would hold up the whole program. */
-  #rejected(reason: unknown): Promise<never> {
-    this.#afterStop += 1
-    // It does not mean to end.
-    if (this.#afterStop > MAX_AFTER_STOP) {
-      this.#options.broken(reason)
+  /** Rejects in a later turn: code that catches the error and calls again in a loop must not block the program. */
+  #rejectLater(reason: unknown): Promise<never> {
+    this.#callsAfterStop += 1
+    // The function ignores the stop.
+    if (this.#callsAfterStop > MAX_CALLS_AFTER_STOP) {
+      this.#options.fail(reason)
       return new Promise(() => {})
     }
     return new Promise((_, reject) => void setImmediate(() => reject(reason)))
   }
 
-  async #tell(): Promise<void> {
-    if (this.#telling) return
-    this.#telling = true
+  async #deliver(): Promise<void> {
+    if (this.#isDelivering) return
+    this.#isDelivering = true
     for (;;) {
       const entry = this.#held === undefined ? this.#queue[this.#head] : undefined
-      if (entry === undefined || entry.place > this.#made) break
-      // The result is the code's now, to keep or to let go.
+      if (entry === undefined || entry.place > this.#callCount) break
+      // Drop the reference: the code owns the result now.
       this.#queue[this.#head] = undefined
       this.#head += 1
       this.#settle(entry)
-      // The code goes on to its next calls before it hears of the others.
+      // Let the code make its next calls before it gets another result.
       if (this.#pending.size > 0) await nextTurn()
     }
-    this.#telling = false
-    if (this.isTold) {
+    this.#isDelivering = false
+    if (this.hasDeliveredAll) {
       this.#queue = []
       this.#head = 0
     } else this.#watchForStall()
@@ -212,25 +215,31 @@ export class Calls {
     if (pending === undefined) return
     this.#pending.delete(place)
     this.time = Math.max(this.time, at)
-    this.#options.settled(place)
+    this.#options.onSettled(place)
     if (result.type === 'value') pending.resolve(result.value)
     else pending.reject(new StepError(name, result.message, result.thrown))
   }
 
-  /** The next one in the log is of a call that the code has not made; it may wait for one behind it. */
+  /** The next result belongs to a call that the code has not made yet. The code may be waiting for a later result. */
   #watchForStall(): void {
-    const isWaited = (entry: Entry | undefined) => entry !== undefined && this.#pending.has(entry.place)
-    if (this.#cancelStall !== undefined || this.#isOver || !this.#queue.slice(this.#head).some(isWaited))
+    const isPending = (entry: Entry | undefined) => entry !== undefined && this.#pending.has(entry.place)
+    if (
+      this.#cancelStallTimer !== undefined ||
+      this.#isAbandoned ||
+      !this.#queue.slice(this.#head).some(isPending)
+    )
       return
-    this.#cancelStall = this.#options.clock.after(STALL_MS, () => {
-      this.#cancelStall = undefined
+    this.#cancelStallTimer = this.#options.clock.after(STALL_MS, () => {
+      this.#cancelStallTimer = undefined
       if (this.#held !== undefined) return
       const blocked = this.#queue[this.#head]
-      const index = this.#queue.findIndex((entry, at) => at >= this.#head && isWaited(entry))
+      const index = this.#queue.findIndex((entry, at) => at >= this.#head && isPending(entry))
       const [waited] =
-        blocked !== undefined && blocked.place > this.#made && index >= 0 ? this.#queue.splice(index, 1) : []
+        blocked !== undefined && blocked.place > this.#callCount && index >= 0
+          ? this.#queue.splice(index, 1)
+          : []
       if (waited !== undefined) this.#settle(waited)
-      void this.#tell()
+      void this.#deliver()
     })
   }
 }

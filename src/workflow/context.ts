@@ -5,18 +5,18 @@ import type { Json } from '../core/json/json.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Outcome, WaitOn } from '../core/process/record.ts'
+import { checkSignalName } from '../core/process/signal-name.ts'
 import { isWaitTime, noWaitTime } from '../core/process/wait-time.ts'
 import { refusal } from '../core/refusal.ts'
 import { decode } from '../core/value/decode.ts'
 import { encodeInput } from '../core/value/encode-input.ts'
 import type { Child, ChildToRegister, WorkflowContext } from '../verbs/durable-function.ts'
-import { signalName } from '../verbs/shapes/scalars.ts'
-import { type Acts, insideStep } from './acts.ts'
+import { type Acts, insideStep, stepKindOf } from './acts.ts'
 import type { Calls } from './calls.ts'
 import type { Ledger } from './ledger.ts'
 import { checkOptions, checkRetry } from './retry.ts'
 
-/** What a durable function may do. Fields, not methods: the code may take them out, as in `({ step, sleep }) => …`. */
+/** The context of a durable function. Fields, not methods, so that code can destructure it: `({ step, sleep }) => …`. */
 export function contextOf(
   ledger: Ledger,
   calls: Calls,
@@ -26,20 +26,19 @@ export function contextOf(
   const { record, signal, clock } = ledger
   const ordinals = new Map<string, number>()
   const ordinalOf = (on: WaitOn, name: string) => ordinals.get(`${on}:${name}`) ?? 0
-  const next = (on: WaitOn, name: string): Omit<WaitRef, 'place'> => {
+  const nextWait = (on: WaitOn, name: string): Omit<WaitRef, 'place'> => {
     const ordinal = ordinalOf(on, name) + 1
     ordinals.set(`${on}:${name}`, ordinal)
     return { on, name, ordinal }
   }
-  const chances = chancesFrom(seed)
-  const outside = (call: string) => {
+  const nextRandom = seededRandom(seed)
+  const refuseInsideStep = (call: string) => {
     const step = insideStep.getStore()
-    if (step !== undefined) throw new RefusedError(insideOf(step.name, call))
+    if (step !== undefined) throw new RefusedError(calledInsideStep(step.name, call))
   }
   const wait = (on: WaitOn, name: string, timeoutMs: number | null) => {
-    const ref = next(on, name)
-    const kind = on === 'timer' ? 'sleep' : on === 'child' ? 'wait' : 'signal'
-    return calls.make(kind, name, (place) => acts.wait(place, { ...ref, place }, timeoutMs))
+    const ref = nextWait(on, name)
+    return calls.make(stepKindOf(on), name, (place) => acts.wait(place, { ...ref, place }, timeoutMs))
   }
 
   return {
@@ -52,21 +51,21 @@ export function contextOf(
       run: Parameters<WorkflowContext['step']>[1],
       options: Parameters<WorkflowContext['step']>[2] = {},
     ) =>
-      heard(async () => {
-        outside(`step ${name}`)
+      withHandledRejection(async () => {
+        refuseInsideStep(`step ${name}`)
         checkStepName(name)
         checkOptions(`The step ${name}`, options, ['retry'])
         checkRetry(options.retry)
         return (await calls.make('step', name, (place) => acts.step(place, name, run, options))) as Result
       }),
     sleep: (ms) =>
-      heard(async () => {
-        outside('sleep')
+      withHandledRejection(async () => {
+        refuseInsideStep('sleep')
         await wait('timer', 'sleep', wholeMs(ms))
       }),
     waitForSignal: <Value extends Json>(name: string, options: { readonly timeoutMs?: number } = {}) =>
-      heard(async () => {
-        outside(`waitForSignal ${name}`)
+      withHandledRejection(async () => {
+        refuseInsideStep(`waitForSignal ${name}`)
         checkSignalName(name)
         checkOptions(`The signal ${name}`, options, ['timeoutMs'])
         const { timeoutMs } = options
@@ -77,20 +76,20 @@ export function contextOf(
       return ledger.keyFor({ on: 'signal', name, ordinal: ordinalOf('signal', name) + 1 })
     },
     spawn: (request) =>
-      heard(async () => {
-        outside('spawn')
+      withHandledRejection(async () => {
+        refuseInsideStep('spawn')
         const child = encodeInput<ChildToRegister>(request)
         return (await calls.make('spawn', child.kind, (place) => acts.spawn(place, child))) as Child
       }),
     wait: (child: Child | Pid) =>
-      heard(async () => {
-        outside('wait')
+      withHandledRejection(async () => {
+        refuseInsideStep('wait')
         const pid = typeof child === 'string' ? child : child.pid
         const outcome = (await wait('child', pid, null)) as Outcome
         return { ...outcome, result: decode(outcome.result) }
       }),
     charge: (amounts, options = {}) =>
-      heard(async () => {
+      withHandledRejection(async () => {
         checkOptions('charge', options, ['done'])
         const { done = false } = options
         const charge = (key: string) => ledger.charge({ amounts, done, replayKey: `charge:${key}` })
@@ -105,20 +104,21 @@ export function contextOf(
         )
       }),
     now: () => (insideStep.getStore() === undefined ? calls.time : clock.now()),
-    random: () => (insideStep.getStore() === undefined ? chances().readUInt32BE() / 2 ** 32 : Math.random()),
-    uuid: () => (insideStep.getStore() === undefined ? uuidFrom(chances()) : randomUUID()),
+    random: () =>
+      insideStep.getStore() === undefined ? nextRandom().readUInt32BE() / 2 ** 32 : Math.random(),
+    uuid: () => (insideStep.getStore() === undefined ? uuidFrom(nextRandom()) : randomUUID()),
   }
 }
 
-/** A call that nobody waits for any more, as after a race, may fail: that is in the log, and no reason to end the program. */
-function heard<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+/** A call that the code no longer awaits, as after a race, may fail. The log has the error; the program must not end. */
+function withHandledRejection<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   const answer = call()
   answer.catch(() => {})
   return answer
 }
 
-/** Chance that comes out the same in every attempt, and that nobody can guess from outside. */
-function chancesFrom(seed: string): () => Buffer {
+/** Random bytes that are the same in every attempt, and that cannot be guessed from outside. */
+function seededRandom(seed: string): () => Buffer {
   let count = 0
   return () => {
     count += 1
@@ -133,44 +133,30 @@ function uuidFrom(bytes: Buffer): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
 
-/** On a replay the step is not run, so what it would have called would be missing. */
-function insideOf(step: string, call: string) {
+/** A replay does not run the step, so it would miss the calls inside. */
+function calledInsideStep(step: string, call: string) {
   return refusal(
     'invalid_input',
     `${call} was called inside the step ${step}.`,
-    'A step does one thing. Call the context between steps.',
+    'Call the context between steps, not inside one.',
   )
 }
 
-const MAX_NAME = 200
+const MAX_NAME_CHARS = 200
 
 function checkStepName(name: unknown): void {
-  if (typeof name === 'string' && name.length > 0 && name.length <= MAX_NAME) return
+  if (typeof name === 'string' && name.length > 0 && name.length <= MAX_NAME_CHARS) return
   throw new RefusedError(
     refusal(
       'invalid_input',
-      `A step needs a name of 1 to ${MAX_NAME} characters.`,
-      'Name what it does; two steps may have the same name.',
+      `A step needs a name of 1 to ${MAX_NAME_CHARS} characters.`,
+      'Name the step after its work; two steps may have the same name.',
     ),
   )
 }
 
-/** Stores and doors know whole milliseconds. */
+/** Stores and the wire take whole milliseconds. */
 function wholeMs(ms: unknown): number {
   if (isWaitTime(ms)) return Math.ceil(ms)
   throw new RefusedError(noWaitTime(ms))
-}
-
-/** A wait on a name that nobody can send would never end. */
-function checkSignalName(name: string): void {
-  const parsed = signalName.safeParse(name)
-  if (parsed.success) return
-  const said = parsed.error.issues.map(({ message }) => message).join('; ')
-  throw new RefusedError(
-    refusal(
-      'invalid_input',
-      `${JSON.stringify(name)} is no name for a signal: it ${said}.`,
-      'Give it another name.',
-    ),
-  )
 }

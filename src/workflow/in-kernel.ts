@@ -11,16 +11,16 @@ import type { ChildToRegister, WorkflowFunction, WorkflowOptions } from '../verb
 import type { Ledger } from './ledger.ts'
 import { GRACE_MS, Run } from './run.ts'
 
-/** Registers a child of the process that `work` is, for one of its steps. */
+/** Registers a child of `work`'s process, for the step at `place`. */
 export type SpawnStep = (work: Work, request: ChildToRegister, place: number) => Promise<ProcessRecord>
 
-/** The variables that a process runs with. Throws where a secret is not set. */
+/** Resolves the variables that a process runs with. Throws if a secret is not set. */
 export type VariablesOf = (record: ProcessRecord, kernel: Kernel, signal: AbortSignal) => Promise<Variables>
 
-/** Events per question when a journal is read. */
-const PAGE = 1_000
+/** Events per query when a journal is read. */
+const PAGE_EVENTS = 1_000
 
-/** Runs `workflow` processes with functions of this program. Functions may be added while it runs. */
+/** Executes `workflow` processes with functions of this program. Functions may be added at any time. */
 export class Workflows implements Executor {
   readonly #functions = new Map<
     string,
@@ -54,12 +54,12 @@ export class Workflows implements Executor {
 
   async run(work: Work, kernel: Kernel) {
     const name = String(work.record.spec['workflow'])
-    const found = this.#functions.get(name)
-    if (found === undefined) throw new Error(`This kernel has no workflow ${name}`)
-    const run = new Run(ledgerOf(work, kernel, this.#spawn, this.#variablesOf), found.options)
+    const served = this.#functions.get(name)
+    if (served === undefined) throw new Error(`This kernel has no workflow ${name}`)
+    const run = new Run(ledgerOf(work, kernel, this.#spawn, this.#variablesOf), served.options)
     this.#runs.add(run)
     try {
-      return await run.run(found.run)
+      return await run.run(served.run)
     } finally {
       this.#runs.delete(run)
     }
@@ -80,11 +80,15 @@ function ledgerOf(work: Work, kernel: Kernel, spawn: SpawnStep, variablesOf: Var
   const { record, signal } = work
   const { pid } = record
   const actor = `process:${pid}` as const
-  const read = async (other: Pid) => {
+  const findOutcome = async (other: Pid) => {
     const row = await store.ask({ ask: 'process', pid: other })
     const denied =
       row === null
-        ? refusal('unknown_pid', `There is no process ${other}.`, 'Wait for a child that was spawned.')
+        ? refusal(
+            'unknown_pid',
+            `There is no process ${other}.`,
+            'Wait for a process that exists, such as a spawned child.',
+          )
         : await refuseRead(edges, actor, row.record)
     if (denied !== undefined) throw new RefusedError(denied)
     return row?.record.outcome ?? null
@@ -95,7 +99,7 @@ function ledgerOf(work: Work, kernel: Kernel, spawn: SpawnStep, variablesOf: Var
     signal,
     onRequest: (listener) => work.onRequest(listener),
     async events(after) {
-      const events = await store.ask({ ask: 'events', pid, after, limit: PAGE, bytes: PAGE_BYTES })
+      const events = await store.ask({ ask: 'events', pid, after, limit: PAGE_EVENTS, bytes: PAGE_BYTES })
       return { events, isLast: events.length === 0 }
     },
     onEvents: (listener) => feed.on(pid, listener),
@@ -107,8 +111,8 @@ function ledgerOf(work: Work, kernel: Kernel, spawn: SpawnStep, variablesOf: Var
       const child = await spawn(work, request, place)
       return { pid: child.pid, kind: child.kind, label: child.identity.label }
     },
-    endedAs: read,
-    async outcomeOf(other, over) {
+    findOutcome,
+    async waitForOutcome(other, over) {
       const waited = await kernel.waitForEnd(other, { signal: over })
       if (waited.type !== 'done' || waited.value.record.outcome === null) throw over.reason
       return waited.value.record.outcome

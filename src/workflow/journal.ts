@@ -3,8 +3,9 @@ import type { ReservedEvent, StepEnded, StepKind, StepTried, StoredEvent } from 
 import { decode } from '../core/value/decode.ts'
 import type { Value } from '../core/value/value.ts'
 
-/** How one call of the context came out, as the log has it. */
+/** The recorded result of one context call. */
 export interface Entry {
+  /** The step index: the number of the call within its workflow. */
   readonly place: number
   readonly kind: StepKind
   readonly name: string
@@ -16,42 +17,42 @@ type Result =
   | { readonly type: 'value'; readonly value: Value }
   | { readonly type: 'error'; readonly message: string; readonly thrown: Value }
 
-/** What the log says of a call that has not come out yet. */
-interface Begun {
+/** A call that the log has without a result. */
+interface OpenCall {
   readonly kind: StepKind
   readonly name: string
-  /** Of a wait: until when, as it was first said. */
+  /** The deadline of a wait, as first recorded. */
   readonly until: number | null
-  /** Of a step: how often it failed, and when it is tried again. */
+  /** For a step: the number of failed tries, and the time of the next one. */
   readonly tries: number
   readonly retryAt: number
 }
 
-/** The name of a wait that stands between two tries of a step; its place follows. */
-export const BACKOFF = 'retry-'
+/** The name of the wait between two tries of a step is this prefix and the step index. */
+export const BACKOFF_PREFIX = 'retry-'
 
-function isBackOff(on: string, name: string, place: number | undefined): boolean {
-  return on === 'timer' && place === undefined && name.startsWith(BACKOFF)
+function isBackoffWait(on: string, name: string, place: number | undefined): boolean {
+  return on === 'timer' && place === undefined && name.startsWith(BACKOFF_PREFIX)
 }
 
-function stepOf(name: string): number {
-  return Number(name.slice(BACKOFF.length))
+function stepIndexOf(name: string): number {
+  return Number(name.slice(BACKOFF_PREFIX.length))
 }
 
 type Payload<Type extends ReservedEvent['type']> = Extract<ReservedEvent, { type: Type }>['payload']
 
 const KIND_OF_WAIT: { readonly [on: string]: StepKind } = { timer: 'sleep', signal: 'signal', child: 'wait' }
 
-/** A workflow's calls as its events tell them. Sees every event once, in order; keeps what has not been asked for yet. */
+/** The state of a workflow's calls, built from its events. Takes every event once, in order. */
 export class Journal {
-  readonly #begun = new Map<number, Begun>()
-  /** Places of failed steps that wait for their next try by a wait in the log. */
+  readonly #open = new Map<number, OpenCall>()
+  /** Step indexes of failed steps whose backoff is a wait in the log. */
   readonly #backingOff = new Set<number>()
   /** Values of signals that no wait has taken yet, by the `seq` of their events. */
   readonly #signals = new Map<number, Json>()
 
-  /** What this event says about a call that came out, if it does. */
-  see(event: StoredEvent): Entry | undefined {
+  /** Applies an event. Returns the result that it gives to a call, if any. */
+  apply(event: StoredEvent): Entry | undefined {
     if (event.type.startsWith('signal.')) {
       this.#signals.set(event.seq, (event.payload as { value: Json }).value)
       return undefined
@@ -62,56 +63,56 @@ export class Journal {
         return stepEntry(payload as StepEnded, event.at)
       case 'step_tried': {
         const { place, kind, name, tries, retryAt } = payload as StepTried
-        this.#begun.set(place, { kind, name, until: null, tries, retryAt })
+        this.#open.set(place, { kind, name, until: null, tries, retryAt })
         return undefined
       }
       case 'child_registered':
         return childEntry(payload as Payload<'child_registered'>, event.at)
       case 'wait_entered':
-        this.#entered(payload as Payload<'wait_entered'>)
+        this.#enterWait(payload as Payload<'wait_entered'>)
         return undefined
       case 'wait_left':
-        return this.#left(payload as Payload<'wait_left'>, event.at)
+        return this.#leaveWait(payload as Payload<'wait_left'>, event.at)
       default:
         return undefined
     }
   }
 
-  /** Whether the log has it that a failed step waits for its next try. */
+  /** Whether the log has a backoff wait for this step. */
   isBackingOff(place: number): boolean {
     return this.#backingOff.has(place)
   }
 
-  /** What was begun at this place, and has not come out. */
-  begun(place: number): Begun | undefined {
-    return this.#begun.get(place)
+  openCall(place: number): OpenCall | undefined {
+    return this.#open.get(place)
   }
 
-  /** The places of what was begun. */
-  get open(): ReadonlyMap<number, Begun> {
-    return this.#begun
+  /** The open calls by step index. */
+  get openCalls(): ReadonlyMap<number, OpenCall> {
+    return this.#open
   }
 
-  /** It came out: nothing is asked about it any more. */
+  /** Drops a call that has its result. */
   forget(place: number): void {
-    this.#begun.delete(place)
+    this.#open.delete(place)
   }
 
-  #entered({ on, name, until, place }: Payload<'wait_entered'>): void {
+  #enterWait({ on, name, until, place }: Payload<'wait_entered'>): void {
     const kind = KIND_OF_WAIT[on]
-    if (isBackOff(on, name, place)) this.#backingOff.add(stepOf(name))
-    if (place === undefined || kind === undefined || this.#begun.has(place)) return
-    this.#begun.set(place, { kind, name, until, tries: 0, retryAt: 0 })
+    if (isBackoffWait(on, name, place)) this.#backingOff.add(stepIndexOf(name))
+    if (place === undefined || kind === undefined || this.#open.has(place)) return
+    this.#open.set(place, { kind, name, until, tries: 0, retryAt: 0 })
   }
 
-  #left(left: Payload<'wait_left'>, at: number): Entry | undefined {
+  #leaveWait(left: Payload<'wait_left'>, at: number): Entry | undefined {
     const { on, name, how, signalSeq, place } = left
     const kind = KIND_OF_WAIT[on]
-    const taken = signalSeq === null ? undefined : this.#signals.get(signalSeq)
+    const signalValue = signalSeq === null ? undefined : this.#signals.get(signalSeq)
     if (signalSeq !== null) this.#signals.delete(signalSeq)
-    if (isBackOff(on, name, place)) this.#backingOff.delete(stepOf(name))
+    if (isBackoffWait(on, name, place)) this.#backingOff.delete(stepIndexOf(name))
     if (place === undefined || kind === undefined) return undefined
-    const value = how === 'signal' ? taken : how === 'answered' || how === 'ended' ? left.value : undefined
+    const value =
+      how === 'signal' ? signalValue : how === 'answered' || how === 'ended' ? left.value : undefined
     return { place, kind, name, at, result: { type: 'value', value } }
   }
 }
@@ -121,7 +122,7 @@ export function stepEntry(step: StepEnded, at: number): Entry {
   return { place, kind, name, at, result: resultOf(step) }
 }
 
-/** Decoded in the attempt that ran the step, too: the code gets the same value each time. Only steps are encoded. */
+/** The attempt that ran the step decodes its result too: the code gets the same value each time. Only steps are encoded. */
 function resultOf(step: StepEnded): Result {
   if (step.how === 'failed')
     return { type: 'error', message: step.error, thrown: decode(step.thrown ?? null) ?? undefined }

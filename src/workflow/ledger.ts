@@ -9,38 +9,41 @@ import type { Request } from '../kernel/executor.ts'
 import type { OwnIntent } from '../kernel/perform-as.ts'
 import type { Child, ChildToRegister } from '../verbs/durable-function.ts'
 
-/** The one process that is run, as whoever keeps its log sees it: a kernel here, or a daemon elsewhere. */
+/**
+ * The log and the lease of one running workflow process. They are kept by a kernel in this program, or by a daemon that a worker
+ * is connected to.
+ */
 export interface Ledger {
-  /** As it was when this attempt began. */
+  /** The record at the start of this attempt. */
   readonly record: ProcessRecord
   readonly clock: Clock
-  /** Aborted when it is to stop, or the lease is lost. */
+  /** Aborted by a stop request, or when the lease is lost. */
   readonly signal: AbortSignal
   onRequest(listener: (request: Request) => void): () => void
-  /** Its events after a place, a page of them. */
+  /** One page of the process's events, after a `seq`. */
   events(after: number): Promise<{ readonly events: readonly StoredEvent[]; readonly isLast: boolean }>
-  /** Hears its events as they are committed; null when some may have been missed. */
+  /** Calls the listener with the process's events as they are committed; with null if some may have been missed. */
   onEvents(listener: (events: readonly StoredEvent[] | null) => void): () => void
-  /** Writes under the fence of this attempt. */
+  /** Writes with the fence of this attempt. */
   write(intent: OwnIntent): Promise<Written>
-  /** Registers a child for the step at this place, or finds the one that it registered before. */
+  /** Registers a child for the step at this index, or returns the one that an earlier attempt registered. */
   spawn(request: ChildToRegister, place: number): Promise<Child>
-  /** When it has ended; rejects when `over` is aborted first. */
-  outcomeOf(pid: Pid, over: AbortSignal): Promise<Outcome>
-  /** How it ended, if it has. */
-  endedAs(pid: Pid): Promise<Outcome | null>
-  /** Gives the lease back, if it still waits for all of these. */
+  /** Waits for a process to end. Rejects if `over` is aborted first. */
+  waitForOutcome(pid: Pid, over: AbortSignal): Promise<Outcome>
+  /** The outcome of a process; null if it has not ended. */
+  findOutcome(pid: Pid): Promise<Outcome | null>
+  /** Releases the lease, if the process still waits for all of these. Returns whether it did. */
   park(waits: readonly WaitRef[]): Promise<boolean>
-  /** Undefined while the lease is certainly held; else when it is, or this attempt has been told that it is lost. */
+  /** Undefined while the lease is certainly held. Otherwise resolves once it is confirmed, or `signal` is aborted. */
   sure(): Promise<void> | undefined
   keyFor(wait: WaitRef): Promise<string>
-  /** Once, whoever repeats it under this key. */
+  /** Charges once per replay key. */
   charge(charging: {
     readonly amounts: Amounts
     readonly done: boolean
     readonly replayKey: string
   }): Promise<void>
-  /** The variables of its environment. Throws where a secret is not set. */
+  /** The variables of the process's environment. Throws if a secret is not set. */
   variables(): Promise<Variables>
   /** A secret of this process, the same in every attempt. */
   seed(): Promise<string>

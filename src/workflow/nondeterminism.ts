@@ -2,19 +2,19 @@ import { messageOf } from '../base/error-text.ts'
 import type { Json } from '../core/json/json.ts'
 import type { StepKind } from '../core/process/event.ts'
 
-/** So many steps before the one that differs are listed, and as many of the recorded ones after it. */
-const LISTED = 500
+/** The report lists this many steps before the one that differs, and as many recorded steps after it. */
+const MAX_LISTED = 500
 
-/** The code came to another step than the one that is on record at this place: it was changed under a running process. */
+/** The code made another call than the one recorded at this step index: it was changed while the process was running. */
 export class Nondeterminism extends Error {
   override readonly name = 'Nondeterminism'
-  /** What the outcome says: the place, and both lists around it. */
+  /** The result in the outcome: the step index, and both lists around it. */
   readonly report: Json
 
-  constructor(place: number, { recorded, last, met }: Compared, thrown?: unknown) {
-    const from = Math.max(1, place - LISTED)
-    const listed = Math.min(last, place + LISTED)
-    const places = Array.from({ length: listed - from + 1 }, (_, index) => from + index)
+  constructor(place: number, { recorded, last, met }: ComparedCalls, thrown?: unknown) {
+    const from = Math.max(1, place - MAX_LISTED)
+    const to = Math.min(last, place + MAX_LISTED)
+    const places = Array.from({ length: to - from + 1 }, (_, index) => from + index)
     const was = recorded.get(place) ?? 'nothing'
     const is =
       thrown === undefined ? `came to ${met[place - 1] ?? 'its end'}.` : `threw: ${messageOf(thrown)}`
@@ -29,14 +29,14 @@ export class Nondeterminism extends Error {
   }
 }
 
-/** What the log has by place, up to the last, and what the code came to. */
-interface Compared {
+/** The recorded calls by step index, the last index, and the calls that the code made. */
+interface ComparedCalls {
   readonly recorded: ReadonlyMap<number, string>
   readonly last: number
   readonly met: readonly string[]
 }
 
-/** A step as these lists have it. */
+/** A step as the lists show it. */
 export function titleOf({ kind, name }: { readonly kind: StepKind; readonly name: string }): string {
   return kind === 'sleep' ? kind : `${kind} ${name}`
 }

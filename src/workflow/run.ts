@@ -17,22 +17,22 @@ import { isTrouble, Writing } from './writing.ts'
 
 export const GRACE_MS = 5_000
 
-/** What the code is given beside its record: the same in every attempt, but for secrets that were changed. */
-type Given = Parameters<typeof contextOf>[3]
+/** Inputs of the context besides the ledger. The same in every attempt, except for changed secrets. */
+type ContextInputs = Parameters<typeof contextOf>[3]
 
 /**
- * One attempt at one workflow process: reads its journal once, runs the function over it, and writes what is new.
+ * One attempt at one workflow process: reads the journal once, replays the function over it, and writes new events.
  *
- * | what happens                    | the calls under way  | and the attempt                      |
- * | the function returns or throws  | –                    | ends with it                         |
- * | a stop is asked for             | rejected             | ends when the function does          |
- * | the lease is lost, a shutdown   | left as they are     | is over; nothing more is written     |
- * | nothing but waits for a while   | left as they are     | is over: parked                      |
- * | trouble that lasts, or the lease was lost unawares | left as they are | is over: left      |
- * | the code has changed            | left as they are     | failed: `nondeterminism`             |
+ * | event                                           | pending calls | the attempt                       |
+ * | the function returns or throws                  | –             | ends with its result or error     |
+ * | a stop request                                  | rejected      | ends when the function does       |
+ * | the lease is lost, or the program shuts down    | abandoned     | ends; writes nothing more         |
+ * | only waits are pending for a while              | abandoned     | ends: parked                      |
+ * | the store stays unavailable, or a stale fence   | abandoned     | ends: left                        |
+ * | the code has changed                            | abandoned     | ends: failed, `nondeterminism`    |
  *
- * Left as they are: the code that waits for them never goes on, so that no `catch` or `finally` takes a restart for a
- * failure.
+ * An abandoned call never settles. So the code that awaits it does not continue, and no `catch` or `finally` mistakes a restart
+ * for a failure.
  */
 export class Run {
   readonly #ledger: Ledger
@@ -46,12 +46,12 @@ export class Run {
   readonly #graceMs: number
   #lastSeq = 0
   #isOver = false
-  readonly #undo: (() => void)[] = []
+  readonly #cleanups: (() => void)[] = []
 
   constructor(ledger: Ledger, options: WorkflowOptions) {
     const { clock, record } = ledger
-    const broken = (error: unknown) => this.#break(error)
-    // It may be over before anybody asks.
+    const fail = (error: unknown) => this.#fail(error)
+    // It may reject before `run` awaits it.
     this.#over.promise.catch(() => {})
     this.#ledger = ledger
     this.#graceMs = options.graceMs ?? GRACE_MS
@@ -59,8 +59,8 @@ export class Run {
     this.#calls = new Calls({
       clock,
       time: record.firstStarted?.at ?? record.createdAt,
-      broken,
-      settled: (place) => {
+      fail,
+      onSettled: (place) => {
         this.#journal.forget(place)
         this.#waits.remove(place)
       },
@@ -68,25 +68,29 @@ export class Run {
     this.#waits = new Waits({
       clock,
       parkAfterMs: options.parkAfterMs ?? PARK_AFTER_MS,
-      mayPark: (waiting) => this.#calls.isTold && this.#calls.pending === waiting,
+      mayPark: (waiting) => this.#calls.hasDeliveredAll && this.#calls.pending === waiting,
       park: (waits) => this.#park(waits),
-      parked: () => {
-        this.#leave()
+      onParked: () => {
+        this.#close()
         this.#over.resolve({ status: 'parked' })
       },
-      failed: broken,
+      fail,
     })
     this.#acts = new Acts({
       ...options,
-      ...{ ledger, broken, journal: this.#journal, calls: this.#calls },
-      ...{ waits: this.#waits, writing: this.#writing },
+      ledger,
+      journal: this.#journal,
+      calls: this.#calls,
+      waits: this.#waits,
+      writing: this.#writing,
+      fail,
     })
   }
 
   async run(run: WorkflowFunction): Promise<Ending | Parked | Left> {
     const early: StoredEvent[] = []
     let listener = (events: readonly StoredEvent[]): void => void early.push(...events)
-    this.#undo.push(
+    this.#cleanups.push(
       this.#ledger.onEvents((events) => {
         if (events === null) this.#catchUp()
         else listener(events)
@@ -97,11 +101,11 @@ export class Run {
       }),
     )
     try {
-      await this.#read()
-      const seed = await this.#writing.insist(() => this.#ledger.seed())
-      const env = await this.#writing.insist(() => this.#ledger.variables())
-      listener = (events) => this.#heard(events)
-      this.#heard(early)
+      await this.#readJournal()
+      const seed = await this.#writing.retryUntilDone(() => this.#ledger.seed())
+      const env = await this.#writing.retryUntilDone(() => this.#ledger.variables())
+      listener = (events) => this.#receive(events)
+      this.#receive(early)
       this.#listenForStop()
       return await Promise.race([this.#over.promise, this.#finishOrStop(run, { seed, env })])
     } catch (error) {
@@ -110,99 +114,101 @@ export class Run {
       throw error
     } finally {
       this.#ended.resolve()
-      this.#leave()
+      this.#close()
     }
   }
 
-  /** Begins nothing more; when the steps that are under way are in the log, or their time is up. */
+  /** Starts no further step. Resolves when the running steps are in the log, or after the grace period. */
   async drain(): Promise<void> {
     if (this.#ledger.signal.aborted) return
     this.#writing.drain()
-    await this.#stepsOver()
+    await this.#waitForSteps()
   }
 
-  /** What a step does that was told to stop, it has done: that is written down before the process ends. */
-  async #finishOrStop(run: WorkflowFunction, given: Given): Promise<Ending> {
+  /** After a stop request, a running step still gets its result into the log before the process ends. */
+  async #finishOrStop(run: WorkflowFunction, inputs: ContextInputs): Promise<Ending> {
     try {
-      return await this.#finish(run, given)
+      return await this.#finish(run, inputs)
     } finally {
       const { aborted, reason } = this.#ledger.signal
-      if (aborted && isStop(reason) && reason.why !== 'kill') await this.#stepsOver()
+      if (aborted && isStop(reason) && reason.why !== 'kill') await this.#waitForSteps()
     }
   }
 
-  async #stepsOver(): Promise<void> {
-    const late = Promise.withResolvers<void>()
-    const cancel = this.#ledger.clock.after(this.#graceMs, late.resolve)
-    await Promise.race([this.#acts.idle, this.#ended.promise, late.promise])
+  async #waitForSteps(): Promise<void> {
+    const graceOver = Promise.withResolvers<void>()
+    const cancel = this.#ledger.clock.after(this.#graceMs, graceOver.resolve)
+    await Promise.race([this.#acts.idle, this.#ended.promise, graceOver.promise])
     cancel()
   }
 
-  async #finish(run: WorkflowFunction, given: Given): Promise<Ending> {
-    const keyFor: Ledger['keyFor'] = (wait) => this.#writing.insist(() => this.#ledger.keyFor(wait))
-    const context = contextOf({ ...this.#ledger, keyFor }, this.#calls, this.#acts, given)
+  async #finish(run: WorkflowFunction, inputs: ContextInputs): Promise<Ending> {
+    const keyFor: Ledger['keyFor'] = (wait) => this.#writing.retryUntilDone(() => this.#ledger.keyFor(wait))
+    const context = contextOf({ ...this.#ledger, keyFor }, this.#calls, this.#acts, inputs)
     const result = await this.#resultOf(() => run(context, context.input))
-    this.#calls.returned()
+    this.#calls.checkReturn()
     const encoded = encode(result)
     if (encoded.type === 'encoded') return { status: 'completed', result: encoded.json }
     const { code, message } = unstorable("The function's result", encoded.why)
     return { status: 'failed', reason: message, result: { error: message, code } }
   }
 
-  /** Spawned inside a step of another function, it is not inside that step. */
+  /** A function that was spawned inside another function's step does not run inside that step. */
   async #resultOf(run: () => unknown): Promise<unknown> {
     try {
       return (await insideStep.exit(run)) ?? null
     } catch (error) {
-      this.#calls.threw(error)
+      this.#calls.checkThrow(error)
       throw error
     }
   }
 
-  /** The whole journal, page by page: once per attempt. */
-  async #read(): Promise<void> {
+  /** Reads the whole journal, page by page: once per attempt. */
+  async #readJournal(): Promise<void> {
     for (;;) {
-      const { events, isLast } = await this.#writing.insist(() => this.#ledger.events(this.#lastSeq))
+      const { events, isLast } = await this.#writing.retryUntilDone(() => this.#ledger.events(this.#lastSeq))
       for (const event of events) {
         this.#lastSeq = event.seq
-        const entry = this.#journal.see(event)
+        const entry = this.#journal.apply(event)
         if (entry === undefined) continue
         this.#journal.forget(entry.place)
         this.#calls.record(entry.place, entry)
-        this.#calls.hear(entry)
+        this.#calls.enqueue(entry)
       }
       if (isLast) break
     }
-    for (const [place, begun] of this.#journal.open) this.#calls.record(place, begun)
+    for (const [place, call] of this.#journal.openCalls) this.#calls.record(place, call)
   }
 
-  #heard(events: readonly StoredEvent[]): void {
+  #receive(events: readonly StoredEvent[]): void {
     if (this.#isOver) return
     for (const event of events) {
       if (event.seq <= this.#lastSeq) continue
       this.#lastSeq = event.seq
-      const entry = this.#journal.see(event)
-      if (entry !== undefined) this.#calls.hear(entry)
+      const entry = this.#journal.apply(event)
+      if (entry !== undefined) this.#calls.enqueue(entry)
     }
   }
 
-  /** Some events may have been missed: they are in the log. */
+  /** Reads the events that may have been missed. */
   #catchUp(): void {
     const read = async () => {
       for (;;) {
-        const { events, isLast } = await this.#writing.insist(() => this.#ledger.events(this.#lastSeq))
-        this.#heard(events)
+        const { events, isLast } = await this.#writing.retryUntilDone(() =>
+          this.#ledger.events(this.#lastSeq),
+        )
+        this.#receive(events)
         if (isLast) return
       }
     }
-    read().catch((error: unknown) => this.#break(error))
+    read().catch((error: unknown) => this.#fail(error))
   }
 
-  /** Once it is parked, another attempt may hear what it waited for: this one must not. */
+  /** Once the process is parked, another attempt may get the awaited results: this one must not. */
   async #park(waits: readonly WaitRef[]): Promise<boolean> {
     this.#calls.hold()
-    const isParked = await this.#writing.insist(() => this.#ledger.park(waits))
-    if (!isParked) this.#calls.goOn()
+    const isParked = await this.#writing.retryUntilDone(() => this.#ledger.park(waits))
+    if (!isParked) this.#calls.release()
     return isParked
   }
 
@@ -212,32 +218,32 @@ export class Run {
       const { reason } = signal
       this.#waits.close()
       if (isStop(reason)) this.#calls.stop(reason)
-      else this.#break(reason)
+      else this.#fail(reason)
       this.#writing.close()
     }
     if (signal.aborted) stop()
     else signal.addEventListener('abort', stop)
-    this.#undo.push(() => signal.removeEventListener('abort', stop))
+    this.#cleanups.push(() => signal.removeEventListener('abort', stop))
   }
 
-  #break(error: unknown): void {
+  #fail(error: unknown): void {
     if (this.#isOver) return
     const isStopping =
       this.#ledger.signal.aborted || (error instanceof RefusedError && error.code === 'stopping')
-    // A stop is on its way: the function ends by itself when it hears of it.
+    // A stop request is on its way, and ends the function.
     if (isStopping && error instanceof ReeveError && !isStale(error)) return
-    this.#leave()
+    this.#close()
     if (isTrouble(error) || isStale(error)) this.#over.resolve({ status: 'left' })
     else this.#over.reject(error)
   }
 
-  #leave(): void {
+  #close(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#calls.leave()
+    this.#calls.abandon()
     this.#waits.close()
     this.#writing.close()
-    for (const undo of this.#undo.splice(0)) undo()
+    for (const cleanUp of this.#cleanups.splice(0)) cleanUp()
   }
 }
 

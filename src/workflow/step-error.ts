@@ -1,6 +1,6 @@
 /**
- * A step was tried for the last time. Message and `code` are those of the error that it threw; `cause` is that error, with its
- * name, code and causes, as the log has it.
+ * A step has failed for good. It has the message and the `code` of the error that the step threw last. `cause` is that error as
+ * the log keeps it, with its name, code and causes.
  */
 export class StepError extends Error {
   override readonly name = 'StepError'

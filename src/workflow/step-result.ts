@@ -7,7 +7,7 @@ import { encodeThrown } from '../core/value/thrown.ts'
 type Ending = DistributiveOmit<StepEnded, 'place' | 'kind' | 'name' | 'began' | 'tries'>
 type DistributiveOmit<Union, Keys extends PropertyKey> = Union extends unknown ? Omit<Union, Keys> : never
 
-/** `undefined` is stored as an absent value. A step whose result cannot be stored has failed for good: it is not run again. */
+/** `undefined` is stored as an absent value. A step whose result cannot be stored has failed for good, and does not run again. */
 export function resultToStore(step: string, result: unknown): Ending {
   if (result === undefined) return { how: 'done' }
   const encoded = encode(result)
@@ -15,8 +15,8 @@ export function resultToStore(step: string, result: unknown): Ending {
   return failed(new RefusedError(unstorable(`The result of step ${step}`, encoded.why)))
 }
 
-/** The store, or the way to it, does not take a result of this size. */
-export function failedWith(step: string, error: ReeveError): Ending {
+/** The failure of a step whose result is too large for the store or for a request to it. */
+export function failedAsTooLarge(step: string, error: ReeveError): Ending {
   if (error.code === 'payload_too_large') return failed(error)
   return failed(
     new ReeveError(error.code, `The result of step ${step} cannot be stored: ${error.message}`, error.remedy),

@@ -1,6 +1,6 @@
 import { Stopped } from '../kernel/attempt.ts'
 
-/** Whether an attempt was aborted because its process is to end, and not because it goes on elsewhere. */
+/** Whether an attempt was aborted to end its process. After a lost lease or a shutdown, another attempt continues it. */
 export function isStop(reason: unknown): reason is Stopped {
   return reason instanceof Stopped && reason.why !== 'lease_lost' && reason.why !== 'shutdown'
 }

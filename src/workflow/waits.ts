@@ -3,80 +3,81 @@ import type { WaitRef } from '../core/process/intent.ts'
 
 export interface WaitsOptions {
   readonly clock: Clock
-  /** How long it waits in memory. */
+  /** How long an idle workflow stays in memory. */
   readonly parkAfterMs: number
-  /** Whether these are all that the code waits for. */
+  /** Whether the code waits for nothing except this many waits. */
   readonly mayPark: (waiting: number) => boolean
-  /** Asks to leave memory; false if something has come meanwhile. */
+  /** Tries to park the process. Resolves to false if one of the waits has ended meanwhile. */
   readonly park: (waits: readonly WaitRef[]) => Promise<boolean>
-  readonly parked: () => void
-  readonly failed: (error: unknown) => void
+  readonly onParked: () => void
+  readonly fail: (error: unknown) => void
 }
 
-interface Waiting {
+interface OpenWait {
   readonly ref: WaitRef
   readonly until: number | null
   readonly cancel: () => void
 }
 
 /**
- * What one workflow waits for. When for a while it has done nothing else, it leaves memory.
+ * The open waits of one workflow. Parks the workflow when it has done nothing but wait for `parkAfterMs`.
  *
- * | state   | a wait begins | a wait is over, another call is made | after `parkAfterMs`                        |
- * | busy    | resting, if all calls are waits | –                  | –                                          |
- * | resting | resting anew  | busy, or resting anew                | parked; busy if something came meanwhile   |
+ * | timer   | a wait begins | a wait ends                  | `parkAfterMs` have passed                |
+ * | off     | starts        | –                            | –                                        |
+ * | running | restarts      | restarts; off after the last | parked, or restarts if it cannot park    |
+ *
+ * It cannot park while other calls are pending, when a deadline is near, or when a wait has ended meanwhile.
  */
 export class Waits {
   readonly #options: WaitsOptions
-  readonly #waiting = new Map<number, Waiting>()
-  #cancelRest: (() => void) | undefined
-  #isOver = false
+  readonly #waiting = new Map<number, OpenWait>()
+  #cancelParkTimer: (() => void) | undefined
+  #isClosed = false
 
   constructor(options: WaitsOptions) {
     this.#options = options
   }
 
-  /** Entered; `due` is called when the time is up. */
+  /** Adds an entered wait. Calls `due` at `until`. */
   add(place: number, ref: WaitRef, until: number | null, due: () => void): void {
-    if (this.#isOver) return
+    if (this.#isClosed) return
     const { clock } = this.#options
     const cancel = until === null ? () => {} : clock.after(Math.max(0, until - clock.now()), due)
     this.#waiting.set(place, { ref, until, cancel })
-    this.#rest()
+    this.#startParkTimer()
   }
 
-  /** It is over. */
   remove(place: number): void {
     const waiting = this.#waiting.get(place)
     if (waiting === undefined) return
     waiting.cancel()
     this.#waiting.delete(place)
-    this.#rest()
+    this.#startParkTimer()
   }
 
   close(): void {
-    this.#isOver = true
-    this.#cancelRest?.()
+    this.#isClosed = true
+    this.#cancelParkTimer?.()
     for (const { cancel } of this.#waiting.values()) cancel()
     this.#waiting.clear()
   }
 
-  #rest(): void {
-    this.#cancelRest?.()
-    this.#cancelRest = undefined
-    if (this.#waiting.size === 0 || this.#isOver) return
-    this.#cancelRest = this.#options.clock.after(this.#options.parkAfterMs, () => {
-      this.#park().catch(this.#options.failed)
+  #startParkTimer(): void {
+    this.#cancelParkTimer?.()
+    this.#cancelParkTimer = undefined
+    if (this.#waiting.size === 0 || this.#isClosed) return
+    this.#cancelParkTimer = this.#options.clock.after(this.#options.parkAfterMs, () => {
+      this.#park().catch(this.#options.fail)
     })
   }
 
   async #park(): Promise<void> {
-    const { clock, mayPark, park, parked, parkAfterMs } = this.#options
+    const { clock, mayPark, park, onParked, parkAfterMs } = this.#options
     const waiting = [...this.#waiting.values()]
-    const isSoon = waiting.some(({ until }) => until !== null && until - clock.now() <= parkAfterMs)
-    if (!mayPark(waiting.length) || isSoon) return this.#rest()
-    if (!(await park(waiting.map(({ ref }) => ref)))) return this.#rest()
+    const isDueSoon = waiting.some(({ until }) => until !== null && until - clock.now() <= parkAfterMs)
+    if (!mayPark(waiting.length) || isDueSoon) return this.#startParkTimer()
+    if (!(await park(waiting.map(({ ref }) => ref)))) return this.#startParkTimer()
     this.close()
-    parked()
+    onParked()
   }
 }

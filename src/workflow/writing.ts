@@ -7,13 +7,13 @@ const RETRY_MS = 100
 const RETRY_MAX_MS = 5_000
 
 /**
- * What one attempt writes and waits for in between. What a step has done is not thrown away because the store is away
- * for a while: every write has a replay key, so it is repeated until it is there, or the attempt is over.
+ * The writes of one attempt, and its pauses between them. A store that is unavailable for a while does not lose the result of a
+ * step: every write has a replay key, so it is repeated until it succeeds or the attempt is over.
  */
 export class Writing {
   readonly #ledger: Ledger
   readonly #sleepers = new Set<() => void>()
-  /** Ends what waits elsewhere on behalf of this attempt. */
+  /** Aborts requests that wait on behalf of this attempt. */
   readonly #over = new AbortController()
   /** Resolved unless the process is paused. */
   #resumed: Promise<void> = Promise.resolve()
@@ -33,10 +33,11 @@ export class Writing {
   }
 
   write(intent: OwnIntent): Promise<Written> {
-    return this.insist(() => this.#ledger.write(intent))
+    return this.retryUntilDone(() => this.#ledger.write(intent))
   }
 
-  async insist<Answer>(act: () => Promise<Answer>): Promise<Answer> {
+  /** Repeats `act` while the store is unavailable, with backoff, until the attempt is over. */
+  async retryUntilDone<Answer>(act: () => Promise<Answer>): Promise<Answer> {
     const backoff = new ExponentialBackoff(RETRY_MS, RETRY_MAX_MS)
     for (;;) {
       try {
@@ -48,18 +49,21 @@ export class Writing {
     }
   }
 
-  /** Before something is begun outside: that the lease is still held, where there is doubt. */
-  get certain(): Promise<void> | undefined {
-    let doubt = this.#ledger.sure()
-    if (doubt === undefined) return undefined
-    return this.insist(async () => {
-      const asked = doubt ?? this.#ledger.sure()
-      doubt = undefined
-      await asked
+  /**
+   * Awaited before a step starts, so that an attempt without its lease has no effects. Undefined while the lease is certainly
+   * held.
+   */
+  get leaseConfirmed(): Promise<void> | undefined {
+    let pending = this.#ledger.sure()
+    if (pending === undefined) return undefined
+    return this.retryUntilDone(async () => {
+      const confirmed = pending ?? this.#ledger.sure()
+      pending = undefined
+      await confirmed
     })
   }
 
-  /** At this time, or when the attempt is over. */
+  /** Resolves at this time, or when the attempt is over. */
   until(time: number): Promise<void> {
     if (this.isOver) return Promise.resolve()
     const { clock } = this.#ledger
@@ -74,7 +78,7 @@ export class Writing {
     })
   }
 
-  /** At once, unless the process is paused. */
+  /** Resolves at once, unless the process is paused. */
   get resumed(): Promise<void> {
     return this.#resumed
   }
@@ -91,14 +95,14 @@ export class Writing {
     if (!this.#isDraining) this.#resume()
   }
 
-  /** As if it were paused, until it is over. */
+  /** Pauses the attempt until it is over. */
   drain(): void {
     if (this.isOver) return
     this.pause()
     this.#isDraining = true
   }
 
-  /** A stop: whoever sleeps finds that it is over. */
+  /** Ends the attempt, and wakes all sleepers so that they see it. */
   close(): void {
     this.#over.abort()
     this.#resume()
@@ -106,14 +110,14 @@ export class Writing {
   }
 }
 
-/** The store or the way to it could not be used: that says nothing about what was asked. */
+/** Whether the store or the connection to it was unavailable. The request may succeed later, or may have succeeded. */
 export function isTrouble(error: unknown): error is ReeveError {
   return error instanceof ReeveError && !isFinal(error)
 }
 
-/** A no, of a rule or of a door: asked again, it would be the same. */
+/** Whether a repeated request would fail in the same way: a rule refused it, or the server rejected its form. */
 export function isFinal(error: unknown): error is ReeveError {
-  return error instanceof RefusedError || (error instanceof ReeveError && UNFIT.has(error.code))
+  return error instanceof RefusedError || (error instanceof ReeveError && FINAL_CODES.has(error.code))
 }
 
-const UNFIT: ReadonlySet<string> = new Set(['bad_request', 'body_too_large', 'unsupported_media_type'])
+const FINAL_CODES: ReadonlySet<string> = new Set(['bad_request', 'body_too_large', 'unsupported_media_type'])
