@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { tempStore } from '../temp-folder.ts'
-import { gate, outcomeOf, serve, stuck } from './bed.ts'
+import { gate, outcomeOf, serve, stuck } from './workflow-fixture.ts'
 
 const WORK = { kind: 'workflow', spec: { workflow: 'work' } } as const
 
@@ -26,7 +26,7 @@ test('a charge between steps is made once over all attempts', async () => {
   expect((await second.budget({ pid: record.pid })).used).toEqual({ modelCalls: 1 })
 })
 
-test('a charge inside a step counts once after a crash, and each retry counts by itself', async () => {
+test('a charge inside a step counts once after a crash, and once for each retry', async () => {
   const store = tempStore()
   const reached = gate()
   const first = await serve(store, async (ctx) =>

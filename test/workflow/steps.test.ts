@@ -1,12 +1,22 @@
 import { embed, type RefusedError, StepError } from 'reeve'
 import { expect, onTestFinished } from 'vitest'
-import { gate, logOf, noted, onEachStore, outcomeOf, serve, start, storeAt, stuck } from './bed.ts'
+import {
+  gate,
+  logOf,
+  noteAnd,
+  onEachStore,
+  outcomeOf,
+  serve,
+  start,
+  storeAt,
+  stuck,
+} from './workflow-fixture.ts'
 
 onEachStore(
-  'a durable function of embed ends with what it returns, and fails with what it throws',
-  async (place) => {
+  'a durable function of embed completes with its return value, and fails with the error that it throws',
+  async (newStore) => {
     const reeve = await embed({
-      store: await storeAt(await place()),
+      store: await storeAt(await newStore()),
       workflows: {
         double: async (ctx, input: number) => ctx.step('multiply', () => input * 2),
         quiet: async (ctx) => {
@@ -27,23 +37,23 @@ onEachStore(
 )
 
 onEachStore(
-  'a step that is in the log is not run again by the next kernel, and the one that was cut off is',
-  async (place) => {
-    const store = await place()
+  'the next kernel does not repeat a recorded step, and runs an interrupted step again',
+  async (newStore) => {
+    const store = await newStore()
     const ran: string[] = []
     const reached = gate()
     const code = (last: () => Promise<string>) =>
       serve(store, async (ctx) => {
-        const one = await ctx.step('one', () => noted(ran, 'one', { a: [1, 'x'] }))
+        const one = await ctx.step('one', () => noteAnd(ran, 'one', { a: [1, 'x'] }))
         const nothing = await ctx.step('nothing', () => void ran.push('nothing'))
         const two = await ctx.step('two', last)
         return { one, isNothing: nothing === undefined, two }
       })
-    const first = await code(() => noted(ran, 'two', stuck<string>(reached)))
+    const first = await code(() => noteAnd(ran, 'two', stuck<string>(reached)))
     const pid = await start(first)
     await reached.promise
     await first.close()
-    const second = await code(async () => noted(ran, 'two again', 'done'))
+    const second = await code(async () => noteAnd(ran, 'two again', 'done'))
     expect(await outcomeOf(second, pid)).toMatchObject({
       status: 'completed',
       result: { one: { a: [1, 'x'] }, isNothing: true, two: 'done' },
@@ -57,38 +67,35 @@ onEachStore(
   },
 )
 
-onEachStore(
-  'a step is tried again as its policy says, and the tries before a restart count',
-  async (place) => {
-    const store = await place()
-    const tries: number[] = []
-    const reached = gate()
-    const code = (isStuck: boolean) =>
-      serve(store, async (ctx) =>
-        ctx.step(
-          'flaky',
-          ({ attempt }) => {
-            tries.push(attempt)
-            return isStuck && attempt === 2 ? stuck(reached) : Promise.reject(new Error(`try ${attempt}`))
-          },
-          { retry: { times: 2, backoffMs: 1 } },
-        ),
-      )
-    const first = await code(true)
-    const pid = await start(first)
-    await reached.promise
-    expect(await logOf(first, pid, 'step_tried')).toMatchObject([
-      { place: 1, name: 'flaky', tries: 1, error: 'try 1', retryAt: expect.any(Number) },
-    ])
-    await first.close()
-    const second = await code(false)
-    expect(await outcomeOf(second, pid)).toMatchObject({ status: 'failed', reason: 'try 3' })
-    expect(tries).toEqual([1, 2, 2, 3])
-  },
-)
+onEachStore('a step is retried by its policy, and tries before a restart count', async (newStore) => {
+  const store = await newStore()
+  const tries: number[] = []
+  const reached = gate()
+  const code = (isStuck: boolean) =>
+    serve(store, async (ctx) =>
+      ctx.step(
+        'flaky',
+        ({ attempt }) => {
+          tries.push(attempt)
+          return isStuck && attempt === 2 ? stuck(reached) : Promise.reject(new Error(`try ${attempt}`))
+        },
+        { retry: { times: 2, backoffMs: 1 } },
+      ),
+    )
+  const first = await code(true)
+  const pid = await start(first)
+  await reached.promise
+  expect(await logOf(first, pid, 'step_tried')).toMatchObject([
+    { place: 1, name: 'flaky', tries: 1, error: 'try 1', retryAt: expect.any(Number) },
+  ])
+  await first.close()
+  const second = await code(false)
+  expect(await outcomeOf(second, pid)).toMatchObject({ status: 'failed', reason: 'try 3' })
+  expect(tries).toEqual([1, 2, 2, 3])
+})
 
-onEachStore('a backoff is kept across a restart', async (place) => {
-  const store = await place()
+onEachStore('a backoff is kept across a restart', async (newStore) => {
+  const store = await newStore()
   const tries: number[] = []
   const flaky = ({ attempt }: { attempt: number }) => {
     tries.push(attempt)
@@ -110,26 +117,29 @@ onEachStore('a backoff is kept across a restart', async (place) => {
   expect(tries).toEqual([1])
 })
 
-onEachStore('the last error is the one the process fails with, unless the code catches it', async (place) => {
-  const reeve = await serve(await place(), async (ctx, input) => {
-    const flaky = () =>
-      ctx.step('flaky', ({ attempt }) => Promise.reject(new Error(`try ${attempt}`)), {
-        retry: { times: 2, backoffMs: 0 },
-      })
-    if (input === null) return flaky()
-    try {
-      return await flaky()
-    } catch (error) {
-      return { caught: error instanceof StepError && `${error.step}: ${error.message}` }
-    }
-  })
-  expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({ status: 'failed', reason: 'try 3' })
-  const caught = await outcomeOf(reeve, await start(reeve, 'catch'))
-  expect(caught).toMatchObject({ status: 'completed', result: { caught: 'flaky: try 3' } })
-})
+onEachStore(
+  'the process fails with the last error of a step, unless the code catches it',
+  async (newStore) => {
+    const reeve = await serve(await newStore(), async (ctx, input) => {
+      const flaky = () =>
+        ctx.step('flaky', ({ attempt }) => Promise.reject(new Error(`try ${attempt}`)), {
+          retry: { times: 2, backoffMs: 0 },
+        })
+      if (input === null) return flaky()
+      try {
+        return await flaky()
+      } catch (error) {
+        return { caught: error instanceof StepError && `${error.step}: ${error.message}` }
+      }
+    })
+    expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({ status: 'failed', reason: 'try 3' })
+    const caught = await outcomeOf(reeve, await start(reeve, 'catch'))
+    expect(caught).toMatchObject({ status: 'completed', result: { caught: 'flaky: try 3' } })
+  },
+)
 
-onEachStore('a failed step fails in later attempts too, without being run', async (place) => {
-  const store = await place()
+onEachStore('a failed step fails in later attempts too, without running', async (newStore) => {
+  const store = await newStore()
   const reached = gate()
   let ran = 0
   const code = (then: () => Promise<unknown>) =>
@@ -147,17 +157,17 @@ onEachStore('a failed step fails in later attempts too, without being run', asyn
   expect(ran).toBe(1)
 })
 
-onEachStore('a terminal error is not retried', async (place) => {
+onEachStore('a terminal error is not retried', async (newStore) => {
   const reeve = await serve(
-    await place(),
+    await newStore(),
     async (ctx) => ctx.step('charge', ({ attempt }) => Promise.reject(new Error(`declined ${attempt}`))),
     { retry: { times: 5, backoffMs: 0, when: (error) => !String(error).includes('declined') } },
   )
   expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({ reason: 'declined 1' })
 })
 
-onEachStore('time, chance and ids are the same in every attempt', async (place) => {
-  const store = await place()
+onEachStore('time, random numbers and ids are the same in every attempt', async (newStore) => {
+  const store = await newStore()
   const seen: unknown[] = []
   const reached = gate()
   const code = (last: () => Promise<unknown>) =>
@@ -188,8 +198,8 @@ onEachStore('time, chance and ids are the same in every attempt', async (place) 
   expect(new Set([random, otherRandom, uuid, otherUuid]).size).toBe(4)
 })
 
-onEachStore('a result that cannot be stored fails the step, and says why', async (place) => {
-  const reeve = await serve(await place(), async (ctx, input) =>
+onEachStore('a result that cannot be stored fails the step with the reason', async (newStore) => {
+  const reeve = await serve(await newStore(), async (ctx, input) =>
     ctx.step('strange', () => (input === 'large' ? 'x'.repeat(2 ** 21) : { at: [Symbol('s')] })),
   )
   expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({
@@ -202,52 +212,51 @@ onEachStore('a result that cannot be stored fails the step, and says why', async
   })
 })
 
-onEachStore('calls of the context inside a step are refused', async (place) => {
-  const reeve = await serve(await place(), async (ctx) => ctx.step('outer', () => ctx.step('inner', () => 1)))
+onEachStore('calls of the context inside a step are refused', async (newStore) => {
+  const reeve = await serve(await newStore(), async (ctx) =>
+    ctx.step('outer', () => ctx.step('inner', () => 1)),
+  )
   expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({
     status: 'failed',
     reason: 'step inner was called inside the step outer.',
   })
 })
 
-onEachStore(
-  'several flows at once come to the same steps in the same order, whatever finished first',
-  async (place) => {
-    const store = await place()
-    const slow = gate()
-    const cut = gate()
-    const ran: string[] = []
-    const code = (last: () => Promise<unknown>, isSlow: boolean) =>
-      serve(store, async (ctx) => {
-        const flow = async (name: string, first: () => Promise<unknown>) => {
-          await ctx.step(`${name}1`, () => noted(ran, `${name}1`, first()))
-          await Promise.resolve()
-          return ctx.step(`${name}2`, () => noted(ran, `${name}2`, name))
-        }
-        const both = await Promise.all([
-          flow('a', async () => (isSlow ? await slow.promise : undefined)),
-          flow('b', async () => {}),
-        ])
-        await ctx.step('last', last)
-        return both
-      })
-    const first = await code(() => stuck(cut), true)
-    const pid = await start(first)
-    await first.waitFor({ pid, types: ['step_ended'] })
-    await expect.poll(() => ran).toEqual(['a1', 'b1', 'b2'])
-    slow.resolve()
-    await cut.promise
-    await first.close()
-    const second = await code(async () => {}, false)
-    expect(await outcomeOf(second, pid)).toMatchObject({ status: 'completed', result: ['a', 'b'] })
-    expect(ran).toEqual(['a1', 'b1', 'b2', 'a2'])
-  },
-)
+onEachStore('concurrent flows reach the same steps in the same order in every attempt', async (newStore) => {
+  const store = await newStore()
+  const slow = gate()
+  const cut = gate()
+  const ran: string[] = []
+  const code = (last: () => Promise<unknown>, isSlow: boolean) =>
+    serve(store, async (ctx) => {
+      const flow = async (name: string, first: () => Promise<unknown>) => {
+        await ctx.step(`${name}1`, () => noteAnd(ran, `${name}1`, first()))
+        await Promise.resolve()
+        return ctx.step(`${name}2`, () => noteAnd(ran, `${name}2`, name))
+      }
+      const both = await Promise.all([
+        flow('a', async () => (isSlow ? await slow.promise : undefined)),
+        flow('b', async () => {}),
+      ])
+      await ctx.step('last', last)
+      return both
+    })
+  const first = await code(() => stuck(cut), true)
+  const pid = await start(first)
+  await first.waitFor({ pid, types: ['step_ended'] })
+  await expect.poll(() => ran).toEqual(['a1', 'b1', 'b2'])
+  slow.resolve()
+  await cut.promise
+  await first.close()
+  const second = await code(async () => {}, false)
+  expect(await outcomeOf(second, pid)).toMatchObject({ status: 'completed', result: ['a', 'b'] })
+  expect(ran).toEqual(['a1', 'b1', 'b2', 'a2'])
+})
 
 onEachStore(
-  'code that was changed under a running process is found, with both lists of steps',
-  async (place) => {
-    const store = await place()
+  'code that changed under a running process is detected, and both lists of steps are reported',
+  async (newStore) => {
+    const store = await newStore()
     const reached = gate()
     const first = await serve(store, async (ctx) => {
       await ctx.step('draft', () => 1)
@@ -277,8 +286,8 @@ onEachStore(
   },
 )
 
-onEachStore('code that ends before all recorded steps is detected, too', async (place) => {
-  const store = await place()
+onEachStore('code that ends before all recorded steps is detected, too', async (newStore) => {
+  const store = await newStore()
   const reached = gate()
   const first = await serve(store, async (ctx) => {
     await ctx.step('one', () => 1)
@@ -296,31 +305,31 @@ onEachStore('code that ends before all recorded steps is detected, too', async (
   })
 })
 
-onEachStore('a cancelled function learns of it at its next call, and may clean up', async (place) => {
+onEachStore('a cancelled function gets the reason at its next call, and may clean up', async (newStore) => {
   const reached = gate()
-  const tidied = gate<string>()
-  const reeve = await serve(await place(), async (ctx) => {
+  const cleanedUp = gate<string>()
+  const reeve = await serve(await newStore(), async (ctx) => {
     try {
       await ctx.step('endless', ({ abortSignal: signal }) => {
         reached.resolve()
         return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
       })
     } finally {
-      tidied.resolve(String(await ctx.step('after', () => 1).catch((error: Error) => error.message)))
+      cleanedUp.resolve(String(await ctx.step('after', () => 1).catch((error: Error) => error.message)))
     }
   })
   const pid = await start(reeve)
   await reached.promise
   await reeve.signal({ pid, signal: 'cancel', reason: 'changed my mind' })
-  expect(await tidied.promise).toBe('changed my mind')
+  expect(await cleanedUp.promise).toBe('changed my mind')
   expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'cancelled', reason: 'changed my mind' })
   expect(await logOf(reeve, pid, 'step_ended')).toEqual([])
 })
 
-onEachStore('a paused function begins no step until it is resumed', async (place) => {
+onEachStore('a paused function starts no step until it is resumed', async (newStore) => {
   const ran: string[] = []
   const [reached, go] = [gate(), gate()]
-  const reeve = await serve(await place(), async (ctx) => {
+  const reeve = await serve(await newStore(), async (ctx) => {
     await ctx.step('one', () => {
       reached.resolve()
       return go.promise
@@ -339,12 +348,12 @@ onEachStore('a paused function begins no step until it is resumed', async (place
   expect(ran).toEqual(['two'])
 })
 
-onEachStore('an unawaited call may fail without harm', async (place) => {
-  const unheard: unknown[] = []
-  const note = (reason: unknown) => void unheard.push(reason)
+onEachStore('a failed call that is not awaited causes no unhandled rejection', async (newStore) => {
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => void unhandled.push(reason)
   process.on('unhandledRejection', note)
   onTestFinished(() => void process.off('unhandledRejection', note))
-  const reeve = await serve(await place(), async (ctx) => {
+  const reeve = await serve(await newStore(), async (ctx) => {
     void ctx.step('aside', () => Promise.reject(new Error('broken')))
     void ctx.waitForSignal('never')
     return ctx.waitForSignal('go')
@@ -354,19 +363,19 @@ onEachStore('an unawaited call may fail without harm', async (place) => {
   await reeve.signal({ pid, signal: 'cancel', reason: 'enough' })
   expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'cancelled' })
   await new Promise((resolve) => void setImmediate(resolve))
-  expect(unheard).toEqual([])
+  expect(unhandled).toEqual([])
 })
 
-onEachStore('a name is served once', async (place) => {
-  const reeve = await serve(await place(), async () => 1)
+onEachStore('a second function with the same name is refused', async (newStore) => {
+  const reeve = await serve(await newStore(), async () => 1)
   await expect(reeve.workflow('work', async () => 2)).rejects.toMatchObject({ code: 'conflict' })
   await expect(reeve.workflow('', async () => 2)).rejects.toMatchObject({ code: 'invalid_input' })
 })
 
 onEachStore(
-  'a step that is under way when the program closes gets a moment, and is not run again',
-  async (place) => {
-    const store = await place()
+  'a step that finishes within the grace period of a closing program does not run again',
+  async (newStore) => {
+    const store = await newStore()
     const ran: string[] = []
     const [reached, go] = [gate(), gate()]
     const code = (who: string) =>
@@ -376,9 +385,9 @@ onEachStore(
           const charged = await ctx.step('charge', async () => {
             reached.resolve()
             await go.promise
-            return noted(ran, who, who)
+            return noteAnd(ran, who, who)
           })
-          const shipped = await ctx.step('ship', () => noted(ran, who, who))
+          const shipped = await ctx.step('ship', () => noteAnd(ran, who, who))
           return [charged, shipped]
         },
         { graceMs: 60_000 },
@@ -395,10 +404,10 @@ onEachStore(
   },
 )
 
-onEachStore('the result of a step is recorded even if a stop was requested meanwhile', async (place) => {
+onEachStore('the result of a step is recorded even if a stop was requested meanwhile', async (newStore) => {
   const [reached, go] = [gate(), gate()]
   const reeve = await serve(
-    await place(),
+    await newStore(),
     async (ctx) =>
       ctx.step('charge', async ({ abortSignal: signal }) => {
         signal.addEventListener('abort', () => go.resolve())
@@ -415,50 +424,45 @@ onEachStore('the result of a step is recorded even if a stop was requested meanw
   expect(await logOf(reeve, pid, 'step_ended')).toMatchObject([{ name: 'charge', value: 'charged' }])
 })
 
-onEachStore('a function that is spawned inside a step of another runs its own steps', async (place) => {
-  const reeve = await serve(await place(), async (ctx, input) => {
-    if (input === 'child') return ctx.step('inner', () => 1)
-    return ctx.step('outer', async () => {
-      const { record } = await reeve.spawn({ kind: 'workflow', spec: { workflow: 'work', input: 'child' } })
-      return { child: (await outcomeOf(reeve, record.pid))?.status ?? 'none' }
-    })
-  })
-  expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({
-    status: 'completed',
-    result: { child: 'completed' },
-  })
-})
-
 onEachStore(
-  'a retry policy that cannot work is refused, and one of many tries without backoff works',
-  async (place) => {
-    const reeve = await serve(await place(), async (ctx, input) => {
-      const flaky = ({ attempt }: { attempt: number }) =>
-        attempt > 1_030 ? attempt : Promise.reject(new Error('not yet'))
-      return ctx.step('flaky', flaky, { retry: input as never })
-    })
-    expect(await outcomeOf(reeve, await start(reeve, { times: 2_000, backoffMs: 0 }))).toMatchObject({
-      status: 'completed',
-      result: 1_031,
-    })
-    for (const policy of [
-      { times: -1 },
-      { times: 2, backoffMs: -5 },
-      { times: 1, factor: 0 },
-      { times: 'x' },
-    ])
-      expect(await outcomeOf(reeve, await start(reeve, policy))).toMatchObject({
-        status: 'failed',
-        reason: expect.stringContaining('retry'),
+  'a function that is spawned inside a step of another function runs its own steps',
+  async (newStore) => {
+    const reeve = await serve(await newStore(), async (ctx, input) => {
+      if (input === 'child') return ctx.step('inner', () => 1)
+      return ctx.step('outer', async () => {
+        const { record } = await reeve.spawn({ kind: 'workflow', spec: { workflow: 'work', input: 'child' } })
+        return { child: (await outcomeOf(reeve, record.pid))?.status ?? 'none' }
       })
+    })
+    expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({
+      status: 'completed',
+      result: { child: 'completed' },
+    })
   },
 )
 
+onEachStore('an invalid retry policy is refused, and many tries without backoff work', async (newStore) => {
+  const reeve = await serve(await newStore(), async (ctx, input) => {
+    const flaky = ({ attempt }: { attempt: number }) =>
+      attempt > 1_030 ? attempt : Promise.reject(new Error('not yet'))
+    return ctx.step('flaky', flaky, { retry: input as never })
+  })
+  expect(await outcomeOf(reeve, await start(reeve, { times: 2_000, backoffMs: 0 }))).toMatchObject({
+    status: 'completed',
+    result: 1_031,
+  })
+  for (const policy of [{ times: -1 }, { times: 2, backoffMs: -5 }, { times: 1, factor: 0 }, { times: 'x' }])
+    expect(await outcomeOf(reeve, await start(reeve, policy))).toMatchObject({
+      status: 'failed',
+      reason: expect.stringContaining('retry'),
+    })
+})
+
 onEachStore(
-  'a cancelled function that catches everything in a loop holds nobody up, and is ended',
-  async (place) => {
+  'a cancelled function that catches every error in a loop is ended, and does not block the program',
+  async (newStore) => {
     let loops = 0
-    const reeve = await serve(await place(), async (ctx) => {
+    const reeve = await serve(await newStore(), async (ctx) => {
       for (;;) {
         try {
           await ctx.step('poll', () => 1)
@@ -476,8 +480,8 @@ onEachStore(
   },
 )
 
-onEachStore('code that throws before all recorded steps counts as changed', async (place) => {
-  const store = await place()
+onEachStore('code that throws before all recorded steps counts as changed', async (newStore) => {
+  const store = await newStore()
   const first = await serve(store, async (ctx) => {
     await ctx.step('one', () => 1)
     await ctx.step('two', () => 2)
@@ -502,8 +506,8 @@ onEachStore('code that throws before all recorded steps counts as changed', asyn
   })
 })
 
-onEachStore('reordered steps are detected', async (place) => {
-  const store = await place()
+onEachStore('reordered steps are detected', async (newStore) => {
+  const store = await newStore()
   const reached = gate()
   const first = await serve(store, async (ctx) => {
     await ctx.step('pack', () => 1)
@@ -523,15 +527,15 @@ onEachStore('reordered steps are detected', async (place) => {
   })
 })
 
-onEachStore('a history longer than one answer is replayed completely', async (place) => {
-  const store = await place()
+onEachStore('a history longer than one page is replayed completely', async (newStore) => {
+  const store = await newStore()
   const reached = gate()
   const ran: number[] = []
   const code = (last: () => Promise<unknown>) =>
     serve(store, async (ctx) => {
       let length = 0
       for (let page = 0; page < 20; page++)
-        length += (await ctx.step('page', () => noted(ran, page, 'x'.repeat(900_000)))).length
+        length += (await ctx.step('page', () => noteAnd(ran, page, 'x'.repeat(900_000)))).length
       await ctx.step('last', last)
       return length
     })
@@ -547,8 +551,8 @@ onEachStore('a history longer than one answer is replayed completely', async (pl
   expect(ran).toHaveLength(20)
 })
 
-onEachStore('code that awaits its calls in another order is accepted', async (place) => {
-  const store = await place()
+onEachStore('code that awaits its calls in another order is accepted', async (newStore) => {
+  const store = await newStore()
   const [slow, reached] = [gate(), gate()]
   const first = await serve(store, async (ctx) => {
     const a = ctx.step('a', () => slow.promise)
@@ -571,36 +575,31 @@ onEachStore('code that awaits its calls in another order is accepted', async (pl
   expect(await outcomeOf(second, pid)).toMatchObject({ status: 'completed', result: 'c' })
 })
 
-onEachStore(
-  'an option that does not exist is refused before the step is run, with the one that was meant',
-  async (place) => {
-    let ran = 0
-    const reeve = await serve(await place(), async (ctx, input) => {
-      const options = input as never
-      if (input === 'signal') return ctx.waitForSignal('go', { timeout: 1 } as never)
-      return ctx
-        .step('pay', () => ++ran, options)
-        .catch((error: RefusedError) => [error.message, error.remedy])
-    })
-    expect(await outcomeOf(reeve, await start(reeve, { retries: { times: 3 } }))).toMatchObject({
-      result: ['The step pay takes retry; there is no option "retries".', 'Did you mean retry?'],
-    })
-    expect(await outcomeOf(reeve, await start(reeve, { timeoutMs: 5 }))).toMatchObject({
-      result: ['The step pay takes retry; there is no option "timeoutMs".', 'Leave timeoutMs out.'],
-    })
-    expect(await outcomeOf(reeve, await start(reeve, { retry: { times: 1, backoff: 5 } }))).toMatchObject({
-      result: [
-        'A retry policy takes times, backoffMs, factor, maxBackoffMs, when; there is no option "backoff".',
-        'Did you mean backoffMs?',
-      ],
-    })
-    expect(await outcomeOf(reeve, await start(reeve, 3))).toMatchObject({
-      result: ['The step pay takes retry, as an object.', 'Give the options as an object.'],
-    })
-    expect(await outcomeOf(reeve, await start(reeve, 'signal'))).toMatchObject({
-      status: 'failed',
-      reason: 'The signal go takes timeoutMs; there is no option "timeout".',
-    })
-    expect(ran).toBe(0)
-  },
-)
+onEachStore('an unknown option is refused before the step runs, with a suggestion', async (newStore) => {
+  let ran = 0
+  const reeve = await serve(await newStore(), async (ctx, input) => {
+    const options = input as never
+    if (input === 'signal') return ctx.waitForSignal('go', { timeout: 1 } as never)
+    return ctx.step('pay', () => ++ran, options).catch((error: RefusedError) => [error.message, error.remedy])
+  })
+  expect(await outcomeOf(reeve, await start(reeve, { retries: { times: 3 } }))).toMatchObject({
+    result: ['The step pay takes retry; there is no option "retries".', 'Did you mean retry?'],
+  })
+  expect(await outcomeOf(reeve, await start(reeve, { timeoutMs: 5 }))).toMatchObject({
+    result: ['The step pay takes retry; there is no option "timeoutMs".', 'Leave timeoutMs out.'],
+  })
+  expect(await outcomeOf(reeve, await start(reeve, { retry: { times: 1, backoff: 5 } }))).toMatchObject({
+    result: [
+      'A retry policy takes times, backoffMs, factor, maxBackoffMs, when; there is no option "backoff".',
+      'Did you mean backoffMs?',
+    ],
+  })
+  expect(await outcomeOf(reeve, await start(reeve, 3))).toMatchObject({
+    result: ['The step pay takes retry, as an object.', 'Give the options as an object.'],
+  })
+  expect(await outcomeOf(reeve, await start(reeve, 'signal'))).toMatchObject({
+    status: 'failed',
+    reason: 'The signal go takes timeoutMs; there is no option "timeout".',
+  })
+  expect(ran).toBe(0)
+})

@@ -1,6 +1,6 @@
 import { decodeValue, embed, encodeValue, type Json, StepError, type Value } from 'reeve'
 import { expect, onTestFinished } from 'vitest'
-import { gate, logOf, onEachStore, outcomeOf, serve, start, storeAt, stuck } from './bed.ts'
+import { gate, logOf, onEachStore, outcomeOf, serve, start, storeAt, stuck } from './workflow-fixture.ts'
 
 const RETRY = { retry: { times: 3, backoffMs: 0 } }
 
@@ -10,15 +10,19 @@ const failure = () =>
   })
 
 const everything = () => ({
-  ...{ at: new Date(0), by: new Map([['a', new Set([1n])]]), bytes: new Uint8Array([0, 255]) },
-  ...{ error: failure(), nothing: undefined, looksLike: { $reeve: 'Date', value: null } },
+  at: new Date(0),
+  by: new Map([['a', new Set([1n])]]),
+  bytes: new Uint8Array([0, 255]),
+  error: failure(),
+  nothing: undefined,
+  looksLike: { $reeve: 'Date', value: null },
 })
 
 onEachStore(
-  'a step whose result cannot be stored has its effect once, also with a retry policy, and fails with a code',
-  async (place) => {
+  'a step whose result cannot be stored runs once, also with a retry policy, and fails with a code',
+  async (newStore) => {
     const effects: string[] = []
-    const reeve = await serve(await place(), async (ctx, input) => {
+    const reeve = await serve(await newStore(), async (ctx, input) => {
       const pay = () => {
         effects.push(String(input))
         const cycle: { self?: unknown } = {}
@@ -47,8 +51,8 @@ onEachStore(
 
 onEachStore(
   'results of every stored type are the same in the attempt that ran them and in the next',
-  async (place) => {
-    const store = await place()
+  async (newStore) => {
+    const store = await newStore()
     const seen: unknown[] = []
     let effects = 0
     const reached = gate()
@@ -74,35 +78,38 @@ onEachStore(
   },
 )
 
-onEachStore('an error that a step throws keeps its name, code and cause in every attempt', async (place) => {
-  const store = await place()
-  const caught: unknown[] = []
-  const reached = gate()
-  const code = (then: () => Promise<unknown>) =>
-    serve(store, async (ctx) => {
-      await ctx
-        .step('fail', () => Promise.reject(failure()))
-        .catch((error: unknown) => void caught.push(error))
-      await ctx.step('then', then)
-    })
-  const first = await code(() => stuck(reached))
-  const pid = await start(first)
-  await reached.promise
-  await first.close()
-  const second = await code(async () => {})
-  expect(await outcomeOf(second, pid)).toMatchObject({ status: 'completed' })
-  expect(caught).toHaveLength(2)
-  for (const error of caught) {
-    expect(error).toBeInstanceOf(StepError)
-    expect(error).toMatchObject({ step: 'fail', message: 'too far', code: 'E_FAR' })
-    expect((error as StepError).cause).toStrictEqual(failure())
-  }
-})
+onEachStore(
+  'an error that a step throws keeps its name, code and cause in every attempt',
+  async (newStore) => {
+    const store = await newStore()
+    const caught: unknown[] = []
+    const reached = gate()
+    const code = (then: () => Promise<unknown>) =>
+      serve(store, async (ctx) => {
+        await ctx
+          .step('fail', () => Promise.reject(failure()))
+          .catch((error: unknown) => void caught.push(error))
+        await ctx.step('then', then)
+      })
+    const first = await code(() => stuck(reached))
+    const pid = await start(first)
+    await reached.promise
+    await first.close()
+    const second = await code(async () => {})
+    expect(await outcomeOf(second, pid)).toMatchObject({ status: 'completed' })
+    expect(caught).toHaveLength(2)
+    for (const error of caught) {
+      expect(error).toBeInstanceOf(StepError)
+      expect(error).toMatchObject({ step: 'fail', message: 'too far', code: 'E_FAR' })
+      expect((error as StepError).cause).toStrictEqual(failure())
+    }
+  },
+)
 
-onEachStore('inputs and results pass between functions and tools as they were', async (place) => {
+onEachStore('inputs and results pass between functions and tools unchanged', async (newStore) => {
   const received: Value[] = []
   const reeve = await embed({
-    store: await storeAt(await place()),
+    store: await storeAt(await newStore()),
     tools: {
       echo: ({ input }) => {
         received.push(input)

@@ -1,11 +1,11 @@
 import { MemoryTables } from 'reeve/testing'
 import { expect, test } from 'vitest'
-import { gate, logOf, noted, onEachStore, outcomeOf, serve, start } from './bed.ts'
+import { gate, logOf, noteAnd, onEachStore, outcomeOf, serve, start } from './workflow-fixture.ts'
 
 const SOON = { parkAfterMs: 1 }
 
-onEachStore('signals are taken in order, sent before the wait or after it', async (place) => {
-  const reeve = await serve(await place(), async (ctx) =>
+onEachStore('signals are taken in order, sent before the wait or after it', async (newStore) => {
+  const reeve = await serve(await newStore(), async (ctx) =>
     [
       await ctx.waitForSignal('word'),
       await ctx.waitForSignal('word'),
@@ -22,10 +22,10 @@ onEachStore('signals are taken in order, sent before the wait or after it', asyn
   })
 })
 
-onEachStore('an answer by key is given once, before the wait or during it', async (place) => {
+onEachStore('a key accepts one answer, before the wait or during it', async (newStore) => {
   const keys = [gate<string>(), gate<string>()]
   const go = gate()
-  const reeve = await serve(await place(), async (ctx) => {
+  const reeve = await serve(await newStore(), async (ctx) => {
     keys[0]?.resolve(await ctx.keyFor('ok'))
     await ctx.step('work', () => go.promise)
     const one = await ctx.waitForSignal('ok')
@@ -42,8 +42,8 @@ onEachStore('an answer by key is given once, before the wait or during it', asyn
   expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: ['yes', 'sure'] })
 })
 
-onEachStore('a function that waits leaves memory, and a signal brings it back', async (place) => {
-  const store = await place()
+onEachStore('a waiting function is parked, and a signal resumes it', async (newStore) => {
+  const store = await newStore()
   let begun = 0
   const steps: string[] = []
   const reeve = await serve(
@@ -52,7 +52,7 @@ onEachStore('a function that waits leaves memory, and a signal brings it back', 
       begun += 1
       await ctx.step('before', () => void steps.push('before'))
       const said = await ctx.waitForSignal('approved')
-      return ctx.step('after', () => noted(steps, 'after', said))
+      return ctx.step('after', () => noteAnd(steps, 'after', said))
     },
     SOON,
   )
@@ -70,9 +70,9 @@ onEachStore('a function that waits leaves memory, and a signal brings it back', 
 })
 
 onEachStore(
-  'a parked function is begun again by any kernel that serves it, and its attempts do not count',
-  async (place) => {
-    const store = await place()
+  'any kernel that serves a parked function can resume it, and resuming is not a new attempt',
+  async (newStore) => {
+    const store = await newStore()
     const code = async (ctx: Parameters<Parameters<typeof serve>[1]>[0]) => {
       const got: unknown[] = []
       for (let round = 0; round < 8; round++) got.push(await ctx.waitForSignal('next'))
@@ -93,8 +93,8 @@ onEachStore(
   },
 )
 
-onEachStore('a sleep ends when it is due, even if no kernel has the function in memory', async (place) => {
-  const store = await place()
+onEachStore('a sleep ends when it is due, even if the function is parked', async (newStore) => {
+  const store = await newStore()
   const reeve = await serve(
     store,
     async (ctx) => {
@@ -110,8 +110,8 @@ onEachStore('a sleep ends when it is due, even if no kernel has the function in 
   expect(await logOf(reeve, pid, 'wait_left')).toMatchObject([{ on: 'timer', how: 'due', place: 1 }])
 })
 
-onEachStore('a sleep keeps to its time across a restart', async (place) => {
-  const store = await place()
+onEachStore('a sleep keeps its deadline across a restart', async (newStore) => {
+  const store = await newStore()
   const code = async (ctx: Parameters<Parameters<typeof serve>[1]>[0]) => {
     await ctx.sleep(3_600_000)
   }
@@ -125,9 +125,9 @@ onEachStore('a sleep keeps to its time across a restart', async (place) => {
   expect(entered[1]?.until).toBe(entered[0]?.until)
 })
 
-onEachStore('a time limit on a signal ends the wait of a parked function', async (place) => {
+onEachStore('the timeout of a signal ends the wait of a parked function', async (newStore) => {
   const reeve = await serve(
-    await place(),
+    await newStore(),
     async (ctx) => (await ctx.waitForSignal('never', { timeoutMs: 150 })) ?? 'timed out',
     SOON,
   )
@@ -136,8 +136,8 @@ onEachStore('a time limit on a signal ends the wait of a parked function', async
   expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: 'timed out' })
 })
 
-onEachStore('a child is spawned once, and its end brings the parked parent back', async (place) => {
-  const store = await place()
+onEachStore('a child is spawned once, and its end resumes the parked parent', async (newStore) => {
+  const store = await newStore()
   const tools = {
     ask: async (tool: { waitForSignal(name: string): Promise<unknown> }) => {
       await tool.waitForSignal('answer')
@@ -167,13 +167,13 @@ onEachStore('a child is spawned once, and its end brings the parked parent back'
   expect(await logOf(reeve, pid, 'child_registered')).toHaveLength(1)
 })
 
-onEachStore('many children at once: all of them, or the first', async (place) => {
+onEachStore('a function can wait for all of its children, or for the first', async (newStore) => {
   const tools = {
     echo: ({ input }: { input: unknown }) => input as number,
     never: () => new Promise<null>(() => {}),
   }
   const reeve = await serve(
-    await place(),
+    await newStore(),
     async (ctx, input) => {
       if (input === 'all') {
         const run = async (n: number) => {
@@ -194,10 +194,10 @@ onEachStore('many children at once: all of them, or the first', async (place) =>
 })
 
 onEachStore(
-  'of a signal and a time the first wins, also when both were waited for out of memory',
-  async (place) => {
+  'a race between a signal and a timer has one winner, also for a parked function',
+  async (newStore) => {
     const reeve = await serve(
-      await place(),
+      await newStore(),
       async (ctx) => {
         const first = await Promise.race([
           ctx.waitForSignal('go').then(() => 'signal'),
@@ -215,8 +215,8 @@ onEachStore(
   },
 )
 
-onEachStore('a parked function that is cancelled ends at once', async (place) => {
-  const reeve = await serve(await place(), (ctx) => ctx.waitForSignal('never'), SOON)
+onEachStore('a cancelled parked function ends at once', async (newStore) => {
+  const reeve = await serve(await newStore(), (ctx) => ctx.waitForSignal('never'), SOON)
   const pid = await start(reeve)
   await reeve.waitFor({ pid, types: ['parked'] })
   await reeve.signal({ pid, signal: 'cancel', reason: 'enough' })
@@ -224,9 +224,9 @@ onEachStore('a parked function that is cancelled ends at once', async (place) =>
 })
 
 onEachStore(
-  'a parked function that is paused takes its signal, and goes on when it is resumed',
-  async (place) => {
-    const reeve = await serve(await place(), (ctx) => ctx.waitForSignal('go'), SOON)
+  'a paused parked function takes its signal, and continues when it is resumed',
+  async (newStore) => {
+    const reeve = await serve(await newStore(), (ctx) => ctx.waitForSignal('go'), SOON)
     const pid = await start(reeve)
     await reeve.waitFor({ pid, types: ['parked'] })
     await reeve.signal({ pid, signal: 'pause' })
@@ -237,26 +237,23 @@ onEachStore(
   },
 )
 
-onEachStore(
-  'what a function may not spawn or wait for is an error that it can catch, in every attempt',
-  async (place) => {
-    const reeve = await serve(await place(), async (ctx) => {
-      const no = (error: Error) => error.message
-      const child = await ctx.spawn({ kind: 'tool', spec: { tool: 'x' }, envRef: 'nowhere' }).catch(no)
-      return [child as string, await ctx.wait('p_nobodynobody').then(() => '', no)]
-    })
-    expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({
-      result: [
-        'spawn was given something it cannot use: envRef: must be the reference of an environment.',
-        'There is no process p_nobodynobody.',
-      ],
-    })
-  },
-)
+onEachStore('a refused spawn or wait is an error that the function can catch', async (newStore) => {
+  const reeve = await serve(await newStore(), async (ctx) => {
+    const no = (error: Error) => error.message
+    const child = await ctx.spawn({ kind: 'tool', spec: { tool: 'x' }, envRef: 'nowhere' }).catch(no)
+    return [child as string, await ctx.wait('p_nobodynobody').then(() => '', no)]
+  })
+  expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({
+    result: [
+      'spawn was given something it cannot use: envRef: must be the reference of an environment.',
+      'There is no process p_nobodynobody.',
+    ],
+  })
+})
 
-onEachStore('a time may have a fraction, and one in the far future is refused', async (place) => {
+onEachStore('a fractional wait time is accepted, and one beyond the limit is refused', async (newStore) => {
   const reeve = await serve(
-    await place(),
+    await newStore(),
     async (ctx, ms) => {
       await ctx.sleep(Number(ms))
       await ctx.waitForSignal('never', { timeoutMs: Number(ms) })
@@ -275,12 +272,12 @@ onEachStore('a time may have a fraction, and one in the far future is refused', 
 })
 
 onEachStore(
-  'a step that is tried again much later is waited for out of memory, and tried when it is due',
-  async (place) => {
+  'a function is parked during a long backoff, and the step is retried when it is due',
+  async (newStore) => {
     const tries: number[] = []
     let begun = 0
     const reeve = await serve(
-      await place(),
+      await newStore(),
       async (ctx) => {
         begun += 1
         return ctx.step(
@@ -311,7 +308,7 @@ onEachStore(
   },
 )
 
-test('more waits at once than a process may have fail, and the others go on', async () => {
+test('waits beyond the limit of a process fail, and the others continue', async () => {
   const reeve = await serve(new MemoryTables(), async (ctx) => {
     const waits = Array.from({ length: 1_001 }, () => ctx.waitForSignal('go', { timeoutMs: 600_000 }))
     return waits.at(-1)?.catch((error: Error) => error.message)
@@ -322,16 +319,13 @@ test('more waits at once than a process may have fail, and the others go on', as
   })
 })
 
-onEachStore(
-  'a function that has run for as long as it may is stopped, also by another kernel while it is parked',
-  async (place) => {
-    const store = await place()
-    const first = await serve(store, (ctx) => ctx.waitForSignal('never'), SOON)
-    const spec = { workflow: 'work', input: null }
-    const { record } = await first.spawn({ kind: 'workflow', spec, limits: { runMs: 2_000 } })
-    await first.waitFor({ pid: record.pid, types: ['parked'] })
-    await first.close()
-    const second = await serve(store, (ctx) => ctx.waitForSignal('never'), SOON)
-    expect(await outcomeOf(second, record.pid)).toMatchObject({ status: 'cancelled', reason: 'limit:runMs' })
-  },
-)
+onEachStore('another kernel stops a parked function at its run limit', async (newStore) => {
+  const store = await newStore()
+  const first = await serve(store, (ctx) => ctx.waitForSignal('never'), SOON)
+  const spec = { workflow: 'work', input: null }
+  const { record } = await first.spawn({ kind: 'workflow', spec, limits: { runMs: 2_000 } })
+  await first.waitFor({ pid: record.pid, types: ['parked'] })
+  await first.close()
+  const second = await serve(store, (ctx) => ctx.waitForSignal('never'), SOON)
+  expect(await outcomeOf(second, record.pid)).toMatchObject({ status: 'cancelled', reason: 'limit:runMs' })
+})

@@ -12,30 +12,33 @@ import { MemoryTables } from '../../src/store/memory/open.ts'
 import { places } from '../crash/places.ts'
 
 /** The address of a store that several kernels of one test share. */
-export type Place = string | MemoryTables | Exclude<EmbedOptions['store'], string>
+export type StoreAddress = string | MemoryTables | Exclude<EmbedOptions['store'], string>
 
-const STORES: Readonly<Record<string, () => Promise<Place>>> = {
+const STORES: Readonly<Record<string, () => Promise<StoreAddress>>> = {
   ...places,
   memory: async () => new MemoryTables(),
 }
 
-/** A test on each of the stores; `place` makes one. */
-export function onEachStore(name: string, body: (place: () => Promise<Place>) => Promise<void>): void {
-  for (const [store, place] of Object.entries(STORES)) test(`${store}: ${name}`, () => body(place))
+/** Runs a test on each of the stores. `newStore` makes an empty one. */
+export function onEachStore(
+  name: string,
+  body: (newStore: () => Promise<StoreAddress>) => Promise<void>,
+): void {
+  for (const [store, newStore] of Object.entries(STORES)) test(`${store}: ${name}`, () => body(newStore))
 }
 
-export async function storeAt(place: Place): Promise<EmbedOptions['store']> {
-  return place instanceof MemoryTables ? openMemory({ shared: place }) : place
+export async function storeAt(address: StoreAddress): Promise<EmbedOptions['store']> {
+  return address instanceof MemoryTables ? openMemory({ shared: address }) : address
 }
 
-/** A kernel over the store of a place that serves one durable function, closed with the test. */
+/** A kernel that serves one durable function over the store at this address. Closed with the test. */
 export async function serve(
-  place: Place,
+  address: StoreAddress,
   run: WorkflowFunction,
   options: WorkflowOptions = {},
   others: Omit<EmbedOptions, 'store'> = {},
 ): Promise<Embedded> {
-  const reeve = await embed({ store: await storeAt(place), ...others })
+  const reeve = await embed({ store: await storeAt(address), ...others })
   onTestFinished(() => reeve.close())
   await reeve.workflow('work', run, { graceMs: 0, ...options })
   return reeve
@@ -63,13 +66,14 @@ export function gate<Value = void>() {
   return Promise.withResolvers<Value>()
 }
 
-/** Reports that it was reached, and never resolves. */
+/** Resolves `reached`, and never settles itself. */
 export function stuck<Value = null>(reached: { resolve(): void }): Promise<Value> {
   reached.resolve()
   return new Promise(() => {})
 }
 
-export function noted<Note, Value>(notes: Note[], note: Note, value: Value): Value {
+/** Returns `value`, after it has appended `note`. */
+export function noteAnd<Note, Value>(notes: Note[], note: Note, value: Value): Value {
   notes.push(note)
   return value
 }
