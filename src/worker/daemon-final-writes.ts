@@ -10,7 +10,7 @@ import {
 } from '../kernel/final-writes.ts'
 import { systemClock } from '../store/system-clock.ts'
 import type { InputOf, Reeve } from '../verbs/reeve.ts'
-import { isTrouble } from '../workflow/writing.ts'
+import { isTrouble } from '../workflow/attempt-writer.ts'
 
 /** Between the first retries, and at most. */
 export const RETRY_MS = 500

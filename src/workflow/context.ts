@@ -11,7 +11,7 @@ import { refusal } from '../core/refusal.ts'
 import { decode } from '../core/value/decode.ts'
 import { encodeInput } from '../core/value/encode-input.ts'
 import type { Child, ChildToRegister, WorkflowContext } from '../verbs/durable-function.ts'
-import { type Acts, insideStep, stepKindOf } from './acts.ts'
+import { type CallPerformer, insideStep, stepKindOf } from './call-performer.ts'
 import type { Calls } from './calls.ts'
 import type { Ledger } from './ledger.ts'
 import { checkOptions, checkRetry } from './retry.ts'
@@ -20,7 +20,7 @@ import { checkOptions, checkRetry } from './retry.ts'
 export function contextOf(
   ledger: Ledger,
   calls: Calls,
-  acts: Acts,
+  performer: CallPerformer,
   { seed, env }: { readonly seed: string; readonly env: Variables },
 ): WorkflowContext {
   const { record, signal, clock } = ledger
@@ -38,7 +38,7 @@ export function contextOf(
   }
   const wait = (on: WaitOn, name: string, timeoutMs: number | null) => {
     const ref = nextWait(on, name)
-    return calls.make(stepKindOf(on), name, (place) => acts.wait(place, { ...ref, place }, timeoutMs))
+    return calls.make(stepKindOf(on), name, (place) => performer.wait(place, { ...ref, place }, timeoutMs))
   }
 
   return {
@@ -56,7 +56,9 @@ export function contextOf(
         checkStepName(name)
         checkOptions(`The step ${name}`, options, ['retry'])
         checkRetry(options.retry)
-        return (await calls.make('step', name, (place) => acts.step(place, name, run, options))) as Result
+        return (await calls.make('step', name, (place) =>
+          performer.step(place, name, run, options),
+        )) as Result
       }),
     sleep: (ms) =>
       withHandledRejection(async () => {
@@ -79,7 +81,7 @@ export function contextOf(
       withHandledRejection(async () => {
         refuseInsideStep('spawn')
         const child = encodeInput<ChildToRegister>(request)
-        return (await calls.make('spawn', child.kind, (place) => acts.spawn(place, child))) as Child
+        return (await calls.make('spawn', child.kind, (place) => performer.spawn(place, child))) as Child
       }),
     wait: (child: Child | Pid) =>
       withHandledRejection(async () => {
@@ -100,7 +102,7 @@ export function contextOf(
         }
         const once = { retry: { times: 0 } }
         await calls.make('step', 'charge', (place) =>
-          acts.step(place, 'charge', () => charge(String(place)), once),
+          performer.step(place, 'charge', () => charge(String(place)), once),
         )
       }),
     now: () => (insideStep.getStore() === undefined ? calls.time : clock.now()),

@@ -5,7 +5,8 @@ import { encode } from '../core/value/encode.ts'
 import { unstorable } from '../core/value/stored-value.ts'
 import type { Left, Parked } from '../kernel/executor.ts'
 import type { WorkflowFunction, WorkflowOptions } from '../verbs/durable-function.ts'
-import { Acts, insideStep, PARK_AFTER_MS } from './acts.ts'
+import { AttemptWriter, isTrouble } from './attempt-writer.ts'
+import { CallPerformer, insideStep, PARK_AFTER_MS } from './call-performer.ts'
 import { Calls } from './calls.ts'
 import { contextOf } from './context.ts'
 import { Journal } from './journal.ts'
@@ -13,7 +14,6 @@ import type { Ledger } from './ledger.ts'
 import { Nondeterminism } from './nondeterminism.ts'
 import { isStop } from './stop.ts'
 import { Waits } from './waits.ts'
-import { isTrouble, Writing } from './writing.ts'
 
 export const GRACE_MS = 5_000
 
@@ -37,10 +37,10 @@ type ContextInputs = Parameters<typeof contextOf>[3]
 export class Run {
   readonly #ledger: Ledger
   readonly #journal = new Journal()
-  readonly #writing: Writing
+  readonly #writer: AttemptWriter
   readonly #calls: Calls
   readonly #waits: Waits
-  readonly #acts: Acts
+  readonly #performer: CallPerformer
   readonly #over = Promise.withResolvers<Parked | Left>()
   readonly #ended = Promise.withResolvers<void>()
   readonly #graceMs: number
@@ -55,7 +55,7 @@ export class Run {
     this.#over.promise.catch(() => {})
     this.#ledger = ledger
     this.#graceMs = options.graceMs ?? GRACE_MS
-    this.#writing = new Writing(ledger)
+    this.#writer = new AttemptWriter(ledger)
     this.#calls = new Calls({
       clock,
       time: record.firstStarted?.at ?? record.createdAt,
@@ -76,13 +76,13 @@ export class Run {
       },
       fail,
     })
-    this.#acts = new Acts({
+    this.#performer = new CallPerformer({
       ...options,
       ledger,
       journal: this.#journal,
       calls: this.#calls,
       waits: this.#waits,
-      writing: this.#writing,
+      writer: this.#writer,
       fail,
     })
   }
@@ -96,14 +96,14 @@ export class Run {
         else listener(events)
       }),
       this.#ledger.onRequest(({ type }) => {
-        if (type === 'pause') this.#writing.pause()
-        else this.#writing.resume()
+        if (type === 'pause') this.#writer.pause()
+        else this.#writer.resume()
       }),
     )
     try {
       await this.#readJournal()
-      const seed = await this.#writing.retryUntilDone(() => this.#ledger.seed())
-      const env = await this.#writing.retryUntilDone(() => this.#ledger.variables())
+      const seed = await this.#writer.retryUntilDone(() => this.#ledger.seed())
+      const env = await this.#writer.retryUntilDone(() => this.#ledger.variables())
       listener = (events) => this.#receive(events)
       this.#receive(early)
       this.#listenForStop()
@@ -121,7 +121,7 @@ export class Run {
   /** Starts no further step. Resolves when the running steps are in the log, or after the grace period. */
   async drain(): Promise<void> {
     if (this.#ledger.signal.aborted) return
-    this.#writing.drain()
+    this.#writer.drain()
     await this.#waitForSteps()
   }
 
@@ -138,13 +138,13 @@ export class Run {
   async #waitForSteps(): Promise<void> {
     const graceOver = Promise.withResolvers<void>()
     const cancel = this.#ledger.clock.after(this.#graceMs, graceOver.resolve)
-    await Promise.race([this.#acts.idle, this.#ended.promise, graceOver.promise])
+    await Promise.race([this.#performer.idle, this.#ended.promise, graceOver.promise])
     cancel()
   }
 
   async #finish(run: WorkflowFunction, inputs: ContextInputs): Promise<Ending> {
-    const keyFor: Ledger['keyFor'] = (wait) => this.#writing.retryUntilDone(() => this.#ledger.keyFor(wait))
-    const context = contextOf({ ...this.#ledger, keyFor }, this.#calls, this.#acts, inputs)
+    const keyFor: Ledger['keyFor'] = (wait) => this.#writer.retryUntilDone(() => this.#ledger.keyFor(wait))
+    const context = contextOf({ ...this.#ledger, keyFor }, this.#calls, this.#performer, inputs)
     const result = await this.#resultOf(() => run(context, context.input))
     this.#calls.checkReturn()
     const encoded = encode(result)
@@ -166,7 +166,7 @@ export class Run {
   /** Reads the whole journal, page by page: once per attempt. */
   async #readJournal(): Promise<void> {
     for (;;) {
-      const { events, isLast } = await this.#writing.retryUntilDone(() => this.#ledger.events(this.#lastSeq))
+      const { events, isLast } = await this.#writer.retryUntilDone(() => this.#ledger.events(this.#lastSeq))
       for (const event of events) {
         this.#lastSeq = event.seq
         const entry = this.#journal.apply(event)
@@ -194,9 +194,7 @@ export class Run {
   #catchUp(): void {
     const read = async () => {
       for (;;) {
-        const { events, isLast } = await this.#writing.retryUntilDone(() =>
-          this.#ledger.events(this.#lastSeq),
-        )
+        const { events, isLast } = await this.#writer.retryUntilDone(() => this.#ledger.events(this.#lastSeq))
         this.#receive(events)
         if (isLast) return
       }
@@ -207,7 +205,7 @@ export class Run {
   /** Once the process is parked, another attempt may get the awaited results: this one must not. */
   async #park(waits: readonly WaitRef[]): Promise<boolean> {
     this.#calls.hold()
-    const isParked = await this.#writing.retryUntilDone(() => this.#ledger.park(waits))
+    const isParked = await this.#writer.retryUntilDone(() => this.#ledger.park(waits))
     if (!isParked) this.#calls.release()
     return isParked
   }
@@ -219,7 +217,7 @@ export class Run {
       this.#waits.close()
       if (isStop(reason)) this.#calls.stop(reason)
       else this.#fail(reason)
-      this.#writing.close()
+      this.#writer.close()
     }
     if (signal.aborted) stop()
     else signal.addEventListener('abort', stop)
@@ -242,7 +240,7 @@ export class Run {
     this.#isOver = true
     this.#calls.abandon()
     this.#waits.close()
-    this.#writing.close()
+    this.#writer.close()
     for (const cleanUp of this.#cleanups.splice(0)) cleanUp()
   }
 }

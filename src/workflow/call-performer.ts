@@ -12,6 +12,7 @@ import type {
   StepOptions,
   WorkflowOptions,
 } from '../verbs/durable-function.ts'
+import { type AttemptWriter, isFinal } from './attempt-writer.ts'
 import type { Calls } from './calls.ts'
 import { BACKOFF_PREFIX, type Journal, stepEntry } from './journal.ts'
 import type { Ledger, Written } from './ledger.ts'
@@ -19,21 +20,20 @@ import { backoffAfter } from './retry.ts'
 import { failedAsTooLarge, isTooLarge, resultToStore } from './step-result.ts'
 import { isStop } from './stop.ts'
 import type { Waits } from './waits.ts'
-import { isFinal, type Writing } from './writing.ts'
 
-export interface ActsOptions extends WorkflowOptions {
+export interface CallPerformerOptions extends WorkflowOptions {
   readonly ledger: Ledger
   readonly journal: Journal
   readonly calls: Calls
   readonly waits: Waits
-  readonly writing: Writing
+  readonly writer: AttemptWriter
   /** Ends the attempt: the code cannot continue. */
   readonly fail: (error: unknown) => void
 }
 
 export const PARK_AFTER_MS = 5_000
 
-/** The step that the calling code runs in, if any. Inside a step the context allows no call except `charge`. */
+/** The step that the calling code runs in, if any. There the context refuses steps, waits and spawns; it allows `charge`. */
 export const insideStep: AsyncLocalStorage<{
   readonly name: string
   /** Stays the same when a crash interrupts this try and it runs again. */
@@ -42,12 +42,12 @@ export const insideStep: AsyncLocalStorage<{
 }> = new AsyncLocalStorage()
 
 /** Performs the context calls that have no result in the log yet. Each of them ends with an event in the log. */
-export class Acts {
-  readonly #options: ActsOptions
+export class CallPerformer {
+  readonly #options: CallPerformerOptions
   #runningSteps = 0
   readonly #whenIdle: (() => void)[] = []
 
-  constructor(options: ActsOptions) {
+  constructor(options: CallPerformerOptions) {
     this.#options = options
   }
 
@@ -58,19 +58,19 @@ export class Acts {
     run: (step: StepInfo) => unknown,
     { retry = this.#options.retry }: StepOptions,
   ): Promise<void> {
-    const { ledger, journal, writing } = this.#options
+    const { ledger, journal, writer } = this.#options
     const { clock } = ledger
     const { tries: earlierTries = 0, retryAt: loggedRetryAt = 0 } = journal.openCall(place) ?? {}
     let retryAt = loggedRetryAt
     for (let tries = earlierTries + 1; ; tries += 1) {
       if (retryAt > clock.now() || journal.isBackingOff(place)) await this.#backOff(place, tries - 1, retryAt)
-      await writing.resumed
-      const confirmed = writing.leaseConfirmed
+      await writer.resumed
+      const confirmed = writer.leaseConfirmed
       if (confirmed !== undefined) {
         await confirmed
-        await writing.resumed
+        await writer.resumed
       }
-      if (writing.isOver) return
+      if (writer.isOver) return
       this.#runningSteps += 1
       try {
         const nextTryAt = await this.#tryAndWrite(place, name, tries, run, retry)
@@ -91,43 +91,43 @@ export class Acts {
     run: (step: StepInfo) => unknown,
     retry: RetryPolicy | undefined,
   ): Promise<number | undefined> {
-    const { ledger, writing } = this.#options
+    const { ledger, writer } = this.#options
     const { clock } = ledger
     const step = { place, kind: 'step', name, began: clock.now(), tries } as const
     const tried = await this.#try(step, run)
     // Not retried: the step has done its work, even if its result cannot be stored.
     if (tried.type === 'done')
       return this.#endUnlessHandedOver({ ...step, ...resultToStore(name, tried.value) })
-    if (writing.isOver) return undefined
+    if (writer.isOver) return undefined
     const backoff = backoffAfter(tries, tried.error, retry)
     const error = messageOf(tried.error)
     if (backoff === undefined)
       return this.#end({ ...step, how: 'failed', error, thrown: encodeThrown(tried.error) })
     const retryAt = clock.now() + backoff
-    await writing.write({ type: 'retry_step', step: { place, kind: 'step', name, tries, error, retryAt } })
+    await writer.write({ type: 'retry_step', step: { place, kind: 'step', name, tries, error, retryAt } })
     return retryAt
   }
 
   /** A long backoff is a wait in the log, without a step index of its own, so that the process can be parked meanwhile. */
   async #backOff(place: number, tries: number, until: number): Promise<void> {
-    const { ledger, journal, waits, writing } = this.#options
+    const { ledger, journal, waits, writer } = this.#options
     const wait = { on: 'timer', name: `${BACKOFF_PREFIX}${place}`, ordinal: tries } as const
     const isLong = until - ledger.clock.now() > (this.#options.parkAfterMs ?? PARK_AFTER_MS)
-    if (!isLong && !journal.isBackingOff(place)) return writing.until(until)
-    await writing.resumed
-    if (writing.isOver) return
+    if (!isLong && !journal.isBackingOff(place)) return writer.until(until)
+    await writer.resumed
+    if (writer.isOver) return
     try {
-      await writing.write({ type: 'enter_wait', wait, until })
+      await writer.write({ type: 'enter_wait', wait, until })
     } catch (error) {
       // The process has as many waits as it may have: back off in memory.
       if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
-      return writing.until(until)
+      return writer.until(until)
     }
     waits.add(place, wait, until, () => {})
-    await writing.until(until)
-    if (writing.isOver) return
+    await writer.until(until)
+    if (writer.isOver) return
     waits.remove(place)
-    await writing.write({ type: 'leave_wait', wait, how: 'due', value: null })
+    await writer.write({ type: 'leave_wait', wait, how: 'due', value: null })
   }
 
   /** Resolves when no step is running. */
@@ -138,14 +138,14 @@ export class Acts {
 
   /** Waits for a signal, a timer or a child. The event that ends the wait comes from the log. */
   async wait(place: number, ref: WaitRef, timeoutMs: number | null): Promise<void> {
-    const { ledger, journal, waits, writing, fail } = this.#options
-    await writing.resumed
-    if (writing.isOver) return
+    const { ledger, journal, waits, writer, fail } = this.#options
+    await writer.resumed
+    if (writer.isOver) return
     const entered = journal.openCall(place)
     const began = ledger.clock.now()
     if (ref.on === 'child' && entered === undefined) {
       const ended = await this.#unlessRefused(place, 'wait', ref.name, () =>
-        writing.retryUntilDone(() => ledger.findOutcome(ref.name)),
+        writer.retryUntilDone(() => ledger.findOutcome(ref.name)),
       )
       if (ended === REFUSED) return
       if (ended !== null) return this.#endWait(place, ref, began, ended as unknown as Json)
@@ -156,27 +156,27 @@ export class Acts {
     if (written.type === 'replayed') return this.#endIfAnswered(place, ref, began, written.event)
     waits.add(place, ref, until, () => this.#leaveWait(ref, ref.on === 'timer' ? 'due' : 'timed_out', null))
     if (ref.on !== 'child') return
-    const ended = writing.retryUntilDone(() => ledger.waitForOutcome(ref.name, writing.over))
+    const ended = writer.retryUntilDone(() => ledger.waitForOutcome(ref.name, writer.over))
     ended.then(
       (outcome) => this.#leaveWait(ref, 'ended', outcome as unknown as Json),
-      (error: unknown) => writing.isOver || fail(error),
+      (error: unknown) => writer.isOver || fail(error),
     )
   }
 
   /** One write registers the child and records the step index. */
   async spawn(place: number, request: ChildToRegister): Promise<void> {
-    const { ledger, writing } = this.#options
-    await writing.resumed
-    if (writing.isOver) return
+    const { ledger, writer } = this.#options
+    await writer.resumed
+    if (writer.isOver) return
     await this.#unlessRefused(place, 'spawn', request.kind, () =>
-      writing.retryUntilDone(() => ledger.spawn(request, place)),
+      writer.retryUntilDone(() => ledger.spawn(request, place)),
     )
   }
 
   /** Records a finished step, even after a stop request; not when another attempt may run it again. */
   #endUnlessHandedOver(step: StepEnded): Promise<undefined> {
     const { signal } = this.#options.ledger
-    const isHandedOver = signal.aborted ? !isStop(signal.reason) : this.#options.writing.isOver
+    const isHandedOver = signal.aborted ? !isStop(signal.reason) : this.#options.writer.isOver
     return isHandedOver ? Promise.resolve(undefined) : this.#end(step)
   }
 
@@ -195,9 +195,9 @@ export class Acts {
   }
 
   async #end(step: StepEnded): Promise<undefined> {
-    const { calls, writing } = this.#options
+    const { calls, writer } = this.#options
     try {
-      const written = await writing.write({ type: 'end_step', step })
+      const written = await writer.write({ type: 'end_step', step })
       if (written.type === 'appended') calls.settleWritten(stepEntry(step, written.at))
     } catch (error) {
       if (!isTooLarge(error) || step.how === 'failed') throw error
@@ -208,9 +208,9 @@ export class Acts {
 
   /** A process with too many waits gets the refusal as the result of this call; its other calls continue. */
   async #enterWait(place: number, ref: WaitRef, until: number | null): Promise<Written | typeof REFUSED> {
-    const { ledger, writing } = this.#options
+    const { ledger, writer } = this.#options
     try {
-      return await writing.write({ type: 'enter_wait', wait: ref, until })
+      return await writer.write({ type: 'enter_wait', wait: ref, until })
     } catch (error) {
       if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
       const { on, name } = ref
@@ -256,12 +256,12 @@ export class Acts {
   }
 
   #leaveWait(wait: WaitRef, how: 'due' | 'timed_out' | 'ended', value: Json): void {
-    const { writing, fail } = this.#options
-    if (writing.isOver) return
-    writing.write({ type: 'leave_wait', wait, how, value }).catch((error: unknown) => {
+    const { writer, fail } = this.#options
+    if (writer.isOver) return
+    writer.write({ type: 'leave_wait', wait, how, value }).catch((error: unknown) => {
       // Another event has ended the wait already, and is in the log.
       const hasEnded = error instanceof RefusedError && error.code === 'not_waiting'
-      if (!hasEnded && !writing.isOver) fail(error)
+      if (!hasEnded && !writer.isOver) fail(error)
     })
   }
 }

@@ -10,7 +10,7 @@ const RETRY_MAX_MS = 5_000
  * The writes of one attempt, and its pauses between them. A store that is unavailable for a while does not lose the result of a
  * step: every write has a replay key, so it is repeated until it succeeds or the attempt is over.
  */
-export class Writing {
+export class AttemptWriter {
   readonly #ledger: Ledger
   readonly #sleepers = new Set<() => void>()
   /** Aborts requests that wait on behalf of this attempt. */
