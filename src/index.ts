@@ -31,17 +31,6 @@ export type { ExternalStop, OnStop } from './external/deliveries.ts'
 export type { Durability, Store } from './store/contract.ts'
 export type { ChildRequest, SignalAnswer, ToolContext, ToolHandler } from './tool/in-process.ts'
 export type {
-  Child,
-  ChildOfWorkflow,
-  ChildOutcome,
-  RetryPolicy,
-  StepInfo,
-  StepOptions,
-  WorkflowContext,
-  WorkflowFunction,
-  WorkflowOptions,
-} from './verbs/durable-function.ts'
-export type {
   Attachment,
   CallOptions,
   InboxNotice,
@@ -54,6 +43,17 @@ export type {
   VerbName,
 } from './verbs/reeve.ts'
 export type { CommandSpec } from './verbs/shapes/command-spec.ts'
+export type {
+  Child,
+  ChildOfWorkflow,
+  ChildOutcome,
+  RetryPolicy,
+  StepInfo,
+  StepOptions,
+  WorkflowContext,
+  WorkflowFunction,
+  WorkflowOptions,
+} from './verbs/workflow-function.ts'
 export { StepError } from './workflow/step-error.ts'
 
 /**
@@ -72,7 +72,7 @@ export async function embed(options: EmbedOptions): Promise<Embedded> {
   return embed(options)
 }
 
-/** A client that serves durable functions of its own program, too. */
+/** A client that serves workflows of its own program, too. */
 export type Connected = Reeve & ServesWorkflows
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Reeve as the peers' benchmark sees it, for its `--adapter`: one peer per store. A unit is a `tool` process that
- * may run again after a crash; steps and signals are those of a durable function. bench/README.md says what `--peers` expects of an adapter.
+ * may run again after a crash; steps and signals are those of a workflow. bench/README.md says what `--peers` expects of an adapter.
  */
 import { join } from 'node:path'
 import type { Reeve, ToolHandler, WorkflowFunction } from '../../src/index.ts'

@@ -10,7 +10,7 @@ import { rawSqliteAppends } from './raw-sqlite.ts'
 const PART = 0.1
 const WARM_UP = 10
 
-/** One durable function of many steps, one after another, against one raw commit per step into the same tables. */
+/** One workflow of many steps, one after another, against one raw commit per step into the same tables. */
 export async function* steps(place: Place, size: { count: number; rounds: number }): AsyncGenerator<Figure> {
   const { count, rounds } = size
   const theirs = await place.fresh()

@@ -28,9 +28,9 @@ import type { Store } from '../store/contract.ts'
 import { openSqlite } from '../store/sqlite/open.ts'
 import { systemClock } from '../store/system-clock.ts'
 import { inProcess, type SpawnAs, type ToolHandler } from '../tool/in-process.ts'
-import type { WorkflowFunction } from '../verbs/durable-function.ts'
 import { type Reeve, type ReeveVerbs, type ServesWorkflows, verbs } from '../verbs/reeve.ts'
 import { actor } from '../verbs/shapes/record.ts'
+import type { WorkflowFunction } from '../verbs/workflow-function.ts'
 import { type VariablesOf, Workflows } from '../workflow/in-kernel.ts'
 import { EnvironmentSecrets } from './environment-secrets.ts'
 import { ownIdentity } from './identity.ts'
@@ -44,7 +44,7 @@ export interface EmbedOptions {
   readonly store: string | Store
   /** The functions that run `tool` processes in this program. */
   readonly tools?: Readonly<Record<string, ToolHandler>>
-  /** Durable functions that run `workflow` processes in this program. */
+  /** The functions that run `workflow` processes in this program. */
   readonly workflows?: Readonly<Record<string, WorkflowFunction>>
   /** Runs `command` processes, with their output, pipes and keeper in this folder. */
   readonly commands?: CommandsOptions

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { Store } from '../store/contract.ts'
 import type { ToolHandler } from '../tool/in-process.ts'
-import type { RetryPolicy, WorkflowFunction } from '../verbs/durable-function.ts'
 import { duration } from '../verbs/shapes/scalars.ts'
+import type { RetryPolicy, WorkflowFunction } from '../verbs/workflow-function.ts'
 import type { EmbedOptions } from './embed.ts'
 
 const milliseconds = z.number().min(0)

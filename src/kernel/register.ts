@@ -30,7 +30,7 @@ export interface Registering {
   readonly refuseNew?: Refusal
   /** Of the parent's executor, if it is the one that asks. */
   readonly fence?: Fence
-  /** The step of the parent, a durable function, that spawns it. */
+  /** The step of the parent, a workflow, that spawns it. */
   readonly place?: number
   /** It restarts this process, whose end is about to be written, and gets what is left of its allowance. */
   readonly restarts?: RestartedProcess

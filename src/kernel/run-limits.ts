@@ -5,7 +5,7 @@ import type { Edges } from './edges.ts'
 import type { Feed } from './feed.ts'
 
 /**
- * Stops processes that run for longer than `limits.runMs` allows, where no keeper does so: tools and durable functions, here
+ * Stops processes that run for longer than `limits.runMs` allows, where no keeper does so: tools and workflows, here
  * or in a worker. The time counts from the first start, also while the process waits. A parked process is due at its end.
  */
 export class RunLimits {

@@ -54,7 +54,7 @@ export interface ToolContext {
   untilResumed(): Promise<void>
 }
 
-/** A registration without the fields that the parent determines. The input of a tool or a durable function may be any `Value`. */
+/** A registration without the fields that the parent determines. The input of a tool or a workflow may be any `Value`. */
 export type ChildRequest = WithValueInput<ChildToRegister>
 
 type ChildToRegister = DistributiveOmit<InputOf<'spawn'>, 'pid' | 'parent' | 'idempotencyKey'>

@@ -4,7 +4,7 @@ import { worker } from './shapes/worker.ts'
 import { verb } from './verb.ts'
 
 export const announceWorker = verb({
-  summary: 'Announces that a program is alive and serves durable functions under these names.',
+  summary: 'Announces that a program is alive and serves workflows under these names.',
   description:
     'Repeat it before `ttlMs` have passed. Otherwise other workers take over the processes that it holds.',
   route: 'PUT /workers/{worker}',

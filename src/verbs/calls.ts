@@ -62,7 +62,7 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'liveCount'>>
   /**
-   * Announces that a program is alive and serves durable functions under these names.
+   * Announces that a program is alive and serves workflows under these names.
    *
    * Repeat it before `ttlMs` have passed. Otherwise other workers take over the processes that it holds.
    *
@@ -307,7 +307,7 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'endTurn'>>
   /**
-   * Lists the durable functions that are served now, and how many programs serve each.
+   * Lists the workflows that are served now, and how many programs serve each.
    *
    * By name, as announced by live holders.
    *
@@ -1353,7 +1353,7 @@ type RegistrationInput =
       kind: 'workflow'
       /** What to run. */
       spec: {
-        /** The name of the durable function. */
+        /** The name of the workflow. */
         workflow: string
         /** Its input. */
         input?: Json | undefined

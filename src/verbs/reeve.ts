@@ -16,7 +16,6 @@ import { claimWork } from './claim-work.ts'
 import { closeInput } from './close-input.ts'
 import { deleteSession } from './delete-session.ts'
 import { doWork } from './do-work.ts'
-import type { WorkflowFunction, WorkflowOptions } from './durable-function.ts'
 import { end } from './end.ts'
 import { endSession } from './end-session.ts'
 import { endTurn } from './end-turn.ts'
@@ -68,6 +67,7 @@ import { waitAll } from './wait-all.ts'
 import { waitAny } from './wait-any.ts'
 import { waitFor } from './wait-for.ts'
 import { whoami } from './whoami.ts'
+import type { WorkflowFunction, WorkflowOptions } from './workflow-function.ts'
 import { workflows } from './workflows.ts'
 import { write } from './write.ts'
 
@@ -238,7 +238,7 @@ export interface Attachment extends AsyncIterable<OutputPiece> {
   detach(): void
 }
 
-/** Serves durable functions of this program. */
+/** Serves workflows of this program. */
 export interface ServesWorkflows {
   /** Runs the processes of this name in this program, from now until `close`. */
   workflow(name: string, run: WorkflowFunction, options?: WorkflowOptions): Promise<void>

@@ -3,7 +3,7 @@ import { count } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 export const workflows = verb({
-  summary: 'Lists the durable functions that are served now, and how many programs serve each.',
+  summary: 'Lists the workflows that are served now, and how many programs serve each.',
   description: 'By name, as announced by live holders.',
   route: 'GET /workflows',
   needs: 'read',

@@ -11,7 +11,7 @@ import type {
   StepInfo,
   StepOptions,
   WorkflowOptions,
-} from '../verbs/durable-function.ts'
+} from '../verbs/workflow-function.ts'
 import { type AttemptWriter, isFinal } from './attempt-writer.ts'
 import type { Calls } from './calls.ts'
 import { BACKOFF_PREFIX, type Journal, stepEntry } from './journal.ts'

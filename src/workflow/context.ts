@@ -10,13 +10,13 @@ import { isWaitTime, noWaitTime } from '../core/process/wait-time.ts'
 import { refusal } from '../core/refusal.ts'
 import { decode } from '../core/value/decode.ts'
 import { encodeInput } from '../core/value/encode-input.ts'
-import type { Child, ChildToRegister, WorkflowContext } from '../verbs/durable-function.ts'
+import type { Child, ChildToRegister, WorkflowContext } from '../verbs/workflow-function.ts'
 import { type CallPerformer, insideStep, stepKindOf } from './call-performer.ts'
 import type { Calls } from './calls.ts'
 import type { Ledger } from './ledger.ts'
 import { checkOptions, checkRetry } from './retry.ts'
 
-/** The context of a durable function. Fields, not methods, so that code can destructure it: `({ step, sleep }) => …`. */
+/** The context of a workflow. Fields, not methods, so that code can destructure it: `({ step, sleep }) => …`. */
 export function contextOf(
   ledger: Ledger,
   calls: Calls,

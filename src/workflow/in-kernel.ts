@@ -7,7 +7,7 @@ import type { Executor, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { PAGE_BYTES } from '../kernel/page.ts'
 import { refuseRead } from '../kernel/resolve.ts'
-import type { ChildToRegister, WorkflowFunction, WorkflowOptions } from '../verbs/durable-function.ts'
+import type { ChildToRegister, WorkflowFunction, WorkflowOptions } from '../verbs/workflow-function.ts'
 import type { Ledger } from './ledger.ts'
 import { GRACE_MS, Run } from './run.ts'
 

@@ -7,7 +7,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Outcome, ProcessRecord } from '../core/process/record.ts'
 import type { Request } from '../kernel/executor.ts'
 import type { OwnIntent } from '../kernel/perform-as.ts'
-import type { Child, ChildToRegister } from '../verbs/durable-function.ts'
+import type { Child, ChildToRegister } from '../verbs/workflow-function.ts'
 
 /**
  * The log and the lease of one running workflow process. They are kept by a kernel in this program, or by a daemon that a worker

@@ -2,7 +2,7 @@ import { RefusedError } from '../core/errors.ts'
 import { refuseUnknownOption } from '../core/known-options.ts'
 import { isWaitTime, MAX_WAIT_MS } from '../core/process/wait-time.ts'
 import { refusal } from '../core/refusal.ts'
-import type { RetryPolicy } from '../verbs/durable-function.ts'
+import type { RetryPolicy } from '../verbs/workflow-function.ts'
 
 const DEFAULT_BACKOFF_MS = 1_000
 const DEFAULT_FACTOR = 2

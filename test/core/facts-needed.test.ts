@@ -58,7 +58,10 @@ test('only a later holder asks whether an approval was asked for before', () => 
 
 test('a move to another owner needs that owner', () => {
   const owner = { session: 's2' }
-  expect(factsNeeded(live, { type: 'change_owner', ...asked, owner })).toEqual({ ...nothing, newOwner: owner })
+  expect(factsNeeded(live, { type: 'change_owner', ...asked, owner })).toEqual({
+    ...nothing,
+    newOwner: owner,
+  })
 })
 
 test('an end has duties once: to the processes that wait for it, and to its account', () => {

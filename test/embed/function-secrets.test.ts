@@ -44,7 +44,7 @@ async function serving(values: Readonly<Record<string, string>>, store = tempSto
   return { reeve, seen }
 }
 
-test('tools and durable functions get the variables of their environment, with the values of secrets', async () => {
+test('tools and workflows get the variables of their environment, with the values of secrets', async () => {
   const { reeve, seen } = await serving({ npm: CANARY })
   const { envRef } = await reeve.putEnvironment(environmentOf({ MODE: 'fast', TOKEN: { secret: 'npm' } }))
   for (const kind of LOOKS) {

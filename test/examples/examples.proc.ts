@@ -37,7 +37,7 @@ test('when one of two workers is killed the other finishes the work of both', as
 })
 
 test('a workflow that is killed continues in another program, and runs no step twice', async () => {
-  expect(await run('durable-function')).toBe(
+  expect(await run('workflow')).toBe(
     [
       'killed after the first step, while it waited',
       "completed { item: 'a lamp', receipt: 'receipt 1', address: 'Elm Street 5' }",

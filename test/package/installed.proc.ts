@@ -70,7 +70,7 @@ test('the types of an installed package are checked without skipLibCheck, also w
   await run(TSC, [...options.split(' '), '--target', 'es2022', '--lib', 'es2022', program])
 }, 600_000)
 
-test('a durable function runs in a program that has the package installed', async () => {
+test('a workflow runs in a program that has the package installed', async () => {
   const program = `
     import { embed } from '${pathToFileURL(join(folder, 'dist/index.js')).href}'
     const reeve = await embed({ store: process.argv[1], workflows: { double: (ctx, n) => ctx.step('twice', () => n * 2) } })

@@ -1,12 +1,12 @@
 import type { Json } from '../../src/core/json/json.ts'
 import { stepKey } from '../../src/core/process/intent.ts'
-import type { ChildOfWorkflow, WorkflowContext } from '../../src/verbs/durable-function.ts'
+import type { ChildOfWorkflow, WorkflowContext } from '../../src/verbs/workflow-function.ts'
 import { same } from './ledger.ts'
 import { stepsFrom } from './payload.ts'
 import type { ScriptHost } from './script.ts'
 import type { Stage } from './stage.ts'
 
-/** One step of a simulated durable function. */
+/** One step of a simulated workflow. */
 export type FlowStep =
   | { readonly do: 'step'; readonly turns: number; readonly fails: number }
   | { readonly do: 'step and die' }

@@ -82,7 +82,7 @@ test('a tree that was started within a valid trace is part of it, and any other 
   expect(own.inner.traceId).toBe(own.outer.traceId)
 })
 
-test('the span of a durable function has its last steps, without their values', async () => {
+test('the span of a workflow has its last steps, without their values', async () => {
   const collector = await TestCollector.open()
   const { reeve } = await new TempReeve().up(told(collector))
   await reeve.workflow('count', async (ctx) => {

@@ -25,7 +25,7 @@ async function outcomeOf(reeve: Awaited<ReturnType<typeof connect>>, pid: string
   return ended.record.outcome
 }
 
-test('a client runs durable functions of its own for a daemon: steps, signals, sleeps, children', async () => {
+test('a client runs workflows of its own for a daemon: steps, signals, sleeps, children', async () => {
   const { reeve, connected } = await dwell()
   const worker = await connected()
   await worker.workflow('all', async (ctx, input) => {

@@ -13,7 +13,7 @@ import {
 } from './workflow-fixture.ts'
 
 onEachStore(
-  'a durable function of embed completes with its return value, and fails with the error that it throws',
+  'a workflow of embed completes with its return value, and fails with the error that it throws',
   async (newStore) => {
     const reeve = await embed({
       store: await storeAt(await newStore()),

@@ -31,7 +31,7 @@ export async function storeAt(address: StoreAddress): Promise<EmbedOptions['stor
   return address instanceof MemoryTables ? openMemory({ shared: address }) : address
 }
 
-/** A kernel that serves one durable function over the store at this address. Closed with the test. */
+/** A kernel that serves one workflow over the store at this address. Closed with the test. */
 export async function serve(
   address: StoreAddress,
   run: WorkflowFunction,

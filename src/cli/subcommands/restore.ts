@@ -9,7 +9,7 @@ export const restore = subcommand({
   options: {},
   about: `
 Checks every file of the backup, then fills the home (--home or REEVE_HOME), which must not have a store yet. Commands that were
-live when the backup was made end as abandoned: their programs belong to the original home. Durable functions go on from their
+live when the backup was made end as abandoned: their programs belong to the original home. Workflows go on from their
 last step when a daemon starts. A new admin token is made.`,
   examples: [
     ['reeve restore reeve-backup-2026-11-16T09-30-00 --home ~/restored', ''],

@@ -25,7 +25,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 
 export const workflow = subcommand({
   name: 'workflow',
-  summary: 'Starts durable functions, lists them and shows their steps',
+  summary: 'Starts workflows, lists them and shows their steps',
   usage: ['workflow start [options] <name> [json]', 'workflow list [--all]', 'workflow show <process>'],
   completes: ACTIONS,
   options: {

@@ -19,7 +19,7 @@ import type { ReservedEvent } from './event.ts'
 import { type Intent, type WaitRef, waitEnteredKey, waitLeftKey } from './intent.ts'
 import { hasEnded, type ProcessRecord, type Wait, waitsOf } from './record.ts'
 
-/** Waits of one durable function at a time: enough for any fan-out that fits in memory, and a bound for the record. */
+/** Waits of one workflow at a time: enough for any fan-out that fits in memory, and a bound for the record. */
 const MAX_WAITS = 1_000
 
 type WaitLeft = Extract<ReservedEvent, { type: 'wait_left' }>['payload']

@@ -25,7 +25,7 @@ export type ReservedEvent =
         readonly pid: Pid
         readonly kind: Kind
         readonly label: string
-        /** Of a durable function's child: which step spawned it. */
+        /** Of a workflow's child: which step spawned it. */
         readonly place?: number
       }
     }
@@ -132,7 +132,7 @@ export type ReservedEvent =
 export const STEP_KINDS = ['step', 'sleep', 'signal', 'spawn', 'wait'] as const
 export type StepKind = (typeof STEP_KINDS)[number]
 
-/** One step of a durable function has ended for good: with a result, or after its last try. */
+/** One step of a workflow has ended for good: with a result, or after its last try. */
 export type StepEnded = {
   /** From 1, in the order in which the steps began. */
   readonly place: number

@@ -6,7 +6,7 @@ import type { Intent } from './intent.ts'
 import { hasEnded, type ProcessRecord } from './record.ts'
 import type { ProcessRow } from './row.ts'
 
-/** How long a tool or a durable function may take to stop, if the request does not say. */
+/** How long a tool or a workflow may take to stop, if the request does not say. */
 const HANDLER_STOP_GRACE_MS = 30_000
 
 /** When a stop that its executor does not answer is given up. Null: never, because the request says 0. */

@@ -36,7 +36,7 @@ export interface WaitRef {
   readonly on: WaitOn
   readonly name: string
   readonly ordinal: number
-  /** Of a durable function: the number of the step. */
+  /** Of a workflow: the number of the step. */
   readonly place?: number
 }
 
@@ -107,7 +107,7 @@ export type Intent =
       readonly fence: Fence
     })
   | (Asked & { readonly type: 'answer'; readonly wait: WaitRef; readonly value: Json })
-  /** Of a durable function: a step has ended, or failed and is tried again later. */
+  /** Of a workflow: a step has ended, or failed and is tried again later. */
   | (Asked & { readonly type: 'end_step'; readonly step: StepEnded; readonly fence: Fence })
   | (Asked & { readonly type: 'retry_step'; readonly step: StepTried; readonly fence: Fence })
   /** Leaves memory, if it still waits for all of these. */

@@ -79,11 +79,11 @@ export interface Wait {
   readonly ordinal: number
   readonly since: number
   readonly until: number | null
-  /** Of a durable function: the number of the step. */
+  /** Of a workflow: the number of the step. */
   readonly place?: number
 }
 
-/** The progress of a durable function. Its steps are events; the record only counts. */
+/** The progress of a workflow. Its steps are events; the record only counts. */
 interface Journal {
   /** The last step on record. */
   readonly last: number
@@ -209,7 +209,7 @@ export interface ProcessRecord<K extends Kind = Kind, Spec extends JsonObject = 
   readonly pausedFrom: PausedFrom | null
   readonly stopRequest: StopRequest | null
   readonly wait: Wait | null
-  /** Further waits of a durable function, in the order in which it entered them. */
+  /** Further waits of a workflow, in the order in which it entered them. */
   readonly moreWaits: readonly Wait[]
   /** It waits, and is in no program's memory. The end of a wait makes it claimable. */
   readonly parked: boolean
@@ -259,7 +259,7 @@ export function dueIn(record: ProcessRecord): number | null {
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** The tool or durable function that a process names; null for kinds that name none. */
+/** The tool or workflow that a process names; null for kinds that name none. */
 export function targetOf(kind: Kind, spec: JsonObject): string | null {
   const name = kind === 'tool' ? spec['tool'] : kind === 'workflow' ? spec['workflow'] : undefined
   return typeof name === 'string' ? name : null

@@ -56,7 +56,7 @@ export function refuseKind(
   return undefined
 }
 
-/** The code of a tool or a durable function runs inside another program, so its share of the memory cannot be measured. */
+/** The code of a tool or a workflow runs inside another program, so its share of the memory cannot be measured. */
 export function refuseCeiling(
   { parent }: RegisterFacts,
   { kind, limits }: RegistrationRequest,

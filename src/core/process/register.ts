@@ -44,7 +44,7 @@ export interface RegisterIntent {
   readonly refuseNew: Refusal | null
   /** Of the parent's executor, if it is the one that asks: a lost lease has no more children. */
   readonly fence: Fence | null
-  /** The step of the parent, a durable function, that spawns it. */
+  /** The step of the parent, a workflow, that spawns it. */
   readonly place: number | null
   /** It accepts what is left of the allowance, if that is less than it asks for. */
   readonly acceptsLess: boolean

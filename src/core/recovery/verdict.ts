@@ -29,7 +29,7 @@ export type Verdict =
  * | rerunnable, attempts left        | put back, after a backoff from the second on  | leave                 |
  * | rerunnable, no attempts left     | give up                                       | leave                 |
  *
- * Attempts count from the last step that a durable function ended: one that makes progress may lose any number of holders.
+ * Attempts count from the last step that a workflow ended: one that makes progress may lose any number of holders.
  * `jitter` is between 0 and 1. The first loss costs no delay: a deployment must not slow every process down.
  */
 export function verdict(

@@ -4,7 +4,7 @@ import { encode } from './encode.ts'
 import { unstorable } from './stored-value.ts'
 import type { Value } from './value.ts'
 
-/** A request whose `spec.input` may be more than JSON: of a tool or a durable function. */
+/** A request whose `spec.input` may be more than JSON: of a tool or a workflow. */
 export type WithValueInput<Request> = Request extends {
   readonly kind: 'workflow' | 'tool'
   readonly spec: infer Spec

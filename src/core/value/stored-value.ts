@@ -14,7 +14,7 @@ export function unstorable(what: string, why: string): Refusal {
 }
 
 /**
- * A value as durable functions and tools store it: plain JSON stays as it is, a `Date`, `Map`, `Set`, `Uint8Array`, `BigInt`
+ * A value as workflows and tools store it: plain JSON stays as it is, a `Date`, `Map`, `Set`, `Uint8Array`, `BigInt`
  * or error becomes an object with the member `$reeve`. Use it for the input of a process that is not spawned by a context.
  * Throws a `RefusedError` with the code `unstorable_value` for everything else.
  */

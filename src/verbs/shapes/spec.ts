@@ -12,7 +12,7 @@ export const specs = {
     goal: json.optional().describe('its goal'),
   }),
   workflow: z.strictObject({
-    workflow: z.string().min(1).describe('the name of the durable function'),
+    workflow: z.string().min(1).describe('the name of the workflow'),
     input: json.optional().describe('its input'),
   }),
   tool: z.strictObject({

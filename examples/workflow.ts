@@ -1,7 +1,7 @@
 /**
  * A workflow is killed in the middle, and continues in another OS process: no finished step runs twice.
  *
- * npx node --conditions=reeve-source examples/durable-function.ts
+ * npx node --conditions=reeve-source examples/workflow.ts
  */
 import { fork } from 'node:child_process'
 import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'

@@ -12,9 +12,9 @@ import type { InputOf } from './reeve.ts'
  * wait, and reaches the same point each time: finished calls of the context are not repeated. So the code between two calls of
  * the context must not depend on time, randomness or the outside world; those belong in steps.
  */
-export type WorkflowFunction = {
+export type WorkflowFunction<Input extends Value = Value, Result = unknown> = {
   // A method, so that a function may declare a narrower type for its input.
-  run(context: WorkflowContext, input: Value): unknown
+  run(context: WorkflowContext, input: Input): Promise<Result> | Result
 }['run']
 
 export interface WorkflowContext {
