@@ -85,10 +85,7 @@ for (const [name, args] of [
   test(`a soak ${name} that is stopped leaves no process and no file`, TIMES, async () => {
     const folder = tempFolder()
     const { program, exited } = start(args, { TMPDIR: folder })
-    await until(
-      'the soak has a folder and programs',
-      () => readdirSync(folder).length > 0 && leftBy(folder).length > 2,
-    )
+    await until('the soak has a keeper', () => leftBy(folder).some((line) => line.includes('keeper/main')))
     program.kill('SIGTERM')
     expect(await exited).toBe(130)
     expect(leftBy(folder)).toEqual([])
