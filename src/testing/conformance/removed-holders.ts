@@ -144,10 +144,10 @@ export function removedHolders(behaves: Behaves): void {
 
   behaves('an unknown holder is not removed, and a session removes none', async (bench) => {
     const one = await bench.kernel({ id: 'k_one' })
-    await bench.announce('k_late', -1)
+    await bench.announce('k_other', 60_000)
     const before = await snapshotOf(bench.store)
     assert.equal(await codeOf(one.kernel.removeHolder('host', 'k_none', { force: true })), 'not_found')
-    assert.equal(await codeOf(one.kernel.removeHolder('session:s1', 'k_late', { force: true })), 'denied')
+    assert.equal(await codeOf(one.kernel.removeHolder('session:s1', 'k_other', { force: true })), 'denied')
     assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
