@@ -27,12 +27,15 @@ export async function call(
   { signal }: CallOptions = {},
 ): Promise<unknown> {
   const since = Date.now()
+  let tries = 0
+  const attempt = (given: Readonly<Record<string, unknown>>) =>
+    callOnce(line, name, withTimeLeft(name, given, tries++ === 0 ? 0 : Date.now() - since), signal)
   const { route, interrupted } = routes[name]
   const isWait = interrupted !== undefined
   try {
     const keyed = keyedCall(name, input)
     const perform = (given: Readonly<Record<string, unknown>>) =>
-      retrying(() => callOnce(line, name, withTimeLeft(name, given, Date.now() - since), signal), {
+      retrying(() => attempt(given), {
         safe: isRepeatable(name, given),
         forMs: line.retryMs,
         outlastsRestarts: isWait || route.startsWith('GET '),

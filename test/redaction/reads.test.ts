@@ -211,19 +211,21 @@ describe('a log that was read before', () => {
       // How much has been written when it is read.
       first: fc.double({ min: 0, max: 1, noNaN: true }),
       stream: fc.constantFrom('stdout' as const, 'stderr' as const),
-      size: fc.constantFrom(5_000, 70_000, 256 * 1024, 1024 * 1024),
       final: fc.boolean(),
     })
+    // The same for all reads of a log: pages of another size look ahead to other bytes, and may mask more.
+    const pageSize = fc.constantFrom(5_000, 70_000, 256 * 1024, 1024 * 1024)
     await fc.assert(
       fc.asyncProperty(
         fc.array(written, { minLength: 2, maxLength: 8 }),
         fc.boolean(),
-        async (all, tagged) => {
+        pageSize,
+        async (all, tagged, size) => {
           const log = new LogWriter(tempFolder())
           const lookedThrough = new CleanRanges()
           const put = (stream: 'stdout' | 'stderr', text: string) =>
             tagged ? log.tagged(stream, text) : log.write(text)
-          for (const { text, first, stream, size, final } of all) {
+          for (const { text, first, stream, final } of all) {
             const cut = Math.floor(text.length * first)
             for (const part of [text.slice(0, cut), text.slice(cut)]) {
               if (part !== '') put(stream, part)
