@@ -42,7 +42,10 @@ export interface Server {
   close(): Promise<void>
 }
 
-/** A client that was told of an end asks for the record next, so requests must be absent for a while. */
+/**
+ * A client that follows a process sends one request after the other, and may be between two of them, so requests must be absent
+ * for a while.
+ */
 const QUIET_MS = 200
 const MAX_TOLD_MS = 5_000
 const CHECK_MS = 10
@@ -77,7 +80,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
   const told = async (pids: readonly string[]) => {
     const areAsking = () =>
       pids.some((pid) => terminals.show(pid) || listeners.some((door) => door.hears(pid)))
-    if (!areAsking()) return
+    if (pids.length === 0) return
     const until = Date.now() + MAX_TOLD_MS
     for (let since = Date.now(); Date.now() < Math.min(until, since + QUIET_MS); await sleep(CHECK_MS))
       if (areAsking()) since = Date.now()

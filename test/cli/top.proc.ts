@@ -37,7 +37,7 @@ async function untilSeen(at: AtTerminal, wanted: RegExp | string, size = SIZE): 
   }
 }
 
-async function temp(): Promise<CommandLine> {
+async function startedLine(): Promise<CommandLine> {
   const reeve = new CommandLine()
   await reeve.run(['run', '-d', '--name', 'web', '--', 'sh', '-c', 'while :; do echo tick; sleep 0.05; done'])
   await reeve.run(['run', '-d', '--name', 'shell', '--pty', '--', 'sh', '-c', 'echo ready; read x; read y'])
@@ -48,7 +48,7 @@ const up = '\u001b[A'
 const down = '\u001b[B'
 
 test('live processes are shown with their resource use as they start and end', async () => {
-  const reeve = await temp()
+  const reeve = await startedLine()
   const at = reeve.terminal(['top'], SIZE)
   await untilSeen(at, /^> +[\d.]+% +[\d.]+ [KM]iB +[\d.]+ B\/s {2}running +\d+m?s {2}web {2}sh -c/)
   await untilSeen(at, /^reeve top · 2 running · CPU [\d.]+% · memory [\d.]+ MiB/)
@@ -59,7 +59,7 @@ test('live processes are shown with their resource use as they start and end', a
 })
 
 test('k kills the selected process after a yes, p pauses and resumes it', async () => {
-  const reeve = await temp()
+  const reeve = await startedLine()
   const at = reeve.terminal(['top'], SIZE)
   await untilSeen(at, /^> .* web /)
   at.type('p')
@@ -83,7 +83,7 @@ test('k kills the selected process after a yes, p pauses and resumes it', async 
 })
 
 test('Enter attaches to the terminal of a command, and Ctrl-] comes back', async () => {
-  const reeve = await temp()
+  const reeve = await startedLine()
   const at = reeve.terminal(['top'], SIZE)
   await untilSeen(at, /^> .* web /)
   at.type(down)
@@ -108,7 +108,7 @@ test('Enter attaches to the terminal of a command, and Ctrl-] comes back', async
 })
 
 test('quitting after an attach leaves a clean screen, with the shell’s lines above it', async () => {
-  const reeve = await temp()
+  const reeve = await startedLine()
   const size = { cols: 200, rows: 24 }
   const at = reeve.shell()
   at.type(`echo be''fore; ${reeve.called} top\r`)
@@ -126,7 +126,7 @@ test('quitting after an attach leaves a clean screen, with the shell’s lines a
 })
 
 test('l follows the output of a command', async () => {
-  const reeve = await temp()
+  const reeve = await startedLine()
   const at = reeve.terminal(['top'], SIZE)
   await untilSeen(at, /^> .* web /)
   at.type('l')
@@ -139,7 +139,7 @@ test('l follows the output of a command', async () => {
 })
 
 test('a filter hides other rows, and the display follows resizes', async () => {
-  const reeve = await temp()
+  const reeve = await startedLine()
   const at = reeve.terminal(['top'], SIZE)
   await untilSeen(at, /shell {2}sh -c/)
   at.type('/tick')
@@ -161,7 +161,7 @@ test('a filter hides other rows, and the display follows resizes', async () => {
 })
 
 test('a killed daemon is replaced and reported; a stopped one is waited for', async () => {
-  const reeve = await temp()
+  const reeve = await startedLine()
   const at = reeve.terminal(['top'], SIZE)
   // What it uses is asked of a daemon that has said who it is.
   await untilSeen(at, /^> +[\d.]+% .* web /)
@@ -186,7 +186,7 @@ test.each([
   ['SIGTERM', 143],
   ['SIGHUP', 129],
 ] as const)('the terminal is the shell’s again after %j', async (end, code) => {
-  const reeve = await temp()
+  const reeve = await startedLine()
   const shell = reeve.shell()
   shell.type(`stty -a > ${reeve.temp.home.folder}/before; ${reeve.called} top; echo "code $?"\r`)
   await shell.until('? help')
@@ -203,7 +203,7 @@ test.each([
 })
 
 test('Ctrl-Z releases the terminal, and fg resumes', async () => {
-  const reeve = await temp()
+  const reeve = await startedLine()
   const shell = reeve.shell()
   shell.type(`${reeve.called} top\r`)
   await shell.until('? help')
@@ -219,7 +219,7 @@ test('Ctrl-Z releases the terminal, and fg resumes', async () => {
 })
 
 test('in a pipe it is a table, with --json a document, with --jsonl a line for each second', async () => {
-  const reeve = await temp()
+  const reeve = await startedLine()
   const table = await reeve.run(['top', '--sort', 'name'])
   expect(table.code).toBe(0)
   expect(table.stdout).toMatch(
@@ -259,7 +259,7 @@ test('the ports that a command listens on are shown', async () => {
 })
 
 test('an agent token sees only its session', async () => {
-  const reeve = await temp()
+  const reeve = await startedLine()
   await reeve.run(['session', 'open', 's1'])
   await reeve.run(['run', '-d', '--name', 'mine', '--session', 's1', '--', 'sleep', '1000'])
   const { token } = await reeve.json<{ token: string }>(
