@@ -1,27 +1,10 @@
-import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, statSync } from 'node:fs'
+import { relative } from 'node:path'
 import { expect, test } from 'vitest'
+import { filesWith } from '../files-with.ts'
 import { CommandLine } from './command-line.ts'
 
 const CANARY = 'canary-c0ffee-2b9d47e1a6'
-
-/** The files below a folder that have this text in them. */
-function filesWith(text: string, folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => contentOf(path).includes(text))
-}
-
-/** Files of a running daemon come and go. */
-function contentOf(path: string): Buffer {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0)
-    throw error
-  }
-}
 
 test('a secret reaches a command by name, and is in no file of the home but its own', async () => {
   const reeve = new CommandLine()
@@ -59,11 +42,11 @@ test('a secret reaches a command by name, and is in no file of the home but its 
     expect(stdout).not.toBe('')
     expect(`${stdout}${stderr}`).not.toContain(CANARY)
   }
-  expect(filesWith(CANARY, folder)).toEqual([secrets])
+  expect(filesWith(folder, CANARY)).toEqual([relative(folder, secrets)])
   await reeve.run(['kill', 'holder'])
-  expect(filesWith(CANARY, folder)).toEqual([secrets])
+  expect(filesWith(folder, CANARY)).toEqual([relative(folder, secrets)])
   expect((await reeve.run(['secret', 'rm', 'npm'])).stdout).toBe('npm\n')
-  expect(filesWith(CANARY, folder)).toEqual([])
+  expect(filesWith(folder, CANARY)).toEqual([])
 })
 
 test('a secret in the output of a command is masked; without the secret the command does not start', async () => {

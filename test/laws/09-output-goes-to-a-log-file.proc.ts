@@ -1,26 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { printed, runs, start, TempReeve } from '../command/commands.ts'
-
-/** Files in the temporary home that have these bytes in them, by their path within it. */
-function filesWith(temp: TempReeve, bytes: Buffer): string[] {
-  return readdirSync(temp.folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
-    if (!entry.isFile()) return []
-    const path = join(entry.parentPath, entry.name)
-    return bytesOf(path).includes(bytes) ? [path.slice(temp.folder.length + 1)] : []
-  })
-}
-
-/** None of what was removed since it was listed. */
-function bytesOf(path: string): Buffer {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0)
-    throw error
-  }
-}
+import { filesWith } from '../files-with.ts'
 
 /** Printed, but in no command line: that is in the record, and may be. */
 const SAID = 'd5b7c2e8-said-by-a-command'
@@ -52,12 +32,12 @@ test('command output is in its log file and in no other file, also after it was 
   await reeve.kill({ pid: live.pid })
 
   const logs = new RegExp(`^commands/output/(${all.join('|')})/\\d{15}$`)
-  const said = filesWith(temp, Buffer.from(SAID))
+  const said = filesWith(temp.folder, SAID)
   expect(said).toHaveLength(5)
   expect(said.filter((path) => !logs.test(path))).toEqual([])
-  expect(filesWith(temp, Buffer.from(TYPED)).filter((path) => !logs.test(path))).toEqual([])
+  expect(filesWith(temp.folder, TYPED).filter((path) => !logs.test(path))).toEqual([])
   // The search itself sees into the database and its write-ahead log.
-  const inStore = filesWith(temp, Buffer.from('d5b7c2e8-said -by-a-command'))
+  const inStore = filesWith(temp.folder, 'd5b7c2e8-said -by-a-command')
   expect(inStore.some((path) => path.startsWith('reeve.db'))).toBe(true)
   expect(
     (await reeve.events({ pid: piped.pid })).events.map((event) => JSON.stringify(event)).join(),

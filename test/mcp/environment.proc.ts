@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
+import { filesWith } from '../files-with.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { TempReeve } from '../temp-reeve.ts'
 import { call, ERAS } from './connected.ts'
@@ -20,18 +21,6 @@ function venv(program: string): string {
   mkdirSync(bin)
   writeFileSync(join(bin, program), `#!/bin/sh\necho "this is ${program}"\n`, { mode: 0o755 })
   return bin
-}
-
-/** The files of a home that contain this text, including the write-ahead log. */
-function filesWith({ home }: TempReeve, text: string): string[] {
-  const entries = readdirSync(home.folder, { recursive: true, withFileTypes: true })
-  const files = entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name))
-  return files
-    .filter((file) => readFileSync(file).includes(text))
-    .map((file) => relative(home.folder, file))
-    .sort()
 }
 
 async function printed(client: Client, run: string, more: Record<string, unknown> = {}): Promise<string> {
@@ -116,7 +105,7 @@ test('a client’s secrets reach a command only by name, are masked in its outpu
   const { contents } = await client.readResource({ uri: `reeve://processes/${pid}` })
   expect(JSON.stringify(contents)).not.toContain(secret)
   expect(JSON.stringify(contents)).not.toContain('"PLAIN"')
-  expect(filesWith(temp, secret)).toEqual([
+  expect(filesWith(temp.home.folder, secret)).toEqual([
     expect.stringMatching(`^commands/output/${pid}/`),
     expect.stringMatching(`^commands/passed/${pid}\\.[0-9a-f]+$`),
   ])
@@ -160,5 +149,5 @@ test('a remote daemon gets neither the variables nor the secrets of the client',
     env: { ...env, REEVE_URL: `http://0.0.0.0:${port}` },
   })
   expect(await printed(far, run, { passEnv: ['ACME_API_KEY'] })).toContain('stage: [] key: []')
-  expect(filesWith(temp, env.ACME_API_KEY)).toEqual([])
+  expect(filesWith(temp.home.folder, env.ACME_API_KEY)).toEqual([])
 })
