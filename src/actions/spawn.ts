@@ -163,7 +163,7 @@ export async function spawnChild(
   kernel: Kernel,
   work: Work,
   input: ParsedInputOf<'spawn'>,
-  place?: number,
+  stepIndex?: number,
 ): Promise<ProcessRecord> {
   if (passingOf(input) !== undefined)
     throw new RefusedError(
@@ -177,7 +177,7 @@ export async function spawnChild(
   for (;;) {
     const fence = work.fence()
     try {
-      const step = place === undefined ? {} : { place }
+      const step = stepIndex === undefined ? {} : { stepIndex }
       const child = { ...registering(input, `process:${work.record.pid}`), fence, ...step }
       return spawnAnswer((await kernel.register([child]))[0]).record
     } catch (error) {

@@ -167,9 +167,9 @@ async function performForWorker(
       return { type: (await kernel.park(work, act.waits)) ? 'parked' : 'not_parked' }
     }
     case 'spawn': {
-      const request = { ...act.request, parent: pid, idempotencyKey: `step:${act.place}` }
+      const request = { ...act.request, parent: pid, idempotencyKey: `step:${act.stepIndex}` }
       const work = await attemptOf(kernel, pid, fence)
-      const child = await spawnChild(kernel, work, parse(spawn.input, request, 'spawn'), act.place)
+      const child = await spawnChild(kernel, work, parse(spawn.input, request, 'spawn'), act.stepIndex)
       return { type: 'spawned', pid: child.pid, kind: child.kind, label: child.identity.label }
     }
     case 'end': {

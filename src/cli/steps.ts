@@ -4,7 +4,7 @@ type StoredEvent = OutputOf<'events'>['events'][number]
 
 /** One step of a workflow, folded from its events. */
 export interface Step {
-  readonly place: number
+  readonly stepIndex: number
   readonly kind: string
   readonly name: string
   readonly began: number
@@ -30,7 +30,7 @@ export async function stepsOf(reeve: ReeveVerbs, pid: string): Promise<Step[]> {
     after = events.at(-1)?.seq ?? after
     if (events.length === 0 || after >= count) break
   }
-  return [...steps.values()].sort((a, b) => a.place - b.place)
+  return [...steps.values()].sort((a, b) => a.stepIndex - b.stepIndex)
 }
 
 /** How many of the last events are searched for the last step. */
@@ -40,40 +40,40 @@ const ENDS = ['step_ended', 'wait_left', 'child_registered']
 /** How many steps have ended. The record counts only those that ran code, so the last events are read, too. */
 export async function stepsBehind(reeve: ReeveVerbs, { pid, journal }: OutputOf<'show'>): Promise<number> {
   const { events } = await reeve.events({ pid, tail: TAIL })
-  const places = events.flatMap(({ type, payload }) => {
-    const { place } = Object(payload) as { readonly place?: unknown }
-    return ENDS.includes(type) && typeof place === 'number' ? [place] : []
+  const stepIndexes = events.flatMap(({ type, payload }) => {
+    const { stepIndex } = Object(payload) as { readonly stepIndex?: unknown }
+    return ENDS.includes(type) && typeof stepIndex === 'number' ? [stepIndex] : []
   })
-  return Math.max(journal?.last ?? 0, ...places)
+  return Math.max(journal?.last ?? 0, ...stepIndexes)
 }
 
 function applyEvent(steps: Map<number, Step>, signals: Map<number, unknown>, event: StoredEvent): void {
   const payload = event.payload as { readonly [key: string]: unknown }
   if (event.type.startsWith('signal.')) signals.set(event.seq, payload['value'])
-  const place = payload === null ? undefined : payload['place']
-  if (typeof place !== 'number') return
-  const known = steps.get(place)
+  const stepIndex = payload === null ? undefined : payload['stepIndex']
+  if (typeof stepIndex !== 'number') return
+  const known = steps.get(stepIndex)
   const kind = KINDS[String(payload['on'])] ?? String(payload['kind'])
   const name = String(payload['name'] ?? payload['label'] ?? '')
-  const step = { place, kind, name, tries: 1, error: null, retryAt: null, ended: null, ...known }
+  const step = { stepIndex, kind, name, tries: 1, error: null, retryAt: null, ended: null, ...known }
   const began = known?.began ?? event.at
   switch (event.type) {
     case 'wait_entered':
-      steps.set(place, { ...step, began })
+      steps.set(stepIndex, { ...step, began })
       break
     case 'wait_left': {
       const signalSeq = payload['signalSeq']
       const value = typeof signalSeq === 'number' ? signals.get(signalSeq) : payload['value']
       const said = payload['how'] === 'timed_out' ? 'timed out' : value
       const isTime = payload['on'] === 'timer'
-      steps.set(place, { ...step, began, ended: event.at, ...(isTime ? {} : { value: said }) })
+      steps.set(stepIndex, { ...step, began, ended: event.at, ...(isTime ? {} : { value: said }) })
       break
     }
     case 'child_registered':
-      steps.set(place, { ...step, kind: 'spawn', name, began, ended: event.at, value: payload['pid'] })
+      steps.set(stepIndex, { ...step, kind: 'spawn', name, began, ended: event.at, value: payload['pid'] })
       break
     case 'step_tried':
-      steps.set(place, {
+      steps.set(stepIndex, {
         ...step,
         began,
         tries: Number(payload['tries']),
@@ -83,7 +83,7 @@ function applyEvent(steps: Map<number, Step>, signals: Map<number, unknown>, eve
       break
     case 'step_ended': {
       const failed = payload['how'] === 'failed'
-      steps.set(place, {
+      steps.set(stepIndex, {
         ...step,
         began: known?.began ?? Number(payload['began']),
         ended: event.at,

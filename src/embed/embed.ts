@@ -183,9 +183,9 @@ async function start(
   const spawnAs: SpawnAs = (work, request) =>
     spawnChild(kernel, work, parse(verbs.spawn.input, request, 'spawn'))
   const variablesOf: VariablesOf = (record, running, signal) => secrets.variablesFor(record, running, signal)
-  const workflows = new Workflows((work, request, place) => {
-    const child = { ...request, parent: work.record.pid, idempotencyKey: `step:${place}` }
-    return spawnChild(kernel, work, parse(verbs.spawn.input, child, 'spawn'), place)
+  const workflows = new Workflows((work, request, stepIndex) => {
+    const child = { ...request, parent: work.record.pid, idempotencyKey: `step:${stepIndex}` }
+    return spawnChild(kernel, work, parse(verbs.spawn.input, child, 'spawn'), stepIndex)
   }, variablesOf)
   for (const [name, run] of Object.entries(options.workflows ?? {})) workflows.add(name, run)
   const tools = options.tools === undefined ? [] : [inProcess(options.tools, spawnAs, variablesOf)]

@@ -31,7 +31,7 @@ export interface Registering {
   /** Of the parent's executor, if it is the one that asks. */
   readonly fence?: Fence
   /** The step of the parent, a workflow, that spawns it. */
-  readonly place?: number
+  readonly stepIndex?: number
   /** It restarts this process, whose end is about to be written, and gets what is left of its allowance. */
   readonly restarts?: RestartedProcess
 }
@@ -127,7 +127,7 @@ function toIntent(
     whileAnnounced,
     refuseNew,
     fence,
-    place,
+    stepIndex,
     restarts,
   } = registering
   const given = pid ?? keyed
@@ -146,7 +146,7 @@ function toIntent(
     startBy: startBy ?? null,
     refuseNew: refuseNew ?? null,
     fence: fence ?? null,
-    place: place ?? null,
+    stepIndex: stepIndex ?? null,
     acceptsLess: restarts !== undefined,
   }
   const mustBeAnnounced = whileAnnounced === undefined ? undefined : startBy

@@ -93,9 +93,9 @@ const IMPLIED: ReadonlySet<string> = new Set(['registered', 'ended'])
 
 /** The members of a payload that are exported: short words of Reeve's own, no values. */
 const EXPORTED: Readonly<Record<string, readonly string[]>> = {
-  child_registered: ['pid', 'kind', 'place'],
-  step_ended: ['place', 'kind', 'name', 'how', 'tries'],
-  step_tried: ['place', 'kind', 'name', 'tries'],
+  child_registered: ['pid', 'kind', 'stepIndex'],
+  step_ended: ['stepIndex', 'kind', 'name', 'how', 'tries'],
+  step_tried: ['stepIndex', 'kind', 'name', 'tries'],
   started: ['holder', 'attempt'],
   program_started: ['osPid'],
   taken_over: ['from', 'holder'],
@@ -104,8 +104,8 @@ const EXPORTED: Readonly<Record<string, readonly string[]>> = {
   paused: ['source'],
   resumed: ['source'],
   stop_requested: ['how', 'reason', 'source', 'cause'],
-  wait_entered: ['on', 'name', 'place'],
-  wait_left: ['on', 'name', 'how', 'place'],
+  wait_entered: ['on', 'name', 'stepIndex'],
+  wait_left: ['on', 'name', 'how', 'stepIndex'],
   abandon_requested: ['reason', 'source'],
 }
 

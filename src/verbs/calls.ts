@@ -1820,7 +1820,7 @@ type WorkInput =
       step:
         | {
             /** The number of the step, from 1. */
-            place: number
+            stepIndex: number
             kind: 'step' | 'sleep' | 'signal' | 'spawn' | 'wait'
             /** The name of the step. */
             name: string
@@ -1835,7 +1835,7 @@ type WorkInput =
           }
         | {
             /** The number of the step, from 1. */
-            place: number
+            stepIndex: number
             kind: 'step' | 'sleep' | 'signal' | 'spawn' | 'wait'
             /** The name of the step. */
             name: string
@@ -1856,7 +1856,7 @@ type WorkInput =
       /** The step that failed. */
       step: {
         /** The number of the step, from 1. */
-        place: number
+        stepIndex: number
         kind: 'step' | 'sleep' | 'signal' | 'spawn' | 'wait'
         /** The name of the step. */
         name: string
@@ -1879,7 +1879,7 @@ type WorkInput =
         /** Which wait for this name it is, from 1. */
         ordinal: number
         /** The number of the step, from 1. */
-        place?: number
+        stepIndex?: number
       }
       /** When the wait times out; null: never. */
       until: number | null
@@ -1895,7 +1895,7 @@ type WorkInput =
         /** Which wait for this name it is, from 1. */
         ordinal: number
         /** The number of the step, from 1. */
-        place?: number
+        stepIndex?: number
       }
       /** How the wait ended. */
       how: 'due' | 'ended' | 'timed_out'
@@ -1913,7 +1913,7 @@ type WorkInput =
         /** Which wait for this name it is, from 1. */
         ordinal: number
         /** The number of the step, from 1. */
-        place?: number
+        stepIndex?: number
       }[]
     }
   | {
@@ -1921,7 +1921,7 @@ type WorkInput =
       /** The child to register. */
       request: RegistrationInput
       /** The number of the step, from 1. */
-      place: number
+      stepIndex: number
     }
   | {
       type: 'end'
@@ -1949,7 +1949,7 @@ type WorkInput =
         /** Which wait for this name it is, from 1. */
         ordinal: number
         /** The number of the step, from 1. */
-        place?: number
+        stepIndex?: number
       }
     }
   | {

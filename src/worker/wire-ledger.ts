@@ -56,8 +56,8 @@ export function wireLedger(
       if (answer.type === 'appended' || answer.type === 'kept' || answer.type === 'replayed') return answer
       throw new Error(`${intent.type} was answered with ${answer.type}`)
     },
-    async spawn(request, place) {
-      const answer = await act({ type: 'spawn', request, place })
+    async spawn(request, stepIndex) {
+      const answer = await act({ type: 'spawn', request, stepIndex })
       if (answer.type !== 'spawned') throw new Error(`spawn was answered with ${answer.type}`)
       const { pid: child, kind, label } = answer
       return { pid: child, kind, label }

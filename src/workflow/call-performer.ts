@@ -53,17 +53,18 @@ export class CallPerformer {
 
   /** Runs a step as often as its retry policy allows. Tries before a restart count. */
   async step(
-    place: number,
+    stepIndex: number,
     name: string,
     run: (step: StepInfo) => unknown,
     { retry = this.#options.retry }: StepOptions,
   ): Promise<void> {
     const { ledger, journal, writer } = this.#options
     const { clock } = ledger
-    const { tries: earlierTries = 0, retryAt: loggedRetryAt = 0 } = journal.openCall(place) ?? {}
+    const { tries: earlierTries = 0, retryAt: loggedRetryAt = 0 } = journal.openCall(stepIndex) ?? {}
     let retryAt = loggedRetryAt
     for (let tries = earlierTries + 1; ; tries += 1) {
-      if (retryAt > clock.now() || journal.isBackingOff(place)) await this.#backOff(place, tries - 1, retryAt)
+      if (retryAt > clock.now() || journal.isBackingOff(stepIndex))
+        await this.#backOff(stepIndex, tries - 1, retryAt)
       await writer.resumed
       const confirmed = writer.leaseConfirmed
       if (confirmed !== undefined) {
@@ -73,7 +74,7 @@ export class CallPerformer {
       if (writer.isOver) return
       this.#runningSteps += 1
       try {
-        const nextTryAt = await this.#tryAndWrite(place, name, tries, run, retry)
+        const nextTryAt = await this.#tryAndWrite(stepIndex, name, tries, run, retry)
         if (nextTryAt === undefined) return
         retryAt = nextTryAt
       } finally {
@@ -85,7 +86,7 @@ export class CallPerformer {
 
   /** Returns the time of the next try; undefined if there is none. */
   async #tryAndWrite(
-    place: number,
+    stepIndex: number,
     name: string,
     tries: number,
     run: (step: StepInfo) => unknown,
@@ -93,7 +94,7 @@ export class CallPerformer {
   ): Promise<number | undefined> {
     const { ledger, writer } = this.#options
     const { clock } = ledger
-    const step = { place, kind: 'step', name, began: clock.now(), tries } as const
+    const step = { stepIndex, kind: 'step', name, began: clock.now(), tries } as const
     const tried = await this.#try(step, run)
     // Not retried: the step has done its work, even if its result cannot be stored.
     if (tried.type === 'done')
@@ -104,16 +105,16 @@ export class CallPerformer {
     if (backoff === undefined)
       return this.#end({ ...step, how: 'failed', error, thrown: encodeThrown(tried.error) })
     const retryAt = clock.now() + backoff
-    await writer.write({ type: 'retry_step', step: { place, kind: 'step', name, tries, error, retryAt } })
+    await writer.write({ type: 'retry_step', step: { stepIndex, kind: 'step', name, tries, error, retryAt } })
     return retryAt
   }
 
   /** A long backoff is a wait in the log, without a step index of its own, so that the process can be parked meanwhile. */
-  async #backOff(place: number, tries: number, until: number): Promise<void> {
+  async #backOff(stepIndex: number, tries: number, until: number): Promise<void> {
     const { ledger, journal, waits, writer } = this.#options
-    const wait = { on: 'timer', name: `${BACKOFF_PREFIX}${place}`, ordinal: tries } as const
+    const wait = { on: 'timer', name: `${BACKOFF_PREFIX}${stepIndex}`, ordinal: tries } as const
     const isLong = until - ledger.clock.now() > (this.#options.parkAfterMs ?? PARK_AFTER_MS)
-    if (!isLong && !journal.isBackingOff(place)) return writer.until(until)
+    if (!isLong && !journal.isBackingOff(stepIndex)) return writer.until(until)
     await writer.resumed
     if (writer.isOver) return
     try {
@@ -123,10 +124,10 @@ export class CallPerformer {
       if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
       return writer.until(until)
     }
-    waits.add(place, wait, until, () => {})
+    waits.add(stepIndex, wait, until, () => {})
     await writer.until(until)
     if (writer.isOver) return
-    waits.remove(place)
+    waits.remove(stepIndex)
     await writer.write({ type: 'leave_wait', wait, how: 'due', value: null })
   }
 
@@ -137,24 +138,26 @@ export class CallPerformer {
   }
 
   /** Waits for a signal, a timer or a child. The event that ends the wait comes from the log. */
-  async wait(place: number, ref: WaitRef, timeoutMs: number | null): Promise<void> {
+  async wait(stepIndex: number, ref: WaitRef, timeoutMs: number | null): Promise<void> {
     const { ledger, journal, waits, writer, fail } = this.#options
     await writer.resumed
     if (writer.isOver) return
-    const entered = journal.openCall(place)
+    const entered = journal.openCall(stepIndex)
     const began = ledger.clock.now()
     if (ref.on === 'child' && entered === undefined) {
-      const ended = await this.#unlessRefused(place, 'wait', ref.name, () =>
+      const ended = await this.#unlessRefused(stepIndex, 'wait', ref.name, () =>
         writer.retryUntilDone(() => ledger.findOutcome(ref.name)),
       )
       if (ended === REFUSED) return
-      if (ended !== null) return this.#endWait(place, ref, began, ended as unknown as Json)
+      if (ended !== null) return this.#endWait(stepIndex, ref, began, ended as unknown as Json)
     }
     const until = entered?.until ?? (timeoutMs === null ? null : began + timeoutMs)
-    const written = await this.#enterWait(place, ref, until)
+    const written = await this.#enterWait(stepIndex, ref, until)
     if (written === REFUSED) return
-    if (written.type === 'replayed') return this.#endIfAnswered(place, ref, began, written.event)
-    waits.add(place, ref, until, () => this.#leaveWait(ref, ref.on === 'timer' ? 'due' : 'timed_out', null))
+    if (written.type === 'replayed') return this.#endIfAnswered(stepIndex, ref, began, written.event)
+    waits.add(stepIndex, ref, until, () =>
+      this.#leaveWait(ref, ref.on === 'timer' ? 'due' : 'timed_out', null),
+    )
     if (ref.on !== 'child') return
     const ended = writer.retryUntilDone(() => ledger.waitForOutcome(ref.name, writer.over))
     ended.then(
@@ -164,12 +167,12 @@ export class CallPerformer {
   }
 
   /** One write registers the child and records the step index. */
-  async spawn(place: number, request: ChildToRegister): Promise<void> {
+  async spawn(stepIndex: number, request: ChildToRegister): Promise<void> {
     const { ledger, writer } = this.#options
     await writer.resumed
     if (writer.isOver) return
-    await this.#unlessRefused(place, 'spawn', request.kind, () =>
-      writer.retryUntilDone(() => ledger.spawn(request, place)),
+    await this.#unlessRefused(stepIndex, 'spawn', request.kind, () =>
+      writer.retryUntilDone(() => ledger.spawn(request, stepIndex)),
     )
   }
 
@@ -181,13 +184,13 @@ export class CallPerformer {
   }
 
   async #try(
-    { place, name, tries }: { readonly place: number; readonly name: string; readonly tries: number },
+    { stepIndex, name, tries }: { readonly stepIndex: number; readonly name: string; readonly tries: number },
     run: (step: StepInfo) => unknown,
   ): Promise<Tried> {
     const { record, signal } = this.#options.ledger
     try {
-      const info = { attempt: tries, abortSignal: signal, key: `${record.pid}:${place}` }
-      const inside = { name, key: `${place}:${tries}`, charges: 0 }
+      const info = { attempt: tries, abortSignal: signal, key: `${record.pid}:${stepIndex}` }
+      const inside = { name, key: `${stepIndex}:${tries}`, charges: 0 }
       return { type: 'done', value: await insideStep.run(inside, () => run(info)) }
     } catch (error) {
       return { type: 'failed', error }
@@ -201,13 +204,13 @@ export class CallPerformer {
       if (written.type === 'appended') calls.settleWritten(stepEntry(step, written.at))
     } catch (error) {
       if (!isTooLarge(error) || step.how === 'failed') throw error
-      const { place, kind, name, began, tries } = step
-      await this.#end({ place, kind, name, began, tries, ...failedAsTooLarge(name, error) })
+      const { stepIndex, kind, name, began, tries } = step
+      await this.#end({ stepIndex, kind, name, began, tries, ...failedAsTooLarge(name, error) })
     }
   }
 
   /** A process with too many waits gets the refusal as the result of this call; its other calls continue. */
-  async #enterWait(place: number, ref: WaitRef, until: number | null): Promise<Written | typeof REFUSED> {
+  async #enterWait(stepIndex: number, ref: WaitRef, until: number | null): Promise<Written | typeof REFUSED> {
     const { ledger, writer } = this.#options
     try {
       return await writer.write({ type: 'enter_wait', wait: ref, until })
@@ -216,7 +219,7 @@ export class CallPerformer {
       const { on, name } = ref
       const began = ledger.clock.now()
       await this.#end({
-        place,
+        stepIndex,
         kind: stepKindOf(on),
         name,
         began,
@@ -228,13 +231,13 @@ export class CallPerformer {
     }
   }
 
-  #endWait(place: number, { on, name }: WaitRef, began: number, value: Json): Promise<void> {
-    return this.#end({ place, kind: stepKindOf(on), name, began, tries: 1, how: 'done', value })
+  #endWait(stepIndex: number, { on, name }: WaitRef, began: number, value: Json): Promise<void> {
+    return this.#end({ stepIndex, kind: stepKindOf(on), name, began, tries: 1, how: 'done', value })
   }
 
   /** A refusal is the result of the call, in later attempts too. */
   async #unlessRefused<Answer>(
-    place: number,
+    stepIndex: number,
     kind: StepKind,
     name: string,
     act: () => Promise<Answer>,
@@ -244,15 +247,15 @@ export class CallPerformer {
       return await act()
     } catch (error) {
       if (!isFinal(error) || error.code === 'stale_fence') throw error
-      await this.#end({ place, kind, name, began, tries: 1, how: 'failed', error: error.message })
+      await this.#end({ stepIndex, kind, name, began, tries: 1, how: 'failed', error: error.message })
       return REFUSED
     }
   }
 
   /** An answer by key that came before the wait has no step index, so it is recorded at this one. */
-  async #endIfAnswered(place: number, ref: WaitRef, began: number, event: StoredEvent): Promise<void> {
-    const left = event.payload as { readonly place?: number; readonly value: Json }
-    if (left.place === undefined) await this.#endWait(place, ref, began, left.value)
+  async #endIfAnswered(stepIndex: number, ref: WaitRef, began: number, event: StoredEvent): Promise<void> {
+    const left = event.payload as { readonly stepIndex?: number; readonly value: Json }
+    if (left.stepIndex === undefined) await this.#endWait(stepIndex, ref, began, left.value)
   }
 
   #leaveWait(wait: WaitRef, how: 'due' | 'timed_out' | 'ended', value: Json): void {

@@ -27,11 +27,11 @@ export interface CallsOptions {
   /** Ends the attempt: the code cannot continue. */
   readonly fail: (error: unknown) => void
   /** Called when a call gets its result. */
-  readonly onSettled: (place: number) => void
+  readonly onSettled: (stepIndex: number) => void
 }
 
 /**
- * The calls of one workflow's context. Each gets the next step index, its `place`; results are delivered in the order of the
+ * The calls of one workflow's context. Each gets the next `stepIndex`; results are delivered in the order of the
  * log. So code with concurrent calls makes its next calls in the same order in every attempt.
  *
  * | a call               | the log at its step index      | effect                                                |
@@ -69,9 +69,9 @@ export class Calls {
   }
 
   /** Notes the call that the log has at a step index. */
-  record(place: number, step: { readonly kind: StepKind; readonly name: string }): void {
-    this.#recorded.set(place, titleOf(step))
-    this.#lastRecorded = Math.max(this.#lastRecorded, place)
+  record(stepIndex: number, step: { readonly kind: StepKind; readonly name: string }): void {
+    this.#recorded.set(stepIndex, titleOf(step))
+    this.#lastRecorded = Math.max(this.#lastRecorded, stepIndex)
   }
 
   /** The number of calls without a result. */
@@ -84,17 +84,17 @@ export class Calls {
     return this.#head === this.#queue.length
   }
 
-  make(kind: StepKind, name: string, perform: (place: number) => Promise<void>): Promise<unknown> {
+  make(kind: StepKind, name: string, perform: (stepIndex: number) => Promise<void>): Promise<unknown> {
     if (this.#stopped !== undefined) return this.#rejectLater(this.#stopped.reason)
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     if (this.#isAbandoned) return promise
     this.#callCount += 1
-    const place = this.#callCount
-    if (this.#differs(place, titleOf({ kind, name }))) return promise
-    this.#pending.set(place, { name, resolve, reject })
-    if (this.#queued.has(place)) void this.#deliver()
+    const stepIndex = this.#callCount
+    if (this.#differs(stepIndex, titleOf({ kind, name }))) return promise
+    this.#pending.set(stepIndex, { name, resolve, reject })
+    if (this.#queued.has(stepIndex)) void this.#deliver()
     else {
-      const begin = () => void perform(place).catch((error: unknown) => this.#options.fail(error))
+      const begin = () => void perform(stepIndex).catch((error: unknown) => this.#options.fail(error))
       if (this.#held === undefined) begin()
       else this.#held.push(begin)
     }
@@ -115,10 +115,10 @@ export class Calls {
 
   /** Takes a result from the log, in its order. */
   enqueue(entry: Entry): void {
-    const isSettled = entry.place <= this.#callCount && !this.#pending.has(entry.place)
-    if (isSettled || this.#queued.has(entry.place)) return
+    const isSettled = entry.stepIndex <= this.#callCount && !this.#pending.has(entry.stepIndex)
+    if (isSettled || this.#queued.has(entry.stepIndex)) return
     this.#queue.push(entry)
-    this.#queued.add(entry.place)
+    this.#queued.add(entry.stepIndex)
     void this.#deliver()
   }
 
@@ -154,24 +154,24 @@ export class Calls {
     this.#pending.clear()
   }
 
-  #differs(place: number, title: string): boolean {
-    if (place > this.#lastRecorded) return false
+  #differs(stepIndex: number, title: string): boolean {
+    if (stepIndex > this.#lastRecorded) return false
     this.#met.push(title)
-    const recorded = this.#recorded.get(place) ?? title
+    const recorded = this.#recorded.get(stepIndex) ?? title
     if (recorded !== title) {
-      this.#options.fail(this.#nondeterminismAt(place))
+      this.#options.fail(this.#nondeterminismAt(stepIndex))
       this.abandon()
       return true
     }
-    if (place < this.#lastRecorded) return false
+    if (stepIndex < this.#lastRecorded) return false
     this.#recorded.clear()
     this.#met = []
     return false
   }
 
-  #nondeterminismAt(place: number, thrown?: unknown): Nondeterminism {
+  #nondeterminismAt(stepIndex: number, thrown?: unknown): Nondeterminism {
     return new Nondeterminism(
-      place,
+      stepIndex,
       { recorded: this.#recorded, last: this.#lastRecorded, met: this.#met },
       thrown,
     )
@@ -193,7 +193,7 @@ export class Calls {
     this.#isDelivering = true
     for (;;) {
       const entry = this.#held === undefined ? this.#queue[this.#head] : undefined
-      if (entry === undefined || entry.place > this.#callCount) break
+      if (entry === undefined || entry.stepIndex > this.#callCount) break
       // Drop the reference: the code owns the result now.
       this.#queue[this.#head] = undefined
       this.#head += 1
@@ -209,20 +209,20 @@ export class Calls {
   }
 
   #settle(entry: Entry): void {
-    const { place, name, at, result } = entry
-    this.#queued.delete(place)
-    const pending = this.#pending.get(place)
+    const { stepIndex, name, at, result } = entry
+    this.#queued.delete(stepIndex)
+    const pending = this.#pending.get(stepIndex)
     if (pending === undefined) return
-    this.#pending.delete(place)
+    this.#pending.delete(stepIndex)
     this.time = Math.max(this.time, at)
-    this.#options.onSettled(place)
+    this.#options.onSettled(stepIndex)
     if (result.type === 'value') pending.resolve(result.value)
     else pending.reject(new StepError(name, result.message, result.thrown))
   }
 
   /** The next result belongs to a call that the code has not made yet. The code may be waiting for a later result. */
   #watchForStall(): void {
-    const isPending = (entry: Entry | undefined) => entry !== undefined && this.#pending.has(entry.place)
+    const isPending = (entry: Entry | undefined) => entry !== undefined && this.#pending.has(entry.stepIndex)
     if (
       this.#cancelStallTimer !== undefined ||
       this.#isAbandoned ||
@@ -235,7 +235,7 @@ export class Calls {
       const blocked = this.#queue[this.#head]
       const index = this.#queue.findIndex((entry, at) => at >= this.#head && isPending(entry))
       const [waited] =
-        blocked !== undefined && blocked.place > this.#callCount && index >= 0
+        blocked !== undefined && blocked.stepIndex > this.#callCount && index >= 0
           ? this.#queue.splice(index, 1)
           : []
       if (waited !== undefined) this.#settle(waited)

@@ -26,7 +26,7 @@ export function contextOf(
   const { record, signal, clock } = ledger
   const ordinals = new Map<string, number>()
   const ordinalOf = (on: WaitOn, name: string) => ordinals.get(`${on}:${name}`) ?? 0
-  const nextWait = (on: WaitOn, name: string): Omit<WaitRef, 'place'> => {
+  const nextWait = (on: WaitOn, name: string): Omit<WaitRef, 'stepIndex'> => {
     const ordinal = ordinalOf(on, name) + 1
     ordinals.set(`${on}:${name}`, ordinal)
     return { on, name, ordinal }
@@ -38,7 +38,9 @@ export function contextOf(
   }
   const wait = (on: WaitOn, name: string, timeoutMs: number | null) => {
     const ref = nextWait(on, name)
-    return calls.make(stepKindOf(on), name, (place) => performer.wait(place, { ...ref, place }, timeoutMs))
+    return calls.make(stepKindOf(on), name, (stepIndex) =>
+      performer.wait(stepIndex, { ...ref, stepIndex }, timeoutMs),
+    )
   }
 
   return {
@@ -56,8 +58,8 @@ export function contextOf(
         checkStepName(name)
         checkOptions(`The step ${name}`, options, ['retry'])
         checkRetry(options.retry)
-        return (await calls.make('step', name, (place) =>
-          performer.step(place, name, run, options),
+        return (await calls.make('step', name, (stepIndex) =>
+          performer.step(stepIndex, name, run, options),
         )) as Result
       }),
     sleep: (ms) =>
@@ -81,7 +83,9 @@ export function contextOf(
       withHandledRejection(async () => {
         refuseInsideStep('spawn')
         const child = encodeInput<ChildToRegister>(request)
-        return (await calls.make('spawn', child.kind, (place) => performer.spawn(place, child))) as Child
+        return (await calls.make('spawn', child.kind, (stepIndex) =>
+          performer.spawn(stepIndex, child),
+        )) as Child
       }),
     wait: (child: Child | Pid) =>
       withHandledRejection(async () => {
@@ -101,8 +105,8 @@ export function contextOf(
           return charge(`${inside.key}:${inside.charges}`)
         }
         const once = { retry: { times: 0 } }
-        await calls.make('step', 'charge', (place) =>
-          performer.step(place, 'charge', () => charge(String(place)), once),
+        await calls.make('step', 'charge', (stepIndex) =>
+          performer.step(stepIndex, 'charge', () => charge(String(stepIndex)), once),
         )
       }),
     now: () => (insideStep.getStore() === undefined ? calls.time : clock.now()),

@@ -11,8 +11,8 @@ import type { ChildToRegister, WorkflowFunction, WorkflowOptions } from '../verb
 import type { Ledger } from './ledger.ts'
 import { GRACE_MS, Run } from './run.ts'
 
-/** Registers a child of `work`'s process, for the step at `place`. */
-export type SpawnStep = (work: Work, request: ChildToRegister, place: number) => Promise<ProcessRecord>
+/** Registers a child of `work`'s process, for the step `stepIndex`. */
+export type SpawnStep = (work: Work, request: ChildToRegister, stepIndex: number) => Promise<ProcessRecord>
 
 /** Resolves the variables that a process runs with. Throws if a secret is not set. */
 export type VariablesOf = (record: ProcessRecord, kernel: Kernel, signal: AbortSignal) => Promise<Variables>
@@ -107,8 +107,8 @@ function ledgerOf(work: Work, kernel: Kernel, spawn: SpawnStep, variablesOf: Var
       const done = await kernel.performAs(work, intent)
       return done.type === 'replayed' ? done : { type: done.type, at: done.row.record.updatedAt }
     },
-    async spawn(request, place) {
-      const child = await spawn(work, request, place)
+    async spawn(request, stepIndex) {
+      const child = await spawn(work, request, stepIndex)
       return { pid: child.pid, kind: child.kind, label: child.identity.label }
     },
     findOutcome,

@@ -6,7 +6,7 @@ import type { Value } from '../core/value/value.ts'
 /** The recorded result of one context call. */
 export interface Entry {
   /** The step index: the number of the call within its workflow. */
-  readonly place: number
+  readonly stepIndex: number
   readonly kind: StepKind
   readonly name: string
   readonly at: number
@@ -31,8 +31,8 @@ interface OpenCall {
 /** The name of the wait between two tries of a step is this prefix and the step index. */
 export const BACKOFF_PREFIX = 'retry-'
 
-function isBackoffWait(on: string, name: string, place: number | undefined): boolean {
-  return on === 'timer' && place === undefined && name.startsWith(BACKOFF_PREFIX)
+function isBackoffWait(on: string, name: string, stepIndex: number | undefined): boolean {
+  return on === 'timer' && stepIndex === undefined && name.startsWith(BACKOFF_PREFIX)
 }
 
 function stepIndexOf(name: string): number {
@@ -62,8 +62,8 @@ export class Journal {
       case 'step_ended':
         return stepEntry(payload as StepEnded, event.at)
       case 'step_tried': {
-        const { place, kind, name, tries, retryAt } = payload as StepTried
-        this.#open.set(place, { kind, name, until: null, tries, retryAt })
+        const { stepIndex, kind, name, tries, retryAt } = payload as StepTried
+        this.#open.set(stepIndex, { kind, name, until: null, tries, retryAt })
         return undefined
       }
       case 'child_registered':
@@ -79,12 +79,12 @@ export class Journal {
   }
 
   /** Whether the log has a backoff wait for this step. */
-  isBackingOff(place: number): boolean {
-    return this.#backingOff.has(place)
+  isBackingOff(stepIndex: number): boolean {
+    return this.#backingOff.has(stepIndex)
   }
 
-  openCall(place: number): OpenCall | undefined {
-    return this.#open.get(place)
+  openCall(stepIndex: number): OpenCall | undefined {
+    return this.#open.get(stepIndex)
   }
 
   /** The open calls by step index. */
@@ -93,33 +93,33 @@ export class Journal {
   }
 
   /** Drops a call that has its result. */
-  forget(place: number): void {
-    this.#open.delete(place)
+  forget(stepIndex: number): void {
+    this.#open.delete(stepIndex)
   }
 
-  #enterWait({ on, name, until, place }: Payload<'wait_entered'>): void {
+  #enterWait({ on, name, until, stepIndex }: Payload<'wait_entered'>): void {
     const kind = KIND_OF_WAIT[on]
-    if (isBackoffWait(on, name, place)) this.#backingOff.add(stepIndexOf(name))
-    if (place === undefined || kind === undefined || this.#open.has(place)) return
-    this.#open.set(place, { kind, name, until, tries: 0, retryAt: 0 })
+    if (isBackoffWait(on, name, stepIndex)) this.#backingOff.add(stepIndexOf(name))
+    if (stepIndex === undefined || kind === undefined || this.#open.has(stepIndex)) return
+    this.#open.set(stepIndex, { kind, name, until, tries: 0, retryAt: 0 })
   }
 
   #leaveWait(left: Payload<'wait_left'>, at: number): Entry | undefined {
-    const { on, name, how, signalSeq, place } = left
+    const { on, name, how, signalSeq, stepIndex } = left
     const kind = KIND_OF_WAIT[on]
     const signalValue = signalSeq === null ? undefined : this.#signals.get(signalSeq)
     if (signalSeq !== null) this.#signals.delete(signalSeq)
-    if (isBackoffWait(on, name, place)) this.#backingOff.delete(stepIndexOf(name))
-    if (place === undefined || kind === undefined) return undefined
+    if (isBackoffWait(on, name, stepIndex)) this.#backingOff.delete(stepIndexOf(name))
+    if (stepIndex === undefined || kind === undefined) return undefined
     const value =
       how === 'signal' ? signalValue : how === 'answered' || how === 'ended' ? left.value : undefined
-    return { place, kind, name, at, result: { type: 'value', value } }
+    return { stepIndex, kind, name, at, result: { type: 'value', value } }
   }
 }
 
 export function stepEntry(step: StepEnded, at: number): Entry {
-  const { place, kind, name } = step
-  return { place, kind, name, at, result: resultOf(step) }
+  const { stepIndex, kind, name } = step
+  return { stepIndex, kind, name, at, result: resultOf(step) }
 }
 
 /** The attempt that ran the step decodes its result too: the code gets the same value each time. Only steps are encoded. */
@@ -130,7 +130,10 @@ function resultOf(step: StepEnded): Result {
   return { type: 'value', value: kind === 'step' && value !== undefined ? decode(value) : value }
 }
 
-function childEntry({ pid, kind, label, place }: Payload<'child_registered'>, at: number): Entry | undefined {
-  if (place === undefined) return undefined
-  return { place, kind: 'spawn', name: kind, at, result: { type: 'value', value: { pid, kind, label } } }
+function childEntry(
+  { pid, kind, label, stepIndex }: Payload<'child_registered'>,
+  at: number,
+): Entry | undefined {
+  if (stepIndex === undefined) return undefined
+  return { stepIndex, kind: 'spawn', name: kind, at, result: { type: 'value', value: { pid, kind, label } } }
 }

@@ -27,7 +27,7 @@ export interface Ledger {
   /** Writes with the fence of this attempt. */
   write(intent: OwnIntent): Promise<Written>
   /** Registers a child for the step at this index, or returns the one that an earlier attempt registered. */
-  spawn(request: ChildToRegister, place: number): Promise<Child>
+  spawn(request: ChildToRegister, stepIndex: number): Promise<Child>
   /** Waits for a process to end. Rejects if `over` is aborted first. */
   waitForOutcome(pid: Pid, over: AbortSignal): Promise<Outcome>
   /** The outcome of a process; null if it has not ended. */

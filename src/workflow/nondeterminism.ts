@@ -11,20 +11,20 @@ export class Nondeterminism extends Error {
   /** The result in the outcome: the step index, and both lists around it. */
   readonly report: Json
 
-  constructor(place: number, { recorded, last, met }: ComparedCalls, thrown?: unknown) {
-    const from = Math.max(1, place - MAX_LISTED)
-    const to = Math.min(last, place + MAX_LISTED)
-    const places = Array.from({ length: to - from + 1 }, (_, index) => from + index)
-    const was = recorded.get(place) ?? 'nothing'
+  constructor(stepIndex: number, { recorded, last, met }: ComparedCalls, thrown?: unknown) {
+    const from = Math.max(1, stepIndex - MAX_LISTED)
+    const to = Math.min(last, stepIndex + MAX_LISTED)
+    const stepIndexes = Array.from({ length: to - from + 1 }, (_, index) => from + index)
+    const was = recorded.get(stepIndex) ?? 'nothing'
     const is =
-      thrown === undefined ? `came to ${met[place - 1] ?? 'its end'}.` : `threw: ${messageOf(thrown)}`
-    super(`At step ${place} the log has ${was}, and the code ${is}`, { cause: thrown })
+      thrown === undefined ? `came to ${met[stepIndex - 1] ?? 'its end'}.` : `threw: ${messageOf(thrown)}`
+    super(`At step ${stepIndex} the log has ${was}, and the code ${is}`, { cause: thrown })
     this.report = {
-      place,
+      stepIndex,
       message: this.message,
       from,
-      recorded: places.map((at) => recorded.get(at) ?? 'unfinished'),
-      met: met.slice(from - 1, place),
+      recorded: stepIndexes.map((at) => recorded.get(at) ?? 'unfinished'),
+      met: met.slice(from - 1, stepIndex),
     }
   }
 }

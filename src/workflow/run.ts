@@ -60,9 +60,9 @@ export class Run {
       clock,
       time: record.firstStarted?.at ?? record.createdAt,
       fail,
-      onSettled: (place) => {
-        this.#journal.forget(place)
-        this.#waits.remove(place)
+      onSettled: (stepIndex) => {
+        this.#journal.forget(stepIndex)
+        this.#waits.remove(stepIndex)
       },
     })
     this.#waits = new Waits({
@@ -171,13 +171,13 @@ export class Run {
         this.#lastSeq = event.seq
         const entry = this.#journal.apply(event)
         if (entry === undefined) continue
-        this.#journal.forget(entry.place)
-        this.#calls.record(entry.place, entry)
+        this.#journal.forget(entry.stepIndex)
+        this.#calls.record(entry.stepIndex, entry)
         this.#calls.enqueue(entry)
       }
       if (isLast) break
     }
-    for (const [place, call] of this.#journal.openCalls) this.#calls.record(place, call)
+    for (const [stepIndex, call] of this.#journal.openCalls) this.#calls.record(stepIndex, call)
   }
 
   #receive(events: readonly StoredEvent[]): void {

@@ -4,7 +4,7 @@ import { encode } from '../core/value/encode.ts'
 import { unstorable } from '../core/value/stored-value.ts'
 import { encodeThrown } from '../core/value/thrown.ts'
 
-type Ending = DistributiveOmit<StepEnded, 'place' | 'kind' | 'name' | 'began' | 'tries'>
+type Ending = DistributiveOmit<StepEnded, 'stepIndex' | 'kind' | 'name' | 'began' | 'tries'>
 type DistributiveOmit<Union, Keys extends PropertyKey> = Union extends unknown ? Omit<Union, Keys> : never
 
 /** `undefined` is stored as an absent value. A step whose result cannot be stored has failed for good, and does not run again. */

@@ -39,19 +39,19 @@ export class Waits {
   }
 
   /** Adds an entered wait. Calls `due` at `until`. */
-  add(place: number, ref: WaitRef, until: number | null, due: () => void): void {
+  add(stepIndex: number, ref: WaitRef, until: number | null, due: () => void): void {
     if (this.#isClosed) return
     const { clock } = this.#options
     const cancel = until === null ? () => {} : clock.after(Math.max(0, until - clock.now()), due)
-    this.#waiting.set(place, { ref, until, cancel })
+    this.#waiting.set(stepIndex, { ref, until, cancel })
     this.#startParkTimer()
   }
 
-  remove(place: number): void {
-    const waiting = this.#waiting.get(place)
+  remove(stepIndex: number): void {
+    const waiting = this.#waiting.get(stepIndex)
     if (waiting === undefined) return
     waiting.cancel()
-    this.#waiting.delete(place)
+    this.#waiting.delete(stepIndex)
     this.#startParkTimer()
   }
 

@@ -50,8 +50,8 @@ test('a tool process counts as a call of its parent, if calls are limited', () =
   expect([given.toolCalls, parent.used]).toEqual([49, { children: 1, toolCalls: 1 }])
   expect(carve(account('process:p_a', { cost: 1 }), {}, 'tool').parent.used).toEqual({ children: 1 })
   const none = account('process:p_a', { toolCalls: 0 })
-  const place = { id: 'process:p_c', parent: null, root: null, session: null } as const
-  expect(decideCarve(none, {}, place, 'tool')).toMatchObject({
+  const ids = { id: 'process:p_c', parent: null, root: null, session: null } as const
+  expect(decideCarve(none, {}, ids, 'tool')).toMatchObject({
     refusal: { code: 'limit_exceeded', details: { limit: 'toolCalls', left: 0, asked: 1 } },
   })
 })

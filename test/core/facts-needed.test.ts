@@ -18,11 +18,11 @@ test('the first end of a live process needs no fact but the row', () => {
 })
 
 test('a step is looked for only up to the last step on record', () => {
-  const step = { place: 3, kind: 'step', name: 's', began: 1, tries: 1, how: 'done' } as const
+  const step = { stepIndex: 3, kind: 'step', name: 's', began: 1, tries: 1, how: 'done' } as const
   const journal = { last: 2, attempts: 0 }
   const begun = { ...live, record: { ...live.record, journal } }
   expect(factsNeeded(begun, { type: 'end_step', ...asked, step, fence })).toEqual(nothing)
-  expect(factsNeeded(begun, { type: 'end_step', ...asked, step: { ...step, place: 2 }, fence })).toEqual({
+  expect(factsNeeded(begun, { type: 'end_step', ...asked, step: { ...step, stepIndex: 2 }, fence })).toEqual({
     ...nothing,
     replayKey: 'step:2',
   })

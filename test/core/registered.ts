@@ -38,7 +38,7 @@ const INTENT = {
   startBy: null,
   refuseNew: null,
   fence: null,
-  place: null,
+  stepIndex: null,
   acceptsLess: false,
 } as const
 

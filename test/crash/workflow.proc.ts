@@ -42,7 +42,7 @@ describe.each(PLACES)('%s', (name, place) => {
       writeFileSync(gate, String((kill + 1) * stretch))
       for await (const { type, payload, position } of boss.follow({ after })) {
         after = position
-        if (type === 'step_ended' && (payload as { place: number }).place >= goal) break
+        if (type === 'step_ended' && (payload as { stepIndex: number }).stepIndex >= goal) break
       }
       await program.kill()
       program = heir
@@ -69,12 +69,12 @@ function inMemory(): string {
 }
 
 async function stepsIn(boss: Awaited<ReturnType<typeof embed>>, pid: string): Promise<number[]> {
-  const places: number[] = []
+  const stepIndexes: number[] = []
   for (let after = 0; ; ) {
     const { events } = await boss.events({ pid, after, limit: 1_000 })
     for (const { type, payload } of events)
-      if (type === 'step_ended') places.push((payload as { place: number }).place)
-    if (events.length < 1_000) return places
+      if (type === 'step_ended') stepIndexes.push((payload as { stepIndex: number }).stepIndex)
+    if (events.length < 1_000) return stepIndexes
     after = events.at(-1)?.seq ?? after
   }
 }

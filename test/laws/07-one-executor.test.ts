@@ -111,7 +111,7 @@ test('an executor that lost its lease gets no more children', async () => {
         here: [],
         startBy: null,
         refuseNew: null,
-        place: null,
+        stepIndex: null,
         acceptsLess: false,
         fence,
       },

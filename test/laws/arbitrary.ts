@@ -54,7 +54,7 @@ function begin(request: RegistrationRequest): History {
       here: [],
       startBy: null,
       refuseNew: null,
-      place: null,
+      stepIndex: null,
       acceptsLess: false,
       fence: null,
     },

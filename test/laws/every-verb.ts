@@ -128,10 +128,10 @@ async function callWorkers(reeve: Reeve): Promise<void> {
     return fences.size === 2
   })
   const work = { worker: WORKER, pid: first.pid, fence: fences.get(first.pid) ?? 0 }
-  const step = { place: 1, kind: 'step', name: 'charge', began: 0, tries: 1 } as const
+  const step = { stepIndex: 1, kind: 'step', name: 'charge', began: 0, tries: 1 } as const
   await reeve.doWork({ ...work, act: { type: 'end_step', step: { ...step, how: 'done', value: 1 } } })
-  await reeve.doWork({ ...work, act: { type: 'spawn', request: OUTSIDE, place: 2 } })
-  const wait = { on: 'signal', name: 'paid', ordinal: 1, place: 3 } as const
+  await reeve.doWork({ ...work, act: { type: 'spawn', request: OUTSIDE, stepIndex: 2 } })
+  const wait = { on: 'signal', name: 'paid', ordinal: 1, stepIndex: 3 } as const
   const key = await reeve.doWork({ ...work, act: { type: 'key', wait } })
   await reeve.doWork({ ...work, act: { type: 'enter_wait', wait, until: null } })
   await reeve.doWork({ ...work, act: { type: 'park', waits: [wait] } })

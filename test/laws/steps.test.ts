@@ -21,7 +21,7 @@ const move = fc.oneof(
   fc.record({ do: fc.constant('die' as const) }),
   fc.record({
     do: fc.constant('step' as const),
-    place: fc.integer({ min: 1, max: 5 }),
+    stepIndex: fc.integer({ min: 1, max: 5 }),
     value: fc.nat(9),
     stale: fc.boolean(),
   }),
@@ -43,9 +43,9 @@ test('after any crash and any late write, a step is in the log once, and its fir
       const fresh = row.record.revision > before.record.revision
       const appended = fresh ? events.at(-1) : undefined
       if (one.do === 'step' && appended?.type === 'step_ended') {
-        expect(first.has(one.place), 'it was not there before').toBe(false)
+        expect(first.has(one.stepIndex), 'it was not there before').toBe(false)
         expect(one.stale, 'a stale fence writes nothing').toBe(false)
-        first.set(one.place, appended.payload)
+        first.set(one.stepIndex, appended.payload)
         seen.steps += 1
       } else if (one.do === 'step' && one.stale) seen.stale += 1
       if (row.record.parked && row.record.status === 'waiting') {
@@ -71,8 +71,8 @@ function intentOf(row: ProcessRow, one: Move, at: number): Intent | undefined {
   const fence = { holder: row.holder ?? 'k1', fence: row.fence }
   switch (one.do) {
     case 'step': {
-      const { place, value, stale } = one
-      const step = { place, kind: 'step', name: 'work', began: at, tries: 1, how: 'done', value } as const
+      const { stepIndex, value, stale } = one
+      const step = { stepIndex, kind: 'step', name: 'work', began: at, tries: 1, how: 'done', value } as const
       return { ...asked, type: 'end_step', step, fence: stale ? { ...fence, fence: fence.fence - 1 } : fence }
     }
     case 'wait': {
@@ -154,7 +154,7 @@ function registering() {
       startBy: null,
       refuseNew: null,
       fence: null,
-      place: null,
+      stepIndex: null,
       acceptsLess: false,
       request: { kind: 'workflow', spec: { workflow: 'work' } },
     },

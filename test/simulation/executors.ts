@@ -41,11 +41,11 @@ function tools(host: ExecutorHost): Executor {
 
 function workflows(host: ExecutorHost): Executor {
   const executor = new Workflows(
-    (work, request, place) =>
+    (work, request, stepIndex) =>
       registerChild(host, work, {
         request: { ...request, parent: work.record.pid } as RegistrationRequest,
-        idempotencyKey: `step:${place}`,
-        place,
+        idempotencyKey: `step:${stepIndex}`,
+        stepIndex,
       }),
     async () => ({}),
   )

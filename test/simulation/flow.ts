@@ -19,14 +19,14 @@ export type FlowStep =
 export async function runFlow(context: WorkflowContext, around: ScriptHost): Promise<Json> {
   const answers: Json[] = []
   let child: string | undefined
-  let place = 0
+  let stepIndex = 0
   for (const step of stepsFrom<FlowStep>(context.input)) {
     if (step.do === 'wait' && child === undefined) continue
-    place += 1
+    stepIndex += 1
     switch (step.do) {
       case 'step': {
         const answer = await tried(context, around, step)
-        checkStep(around, context.pid, place, answer)
+        checkStep(around, context.pid, stepIndex, answer)
         answers.push(answer)
         break
       }
@@ -87,13 +87,13 @@ function timeOf(timeoutMs: number | undefined) {
   return timeoutMs === undefined ? {} : { timeoutMs }
 }
 
-function checkStep({ stage, ledger }: ScriptHost, pid: string, place: number, answer: Json): void {
-  const stored = ledger.eventByKey(pid, stepKey(place))?.payload as
+function checkStep({ stage, ledger }: ScriptHost, pid: string, stepIndex: number, answer: Json): void {
+  const stored = ledger.eventByKey(pid, stepKey(stepIndex))?.payload as
     | { readonly value?: Json; readonly error?: string }
     | undefined
   if (stored === undefined || !same(answer, stored.value ?? stored.error ?? null))
     stage.violated(
       'a step is answered from the log',
-      `${pid} was told ${JSON.stringify(answer)} at ${place}, the log has ${JSON.stringify(stored)}`,
+      `${pid} was told ${JSON.stringify(answer)} at ${stepIndex}, the log has ${JSON.stringify(stored)}`,
     )
 }

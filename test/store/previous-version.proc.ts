@@ -11,10 +11,7 @@ import { openPostgres } from '../../src/store/postgres/open.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { tempStore } from '../temp-folder.ts'
 
-/** The version of both fixtures, in the migrations of PostgreSQL. */
-const POSTGRES_VERSION = 12
-
-/** What the workflows of the fixtures were given: it contains the former words, and must stay as it is. */
+/** What the workflows of version 8 were given: it contains the former words, and must stay as it is. */
 const INPUT = { kind: 'engine', spec: { engine: 'x', status: 'ready' }, text: '","kind":"engine",' }
 
 interface Pids {
@@ -28,36 +25,61 @@ interface Pids {
   readonly sleep: string
 }
 
-test('processes of a SQLite file of the previous version go on', async () => {
-  const { sql, pids } = fixture('sqlite-8.sql')
+test('processes of a SQLite file in which workflows were engines go on', async () => {
+  const { sql, pids } = fixture<Pids>('sqlite-8.sql')
+  await expectToGoOn(await openSqlite(sqliteFile(sql)), pids, sql)
+})
+
+test('processes of a PostgreSQL schema in which workflows were engines go on', async () => {
+  const { sql, pids } = fixture<Pids>('postgres-12.sql')
+  await expectToGoOn(
+    await openPostgres(inject('postgresUrl'), { schema: await schemaOf(12, sql) }),
+    pids,
+    sql,
+  )
+})
+
+test('workflows of a SQLite file of the previous version go on, and repeat no step', async () => {
+  const { sql, pids } = fixture<StepPids>('sqlite-9.sql')
+  await expectStepsToGoOn(await openSqlite(sqliteFile(sql)), pids)
+})
+
+test('workflows of a PostgreSQL schema of the previous version go on, and repeat no step', async () => {
+  const { sql, pids } = fixture<StepPids>('postgres-13.sql')
+  await expectStepsToGoOn(
+    await openPostgres(inject('postgresUrl'), { schema: await schemaOf(13, sql) }),
+    pids,
+  )
+})
+
+function sqliteFile(sql: string): string {
   const file = tempStore()
   const old = new DatabaseSync(file)
   old.exec(sql)
   old.close()
-  await expectToGoOn(await openSqlite(file), pids, sql)
-})
+  return file
+}
 
-test('processes of a PostgreSQL schema of the previous version go on', async () => {
-  const { sql: rows, pids } = fixture('postgres-12.sql')
+/** A schema with the migrations up to `version`, and these rows. */
+async function schemaOf(version: number, rows: string): Promise<string> {
   const schema = `previous ${crypto.randomUUID()}`
   const at = `"${schema}".`
-  const url = inject('postgresUrl')
-  const sql = postgres(url, { max: 1, onnotice: () => undefined })
+  const sql = postgres(inject('postgresUrl'), { max: 1, onnotice: () => undefined })
   onTestFinished(async () => {
     await sql.unsafe(`drop schema if exists "${schema}" cascade`)
     await sql.end()
   })
   await sql.unsafe(`create schema "${schema}"`)
   await sql.unsafe(`create table ${at}migration (number integer primary key, at timestamptz not null)`)
-  for (const [index, migration] of MIGRATIONS.slice(0, POSTGRES_VERSION).entries()) {
+  for (const [index, migration] of MIGRATIONS.slice(0, version).entries()) {
     await sql.unsafe(migrationSql(migration, at))
     await sql.unsafe(`insert into ${at}migration values (${index + 1}, now())`)
   }
   await sql.unsafe(rows.replaceAll('$SCHEMA.', at))
-  await expectToGoOn(await openPostgres(url, { schema }), pids, rows)
-})
+  return schema
+}
 
-function fixture(name: string): { readonly sql: string; readonly pids: Pids } {
+function fixture<Pids>(name: string): { readonly sql: string; readonly pids: Pids } {
   const sql = readFileSync(new URL(`../fixtures/stores/${name}`, import.meta.url), 'utf8')
   const [, pids = ''] = /Pids: (.*)$/m.exec(sql) ?? []
   return { sql, pids: JSON.parse(pids) as Pids }
@@ -157,4 +179,105 @@ function dataFolder(sql: string): string {
   const [, id] = /"placement":"folder:(\w+)"/.exec(sql) ?? []
   writeFileSync(join(home, 'home.json'), JSON.stringify({ id }), { mode: 0o600 })
   return home
+}
+
+/** What the workflows of version 9 were given, and answered: members with the former name are theirs, and stay. */
+const GIVEN = { place: 1, list: [{ place: 2 }], text: ',"place":3}' }
+
+interface StepPids {
+  readonly order: string
+  readonly parent: string
+  readonly flaky: string
+  readonly slow: string
+  readonly changed: string
+  readonly tool: string
+}
+
+async function expectStepsToGoOn(store: Store, pids: StepPids): Promise<void> {
+  onTestFinished(() => store.close())
+  await expectStepIndexes(store, pids)
+  const repeated: string[] = []
+  const attempts: number[] = []
+  const reeve = await embed({
+    store,
+    workflows: {
+      order: async (ctx) => {
+        const charged = await ctx.step('charge', () => repeated.push('charge'))
+        const begun = await ctx.waitForSignal('begin')
+        const answers = await Promise.all([ctx.waitForSignal('go'), ctx.waitForSignal('stop')])
+        return { charged, begun, answers }
+      },
+      parent: async (ctx) => {
+        const results = []
+        for (const now of [true, false]) {
+          const child = await ctx.spawn({
+            kind: 'workflow',
+            spec: { workflow: 'child', input: { now, given: GIVEN } },
+          })
+          results.push((await ctx.wait(child)).result)
+        }
+        return results
+      },
+      child: async (ctx, input) => {
+        const { now, given } = input as { readonly now: boolean; readonly given: typeof GIVEN }
+        if (now) repeated.push('child')
+        else await ctx.waitForSignal('done')
+        return given
+      },
+      flaky: (ctx) => ctx.step('try', ({ attempt }) => attempts.push(attempt)),
+      slow: (ctx) => ctx.step('try', ({ attempt }) => attempts.push(attempt)),
+    },
+  })
+  onTestFinished(() => reeve.close())
+
+  await reeve.send({ pid: pids.order, name: 'stop', value: 2 })
+  await reeve.send({ pid: pids.order, name: 'go', value: 1 })
+  expect((await ended(reeve, pids.order)).outcome).toMatchObject({
+    status: 'completed',
+    result: { charged: GIVEN, begun: GIVEN, answers: [1, 2] },
+  })
+
+  const { processes } = await reeve.list({ filter: { parent: [pids.parent] } })
+  expect(processes).toHaveLength(1)
+  await reeve.send({ pid: processes[0]?.record.pid ?? '', name: 'done', value: null })
+  expect((await ended(reeve, pids.parent)).outcome).toMatchObject({
+    status: 'completed',
+    result: [GIVEN, GIVEN],
+  })
+
+  for (const pid of [pids.flaky, pids.slow])
+    expect((await ended(reeve, pid)).outcome).toMatchObject({ status: 'completed' })
+  expect(attempts).toEqual([2, 2])
+  expect(repeated).toEqual([])
+}
+
+async function expectStepIndexes(store: Store, pids: StepPids): Promise<void> {
+  const rowOf = async (pid: string) => (await store.ask({ ask: 'process', pid }))?.record
+  const payloads = async (pid: string, type: string) =>
+    (await store.ask({ ask: 'events', pid, after: 0, limit: 100 }))
+      .filter((event) => event.type === type)
+      .map(({ payload }) => payload)
+
+  expect(await payloads(pids.order, 'step_ended')).toMatchObject([{ stepIndex: 1, value: GIVEN }])
+  expect(await payloads(pids.order, 'wait_entered')).toMatchObject(
+    [2, 3, 4].map((stepIndex) => ({ stepIndex })),
+  )
+  expect(await payloads(pids.order, 'wait_left')).toMatchObject([{ value: null, stepIndex: 2 }])
+  const order = await rowOf(pids.order)
+  expect(order?.wait).toMatchObject({ name: 'go', stepIndex: 3 })
+  expect(order?.moreWaits).toMatchObject([{ name: 'stop', stepIndex: 4 }])
+  expect(order?.signals).toMatchObject({ place: { received: 1 } })
+
+  expect(await payloads(pids.parent, 'child_registered')).toMatchObject([{ stepIndex: 1 }, { stepIndex: 3 }])
+  expect(await payloads(pids.parent, 'wait_left')).toMatchObject([{ value: { result: GIVEN }, stepIndex: 2 }])
+  expect(await payloads(pids.flaky, 'step_tried')).toMatchObject([{ stepIndex: 1, tries: 1 }])
+
+  const report = { status: 'failed', reason: 'nondeterminism', result: { stepIndex: 1, from: 1 } }
+  expect(await payloads(pids.changed, 'ended')).toMatchObject([report])
+  expect((await rowOf(pids.changed))?.outcome).toMatchObject(report)
+
+  const [left] = await payloads(pids.tool, 'wait_left')
+  expect(left).toEqual({ ...Object(left), value: GIVEN })
+  expect(await payloads(pids.tool, 'progress')).toEqual([GIVEN])
+  expect((await rowOf(pids.tool))?.facets).toEqual({ progress: GIVEN })
 }

@@ -254,14 +254,14 @@ test('answers to workers and about holders fit their schemas', async () => {
   const { work } = await reeve.claimWork({ worker, timeoutMs: 20_000 })
   expect(work.map((one) => one.record.pid)).toEqual([pid])
   const held = { worker, pid, fence: work[0]?.fence ?? 0 }
-  const step = { place: 1, kind: 'step', name: 'one', began: Date.now(), tries: 1 } as const
-  const wait = { on: 'signal', name: 'go', ordinal: 1, place: 2 } as const
+  const step = { stepIndex: 1, kind: 'step', name: 'one', began: Date.now(), tries: 1 } as const
+  const wait = { on: 'signal', name: 'go', ordinal: 1, stepIndex: 2 } as const
   await reeve.doWork({ ...held, act: { type: 'seed' } })
   await reeve.doWork({ ...held, act: { type: 'environment' } })
   await reeve.doWork({ ...held, act: { type: 'end_step', step: { ...step, how: 'done', value: 1 } } })
   await reeve.doWork({ ...held, act: { type: 'end_step', step: { ...step, how: 'done', value: 1 } } })
   const request = { kind: 'tool', spec: { tool: 'add', input: 1 } } as const
-  await reeve.doWork({ ...held, act: { type: 'spawn', request, place: 3 } })
+  await reeve.doWork({ ...held, act: { type: 'spawn', request, stepIndex: 3 } })
   await reeve.doWork({ ...held, act: { type: 'enter_wait', wait, until: null } })
   await reeve.doWork({ ...held, act: { type: 'key', wait } })
   await reeve.doWork({ ...held, act: { type: 'events', after: 0 } })

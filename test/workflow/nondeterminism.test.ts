@@ -6,7 +6,7 @@ test('a change deep in a long history is reported with its context', () => {
   const met = Array.from({ length: 100_000 }, () => 'step a').concat('step b')
   const { report } = new Nondeterminism(100_001, { recorded, last: 200_000, met })
   expect(report).toMatchObject({
-    place: 100_001,
+    stepIndex: 100_001,
     message: 'At step 100001 the log has step a, and the code came to step b.',
     from: 99_501,
   })

@@ -60,9 +60,9 @@ onEachStore(
     })
     expect(ran).toEqual(['one', 'nothing', 'two', 'two again'])
     expect(await logOf(second, pid, 'step_ended')).toMatchObject([
-      { place: 1, kind: 'step', name: 'one', how: 'done', tries: 1, value: { a: [1, 'x'] } },
-      { place: 2, name: 'nothing' },
-      { place: 3, name: 'two', value: 'done' },
+      { stepIndex: 1, kind: 'step', name: 'one', how: 'done', tries: 1, value: { a: [1, 'x'] } },
+      { stepIndex: 2, name: 'nothing' },
+      { stepIndex: 3, name: 'two', value: 'done' },
     ])
   },
 )
@@ -86,7 +86,7 @@ onEachStore('a step is retried by its policy, and tries before a restart count',
   const pid = await start(first)
   await reached.promise
   expect(await logOf(first, pid, 'step_tried')).toMatchObject([
-    { place: 1, name: 'flaky', tries: 1, error: 'try 1', retryAt: expect.any(Number) },
+    { stepIndex: 1, name: 'flaky', tries: 1, error: 'try 1', retryAt: expect.any(Number) },
   ])
   await first.close()
   const second = await code(false)
@@ -276,7 +276,7 @@ onEachStore(
       status: 'failed',
       reason: 'nondeterminism',
       result: {
-        place: 2,
+        stepIndex: 2,
         message: 'At step 2 the log has step review, and the code came to sleep.',
         recorded: ['step draft', 'step review'],
         met: ['step draft', 'sleep'],
@@ -301,7 +301,7 @@ onEachStore('code that ends before all recorded steps is detected, too', async (
   expect(await outcomeOf(second, pid)).toMatchObject({
     status: 'failed',
     reason: 'nondeterminism',
-    result: { place: 2, recorded: ['step one', 'step two'], met: ['step one'] },
+    result: { stepIndex: 2, recorded: ['step one', 'step two'], met: ['step one'] },
   })
 })
 
@@ -498,7 +498,7 @@ onEachStore('code that throws before all recorded steps counts as changed', asyn
     status: 'failed',
     reason: 'nondeterminism',
     result: {
-      place: 2,
+      stepIndex: 2,
       message: 'At step 2 the log has step two, and the code threw: a new check failed',
       recorded: ['step one', 'step two', 'signal go'],
       met: ['step one'],
@@ -523,7 +523,7 @@ onEachStore('reordered steps are detected', async (newStore) => {
   })
   expect(await outcomeOf(second, pid)).toMatchObject({
     reason: 'nondeterminism',
-    result: { place: 1, recorded: ['step pack', 'step ship'], met: ['step ship'] },
+    result: { stepIndex: 1, recorded: ['step pack', 'step ship'], met: ['step ship'] },
   })
 })
 

@@ -61,7 +61,7 @@ onEachStore('a waiting function is parked, and a signal resumes it', async (newS
   expect(await reeve.show({ pid })).toMatchObject({
     status: 'waiting',
     parked: true,
-    wait: { on: 'signal', name: 'approved', ordinal: 1, place: 2 },
+    wait: { on: 'signal', name: 'approved', ordinal: 1, stepIndex: 2 },
   })
   await reeve.send({ pid, name: 'approved', value: 'by me' })
   expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: 'by me' })
@@ -107,7 +107,7 @@ onEachStore('a sleep ends when it is due, even if the function is parked', async
   const pid = await start(reeve)
   await reeve.waitFor({ pid, types: ['parked'] })
   expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: true })
-  expect(await logOf(reeve, pid, 'wait_left')).toMatchObject([{ on: 'timer', how: 'due', place: 1 }])
+  expect(await logOf(reeve, pid, 'wait_left')).toMatchObject([{ on: 'timer', how: 'due', stepIndex: 1 }])
 })
 
 onEachStore('a sleep keeps its deadline across a restart', async (newStore) => {
@@ -156,8 +156,8 @@ onEachStore('a child is spawned once, and its end resumes the parked parent', as
   )
   const pid = await start(reeve)
   await reeve.waitFor({ pid, types: ['parked'] })
-  const [spawned] = (await logOf(reeve, pid, 'child_registered')) as { pid: string; place: number }[]
-  expect(spawned).toMatchObject({ kind: 'tool', label: 'ask', place: 1 })
+  const [spawned] = (await logOf(reeve, pid, 'child_registered')) as { pid: string; stepIndex: number }[]
+  expect(spawned).toMatchObject({ kind: 'tool', label: 'ask', stepIndex: 1 })
   expect(await reeve.show({ pid: spawned?.pid ?? '' })).toMatchObject({ parent: pid, awaitedBy: [pid] })
   await reeve.send({ pid: spawned?.pid ?? '', name: 'answer', value: null })
   expect(await outcomeOf(reeve, pid)).toMatchObject({

@@ -201,7 +201,7 @@ async function show(context: Context<Options>, [given, ...more]: readonly string
       { title: 'RESULT', flexible: true },
     ],
     steps.map((step) => [
-      { text: String(step.place), paint: dim },
+      { text: String(step.stepIndex), paint: dim },
       { text: step.kind },
       { text: step.name, paint: cyan },
       { text: clockTime(step.began), paint: dim },

@@ -68,10 +68,10 @@ export function aboveOf(parent: Pid | null, session: Session | null): AccountId 
 }
 
 export function newAccount(
-  place: Pick<Account, 'id' | 'parent' | 'root' | 'session'>,
+  ids: Pick<Account, 'id' | 'parent' | 'root' | 'session'>,
   given: Amounts,
 ): Account {
-  return { ...place, given, used: {}, below: {}, carved: {}, settled: false }
+  return { ...ids, given, used: {}, below: {}, carved: {}, settled: false }
 }
 
 export function newSessionAccount(session: Session): Account {

@@ -49,7 +49,7 @@ export type Carved =
 export function decideCarve(
   parent: Account | null,
   asked: Amounts,
-  place: Pick<Account, 'id' | 'parent' | 'root' | 'session'>,
+  ids: Pick<Account, 'id' | 'parent' | 'root' | 'session'>,
   kind: Kind,
 ): Carved {
   if (parent?.settled === true) return { type: 'refuse', refusal: givenBack(parent) }
@@ -72,7 +72,7 @@ export function decideCarve(
   return {
     type: 'carved',
     parent: from === null ? null : { ...from, carved: plus(from.carved, among(given, from.given)) },
-    account: limited ? newAccount(place, given) : null,
+    account: limited ? newAccount(ids, given) : null,
   }
 }
 

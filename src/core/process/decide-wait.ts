@@ -154,8 +154,8 @@ export function decideAwaitedEnd(record: ProcessRecord, ended: ProcessRecord): r
 }
 
 function left(wait: WaitRef, how: Pick<WaitLeft, 'how' | 'signalSeq' | 'value'>) {
-  const { on, name, ordinal, place } = wait
-  const payload = { on, name, ordinal, ...how, ...(place === undefined ? {} : { place }) }
+  const { on, name, ordinal, stepIndex } = wait
+  const payload = { on, name, ordinal, ...how, ...(stepIndex === undefined ? {} : { stepIndex }) }
   return newEvent({ type: 'wait_left', payload, replayKey: waitLeftKey(wait) })
 }
 

@@ -17,7 +17,7 @@ import { type Intent, stepKey, stepTriedKey } from './intent.ts'
 import { dueIn, hasEnded, type ProcessRecord, waitsOf } from './record.ts'
 import type { ProcessRow } from './row.ts'
 
-/** Ends one step. Its place is its key in the log: the first end of a step counts, and later ones change nothing. */
+/** Ends one step. Its index is its key in the log: the first end of a step counts, and later ones change nothing. */
 export function decideEndStep(
   { row, replayed }: Facts,
   intent: Extract<Intent, { type: 'end_step' }>,
@@ -30,7 +30,7 @@ export function decideEndStep(
   const said = step.how === 'done' ? (step.value ?? null) : [step.error, step.thrown ?? null]
   const tooLarge = refuseSize(`The result of step ${step.name}`, said, rules)
   if (tooLarge !== undefined) return refuse(tooLarge)
-  return append({ type: 'step_ended', payload: step, replayKey: stepKey(step.place) })
+  return append({ type: 'step_ended', payload: step, replayKey: stepKey(step.stepIndex) })
 }
 
 export function decideRetryStep(
@@ -41,7 +41,7 @@ export function decideRetryStep(
   if (refused !== undefined) return refuse(refused)
   if (replayed !== null) return { type: 'replay', event: replayed }
   const { step } = intent
-  return append({ type: 'step_tried', payload: step, replayKey: stepTriedKey(step.place, step.tries) })
+  return append({ type: 'step_tried', payload: step, replayKey: stepTriedKey(step.stepIndex, step.tries) })
 }
 
 /** Gives the lease back and goes on waiting. Refused if something that it waits for has arrived since. */

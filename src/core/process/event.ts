@@ -26,7 +26,7 @@ export type ReservedEvent =
         readonly kind: Kind
         readonly label: string
         /** Of a workflow's child: which step spawned it. */
-        readonly place?: number
+        readonly stepIndex?: number
       }
     }
   /** It begins later. */
@@ -70,7 +70,7 @@ export type ReservedEvent =
         readonly name: string
         readonly ordinal: number
         readonly until: number | null
-        readonly place?: number
+        readonly stepIndex?: number
         /** Of an approval: an earlier holder asked for it, and the approver has that notice already. */
         readonly again?: true
       }
@@ -84,7 +84,7 @@ export type ReservedEvent =
         readonly how: WaitLeftHow
         readonly signalSeq: number | null
         readonly value: Json
-        readonly place?: number
+        readonly stepIndex?: number
       }
     }
   | { readonly type: `signal.${string}`; readonly payload: { readonly id: string; readonly value: Json } }
@@ -135,7 +135,7 @@ export type StepKind = (typeof STEP_KINDS)[number]
 /** One step of a workflow has ended for good: with a result, or after its last try. */
 export type StepEnded = {
   /** From 1, in the order in which the steps began. */
-  readonly place: number
+  readonly stepIndex: number
   readonly kind: StepKind
   readonly name: string
   readonly began: number
@@ -151,7 +151,7 @@ export type StepEnded = {
 
 /** A step failed, and is tried again at `retryAt`. */
 export interface StepTried {
-  readonly place: number
+  readonly stepIndex: number
   readonly kind: StepKind
   readonly name: string
   readonly tries: number

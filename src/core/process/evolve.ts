@@ -46,7 +46,7 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
     case 'awaited':
       return { ...record, awaitedBy: [...record.awaitedBy, known.payload.by] }
     case 'step_ended': {
-      const last = Math.max(record.journal?.last ?? 0, known.payload.place)
+      const last = Math.max(record.journal?.last ?? 0, known.payload.stepIndex)
       return { ...record, journal: { last, attempts: record.attempts - 1 } }
     }
     case 'step_tried':

@@ -27,7 +27,7 @@ export function factsNeeded(row: ProcessRow, intent: Intent): FactsNeeded {
 /** A live process has no end event, and no step beyond its last: the commonest writes then ask one question only. */
 function replayKeyNeeded({ record }: ProcessRow, intent: Intent): string | null {
   if (intent.type === 'end' && !hasEnded(record)) return null
-  if (intent.type === 'end_step' && intent.step.place > (record.journal?.last ?? 0)) return null
+  if (intent.type === 'end_step' && intent.step.stepIndex > (record.journal?.last ?? 0)) return null
   return replayKeyOf(intent)
 }
 

@@ -37,7 +37,7 @@ export interface WaitRef {
   readonly name: string
   readonly ordinal: number
   /** Of a workflow: the number of the step. */
-  readonly place?: number
+  readonly stepIndex?: number
 }
 
 /** Everything that can be requested of a registered process. */
@@ -152,12 +152,12 @@ export function waitEnteredKey(wait: WaitRef, fence: number): string {
 }
 
 /** A step has one end in the log. */
-export function stepKey(place: number): string {
-  return `step:${place}`
+export function stepKey(stepIndex: number): string {
+  return `step:${stepIndex}`
 }
 
-export function stepTriedKey(place: number, tries: number): string {
-  return `step:${place}:tried:${tries}`
+export function stepTriedKey(stepIndex: number, tries: number): string {
+  return `step:${stepIndex}:tried:${tries}`
 }
 
 /** Different from the key of the stop for the same limit, which is `limit:<name>`. */
@@ -181,11 +181,11 @@ export function replayKeyOf(intent: Intent): string | null {
     case 'answer':
       return waitLeftKey(intent.wait)
     case 'end_step':
-      return stepKey(intent.step.place)
+      return stepKey(intent.step.stepIndex)
     case 'near_limit':
       return nearLimitKey(intent.near.limit)
     case 'retry_step':
-      return stepTriedKey(intent.step.place, intent.step.tries)
+      return stepTriedKey(intent.step.stepIndex, intent.step.tries)
     default:
       return null
   }

@@ -80,7 +80,7 @@ export interface Wait {
   readonly since: number
   readonly until: number | null
   /** Of a workflow: the number of the step. */
-  readonly place?: number
+  readonly stepIndex?: number
 }
 
 /** The progress of a workflow. Its steps are events; the record only counts. */

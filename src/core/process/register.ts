@@ -45,7 +45,7 @@ export interface RegisterIntent {
   /** Of the parent's executor, if it is the one that asks: a lost lease has no more children. */
   readonly fence: Fence | null
   /** The step of the parent, a workflow, that spawns it. */
-  readonly place: number | null
+  readonly stepIndex: number | null
   /** It accepts what is left of the allowance, if that is less than it asks for. */
   readonly acceptsLess: boolean
 }
@@ -121,13 +121,13 @@ export function decideRegister(
   if (reason !== undefined) return refused(reason)
   const { allowance = {} } = intent.request
   const asked = intent.acceptsLess ? fitting(allowance, facts.account) : allowance
-  const place = {
+  const ids = {
     id: accountOf(intent.pid),
     parent: aboveOf(unlimited.parent, facts.session),
     root: unlimited.root,
     session: facts.session === null ? null : sessionAccountOf(facts.session),
   }
-  const carved = decideCarve(facts.account, asked, place, unlimited.kind)
+  const carved = decideCarve(facts.account, asked, ids, unlimited.kind)
   if (carved.type === 'refuse') return carved
   const idle = refuseIdle(unlimited.kind, carved.account)
   if (idle !== undefined) return refused(idle)
@@ -162,8 +162,8 @@ function withAllowance(registration: Registration, account: Account | null): Reg
   return { ...registration, limits: { ...registration.limits, allowance: account.given } }
 }
 
-function childRegistered({ pid, kind, label }: Registration, { place }: RegisterIntent): NewEvent {
-  const payload = { pid, kind, label, ...(place === null ? {} : { place }) }
+function childRegistered({ pid, kind, label }: Registration, { stepIndex }: RegisterIntent): NewEvent {
+  const payload = { pid, kind, label, ...(stepIndex === null ? {} : { stepIndex }) }
   return newEvent({ type: 'child_registered', payload })
 }
 

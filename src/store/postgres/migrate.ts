@@ -20,6 +20,7 @@ export const MIGRATIONS = [
   '0011-functions-settle-without-lock-timeout',
   '0012-functions-announced-holder',
   '0013-workflow-kind',
+  '0014-step-index',
 ] as const
 
 /** The files in `functions/`. They show the functions as they are now; git has the earlier ones. */

@@ -13,6 +13,7 @@ export const MIGRATIONS = [
   '0007-placement',
   '0008-list-indexes',
   '0009-workflow-kind',
+  '0010-step-index',
 ] as const
 
 /** The schema version of this code. */

@@ -42,7 +42,7 @@ export function pruneExemptions(behaves: Behaves): void {
     await bench.announce('h1', 60_000)
     const [claimed] = await claimAndStart(bench.edges, [pidOf('w')], 'h1')
     const fence = { holder: 'h1', fence: claimed?.fence ?? 0 }
-    const wait = { on: 'child', name: pidOf('a'), ordinal: 1, place: 1 } as const
+    const wait = { on: 'child', name: pidOf('a'), ordinal: 1, stepIndex: 1 } as const
     await bench.performed('appended', { type: 'enter_wait', pid: pidOf('w'), fence, wait, until: null })
     await abandon(bench, 'a')
     assert.deepEqual(await keptBy(bench, { keep: 0 }), [[pidOf('a'), 'referenced']])

@@ -10,7 +10,7 @@ import { snapshotOf } from './sound.ts'
 
 const WORKFLOW: RegistrationRequest = { kind: 'workflow', spec: { workflow: 'work' } }
 const SERVES = [{ kind: 'workflow', targets: ['work'] }] as const
-const GO: WaitRef = { on: 'signal', name: 'go', ordinal: 1, place: 1 }
+const GO: WaitRef = { on: 'signal', name: 'go', ordinal: 1, stepIndex: 1 }
 
 export function workflows(behaves: Behaves): void {
   const pid = pidOf('a')
@@ -90,7 +90,7 @@ export function workflows(behaves: Behaves): void {
     async (bench) => {
       const fence = await begun(bench, pid)
       const until = bench.clock.now() + 5_000
-      const timer: WaitRef = { on: 'timer', name: 'sleep', ordinal: 1, place: 1 }
+      const timer: WaitRef = { on: 'timer', name: 'sleep', ordinal: 1, stepIndex: 1 }
       await bench.performed('appended', { type: 'enter_wait', pid, fence, wait: GO, until: null })
       await bench.performed('appended', { type: 'enter_wait', pid, fence, wait: timer, until })
       await bench.performed('appended', { type: 'park', pid, fence, waits: [GO, timer] })
@@ -112,7 +112,7 @@ export function workflows(behaves: Behaves): void {
     await bench.performed('appended', { type: 'enter_wait', pid, fence, wait: GO, until: null })
     await bench.performed('appended', { type: 'signal', pid, name: 'go', id: '1', value: 1 })
     await bench.refused('not_waiting', { type: 'park', pid, fence, waits: [GO] })
-    const next = { ...GO, ordinal: 2, place: 2 }
+    const next = { ...GO, ordinal: 2, stepIndex: 2 }
     await bench.performed('appended', { type: 'enter_wait', pid, fence, wait: next, until: null })
     await bench.refused('not_waiting', { type: 'park', pid, fence, waits: [GO, next] })
     const stop = {
@@ -130,7 +130,7 @@ export function workflows(behaves: Behaves): void {
 
   behaves('a workflow waits for several things at once, a tool for one', async (bench) => {
     const fence = await begun(bench, pid)
-    const other: WaitRef = { on: 'signal', name: 'other', ordinal: 1, place: 2 }
+    const other: WaitRef = { on: 'signal', name: 'other', ordinal: 1, stepIndex: 2 }
     await bench.performed('appended', { type: 'enter_wait', pid, fence, wait: GO, until: null })
     await bench.performed('appended', { type: 'enter_wait', pid, fence, wait: other, until: null })
     await bench.performed('kept', { type: 'enter_wait', pid, fence, wait: other, until: null })
@@ -160,7 +160,7 @@ export function workflows(behaves: Behaves): void {
           on: 'child',
           name: child,
           ordinal: 1,
-          place: 2,
+          stepIndex: 2,
           how: 'ended',
           signalSeq: null,
           value: at.row.record.outcome,
@@ -176,7 +176,7 @@ export function workflows(behaves: Behaves): void {
       const parent = pidOf(`p${round}`)
       const fence = await begun(bench, parent)
       const child = await spawned(bench, parent, `c${round}`)
-      const wait: WaitRef = { on: 'child', name: child, ordinal: 1, place: 2 }
+      const wait: WaitRef = { on: 'child', name: child, ordinal: 1, stepIndex: 2 }
       await bench.performed('appended', { type: 'enter_wait', pid: parent, fence, wait, until: null })
       const asked = { actor: 'host', at: bench.clock.now() } as const
       await Promise.all([
@@ -247,9 +247,9 @@ async function begun(bench: Bench, pid: Pid) {
 }
 
 async function spawned(bench: Bench, parent: Pid, name: string): Promise<Pid> {
-  const child = await bench.register({ ...WORKFLOW, parent }, { pid: pidOf(name), place: 1 })
+  const child = await bench.register({ ...WORKFLOW, parent }, { pid: pidOf(name), stepIndex: 1 })
   const told = (await bench.events(parent)).at(-1)
-  assert.deepEqual(told?.payload, { pid: child.record.pid, kind: 'workflow', label: 'work', place: 1 })
+  assert.deepEqual(told?.payload, { pid: child.record.pid, kind: 'workflow', label: 'work', stepIndex: 1 })
   return child.record.pid
 }
 
@@ -268,15 +268,15 @@ async function park(
 async function parkOn(bench: Bench, pid: Pid, fence: { holder: string; fence: number }, child: Pid) {
   await bench.performed('appended', { type: 'await_end', pid: child, by: pid })
   await bench.performed('kept', { type: 'await_end', pid: child, by: pid })
-  await park(bench, pid, fence, [{ on: 'child', name: child, ordinal: 1, place: 2 }])
+  await park(bench, pid, fence, [{ on: 'child', name: child, ordinal: 1, stepIndex: 2 }])
 }
 
 function stopOf(pid: Pid) {
   return { pid, how: 'kill', reason: 'enough', cause: null, replayKey: 'stop' } as const
 }
 
-function step(place: number, value: string | number): StepEnded {
-  return { place, kind: 'step', name: 'do', began: 1, tries: 1, how: 'done', value }
+function step(stepIndex: number, value: string | number): StepEnded {
+  return { stepIndex, kind: 'step', name: 'do', began: 1, tries: 1, how: 'done', value }
 }
 
 /** The processes that can be claimed now, and when the next one can. */

@@ -24,9 +24,9 @@ const envelope = {
   replayKey: z.string().nullable(),
 }
 
-const place = count
-const step = { place, kind: z.enum(STEP_KINDS), name: z.string(), tries: count }
-const wait = { on: waitOn, name: z.string(), ordinal: count, place: place.exactOptional() }
+const stepIndex = count
+const step = { stepIndex, kind: z.enum(STEP_KINDS), name: z.string(), tries: count }
+const wait = { on: waitOn, name: z.string(), ordinal: count, stepIndex: stepIndex.exactOptional() }
 const watch = { watch: z.string(), wanted: z.string(), end: count, heldBack: count }
 const readiness = { by: z.enum(READY_BY), detail: z.string() }
 const source = z.strictObject({ source: actor })
@@ -42,7 +42,7 @@ const payloads: Omit<Payloads, `signal.${string}`> = {
     pid: z.string(),
     kind,
     label: z.string(),
-    place: place.exactOptional(),
+    stepIndex: stepIndex.exactOptional(),
   }),
   postponed: z.strictObject({ until: time }),
   started: z.strictObject({ holder: z.string(), attempt: count }),

@@ -64,7 +64,7 @@ const wait = z.strictObject({
   ordinal: count,
   since: time,
   until: time.nullable(),
-  place: count.exactOptional(),
+  stepIndex: count.exactOptional(),
 })
 
 export const program = z.strictObject({

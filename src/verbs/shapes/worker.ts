@@ -11,9 +11,13 @@ export const worker = z
   .regex(/^w_[0-9a-f]{24}$/, 'must be w_ and 24 hex digits, made at random')
   .describe('the id of the worker')
 
-const place = z.number().int().min(1).describe('the number of the step, from 1')
+const stepIndex = z.number().int().min(1).describe('the number of the step, from 1')
 const tries = count.describe('how often it was tried')
-const step = { place, kind: z.enum(STEP_KINDS), name: z.string().max(200).describe('the name of the step') }
+const step = {
+  stepIndex,
+  kind: z.enum(STEP_KINDS),
+  name: z.string().max(200).describe('the name of the step'),
+}
 const ended = { ...step, began: time.describe('when it began'), tries }
 const error = z.string().describe('the message of the error')
 const wait = z
@@ -21,7 +25,7 @@ const wait = z
     on: waitOn.extract(['child', 'signal', 'timer']).describe('what is waited for'),
     name: z.string().min(1).max(200).describe('the name that is waited for'),
     ordinal: z.number().int().min(1).describe('which wait for this name it is, from 1'),
-    place: place.exactOptional(),
+    stepIndex: stepIndex.exactOptional(),
   })
   .describe('a wait of the process')
 
@@ -66,7 +70,7 @@ export const act = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('spawn'),
     request: registration.describe('the child to register'),
-    place,
+    stepIndex,
   }),
   z.strictObject({
     type: z.literal('end'),

@@ -5,7 +5,7 @@ import type { Stage } from '../stage.ts'
 
 /** Each step is in the log once, written by the holder of the process; and the end of the process is its result. */
 export function checkSteps(stage: Stage): Check {
-  const places = new Map<string, Set<number>>()
+  const stepIndexes = new Map<string, Set<number>>()
   /** A simulated function never fails by itself: it completes, is stopped, or is given up. */
   const checkEnd = (pid: string, { status, reason, result }: Outcome) => {
     const isOwn = status === 'completed' && Array.isArray(result)
@@ -21,13 +21,14 @@ export function checkSteps(stage: Stage): Check {
         const outcome = payloadOf({ type, payload }, 'ended')
         if (outcome !== undefined && before?.row.record.kind === 'workflow') checkEnd(pid, outcome)
         if (type !== 'step_ended') continue
-        const { place } = payload as { place: number }
-        const known = places.get(pid) ?? new Set()
-        places.set(pid, known)
-        if (known.has(place)) stage.violated('a step is in the log once', `${pid} has step ${place} twice`)
+        const { stepIndex } = payload as { stepIndex: number }
+        const known = stepIndexes.get(pid) ?? new Set()
+        stepIndexes.set(pid, known)
+        if (known.has(stepIndex))
+          stage.violated('a step is in the log once', `${pid} has step ${stepIndex} twice`)
         if (before?.row.holder == null)
-          stage.violated('one executor', `${pid} took step ${place} without a holder`)
-        known.add(place)
+          stage.violated('one executor', `${pid} took step ${stepIndex} without a holder`)
+        known.add(stepIndex)
       }
     },
   }
