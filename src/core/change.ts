@@ -34,14 +34,14 @@ export type Change =
   | {
       readonly type: 'notices_done'
       readonly scope: string
-      readonly places: readonly number[]
+      readonly positions: readonly number[]
       readonly how: DoneHow
     }
   /** The turns in which the addressee has looked at the process itself. */
   | {
       readonly type: 'notice_observed'
       readonly scope: string
-      readonly place: number
+      readonly position: number
       readonly turns: readonly string[]
     }
   /** With the state of their inbox. */

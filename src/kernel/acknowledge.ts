@@ -19,18 +19,18 @@ export interface Acknowledging {
   /** All notices up to here, for this consumer alone. */
   readonly through?: number
   /** These notices, for all consumers. */
-  readonly places?: readonly number[]
+  readonly positions?: readonly number[]
   /** The reader whose cursor moves. The consumer's cursor follows its foremost reader. */
   readonly reader?: Reader
 }
 
 /**
- * Acknowledges notices. A place without a notice is not acknowledged, and no cursor goes beyond the newest notice, because
+ * Acknowledges notices. A position without a notice is not acknowledged, and no cursor goes beyond the newest notice, because
  * that would hide later ones.
  */
 export function acknowledge(
   edges: Edges,
-  { scope, consumer, through, places = [], reader }: Acknowledging,
+  { scope, consumer, through, positions = [], reader }: Acknowledging,
 ): Promise<{
   readonly acknowledged: readonly number[]
   readonly lost: readonly number[]
@@ -39,7 +39,7 @@ export function acknowledge(
   return edges.store.write(function* () {
     const at = edges.clock.now()
     const was = yield* know({ ask: 'inbox', scope })
-    const there = yield* thereOf(scope, places)
+    const there = yield* thereOf(scope, positions)
     const settled = settle(was ?? emptyInbox(scope), there, consumer, at)
     const newest = through === undefined ? 0 : yield* newestIn(scope)
     const target = Math.min(through ?? 0, newest)
@@ -54,21 +54,21 @@ export function acknowledge(
     if (there.length === 0 && newest === 0) return unchanged(answer)
     const changes: Change[] = [{ type: 'inbox', was, inbox }]
     if (settled.done.length > 0)
-      changes.push({ type: 'notices_done', scope, places: settled.done, how: 'acknowledged' })
+      changes.push({ type: 'notices_done', scope, positions: settled.done, how: 'acknowledged' })
     return { answer, changes }
   })
 }
 
-/** Those of the places that have a notice of this scope, done or not, in the given order. */
-function* thereOf(scope: Scope, places: readonly number[]): PlanPart<readonly number[]> {
-  if (places.length === 0) return []
-  const wanted = [...new Set(places)]
-  const found = yield* know({ ask: 'notices', scope, after: 0, limit: wanted.length, places: wanted })
-  const there = new Set(found.map(({ place }) => place))
-  return wanted.filter((place) => there.has(place))
+/** Those of the positions that have a notice of this scope, done or not, in the given order. */
+function* thereOf(scope: Scope, positions: readonly number[]): PlanPart<readonly number[]> {
+  if (positions.length === 0) return []
+  const wanted = [...new Set(positions)]
+  const found = yield* know({ ask: 'notices', scope, after: 0, limit: wanted.length, positions: wanted })
+  const there = new Set(found.map(({ position }) => position))
+  return wanted.filter((position) => there.has(position))
 }
 
 function* newestIn(scope: Scope): PlanPart<number> {
   const [newest] = yield* know({ ask: 'notices', scope, after: 0, limit: 1, newest: true })
-  return newest?.place ?? 0
+  return newest?.position ?? 0
 }

@@ -17,13 +17,13 @@ export async function observe(edges: Edges, actor: Actor, pid: Pid, turn: string
   const { scope } = found
   await edges.store.write(function* () {
     const was = yield* know({ ask: 'inbox', scope })
-    const notice = yield* noticeAt(scope, found.notice.place)
+    const notice = yield* noticeAt(scope, found.notice.position)
     if (notice === undefined || wasSeenIn(turn, notice)) return unchanged(undefined)
     return {
       answer: undefined,
       changes: [
         { type: 'inbox', was, inbox: was ?? emptyInbox(scope) },
-        { type: 'notice_observed', scope, place: notice.place, turns: withMark(notice.observed, turn) },
+        { type: 'notice_observed', scope, position: notice.position, turns: withMark(notice.observed, turn) },
       ],
     }
   })
@@ -39,16 +39,21 @@ export async function consume(edges: Edges, actor: Actor, pid: Pid, reader?: Rea
   const { scope } = found
   await edges.store.write(function* () {
     const was = yield* know({ ask: 'inbox', scope })
-    const notice = yield* noticeAt(scope, found.notice.place)
+    const notice = yield* noticeAt(scope, found.notice.position)
     if (notice === undefined || !isToConsume(notice, reader)) return unchanged(undefined)
-    const { place, observed } = notice
-    const { inbox } = settle(was ?? emptyInbox(scope), [place], null, edges.clock.now())
+    const { position, observed } = notice
+    const { inbox } = settle(was ?? emptyInbox(scope), [position], null, edges.clock.now())
     const changes: Change[] = [
       { type: 'inbox', was, inbox },
-      { type: 'notices_done', scope, places: [place], how: 'consumed' },
+      { type: 'notices_done', scope, positions: [position], how: 'consumed' },
     ]
     if (reader !== undefined)
-      changes.push({ type: 'notice_observed', scope, place, turns: withMark(observed, readerMark(reader)) })
+      changes.push({
+        type: 'notice_observed',
+        scope,
+        position,
+        turns: withMark(observed, readerMark(reader)),
+      })
     return { answer: undefined, changes }
   })
 }
@@ -74,7 +79,13 @@ async function completionFor(
   return notice === undefined ? null : { scope, notice }
 }
 
-function* noticeAt(scope: Scope, place: number): PlanPart<StoredNotice | undefined> {
-  const [notice] = yield* know({ ask: 'notices', scope, after: place - 1, limit: 1, places: [place] })
+function* noticeAt(scope: Scope, position: number): PlanPart<StoredNotice | undefined> {
+  const [notice] = yield* know({
+    ask: 'notices',
+    scope,
+    after: position - 1,
+    limit: 1,
+    positions: [position],
+  })
   return notice
 }

@@ -3,7 +3,7 @@ import { isNothing } from '../core/allowance/amounts.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type KeepReason, keepReason, type PruneFacts, TOMBSTONE_MS } from '../core/process/prune.ts'
 import type { ProcessRow, Tombstone } from '../core/process/row.ts'
-import { type EndPlace, know, type PruneCandidate, type Questions } from '../store/contract.ts'
+import { type EndKey, know, type PruneCandidate, type Questions } from '../store/contract.ts'
 import { dropAccount } from './allowances.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
@@ -55,7 +55,7 @@ export async function* pruneInBatches(edges: Edges, options: PruneOptions): Asyn
   } else {
     const { endedBefore = null, keep = null } = options
     const through = await edges.store.ask({ ask: 'pruneThrough', endedBefore, keep })
-    let after: EndPlace | null = null
+    let after: EndKey | null = null
     while (through !== null) {
       const limit = size.now
       const done: Pruned = await size.timed(() => pruneBatch(edges, { after, through, limit }))
@@ -91,7 +91,7 @@ interface Pruned {
   readonly batch: PruneBatch
   readonly found: number
   /** Where the next batch begins. */
-  readonly last: EndPlace | null
+  readonly last: EndKey | null
 }
 
 function pruneBatch(edges: Edges, wanted: Questions['prunable'][0]): Promise<Pruned> {
@@ -117,7 +117,7 @@ function pruneBatch(edges: Edges, wanted: Questions['prunable'][0]): Promise<Pru
       answer: {
         batch: { pruned: gone.map(({ pid }) => pid), kept },
         found: candidates.length,
-        last: last === undefined ? null : { endedAt: last.endedAt ?? prunedAt, place: last.place },
+        last: last === undefined ? null : { endedAt: last.endedAt ?? prunedAt, id: last.id },
       },
       changes: working.changes,
     }

@@ -62,7 +62,7 @@ export async function readNotices(edges: Edges, reading: Reading): Promise<ReadN
     const page = { scope, after: next, limit, newest }
     const { items, isFull } = all ? await anyPage(edges, page) : await newsPage(edges, page, position)
     const notices = items.filter((notice) => !wasSeenIn(turn, notice) && (all || isNews(notice, position)))
-    next = items.at(-1)?.place ?? next
+    next = items.at(-1)?.position ?? next
     const more = !newest && isFull
     // A page without news is not the end: a waiting caller would miss the news behind it.
     if (notices.length > 0 || !more) return { notices, next, more, nextAt }

@@ -100,7 +100,7 @@ async function countNotices(edges: Edges, scope: string): Promise<number> {
     const notices = await edges.store.ask({ ask: 'notices', scope, after, limit: PAGE })
     count += notices.length
     if (notices.length < PAGE) return count
-    after = notices.at(-1)?.place ?? after
+    after = notices.at(-1)?.position ?? after
   }
 }
 

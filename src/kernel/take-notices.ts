@@ -41,15 +41,15 @@ export async function takeNotices(
     const inbox = was ?? emptyInbox(scope)
     const after = cursorOf(inbox, consumer)
     const news = yield* newsOf(scope, { after, turn, enough: limit + inbox.taken.length })
-    const places = news.map(({ place }) => place)
-    const taken = take(inbox, places, { consumer, at, visibilityMs, limit })
+    const positions = news.map(({ position }) => position)
+    const taken = take(inbox, positions, { consumer, at, visibilityMs, limit })
     if (taken.given.length > 0) rows.add([{ type: 'inbox', was, inbox: taken.inbox }])
     const given = new Set(taken.given)
     const others = inbox.taken.filter(({ until }) => until > at).map(({ until }) => until)
     const { tripped } = inbox.overflow
     const later = tripped === null ? others : [...others, tripped.until]
     const answer: TakenNotices = {
-      notices: news.filter(({ place }) => given.has(place)),
+      notices: news.filter(({ position }) => given.has(position)),
       until: taken.until,
       nextAt: later.length === 0 ? null : Math.min(...later),
     }
@@ -69,7 +69,7 @@ function* newsOf(
     const open = yield* know({ ask: 'notices', scope, open: true, after, limit })
     const position = { reader: null, own: asked.after, shared: asked.after }
     news.push(...open.filter((notice) => !wasSeenIn(asked.turn, notice) && isNews(notice, position)))
-    after = open.at(-1)?.place ?? after
+    after = open.at(-1)?.position ?? after
     if (open.length < limit || news.length >= asked.enough) return news
   }
 }

@@ -32,13 +32,13 @@ export async function watchInbox(
 
 interface Seen {
   readonly session: string
-  readonly place: number
+  readonly position: number
 }
 
 async function newest(access: () => Promise<SessionAccess>): Promise<Seen> {
   const { acting, session } = await access()
   const [last] = await newestNotices(acting, session, 1)
-  return { session, place: last?.place ?? 0 }
+  return { session, position: last?.position ?? 0 }
 }
 
 /** Waits for the next notice. The client may have moved on to another session, which has another inbox. */
@@ -63,7 +63,7 @@ async function next(
     )
   }, RETRY_MS).unref()
   try {
-    const about = { scope: `session:${session}`, all: true, after: seen.place, limit: 1, waitMs: WAIT_MS }
+    const about = { scope: `session:${session}`, all: true, after: seen.position, limit: 1, waitMs: WAIT_MS }
     const { notices } = await acting.notices(about, { signal: either })
     if (signal.aborted || notices.length === 0) return seen
     tell()

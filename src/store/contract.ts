@@ -156,7 +156,7 @@ export interface Questions {
   /** The last `limit` events, in order. */
   tail: [{ readonly pid: Pid; readonly limit: number }, readonly StoredEvent[]]
   changes: [{ readonly after: number; readonly limit: number }, Changes]
-  /** In order of place: the first `limit` after `after`, or the `newest`. `open` excludes notices that are done. */
+  /** In order of position: the first `limit` after `after`, or the `newest`. `open` excludes notices that are done. */
   notices: [
     {
       readonly scope: string
@@ -165,7 +165,7 @@ export interface Questions {
       readonly open?: boolean
       readonly newest?: boolean
       readonly pid?: Pid
-      readonly places?: readonly number[]
+      readonly positions?: readonly number[]
       /** Only notices of this time or later. */
       readonly toldSince?: number
       /** Excludes notices that have this mark in `observed`. */
@@ -188,13 +188,13 @@ export interface Questions {
     readonly Account[],
   ]
   activity: [{ readonly session: string | null; readonly since: number | null }, Activity]
-  /** The last place, in the order of ends, that is before a time or older than the newest `keep`; null if there is none. */
-  pruneThrough: [{ readonly endedBefore: number | null; readonly keep: number | null }, EndPlace | null]
+  /** The key of the last process, in the order of ends, that ended before a time or is older than the newest `keep`, if any. */
+  pruneThrough: [{ readonly endedBefore: number | null; readonly keep: number | null }, EndKey | null]
   /** The facts that decide whether processes may be pruned: for some pids, or for a range, the earliest end first. */
   prunable: [
     (
       | { readonly pids: readonly Pid[] }
-      | { readonly after: EndPlace | null; readonly through: EndPlace; readonly limit: number }
+      | { readonly after: EndKey | null; readonly through: EndKey; readonly limit: number }
     ),
     readonly PruneCandidate[],
   ]
@@ -212,14 +212,15 @@ type QuestionName = keyof Questions
 export type Question = { [Name in QuestionName]: { readonly ask: Name } & Questions[Name][0] }[QuestionName]
 export type AnswerTo<Q extends Question> = Questions[Q['ask']][1]
 
-/** The place of an ended process in the order of ends; `place` orders processes that ended at the same time. */
-export interface EndPlace {
+/** The key of an ended process in the order of ends; `id` orders processes that ended at the same time. */
+export interface EndKey {
   readonly endedAt: number
-  readonly place: number
+  /** Rises with every registration. */
+  readonly id: number
 }
 
 export interface PruneCandidate extends PruneFacts {
-  readonly place: number
+  readonly id: number
 }
 
 export interface Page<Item> {
@@ -237,7 +238,8 @@ export interface Changes {
 }
 
 export interface StoredNotice extends Notice {
-  readonly place: number
+  /** Rises with every notice of the store. */
+  readonly position: number
   readonly done: DoneHow | null
   /** The turns in which its process was observed. */
   readonly observed: readonly string[]

@@ -7,7 +7,7 @@ import { verb } from './verb.ts'
 export const acknowledge = verb({
   summary: 'Marks notices as handled, so that they are not delivered again.',
   description:
-    '`places` marks notices as done for all consumers. `through` moves the cursor of this consumer only: earlier notices are no longer delivered to it, and other consumers still get them.',
+    '`positions` marks notices as done for all consumers. `through` moves the cursor of this consumer only: earlier notices are no longer delivered to it, and other consumers still get them.',
   route: 'POST /inbox/acknowledge',
   needs: 'operate',
   repeat: 'always',
@@ -15,15 +15,22 @@ export const acknowledge = verb({
     .strictObject({
       scope,
       consumer,
-      places: z.array(count).min(1).max(1_000).exactOptional().describe('places of notices that are done'),
-      through: count.exactOptional().describe('the place up to which this consumer has handled all notices'),
+      positions: z
+        .array(count)
+        .min(1)
+        .max(1_000)
+        .exactOptional()
+        .describe('positions of notices that are done'),
+      through: count
+        .exactOptional()
+        .describe('the position up to which this consumer has handled all notices'),
       reader: reader
         .exactOptional()
         .describe('the reader whose cursor moves, if several readers are one consumer'),
     })
     .refine(
-      ({ places, through }) => places !== undefined || through !== undefined,
-      'give places, or through, or both',
+      ({ positions, through }) => positions !== undefined || through !== undefined,
+      'give positions, or through, or both',
     ),
   output: z.strictObject({
     acknowledged: z.array(count),

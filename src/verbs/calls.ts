@@ -26,7 +26,7 @@ export interface VerbCalls {
   /**
    * Marks notices as handled, so that they are not delivered again.
    *
-   * `places` marks notices as done for all consumers. `through` moves the cursor of this consumer only: earlier notices are no longer delivered to it, and other consumers still get them.
+   * `positions` marks notices as done for all consumers. `through` moves the cursor of this consumer only: earlier notices are no longer delivered to it, and other consumers still get them.
    *
    * Needs the role `operate`. Refuses with `denied`.
    */
@@ -36,9 +36,9 @@ export interface VerbCalls {
       scope: string
       /** The name of a consumer, which has a cursor of its own. */
       consumer: string
-      /** Places of notices that are done. */
-      places?: number[]
-      /** The place up to which this consumer has handled all notices. */
+      /** Positions of notices that are done. */
+      positions?: number[]
+      /** The position up to which this consumer has handled all notices. */
       through?: number
       /** The reader whose cursor moves, if several readers are one consumer. */
       reader?: ReaderInput
@@ -518,7 +518,7 @@ export interface VerbCalls {
   /**
    * Reads the notices of a scope.
    *
-   * Reading takes nothing: any number of readers may read. It shows notices that are not done, after the place `after`, or after those that this consumer has acknowledged.
+   * Reading takes nothing: any number of readers may read. It shows notices that are not done, after the position `after`, or after those that this consumer has acknowledged.
    *
    * Needs the role `read`. Refuses with `denied`.
    */

@@ -12,7 +12,7 @@ export interface InboxVerbs {
 const WAIT_MS = 25_000
 const PAGE = 100
 
-/** Existing notices, then new ones. The place is the only state; with `take` there is none. */
+/** Existing notices, then new ones. The position is the only state; with `take` there is none. */
 export async function* followInbox(
   verbs: InboxVerbs,
   { scope, consumer, after, take, turn }: FollowInboxInput,
@@ -21,14 +21,14 @@ export async function* followInbox(
   const options = signal === undefined ? {} : { signal }
   const about = { scope, waitMs: WAIT_MS, ...(turn === undefined ? {} : { turn }) }
   const from = { ...about, ...(consumer === undefined ? {} : { consumer }), limit: PAGE }
-  let place = after
+  let position = after
   try {
     while (signal?.aborted !== true) {
       if (take === undefined) {
-        const read = { ...from, ...(place === undefined ? {} : { after: place }) }
+        const read = { ...from, ...(position === undefined ? {} : { after: position }) }
         const { notices, next } = await verbs.notices(read, options)
         yield* notices
-        place = next
+        position = next
         continue
       }
       // One at a time: a slow consumer must not keep the other notices from other consumers.

@@ -7,7 +7,7 @@ import { verb } from './verb.ts'
 export const notices = verb({
   summary: 'Reads the notices of a scope.',
   description:
-    'Reading takes nothing: any number of readers may read. It shows notices that are not done, after the place `after`, or after those that this consumer has acknowledged.',
+    'Reading takes nothing: any number of readers may read. It shows notices that are not done, after the position `after`, or after those that this consumer has acknowledged.',
   route: 'GET /inbox',
   needs: 'read',
   input: z.strictObject({

@@ -198,7 +198,7 @@ export interface ReeveVerbs extends VerbCalls {
       readonly scope: string
       /** The name of a consumer, which has a cursor of its own. */
       readonly consumer?: string
-      /** The place to continue after. */
+      /** The position to continue after. */
       readonly after?: number
       /** Takes each notice, instead of only reading it. */
       readonly take?: { readonly visibilityMs?: number }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { CommandLine } from './command-line.ts'
 
 interface Told {
-  readonly place: number
+  readonly position: number
   readonly kind: string
   readonly text: string
 }
@@ -25,7 +25,7 @@ test('the notices of a session are listed, followed, and acknowledged by one con
   expect(await reeve.json<Told[]>('inbox', 's1', '--new', '--ack')).toEqual(told)
   expect(await reeve.json('inbox', 's1', '--new')).toEqual([])
   expect(await reeve.json<Told[]>('inbox', 's1', '--new', '--consumer', 'other')).toEqual(told)
-  expect((await reeve.run(['inbox', 's1', '--done', String(told[0]?.place)])).code).toBe(0)
+  expect((await reeve.run(['inbox', 's1', '--done', String(told[0]?.position)])).code).toBe(0)
   expect((await reeve.json<Told[]>('inbox', 's1')).map(({ kind }) => kind)).toEqual(['completion'])
   expect(await reeve.json<Told[]>('inbox', 's1', '--all')).toHaveLength(2)
   expect(await reeve.json<Told[]>('inbox', '--as', 'session:s1')).toHaveLength(1)
@@ -55,13 +55,13 @@ test('commands without a session that ask for it notify the person at the machin
   expect(await reeve.json<Told[]>('inbox', '--ack')).toEqual(told)
   expect(await reeve.json<Told[]>('inbox', '--new')).toEqual([])
   await reeve.run(['session', 'open', 's1'])
-  const place = told[0]?.place ?? 0
+  const position = told[0]?.position ?? 0
   for (const words of [
     ['call', 'notices', '{"scope":"human:host"}'],
-    ['call', 'acknowledge', `{"scope":"human:host","consumer":"x","places":[${place}]}`],
+    ['call', 'acknowledge', `{"scope":"human:host","consumer":"x","positions":[${position}]}`],
   ])
     expect(await reeve.run([...words, '--as', 'session:s1'])).toMatchObject({ code: 4 })
-  expect((await reeve.run(['inbox', '--done', String(place)])).code).toBe(0)
+  expect((await reeve.run(['inbox', '--done', String(position)])).code).toBe(0)
   expect((await reeve.json<Told[]>('inbox')).map(({ kind }) => kind)).toEqual(['completion'])
 })
 
@@ -90,7 +90,9 @@ test('only shown notices are acknowledged, and the number of the others is print
   expect(rest.stdout).toMatch(/two.*three/s)
   expect(rest.stderr).toBe('')
   expect((await reeve.run(['inbox', 's1', '--new'])).stdout).toBe('')
-  expect(await reeve.run(['inbox', 's1', '--done', '777777', '--done', String(last?.place)])).toMatchObject({
+  expect(
+    await reeve.run(['inbox', 's1', '--done', '777777', '--done', String(last?.position)]),
+  ).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('There is no notice 777777 of session:s1'),
   })

@@ -22,7 +22,7 @@ import {
 const EARLY: Reader = { id: 'early', since: 100 }
 const OTHER: Reader = { id: 'other', since: 100 }
 const LATE: Reader = { id: 'late', since: 300 }
-const TOLD: NoticeState = { place: 5, at: 200, done: null, observed: [] }
+const TOLD: NoticeState = { position: 5, at: 200, done: null, observed: [] }
 const BY_OTHER: NoticeState = { ...TOLD, done: 'consumed', observed: [readerMark(OTHER)] }
 
 function isNewsFor(notice: NoticeState, reader: Reader | null, { own = 0, shared = 0 } = {}): boolean {
@@ -120,7 +120,7 @@ test('a notice keeps its newest 16 turns and its newest 16 readers', () => {
 })
 
 describe('pages of one list that were filtered differently', () => {
-  const page = (...places: number[]) => places.map((place) => ({ place }))
+  const page = (...positions: number[]) => positions.map((position) => ({ position }))
 
   test('join in order, without duplicates', () => {
     expect(joinPages([page(1, 4), page(2, 4, 5)], 9, false)).toEqual({
@@ -141,16 +141,16 @@ describe('pages of one list that were filtered differently', () => {
 
   test('lose and repeat nothing when they are read one after another', () => {
     const all = Array.from({ length: 50 }, (_, index) => index + 1)
-    const lists = [all.filter((place) => place % 3 === 0), all.filter((place) => place % 2 === 0)]
+    const lists = [all.filter((position) => position % 3 === 0), all.filter((position) => position % 2 === 0)]
     const read: number[] = []
     for (;;) {
       const after = read.at(-1) ?? 0
-      const pages = lists.map((list) => page(...list.filter((place) => place > after).slice(0, 4)))
+      const pages = lists.map((list) => page(...list.filter((position) => position > after).slice(0, 4)))
       const { items, isFull } = joinPages(pages, 4, false)
-      read.push(...items.map(({ place }) => place))
+      read.push(...items.map(({ position }) => position))
       if (!isFull) break
     }
-    expect(read).toEqual(all.filter((place) => place % 3 === 0 || place % 2 === 0))
+    expect(read).toEqual(all.filter((position) => position % 3 === 0 || position % 2 === 0))
   })
 })
 

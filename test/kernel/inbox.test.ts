@@ -27,10 +27,10 @@ test('two consumers that take from one inbox never get the same notice, and each
   const wanted = 20
   const consumer = async (name: string) => {
     const follow = agent.inbox({ scope: SCOPE, consumer: name, take: {} }, { signal: stop.signal })
-    for await (const { pid, place, replyTo } of follow) {
+    for await (const { pid, position, replyTo } of follow) {
       got.push([name, pid])
       expect(replyTo).toEqual({ thread: 7 })
-      await agent.acknowledge({ scope: SCOPE, consumer: name, places: [place] })
+      await agent.acknowledge({ scope: SCOPE, consumer: name, positions: [position] })
       if (got.length === wanted) stop.abort()
     }
   }
@@ -164,7 +164,7 @@ test('a reader gets all notices since it connected, even if another reader ackno
   for (const pid of pids) await reeve.end({ pid, status: 'completed', replayKey: 'e' })
   const [newest] = (await agent.notices({ scope: SCOPE, newest: true, limit: 1 })).notices
   const asked = { scope: SCOPE, consumer: 'mcp' }
-  await agent.acknowledge({ ...asked, through: newest?.place ?? 0, reader: { id: 'other', since: now } })
+  await agent.acknowledge({ ...asked, through: newest?.position ?? 0, reader: { id: 'other', since: now } })
   const read: string[] = []
   let page = { next: 0, more: true }
   while (page.more) {

@@ -145,7 +145,7 @@ async function callWorkers(reeve: Reeve): Promise<void> {
 async function callInbox(reeve: Reeve): Promise<void> {
   const scope = 'session:s1'
   const { notices } = await reeve.takeNotices({ scope, consumer: 'one' })
-  await reeve.acknowledge({ scope, consumer: 'one', places: notices.map(({ place }) => place) })
+  await reeve.acknowledge({ scope, consumer: 'one', positions: notices.map(({ position }) => position) })
   await reeve.notices({ scope, all: true })
 }
 

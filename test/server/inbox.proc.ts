@@ -30,9 +30,9 @@ test('an inbox is read, taken from and acknowledged over HTTP', async () => {
   expect(
     (await ask(daemon, 'POST /v1/inbox/take', { body: { ...take, consumer: 'b' } })).json.notices,
   ).toEqual([])
-  const places = [taken.json.notices[0].place]
-  const acknowledged = await ask(daemon, 'POST /v1/inbox/acknowledge', { body: { ...take, places } })
-  expect(acknowledged.json).toMatchObject({ acknowledged: places, lost: [] })
+  const positions = [taken.json.notices[0].position]
+  const acknowledged = await ask(daemon, 'POST /v1/inbox/acknowledge', { body: { ...take, positions } })
+  expect(acknowledged.json).toMatchObject({ acknowledged: positions, lost: [] })
   expect((await ask(daemon, 'GET /v1/inbox?scope=session:s1')).json.notices).toEqual([])
   expect(await ask(daemon, 'POST /v1/inbox/acknowledge', { body: take })).toMatchObject({ status: 422 })
   expect(await ask(daemon, 'GET /v1/inbox?scope=nobody')).toMatchObject({ status: 422 })
@@ -68,14 +68,14 @@ test('an inbox is a stream from any offset on, with notices that are done', asyn
   expect(headers).not.toHaveProperty('etag')
   const next = String(headers['stream-next-offset'])
   await ask(daemon, 'POST /v1/inbox/acknowledge', {
-    body: { scope: 'session:s1', consumer: 'a', places: [json[0].place] },
+    body: { scope: 'session:s1', consumer: 'a', positions: [json[0].position] },
   })
   expect((await ask(daemon, `GET ${path}&offset=-1`)).json).toHaveLength(1)
   const second = ask(daemon, `GET ${path}&offset=${next}&live=long-poll`)
   await told(daemon, 'two')
   expect((await second).json).toMatchObject([{ payload: { name: 'two' } }])
   expect((await ask(daemon, `HEAD ${path}`)).headers['stream-next-offset']).toBe(
-    offset((await second).json[0].place),
+    offset((await second).json[0].position),
   )
   expect(await ask(daemon, 'GET /v1/inbox/stream')).toMatchObject({ status: 422 })
 })
@@ -88,12 +88,12 @@ test('a follower over the wire survives a replaced daemon, and misses nothing', 
   const stop = new AbortController()
   const names: string[] = []
   const following = (async () => {
-    for await (const { payload, place } of reeve.inbox(
+    for await (const { payload, position } of reeve.inbox(
       { scope: 'session:s1', consumer: 'a', take: {} },
       { signal: stop.signal },
     )) {
       names.push(Object(payload).name)
-      await reeve.acknowledge({ scope: 'session:s1', consumer: 'a', places: [place] })
+      await reeve.acknowledge({ scope: 'session:s1', consumer: 'a', positions: [position] })
       if (names.length === 2) stop.abort()
     }
   })()

@@ -58,7 +58,7 @@ export class World implements PeerWorld {
   readonly turns: { session: string; turn: string }[] = []
   readonly waits: ClientWait[] = []
   readonly followers: Follower[] = []
-  readonly taken: { readonly scope: Scope; readonly consumer: string; readonly place: number }[] = []
+  readonly taken: { readonly scope: Scope; readonly consumer: string; readonly position: number }[] = []
   readonly answered = new Set<string>()
   peers: Peer[] = []
   #booted = 0

@@ -74,7 +74,7 @@ test('a list on PostgreSQL reads the index for its filter', async () => {
     await sql.unsafe(`set ${setting} = off`)
   for (const [filter, visibleTo, indexes] of CASES) {
     const values = new Values()
-    const range = { place: 0, newestFirst: false, records: 10 }
+    const range = { after: 0, newestFirst: false, records: 10 }
     const text = listIds(`"${schema}".`, listPlan(filter, visibleTo), range, values)
     const plan = await sql.unsafe(`explain ${text}`, values.all as never[])
     const read = plan.map((row) => String(row['QUERY PLAN'])).join('\n')

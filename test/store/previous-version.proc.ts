@@ -196,6 +196,7 @@ interface StepPids {
 async function expectStepsToGoOn(store: Store, pids: StepPids): Promise<void> {
   onTestFinished(() => store.close())
   await expectStepIndexes(store, pids)
+  await expectNoticePositions(store)
   const repeated: string[] = []
   const attempts: number[] = []
   const reeve = await embed({
@@ -230,6 +231,8 @@ async function expectStepsToGoOn(store: Store, pids: StepPids): Promise<void> {
   })
   onTestFinished(() => reeve.close())
 
+  const acknowledged = await reeve.acknowledge({ scope: 'session:s1', consumer: 'place', positions: [3] })
+  expect(acknowledged).toEqual({ acknowledged: [3], lost: [], through: 2 })
   await reeve.send({ pid: pids.order, name: 'stop', value: 2 })
   await reeve.send({ pid: pids.order, name: 'go', value: 1 })
   expect((await ended(reeve, pids.order)).outcome).toMatchObject({
@@ -280,4 +283,14 @@ async function expectStepIndexes(store: Store, pids: StepPids): Promise<void> {
   expect(left).toEqual({ ...Object(left), value: GIVEN })
   expect(await payloads(pids.tool, 'progress')).toEqual([GIVEN])
   expect((await rowOf(pids.tool))?.facets).toEqual({ progress: GIVEN })
+}
+
+async function expectNoticePositions(store: Store): Promise<void> {
+  const scope = 'session:s1'
+  const notices = await store.ask({ ask: 'notices', scope, after: 0, limit: 9 })
+  expect(notices.map(({ position }) => position)).toEqual([2, 3])
+  expect(await store.ask({ ask: 'inbox', scope })).toMatchObject({
+    consumers: { place: { through: 2 } },
+    taken: [{ position: 3, by: 'place', until: expect.any(Number) }],
+  })
 }

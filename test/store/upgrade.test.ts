@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import postgres from 'postgres'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import type { Store } from '../../src/store/contract.ts'
-import { migrationSql as postgresMigration } from '../../src/store/postgres/migrate.ts'
+import { MIGRATIONS, migrationSql as postgresMigration } from '../../src/store/postgres/migrate.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { migrationSql as sqliteMigration } from '../../src/store/sqlite/migrate.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
@@ -15,13 +15,13 @@ async function expectsTheOldNotice(store: Store): Promise<void> {
   onTestFinished(() => store.close())
   const notices = await store.ask({ ask: 'notices', scope: 'session:s1', after: 0, limit: 9, open: true })
   expect(notices).toEqual([
-    { ...NOTICE, place: 1, payload: { a: 1 }, replyTo: null, done: null, observed: [] },
+    { ...NOTICE, position: 1, payload: { a: 1 }, replyTo: null, done: null, observed: [] },
   ])
   await store.write(function* () {
     yield []
     return {
       answer: undefined,
-      changes: [{ type: 'notices_done', scope: 'session:s1', places: [1], how: 'acknowledged' }],
+      changes: [{ type: 'notices_done', scope: 'session:s1', positions: [1], how: 'acknowledged' }],
     }
   })
   expect(await store.ask({ ask: 'notices', scope: 'session:s1', after: 0, limit: 9, open: true })).toEqual([])
@@ -94,12 +94,16 @@ function freshSchema() {
 test('a migration drops the functions that programs of an earlier version write with', async () => {
   const { schema, at, sql } = freshSchema()
   const url = inject('postgresUrl')
-  await (await openPostgres(url, { schema })).close()
+  await sql.unsafe(`create schema "${schema}"`)
+  await sql.unsafe(`create table ${at}migration (number integer primary key, at timestamptz not null)`)
+  for (const [index, migration] of MIGRATIONS.slice(0, -1).entries()) {
+    await sql.unsafe(postgresMigration(migration, at))
+    await sql.unsafe(`insert into ${at}migration values (${index + 1}, now())`)
+  }
   for (const name of ['commit_changes', 'commit_one'])
     await sql.unsafe(
       `create function ${at}${name}(p_store text) returns bigint language sql as $$ select 1::bigint $$`,
     )
-  await sql.unsafe(`delete from ${at}migration where number = (select max(number) from ${at}migration)`)
   const store = await openPostgres(url, { schema })
   onTestFinished(() => store.close())
   const left = await sql.unsafe(

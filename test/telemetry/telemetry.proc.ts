@@ -95,7 +95,12 @@ test('the span of a workflow has its last steps, without their values', async ()
   expect(span.droppedEventsCount).toBe(73)
   expect(span.events.at(-1)).toMatchObject({
     name: 'step_ended',
-    attributes: { 'reeve.stepIndex': 200, 'reeve.kind': 'step', 'reeve.name': 'number 199', 'reeve.how': 'done' },
+    attributes: {
+      'reeve.stepIndex': 200,
+      'reeve.kind': 'step',
+      'reeve.name': 'number 199',
+      'reeve.how': 'done',
+    },
   })
   expect(collector.requests.map(({ text }) => text).join()).not.toContain('hunter')
 })

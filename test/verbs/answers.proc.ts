@@ -102,7 +102,7 @@ test('answers about commands fit their schemas', async () => {
   const { notices } = await reeve.takeNotices({ scope: 'session:s1', consumer: 'c' })
   expect(notices.length).toBeGreaterThan(0)
   const [first] = notices
-  await reeve.acknowledge({ scope: 'session:s1', consumer: 'c', places: [first?.place ?? 0] })
+  await reeve.acknowledge({ scope: 'session:s1', consumer: 'c', positions: [first?.position ?? 0] })
   const restarted = await reeve.restart({ pid })
   await reeve.kill({ pid: restarted.record.pid })
   await reeve.kill({ pid: restarted.record.pid })

@@ -73,7 +73,7 @@ Without a session, the inbox is that of --as, otherwise your own.`,
     const notices = isNew ? found.slice(0, most) : found.slice(-most)
     if (options.follow || !print.isJson) for (const notice of notices) show(context, notice)
     else print.jsonList(notices)
-    const next = isNew ? (notices.at(-1)?.place ?? behind) : behind
+    const next = isNew ? (notices.at(-1)?.position ?? behind) : behind
     const rest = found.length - notices.length
     const isLeast = more || found.length === about.limit
     if (rest > 0 && !(options.follow && isNew))
@@ -85,7 +85,7 @@ Without a session, the inbox is that of --as, otherwise your own.`,
     if (!options.follow) return 0
     for await (const notice of reeve.inbox({ scope, after: next })) {
       show(context, notice)
-      if (options.ack) await ack(notice.place)
+      if (options.ack) await ack(notice.position)
     }
     return 0
   },
@@ -106,11 +106,11 @@ async function markDone(
   reeve: ReeveVerbs,
   { scope, consumer }: { readonly scope: string; readonly consumer: string },
 ): Promise<number> {
-  const places = options.done.map(placeIn)
+  const positions = options.done.map(positionIn)
   await refuseUnknown(reeve, scope)
-  const answer = await reeve.acknowledge({ scope, consumer, places })
+  const answer = await reeve.acknowledge({ scope, consumer, positions })
   const { acknowledged, lost } = answer
-  const missing = places.filter((place) => !acknowledged.includes(place) && !lost.includes(place))
+  const missing = positions.filter((position) => !acknowledged.includes(position) && !lost.includes(position))
   if (print.isJson) print.json(answer)
   if (!print.isJson && lost.length > 0)
     print.failure({
@@ -125,7 +125,7 @@ async function markDone(
   return lost.length + missing.length > 0 ? 1 : 0
 }
 
-function placeIn(text: string): number {
+function positionIn(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   throw new UsageError(
     `--done was given ${text}.`,
@@ -150,7 +150,9 @@ function show({ print, options }: Context<{ readonly raw: boolean }>, notice: In
     return
   }
   const { dim, cyan } = print.colours
-  print.line(`${dim(`${String(notice.place).padStart(5)}  ${clockTime(notice.at)}`)}  ${cyan(notice.kind)}`)
+  print.line(
+    `${dim(`${String(notice.position).padStart(5)}  ${clockTime(notice.at)}`)}  ${cyan(notice.kind)}`,
+  )
   for (const line of notice.text.split('\n')) {
     if (options.raw) print.rawLine(`       ${line}`)
     else print.line(`       ${neutralLine(line)}`)

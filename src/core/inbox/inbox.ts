@@ -25,7 +25,7 @@ interface Cursors {
 }
 
 interface Taken {
-  readonly place: number
+  readonly position: number
   readonly by: string
   readonly until: number
 }
@@ -68,10 +68,10 @@ function readerName(consumer: string, reader: string): string {
   return `${consumer}${READER_SEPARATOR}${reader}`
 }
 
-/** Gives open notices (`places`, in order) that no consumer has taken to one consumer alone. */
+/** Gives open notices (`positions`, in order) that no consumer has taken to one consumer alone. */
 export function take(
   inbox: Inbox,
-  places: readonly number[],
+  positions: readonly number[],
   asked: {
     readonly consumer: string
     readonly at: number
@@ -81,30 +81,30 @@ export function take(
 ): { readonly inbox: Inbox; readonly given: readonly number[]; readonly until: number } {
   const { consumer, at, visibilityMs, limit } = asked
   const out = inbox.taken.filter(({ until }) => until > at)
-  const isOut = new Set(out.map(({ place }) => place))
+  const isOut = new Set(out.map(({ position }) => position))
   const room = Math.min(limit, MAX_TAKEN - out.length)
-  const given = places.filter((place) => !isOut.has(place)).slice(0, Math.max(0, room))
+  const given = positions.filter((position) => !isOut.has(position)).slice(0, Math.max(0, room))
   const until = at + visibilityMs
-  const taken = [...out, ...given.map((place) => ({ place, by: consumer, until }))]
+  const taken = [...out, ...given.map((position) => ({ position, by: consumer, until }))]
   return { inbox: { ...inbox, taken }, given, until }
 }
 
-/** Those of `places` that this consumer may acknowledge: all but those that another consumer has taken and still has time for. */
+/** Those of `positions` that this consumer may acknowledge: all but those that another consumer has taken and still has time for. */
 export function settle(
   inbox: Inbox,
-  places: readonly number[],
+  positions: readonly number[],
   consumer: string | null,
   at: number,
 ): { readonly inbox: Inbox; readonly done: readonly number[]; readonly lost: readonly number[] } {
   const others = new Set(
     inbox.taken
       .filter(({ by, until }) => consumer !== null && by !== consumer && until > at)
-      .map(({ place }) => place),
+      .map(({ position }) => position),
   )
-  const done = places.filter((place) => !others.has(place))
+  const done = positions.filter((position) => !others.has(position))
   const isDone = new Set(done)
-  const taken = inbox.taken.filter(({ place }) => !isDone.has(place))
-  return { inbox: { ...inbox, taken }, done, lost: places.filter((place) => others.has(place)) }
+  const taken = inbox.taken.filter(({ position }) => !isDone.has(position))
+  return { inbox: { ...inbox, taken }, done, lost: positions.filter((position) => others.has(position)) }
 }
 
 /** A cursor never goes back. */

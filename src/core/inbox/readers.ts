@@ -10,7 +10,7 @@ export interface Reader {
 
 /** The facts that decide whether a stored notice is news. */
 export interface NoticeState {
-  readonly place: number
+  readonly position: number
   readonly at: number
   readonly done: DoneHow | null
   /** Turns that saw it, and readers that consumed it. */
@@ -43,13 +43,13 @@ export function positionIn(
  * | told, and nothing else                 | news                       | news                   | news      |
  * | consumed by this reader                | –                          | –                      |           |
  * | consumed by another reader             | news                       | –                      | –         |
- * | done for all: acknowledged by place, or consumed without a reader | – | –                  | –         |
+ * | done for all: acknowledged by position, or consumed without a reader | – | –                  | –         |
  */
 export function isNews(notice: NoticeState, { reader, own, shared }: InboxPosition): boolean {
-  if (isDoneForAll(notice) || notice.place <= own) return false
+  if (isDoneForAll(notice) || notice.position <= own) return false
   if (reader !== null && notice.observed.includes(readerMark(reader))) return false
   if (reader !== null && notice.at >= reader.since) return true
-  return notice.place > shared && !isConsumedByReader(notice)
+  return notice.position > shared && !isConsumedByReader(notice)
 }
 
 /** Whether this turn has seen the notice; false without a turn. */
@@ -93,21 +93,22 @@ export function withMark(observed: readonly string[], mark: string): readonly st
  * Joins pages of one list that were filtered differently, each in order and of at most `limit` items. A full page means that
  * its list goes on: items of the other page beyond it belong to a later page.
  */
-export function joinPages<Item extends { readonly place: number }>(
+export function joinPages<Item extends { readonly position: number }>(
   pages: readonly (readonly Item[])[],
   limit: number,
   newest: boolean,
 ): { readonly items: readonly Item[]; readonly isFull: boolean } {
   const full = pages.filter(({ length }) => length >= limit)
-  const edges = full.flatMap((page) => page.at(newest ? 0 : -1)?.place ?? [])
-  const isWithin = ({ place }: Item) => edges.every((edge) => (newest ? place >= edge : place <= edge))
-  const byPlace = new Map(
+  const edges = full.flatMap((page) => page.at(newest ? 0 : -1)?.position ?? [])
+  const isWithin = ({ position }: Item) =>
+    edges.every((edge) => (newest ? position >= edge : position <= edge))
+  const byPosition = new Map(
     pages
       .flat()
       .filter(isWithin)
-      .map((item) => [item.place, item]),
+      .map((item) => [item.position, item]),
   )
-  const items = [...byPlace.values()].sort((a, b) => a.place - b.place)
+  const items = [...byPosition.values()].sort((a, b) => a.position - b.position)
   return {
     items: newest ? items.slice(-limit) : items.slice(0, limit),
     isFull: full.length > 0 || items.length > limit,

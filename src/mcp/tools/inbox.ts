@@ -45,7 +45,7 @@ export const inbox = tool({
       const older = fitting(before.map(shortened), sizeOf, INBOX_CHARS, 'end')
       const room = INBOX_CHARS - older.reduce((sum, one) => sum + sizeOf(one), 0)
       const kept = fitting(current, sizeOf, Math.max(0, room))
-      const next = kept.at(-1)?.place ?? after ?? 0
+      const next = kept.at(-1)?.position ?? after ?? 0
       const more = unread.length - kept.length
       const text = [
         ...(older.length === 0
@@ -97,9 +97,9 @@ const INBOX_CHARS = PAGE_CHARS - 200
 type Notice = OutputOf<'notices'>['notices'][number]
 
 /** The text of a notice, without its facts; those are in the inbox resource. */
-function shortened({ place, pid, kind, at, text, scope }: Notice) {
+function shortened({ position, pid, kind, at, text, scope }: Notice) {
   const said = kind === 'completion' ? text.replace(`asked by ${scope}`, 'asked by you') : text
-  return { place, pid, kind, at: new Date(at).toISOString(), text: cut(said, INBOX_CHARS / 2) }
+  return { position, pid, kind, at: new Date(at).toISOString(), text: cut(said, INBOX_CHARS / 2) }
 }
 
 function sizeOf({ text }: { readonly text: string }): number {

@@ -9,7 +9,7 @@ const MAX_NOTICES = { page: 200, piece: 50 } as const
 const WAIT_MS = 25_000
 
 /**
- * The notices of a scope, also those that are done. A reader sees each once, and takes or marks none. The offset is the place
+ * The notices of a scope, also those that are done. A reader sees each once, and takes or marks none. The offset is the position
  * of the last notice that was read. It never closes.
  */
 export function inboxStream(acting: ReeveVerbs, position: () => number, asked: string | undefined): Stream {

@@ -145,12 +145,12 @@ function carrying<Scope extends { readonly carry: boolean }>(
 }
 
 function notices(tables: MemoryTables, question: Questions['notices'][0]): StoredNotice[] {
-  const { scope, after, limit, open, newest, pid, places, toldSince, unobserved } = question
+  const { scope, after, limit, open, newest, pid, positions, toldSince, unobserved } = question
   const found = (tables.notices.get(scope) ?? [])
-    .filter(({ place }) => place > after)
+    .filter(({ position }) => position > after)
     .filter(({ done }) => open !== true || done === null)
     .filter((notice) => pid === undefined || notice.pid === pid)
-    .filter(({ place }) => places === undefined || places.includes(place))
+    .filter(({ position }) => positions === undefined || positions.includes(position))
     .filter(({ at }) => toldSince === undefined || at >= toldSince)
     .filter(({ observed }) => unobserved === undefined || !observed.includes(unobserved))
   return newest === true ? found.slice(-limit) : found.slice(0, limit)

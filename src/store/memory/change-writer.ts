@@ -55,14 +55,14 @@ export class ChangeWriter {
         return
       case 'notices_done':
         this.#mapNotices(change.scope, (notice) =>
-          change.places.includes(notice.place) && notice.done === null
+          change.positions.includes(notice.position) && notice.done === null
             ? { ...notice, done: change.how }
             : notice,
         )
         return
       case 'notice_observed':
         this.#mapNotices(change.scope, (notice) =>
-          notice.place === change.place ? { ...notice, observed: [...change.turns] } : notice,
+          notice.position === change.position ? { ...notice, observed: [...change.turns] } : notice,
         )
         return
       case 'inbox':
@@ -165,8 +165,13 @@ export class ChangeWriter {
     const told = tables.notices.get(scope) ?? []
     if (told.some((other) => other.pid === pid && other.seq === seq && other.kind === kind))
       throw new ConstraintError(`${scope} already has a notice about event ${seq} of ${pid}`)
-    this.#log.push(told, { ...asStored(notice), place: tables.nextPlace, done: null, observed: [] })
-    this.#log.assign(tables, 'nextPlace', tables.nextPlace + 1)
+    this.#log.push(told, {
+      ...asStored(notice),
+      position: tables.nextNoticePosition,
+      done: null,
+      observed: [],
+    })
+    this.#log.assign(tables, 'nextNoticePosition', tables.nextNoticePosition + 1)
   }
 
   #mapNotices(scope: string, changed: (notice: StoredNotice) => StoredNotice): void {
@@ -201,7 +206,7 @@ export class ChangeWriter {
     const tables = this.#tables
     const key = pairKey(by, ref)
     if (tables.environmentUses.has(key)) return
-    this.#log.put(tables.environmentUses, key, { by, ref, place: tables.nextUse })
+    this.#log.put(tables.environmentUses, key, { by, ref, order: tables.nextUse })
     this.#log.assign(tables, 'nextUse', tables.nextUse + 1)
   }
 

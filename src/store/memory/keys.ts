@@ -15,6 +15,6 @@ export function eventsOf(tables: MemoryTables, pid: Pid): readonly StoredEvent[]
 export function environmentsOf(tables: MemoryTables, usedBy: string): string[] {
   return [...tables.environmentUses.values()]
     .filter(({ by }) => by === usedBy)
-    .sort((a, b) => a.place - b.place)
+    .sort((a, b) => a.order - b.order)
     .map(({ ref }) => ref)
 }

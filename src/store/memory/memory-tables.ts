@@ -41,14 +41,14 @@ export class MemoryTables {
   groups = new Map<string, Group>()
   grants = new Map<string, Grant>()
   environments = new Map<string, Environment>()
-  /** Which actor uses which environment; `place` orders the uses. */
-  environmentUses = new Map<string, { readonly by: string; readonly ref: string; readonly place: number }>()
-  /** By scope, in order of place. */
+  /** Which actor uses which environment; `order` sorts the uses. */
+  environmentUses = new Map<string, { readonly by: string; readonly ref: string; readonly order: number }>()
+  /** By scope, in order of position. */
   notices = new Map<string, StoredNotice[]>()
   inboxes = new Map<string, Inbox>()
   accounts = new Map<string, Account>()
   nextId = 1
-  nextPlace = 1
+  nextNoticePosition = 1
   nextUse = 1
   position = 0
   prunedThrough = 0

@@ -1,17 +1,17 @@
 import { accountOf } from '../../core/allowance/account.ts'
 import { acknowledgedThrough } from '../../core/inbox/inbox.ts'
 import type { Pid } from '../../core/process/pid.ts'
-import { type PruneFacts, referencesOf } from '../../core/process/prune.ts'
+import { referencesOf } from '../../core/process/prune.ts'
 import { hasEnded } from '../../core/process/record.ts'
-import type { EndPlace, PruneCandidate, Questions, Storage } from '../contract.ts'
+import type { EndKey, PruneCandidate, Questions, Storage } from '../contract.ts'
 import type { MemoryTables, NumberedRow } from './memory-tables.ts'
 
 /** Ended processes in the order of their ends. */
-function endedRows(tables: MemoryTables): (EndPlace & { readonly found: NumberedRow })[] {
+function endedRows(tables: MemoryTables): (EndKey & { readonly found: NumberedRow })[] {
   return [...tables.processes.values()]
     .flatMap((found) => {
       const { outcome } = found.row.record
-      return outcome === null ? [] : [{ endedAt: outcome.endedAt, place: found.id, found }]
+      return outcome === null ? [] : [{ endedAt: outcome.endedAt, id: found.id, found }]
     })
     .sort(byEnd)
 }
@@ -24,12 +24,12 @@ export function storage(tables: MemoryTables): Storage {
 export function pruneThrough(
   tables: MemoryTables,
   { endedBefore, keep }: Questions['pruneThrough'][0],
-): EndPlace | null {
+): EndKey | null {
   const ended = endedRows(tables)
   const beyond = keep === null ? 0 : Math.max(0, ended.length - keep)
   const old = endedBefore === null ? 0 : ended.filter(({ endedAt }) => endedAt < endedBefore).length
   const last = ended[Math.max(beyond, old) - 1]
-  return last === undefined ? null : { endedAt: last.endedAt, place: last.place }
+  return last === undefined ? null : { endedAt: last.endedAt, id: last.id }
 }
 
 /** `before` is the last position before the transaction that asks. */
@@ -51,11 +51,11 @@ export function prunable(
   const unread = unreadIn(tables)
   const parents = new Set([...tables.processes.values()].map(({ row }) => row.record.parent))
   const liveRoots = new Set(living.map(({ row }) => row.record.root))
-  return found.map(({ id, row }): PruneFacts & { place: number } => {
+  return found.map(({ id, row }): PruneCandidate => {
     const { pid, parent, root, outcome } = row.record
     const above = parent === null ? undefined : tables.processes.get(parent)?.row.record
     return {
-      place: id,
+      id,
       pid,
       parent,
       root,
@@ -78,8 +78,8 @@ function unreadIn(tables: MemoryTables): Map<Pid, number> {
   for (const [scope, told] of tables.notices) {
     if (!isLiveScope(tables, scope)) continue
     const through = acknowledgedThrough(tables.inboxes.get(scope) ?? null)
-    for (const { pid, place, at, done } of told)
-      if (done === null && place > through) unread.set(pid, Math.max(at, unread.get(pid) ?? 0))
+    for (const { pid, position, at, done } of told)
+      if (done === null && position > through) unread.set(pid, Math.max(at, unread.get(pid) ?? 0))
   }
   return unread
 }
@@ -92,6 +92,6 @@ function isLiveScope(tables: MemoryTables, scope: string): boolean {
   return record !== undefined && !hasEnded(record)
 }
 
-function byEnd(a: EndPlace, b: EndPlace): number {
-  return a.endedAt - b.endedAt || a.place - b.place
+function byEnd(a: EndKey, b: EndKey): number {
+  return a.endedAt - b.endedAt || a.id - b.id
 }

@@ -1,6 +1,6 @@
 import type { MemoryTables } from './memory-tables.ts'
 
-type Counter = 'nextId' | 'nextPlace' | 'nextUse' | 'position' | 'prunedThrough' | 'live' | 'feed'
+type Counter = 'nextId' | 'nextNoticePosition' | 'nextUse' | 'position' | 'prunedThrough' | 'live' | 'feed'
 
 /** Changes tables in place, and remembers how to undo it. */
 export class UndoLog {

@@ -21,6 +21,7 @@ export const MIGRATIONS = [
   '0012-functions-announced-holder',
   '0013-workflow-kind',
   '0014-step-index',
+  '0015-notice-position',
 ] as const
 
 /** The files in `functions/`. They show the functions as they are now; git has the earlier ones. */

@@ -69,9 +69,12 @@ export class Staged {
   /** Scopes whose notices are dropped, before `notices` are inserted. */
   readonly dropped = new Set<string>()
   notices: Notice[] = []
-  readonly noticesDone: { readonly scope: string; readonly place: number; readonly how: DoneHow }[] = []
-  readonly observed: { readonly scope: string; readonly place: number; readonly turns: readonly string[] }[] =
-    []
+  readonly noticesDone: { readonly scope: string; readonly position: number; readonly how: DoneHow }[] = []
+  readonly observed: {
+    readonly scope: string
+    readonly position: number
+    readonly turns: readonly string[]
+  }[] = []
   readonly events: ProcessEvent[] = []
   live = 0
   /** Whether the commit has anything to write. */
@@ -149,11 +152,11 @@ export class Staged {
         this.#stage(this.inboxes, { ask: 'inbox', scope: change.scope }, null)
         return
       case 'notices_done':
-        for (const place of change.places)
-          this.noticesDone.push({ scope: change.scope, place, how: change.how })
+        for (const position of change.positions)
+          this.noticesDone.push({ scope: change.scope, position, how: change.how })
         return
       case 'notice_observed':
-        this.observed.push({ scope: change.scope, place: change.place, turns: change.turns })
+        this.observed.push({ scope: change.scope, position: change.position, turns: change.turns })
         return
       case 'inbox':
         this.#stage(this.inboxes, { ask: 'inbox', scope: change.inbox.scope }, change.inbox)

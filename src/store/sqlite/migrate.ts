@@ -14,6 +14,7 @@ export const MIGRATIONS = [
   '0008-list-indexes',
   '0009-workflow-kind',
   '0010-step-index',
+  '0011-notice-position',
 ] as const
 
 /** The schema version of this code. */

@@ -35,7 +35,7 @@ export class Tables implements Transaction {
   /** How many processes the open transaction has pruned. */
   #pruned = 0
   /** The numbers of processes that the open transaction may prune. */
-  readonly #places = new Map<Pid, number>()
+  readonly #ids = new Map<Pid, number>()
 
   constructor(db: DatabaseSync, file: string, now: () => number) {
     this.#db = db
@@ -77,7 +77,7 @@ export class Tables implements Transaction {
     this.#rows.begin()
     this.#events = []
     this.#pruned = 0
-    this.#places.clear()
+    this.#ids.clear()
   }
 
   commit(): Commit | null {
@@ -209,10 +209,10 @@ export class Tables implements Transaction {
         this.#statements.notice.insert(this.#idOf(change.notice.pid), change.notice)
         return
       case 'notices_done':
-        this.#statements.notice.done(change.scope, change.places, change.how)
+        this.#statements.notice.done(change.scope, change.positions, change.how)
         return
       case 'notice_observed':
-        this.#statements.notice.observed(change.scope, change.place, change.turns)
+        this.#statements.notice.observed(change.scope, change.position, change.turns)
         return
       case 'drop_notices':
         this.#statements.notice.drop(change.scope)
@@ -300,7 +300,7 @@ export class Tables implements Transaction {
   #applyPrune({ tombstones }: Extract<Change, { type: 'prune' }>): void {
     const last = this.#statements.prune.prune(
       tombstones,
-      tombstones.map(({ pid }) => this.#places.get(pid) ?? this.#idOf(pid)),
+      tombstones.map(({ pid }) => this.#ids.get(pid) ?? this.#idOf(pid)),
     )
     const counters = this.#counters.change()
     counters.prunedThrough = Math.max(counters.prunedThrough, last)
@@ -313,7 +313,7 @@ export class Tables implements Transaction {
     const isInside = this.#db.isTransaction
     const justWritten = new Set(isInside ? this.#events.map(({ pid }) => pid) : [])
     const found = this.#statements.prune.candidates(question, justWritten)
-    if (isInside) for (const { pid, place } of found) this.#places.set(pid, place)
+    if (isInside) for (const { pid, id } of found) this.#ids.set(pid, id)
     return found
   }
 

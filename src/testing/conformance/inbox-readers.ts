@@ -5,7 +5,7 @@ import { consume, observe } from '../../kernel/consume-notices.ts'
 import { readNotices } from '../../kernel/read-notices.ts'
 import { takeNotices } from '../../kernel/take-notices.ts'
 import { type Behaves, type Bench, pidOf, repeat, times } from './bench.ts'
-import { completed, IN_SESSION, placesOf, SCOPE, takeOf, tell } from './notices.ts'
+import { completed, IN_SESSION, positionsOf, SCOPE, takeOf, tell } from './notices.ts'
 import { snapshotOf } from './sound.ts'
 
 /** Observations in a turn, and the readers of one consumer. */
@@ -39,7 +39,7 @@ export function inboxReaders(behaves: Behaves): void {
       const [pid = ''] = await tell(bench, 1)
       const count = async (turn?: string) =>
         (
-          await placesOf(
+          await positionsOf(
             readNotices(bench.edges, { scope: SCOPE, limit: 9, ...(turn === undefined ? {} : { turn }) }),
           )
         ).length
@@ -131,9 +131,9 @@ export function inboxReaders(behaves: Behaves): void {
       const other = readerAt(bench, 'other')
       bench.clock.advance(10)
       const pids = await tell(bench, 3)
-      const places = await placesOf(readNotices(bench.edges, { scope: SCOPE, limit: 9 }))
-      const acknowledged = { scope: SCOPE, consumer: 'mcp', through: places[1] ?? 0 }
-      assert.equal((await acknowledge(bench.edges, { ...acknowledged, reader: other })).through, places[1])
+      const positions = await positionsOf(readNotices(bench.edges, { scope: SCOPE, limit: 9 }))
+      const acknowledged = { scope: SCOPE, consumer: 'mcp', through: positions[1] ?? 0 }
+      assert.equal((await acknowledge(bench.edges, { ...acknowledged, reader: other })).through, positions[1])
       bench.clock.advance(10)
       assert.deepEqual(await pidsFor(bench, before), pids)
       assert.deepEqual(await pidsFor(bench, other), pids.slice(2))
@@ -146,7 +146,7 @@ export function inboxReaders(behaves: Behaves): void {
 
   behaves('many readers that acknowledge evict no consumer’s cursor', async (bench) => {
     const pids = await tell(bench, 2)
-    const [first = 0] = await placesOf(readNotices(bench.edges, { scope: SCOPE, limit: 9 }))
+    const [first = 0] = await positionsOf(readNotices(bench.edges, { scope: SCOPE, limit: 9 }))
     const acknowledged = { scope: SCOPE, through: first }
     await acknowledge(bench.edges, { ...acknowledged, consumer: 'dashboard' })
     for (const count of times(120)) {

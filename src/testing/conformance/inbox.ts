@@ -4,7 +4,7 @@ import { acknowledge } from '../../kernel/acknowledge.ts'
 import { readNotices } from '../../kernel/read-notices.ts'
 import { takeNotices } from '../../kernel/take-notices.ts'
 import { type Behaves, pidOf, repeat } from './bench.ts'
-import { completed, IN_SESSION, placesOf, SCOPE, takeOf, tell } from './notices.ts'
+import { completed, IN_SESSION, positionsOf, SCOPE, takeOf, tell } from './notices.ts'
 import { snapshotOf } from './sound.ts'
 
 /** Consumers read, take and acknowledge notices. */
@@ -12,7 +12,7 @@ export function inbox(behaves: Behaves): void {
   behaves('a consumer reads on from its own cursor, and others from theirs', async (bench) => {
     await tell(bench, 5)
     const read = (consumer: string) =>
-      placesOf(readNotices(bench.edges, { scope: SCOPE, consumer, limit: 3 }))
+      positionsOf(readNotices(bench.edges, { scope: SCOPE, consumer, limit: 3 }))
     const first = await read('one')
     assert.equal(first.length, 3)
     assert.deepEqual(await read('one'), first, 'an unacknowledged notice is read again')
@@ -47,8 +47,8 @@ export function inbox(behaves: Behaves): void {
     await tell(bench, 3)
     const taken = await takeOf(bench, 'one', 2)
     const [first = 0, second = 0] = taken
-    const ack = (consumer: string, places: readonly number[]) =>
-      acknowledge(bench.edges, { scope: SCOPE, consumer, places })
+    const ack = (consumer: string, positions: readonly number[]) =>
+      acknowledge(bench.edges, { scope: SCOPE, consumer, positions })
     assert.deepEqual(await ack('two', [first]), { acknowledged: [], lost: [first], through: 0 })
     assert.deepEqual(await ack('one', [first]), { acknowledged: [first], lost: [], through: 0 })
     assert.deepEqual(
@@ -61,7 +61,7 @@ export function inbox(behaves: Behaves): void {
     assert.equal(again.includes(first), false)
     assert.equal(again.includes(second), true)
     assert.deepEqual(await ack('one', [second]), { acknowledged: [], lost: [second], through: 0 })
-    const open = await placesOf(readNotices(bench.edges, { scope: SCOPE, limit: 10 }))
+    const open = await positionsOf(readNotices(bench.edges, { scope: SCOPE, limit: 10 }))
     assert.equal(open.includes(first), false)
     const all = await readNotices(bench.edges, { scope: SCOPE, limit: 10, all: true })
     assert.deepEqual(
@@ -80,9 +80,9 @@ export function inbox(behaves: Behaves): void {
         const over = edges[round % 3] ?? bench.edges
         const consumer = `c${round}`
         const taken = await takeNotices(over, { scope: SCOPE, consumer, limit: 3, visibilityMs: 60_000 })
-        const places = taken.notices.map(({ place }) => place)
-        got.push(...places)
-        if (places.length > 0) await acknowledge(over, { scope: SCOPE, consumer, places })
+        const positions = taken.notices.map(({ position }) => position)
+        got.push(...positions)
+        if (positions.length > 0) await acknowledge(over, { scope: SCOPE, consumer, positions })
       })
       assert.equal(got.length, 60)
       assert.equal(new Set(got).size, 60)
@@ -99,7 +99,7 @@ export function inbox(behaves: Behaves): void {
     assert.equal(nothing.through, 0)
     assert.equal(await bench.store.ask({ ask: 'inbox', scope: SCOPE }), null, 'nothing was written')
     await tell(bench, 2)
-    const all = await placesOf(readNotices(bench.edges, { scope: SCOPE, limit: 9 }))
+    const all = await positionsOf(readNotices(bench.edges, { scope: SCOPE, limit: 9 }))
     const { through } = await acknowledge(bench.edges, {
       scope: SCOPE,
       consumer: 'one',
@@ -116,21 +116,24 @@ export function inbox(behaves: Behaves): void {
   })
 
   behaves(
-    'an acknowledgement of an unknown place, or of a notice of another scope, changes nothing',
+    'an acknowledgement of an unknown position, or of a notice of another scope, changes nothing',
     async (bench) => {
       await tell(bench, 2)
-      const [first = 0, second = 0] = await placesOf(readNotices(bench.edges, { scope: SCOPE, limit: 9 }))
+      const [first = 0, second = 0] = await positionsOf(readNotices(bench.edges, { scope: SCOPE, limit: 9 }))
       const before = await snapshotOf(bench.store)
       const other: Scope = 'session:other'
       const none = { acknowledged: [], lost: [], through: 0 }
-      assert.deepEqual(await acknowledge(bench.edges, { scope: other, consumer: 'x', places: [first] }), none)
       assert.deepEqual(
-        await acknowledge(bench.edges, { scope: SCOPE, consumer: 'x', places: [777_777] }),
+        await acknowledge(bench.edges, { scope: other, consumer: 'x', positions: [first] }),
+        none,
+      )
+      assert.deepEqual(
+        await acknowledge(bench.edges, { scope: SCOPE, consumer: 'x', positions: [777_777] }),
         none,
       )
       assert.deepEqual(await snapshotOf(bench.store), before)
-      const places = [777_777, second, first, second]
-      const some = await acknowledge(bench.edges, { scope: SCOPE, consumer: 'x', places })
+      const positions = [777_777, second, first, second]
+      const some = await acknowledge(bench.edges, { scope: SCOPE, consumer: 'x', positions })
       assert.deepEqual(some.acknowledged, [second, first])
     },
   )
@@ -160,7 +163,7 @@ export function inbox(behaves: Behaves): void {
         return { answer: undefined, changes: [{ type: 'drop_notices', scope: SCOPE }] }
       })
       assert.equal(await bench.store.ask({ ask: 'inbox', scope: SCOPE }), null)
-      assert.deepEqual(await placesOf(readNotices(bench.edges, { scope: SCOPE, limit: 9, all: true })), [])
+      assert.deepEqual(await positionsOf(readNotices(bench.edges, { scope: SCOPE, limit: 9, all: true })), [])
     },
   )
 }

@@ -21,12 +21,12 @@ export function completed(pid: string, fence: { holder: string; fence: number } 
   return { type: 'end', pid, ending: { status: 'completed' }, replayKey: 'e', fence }
 }
 
-/** The places of the notices that a consumer takes for a second. */
+/** The positions of the notices that a consumer takes for a second. */
 export async function takeOf(bench: Bench, consumer: string, limit: number): Promise<number[]> {
   const taken = await takeNotices(bench.edges, { scope: SCOPE, consumer, limit, visibilityMs: 1_000 })
-  return taken.notices.map(({ place }) => place)
+  return taken.notices.map(({ position }) => position)
 }
 
-export async function placesOf(read: ReturnType<typeof readNotices>): Promise<number[]> {
-  return (await read).notices.map(({ place }) => place)
+export async function positionsOf(read: ReturnType<typeof readNotices>): Promise<number[]> {
+  return (await read).notices.map(({ position }) => position)
 }

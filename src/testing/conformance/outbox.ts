@@ -38,7 +38,7 @@ export function outbox(behaves: Behaves): void {
     const [notice, ...more] = await notices(bench, 'session:s1')
     assert.deepEqual(more, [])
     assert.deepEqual(notice, {
-      place: notice?.place,
+      position: notice?.position,
       scope: 'session:s1',
       pid,
       seq: 2,
@@ -201,7 +201,7 @@ export function outbox(behaves: Behaves): void {
     assert.deepEqual([...told].sort(), [...pids].sort())
   })
 
-  behaves('notices are read in the order they were written, from any place', async (bench) => {
+  behaves('notices are read in the order they were written, from any position', async (bench) => {
     await openSession(bench.edges, 'host', 's1', null)
     const pids = times(7).map((index) => pidOf(`n${index}`))
     for (const each of pids) {
@@ -213,7 +213,7 @@ export function outbox(behaves: Behaves): void {
       const page = await bench.store.ask({ ask: 'notices', scope: 'session:s1', after, limit: 3 })
       if (page.length === 0) break
       seen.push(...page.map((notice) => notice.pid))
-      after = page.at(-1)?.place ?? after
+      after = page.at(-1)?.position ?? after
     }
     assert.deepEqual(seen, pids)
   })

@@ -62,7 +62,7 @@ export function pruneExemptions(behaves: Behaves): void {
 
   const told = async (bench: Bench, scope: Scope) => {
     const { notices } = await readNotices(bench.edges, { scope, limit: 10 })
-    return notices.map(({ place }) => place)
+    return notices.map(({ position }) => position)
   }
   const endedIn = async (bench: Bench, texts: readonly string[]) => {
     await openSession(bench.edges, 'host', 's1', null)
@@ -79,10 +79,10 @@ export function pruneExemptions(behaves: Behaves): void {
     assert.deepEqual(await keptBy(bench, { keep: 0 }), kept(['a', 'b', 'c']))
     assert.deepEqual(await keptBy(bench, { endedBefore }), kept(['a', 'b', 'c']))
     const scope = 'session:s1'
-    const places = await told(bench, scope)
-    await acknowledge(bench.edges, { scope, consumer: 'one', places: places.slice(1, 2) })
+    const positions = await told(bench, scope)
+    await acknowledge(bench.edges, { scope, consumer: 'one', positions: positions.slice(1, 2) })
     assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('b')])
-    await acknowledge(bench.edges, { scope, consumer: 'one', through: places[0] ?? 0 })
+    await acknowledge(bench.edges, { scope, consumer: 'one', through: positions[0] ?? 0 })
     assert.deepEqual(await prune(bench.edges, { keep: 0 }), [pidOf('a')])
     assert.deepEqual(await keptBy(bench, { keep: 0 }), kept(['c']))
     assert.deepEqual(await prune(bench.edges, { pids: [pidOf('c')] }), [pidOf('c')])

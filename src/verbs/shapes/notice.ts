@@ -16,7 +16,7 @@ export const consumer = z
   .describe('the name of a consumer, which has a cursor of its own')
 
 export const notice = z.strictObject({
-  place: count.describe('its place in the order of all inboxes: later notices have higher places'),
+  position: count.describe('its position in the order of all inboxes: later notices have higher positions'),
   scope: z.string(),
   pid: z.string(),
   seq: count,

@@ -13,14 +13,14 @@ export function checkDeliveries(stage: Stage): Check {
   const broke = (what: string) => stage.violated('exclusive delivery', what)
 
   const given = (before: Inbox | undefined, inbox: Inbox, now: number) => {
-    const out = new Map((before?.taken ?? []).map((taken) => [taken.place, taken]))
-    const places = inbox.taken.map(({ place }) => place)
-    if (new Set(places).size !== places.length) broke(`${inbox.scope}: one notice is out twice`)
-    for (const { place, by, until } of inbox.taken) {
-      const was = out.get(place)
+    const out = new Map((before?.taken ?? []).map((taken) => [taken.position, taken]))
+    const positions = inbox.taken.map(({ position }) => position)
+    if (new Set(positions).size !== positions.length) broke(`${inbox.scope}: one notice is out twice`)
+    for (const { position, by, until } of inbox.taken) {
+      const was = out.get(position)
       if (was !== undefined && was.by === by && was.until === until) continue
-      if (was !== undefined && was.until > now) broke(`${place} is given to ${by}, and ${was.by} has it`)
-      if (done.has(place)) broke(`${place} is given to ${by} after it was done`)
+      if (was !== undefined && was.until > now) broke(`${position} is given to ${by}, and ${was.by} has it`)
+      if (done.has(position)) broke(`${position} is given to ${by} after it was done`)
     }
   }
 
@@ -29,12 +29,12 @@ export function checkDeliveries(stage: Stage): Check {
       if (change.type === 'inbox') {
         given(inboxes.get(change.inbox.scope), change.inbox, now)
         inboxes.set(change.inbox.scope, change.inbox)
-      } else if (change.type === 'notices_done') for (const place of change.places) done.add(place)
+      } else if (change.type === 'notices_done') for (const position of change.positions) done.add(position)
       else if (change.type === 'notice_observed') {
-        const { place, turns } = change
-        const missing = (looked.get(place) ?? []).find((turn) => !turns.includes(turn))
-        if (missing !== undefined) broke(`${place} was looked at in ${missing}, and that is forgotten`)
-        looked.set(place, turns)
+        const { position, turns } = change
+        const missing = (looked.get(position) ?? []).find((turn) => !turns.includes(turn))
+        if (missing !== undefined) broke(`${position} was looked at in ${missing}, and that is forgotten`)
+        looked.set(position, turns)
       } else if (change.type === 'drop_notices') inboxes.delete(change.scope)
     },
   }

@@ -160,7 +160,7 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
     const found = [...scopes].flatMap((scope) =>
       ledger.observer.ask({ ask: 'notices', scope, after: 0, limit: 10_000 }),
     )
-    for (const { place: _place, done: _done, observed: _observed, ...told } of found) {
+    for (const { position: _position, done: _done, observed: _observed, ...told } of found) {
       const key = `${told.scope} ${told.pid} ${told.seq} ${told.kind}`
       const wanted = missing.get(key)
       missing.delete(key)

@@ -21,7 +21,7 @@ export const inboxes: readonly Request[] = [
       const { edges } = peer.kernel
       const asked = takeNotices(edges, { scope, consumer, visibilityMs, limit: random.between(1, 5) })
       track(`${scope} ${consumer}`, asked, ({ notices }) => {
-        world.taken.push(...notices.map(({ place }) => ({ scope, consumer, place })))
+        world.taken.push(...notices.map(({ position }) => ({ scope, consumer, position })))
       })
     },
   },
@@ -31,10 +31,10 @@ export const inboxes: readonly Request[] = [
     ask(world, peer, track) {
       const { random } = world.stage
       if (world.taken.length === 0) return
-      const { scope, consumer, place } = random.pick(world.taken)
+      const { scope, consumer, position } = random.pick(world.taken)
       const { edges } = peer.kernel
-      const how = random.chance(0.8) ? { places: [place] } : { through: place }
-      track(`${scope} ${place}`, acknowledge(edges, { scope, consumer, ...how }))
+      const how = random.chance(0.8) ? { positions: [position] } : { through: position }
+      track(`${scope} ${position}`, acknowledge(edges, { scope, consumer, ...how }))
     },
   },
   {

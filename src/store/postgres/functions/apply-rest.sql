@@ -144,13 +144,13 @@ begin
   end if;
   if p_rest->'notices_done' is not null then
     update reeve.notice n set done = x.how
-      from json_to_recordset(p_rest->'notices_done') as x (scope text, place bigint, how text)
-      where n.place = x.place and n.scope = x.scope and n.done is null;
+      from json_to_recordset(p_rest->'notices_done') as x (scope text, position bigint, how text)
+      where n.position = x.position and n.scope = x.scope and n.done is null;
   end if;
   if p_rest->'observed' is not null then
     update reeve.notice n set observed = x.turns
-      from json_to_recordset(p_rest->'observed') as x (scope text, place bigint, turns text)
-      where n.place = x.place and n.scope = x.scope;
+      from json_to_recordset(p_rest->'observed') as x (scope text, position bigint, turns text)
+      where n.position = x.position and n.scope = x.scope;
   end if;
 
   if p_rest->'references_gone' is not null then

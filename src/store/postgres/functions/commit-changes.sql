@@ -69,7 +69,7 @@ begin
   end if;
 
   -- The counter is updated last, and its lock lasts until the commit. So positions are committed in order, and a reader
-  -- of the feed never sees one before a lower one. The same holds for the places of notices.
+  -- of the feed never sees one before a lower one. The same holds for the positions of notices.
   if v_events > 0 or p_notice_pids is not null or v_pruned is not null then
     update reeve.meta m set position = m.position + v_events, live = m.live + p_live,
         pruned_through = greatest(m.pruned_through, v_pruned)

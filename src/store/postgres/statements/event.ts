@@ -47,18 +47,18 @@ export function eventStatements(link: Link, at: string, unreadable: UnreadableRo
     /** Skips events that cannot be read. One statement per page, so that the head is not older than the events. */
     async changes({ after, limit }: Questions['changes'][0]): Promise<Changes> {
       const events: StoredEvent[] = []
-      for (let place = after; ; ) {
+      for (let cursor = after; ; ) {
         const wanted = limit - events.length
         const found = await link.query<Head & (Columns | { position: null })>(
           `select m.position as head, m.pruned_through, ${COLUMNS} from ${at}meta m left join lateral
             (select * from ${at}event where position > $1 order by position limit $2) e on true order by e.position`,
-          [place, wanted],
+          [cursor, wanted],
         )
         for (const row of found) {
           if (row.position === null) continue
           const event = unreadable.readOrSkip(row.pid, () => stored(row), row.position)
           if (event !== undefined) events.push(event)
-          place = row.position
+          cursor = row.position
         }
         const [first] = found
         if (found.length < wanted || events.length === limit || first?.position == null)

@@ -26,19 +26,19 @@ export function listStatements(
       const items: ProcessRow[] = []
       if (parts.length === 0) return { items, next: null }
       const records = Math.max(MIN_RECORDS, Math.min(MAX_RECORDS, limit))
-      let place = after ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0)
+      let cursor = after ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0)
       for (;;) {
         const values = new Values()
         const granted =
           visibleTo?.type === 'session' ? isGrantedTo(at, values.add(visibleTo.session)) : 'false'
-        const ids = listIds(at, parts, { place, newestFirst, records }, values)
+        const ids = listIds(at, parts, { after: cursor, newestFirst, records }, values)
         const found = await link.query<Columns & { readonly granted: boolean }>(
           `${selectProcess(at)}, ${granted} as granted from ${at}process as process where process.id in (${ids})
             order by process.id ${newestFirst ? 'desc' : ''} limit ${values.add(records)}`,
           values.all,
         )
         for (const columns of found) {
-          place = columns.id
+          cursor = columns.id
           const read = unreadable.readOrSkip(columns.pid, () => numbered(columns))
           if (read === undefined) continue
           const { row } = read
@@ -46,7 +46,7 @@ export function listStatements(
           if (!matches(row.record, filter)) continue
           if (visibleTo !== undefined && !isVisible(row.record, visibleTo, columns.granted)) continue
           items.push(row)
-          if (items.length === limit) return { items, next: place }
+          if (items.length === limit) return { items, next: cursor }
         }
         if (found.length < records) return { items, next: null }
       }
@@ -55,19 +55,19 @@ export function listStatements(
 }
 
 interface Range {
-  readonly place: number
+  readonly after: number
   readonly newestFirst: boolean
   readonly records: number
 }
 
-/** The query for the ids after a place. */
+/** The query for the ids after a cursor. */
 export function listIds(
   at: string,
   parts: readonly ListPart[],
-  { place, newestFirst, records }: Range,
+  { after, newestFirst, records }: Range,
   values: Values,
 ): string {
-  const beyond = `process.id ${newestFirst ? '<' : '>'} ${values.add(place)}`
+  const beyond = `process.id ${newestFirst ? '<' : '>'} ${values.add(after)}`
   const order = `order by process.id ${newestFirst ? 'desc' : ''} limit ${values.add(records)}`
   return parts
     .map(({ source, set, terms, visibleTo }) => {

@@ -7,7 +7,7 @@ import type { Link, Value } from '../link.ts'
 import { bodies, versionedBodies } from './bodies.ts'
 
 interface Columns extends Omit<Notice, 'payload' | 'replyTo'> {
-  readonly place: number
+  readonly position: number
   readonly payload: string
   readonly reply_to: string
   readonly done: DoneHow | null
@@ -15,26 +15,26 @@ interface Columns extends Omit<Notice, 'payload' | 'replyTo'> {
 }
 
 export function noticeStatements(link: Link, at: string) {
-  const select = `select place, scope, pid, seq, kind, at, payload, reply_to, done, observed from ${at}notice`
+  const select = `select position, scope, pid, seq, kind, at, payload, reply_to, done, observed from ${at}notice`
 
   return {
     async read(question: Questions['notices'][0]): Promise<StoredNotice[]> {
-      const { scope, after, limit, open = false, newest = false, pid, places } = question
+      const { scope, after, limit, open = false, newest = false, pid, positions } = question
       const { toldSince, unobserved } = question
       const values: Value[] = [scope, after, limit]
       const given = (value: Value) => `$${values.push(value)}`
       const terms = [
-        'scope = $1 and place > $2',
+        'scope = $1 and position > $2',
         ...(open ? ['done is null'] : []),
         ...(pid === undefined ? [] : [`pid = ${given(pid)}`]),
-        ...(places === undefined ? [] : [`place = any (${given(places)})`]),
+        ...(positions === undefined ? [] : [`position = any (${given(positions)})`]),
         ...(toldSince === undefined ? [] : [`at >= ${given(toldSince)}`]),
         ...(unobserved === undefined
           ? []
           : [`(observed is null or strpos(observed, ${given(JSON.stringify(unobserved))}) = 0)`]),
       ].join(' and ')
       const found = await link.query<Columns>(
-        `${select} where ${terms} order by place ${newest ? 'desc' : 'asc'} limit $3`,
+        `${select} where ${terms} order by position ${newest ? 'desc' : 'asc'} limit $3`,
         values,
       )
       const notices = found.map(noticeFrom)

@@ -1,13 +1,13 @@
 import type { Pid } from '../../../core/process/pid.ts'
 import type { Tombstone } from '../../../core/process/row.ts'
-import type { EndPlace, PruneCandidate, Questions, Storage } from '../../contract.ts'
+import type { EndKey, PruneCandidate, Questions, Storage } from '../../contract.ts'
 import type { Link } from '../link.ts'
 
 type Columns = Omit<PruneCandidate, 'isCommitted' | 'unreadAt'>
 
 /** The facts that prunes are decided on; `prune_processes` removes the rows. No record is parsed. */
 export function pruneStatements(link: Link, at: string) {
-  const facts = `select p.id as place, p.pid, p.parent, p.root, p.fence, p.ended_at as "endedAt", p.carry,
+  const facts = `select p.id, p.pid, p.parent, p.root, p.fence, p.ended_at as "endedAt", p.carry,
       (select above.kind from ${at}process above where above.pid = p.parent and above.ended_at is null) as "liveParent",
       exists (select from ${at}process child where child.parent = p.pid) and (
         exists (select from ${at}process top where top.pid = p.root and top.ended_at is null)
@@ -21,7 +21,7 @@ export function pruneStatements(link: Link, at: string) {
   // Each scope is read once, however many notices it has. No text is parsed: in JSON within JSON every quote is escaped, so
   // these patterns match members alone.
   const unread = `with open as materialized (
-      select n.pid, n.scope, max(n.place) as place, max(n.at) as at from ${at}notice n
+      select n.pid, n.scope, max(n.position) as position, max(n.at) as at from ${at}notice n
       where n.pid = any ($1) and n.done is null group by n.pid, n.scope
     ), live as materialized (
       select told.scope, coalesce((select max(found[1]::bigint)
@@ -36,8 +36,8 @@ export function pruneStatements(link: Link, at: string) {
         else false
       end
     )
-    select o.pid, max(o.at) as at from open o join live l on l.scope = o.scope where o.place > l.through group by o.pid`
-  const place = `select ended_at as "endedAt", id as place from ${at}process where`
+    select o.pid, max(o.at) as at from open o join live l on l.scope = o.scope where o.position > l.through group by o.pid`
+  const endKey = `select ended_at as "endedAt", id from ${at}process where`
   const lastFirst = 'order by ended_at desc, id desc limit 1'
 
   return {
@@ -52,19 +52,17 @@ export function pruneStatements(link: Link, at: string) {
       return { ended: 0, oldestEndedAt: null, bytes: null, ...found }
     },
 
-    async through({ endedBefore, keep }: Questions['pruneThrough'][0]): Promise<EndPlace | null> {
+    async through({ endedBefore, keep }: Questions['pruneThrough'][0]): Promise<EndKey | null> {
       const found = await Promise.all([
-        endedBefore === null
-          ? []
-          : link.query<EndPlace>(`${place} ended_at < $1 ${lastFirst}`, [endedBefore]),
+        endedBefore === null ? [] : link.query<EndKey>(`${endKey} ended_at < $1 ${lastFirst}`, [endedBefore]),
         keep === null
           ? []
-          : link.query<EndPlace>(`${place} ended_at is not null ${lastFirst} offset $1`, [keep]),
+          : link.query<EndKey>(`${endKey} ended_at is not null ${lastFirst} offset $1`, [keep]),
       ])
       const [first, second] = found.flat()
       if (first === undefined || second === undefined) return first === undefined ? null : { ...first }
       const isFirst =
-        first.endedAt > second.endedAt || (first.endedAt === second.endedAt && first.place > second.place)
+        first.endedAt > second.endedAt || (first.endedAt === second.endedAt && first.id > second.id)
       return isFirst ? { ...first } : { ...second }
     },
 
@@ -77,9 +75,9 @@ export function pruneStatements(link: Link, at: string) {
                 order by p.ended_at, p.id limit $5`,
               [
                 question.after?.endedAt ?? 0,
-                question.after?.place ?? 0,
+                question.after?.id ?? 0,
                 question.through.endedAt,
-                question.through.place,
+                question.through.id,
                 question.limit,
               ],
             )

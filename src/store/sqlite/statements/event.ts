@@ -62,13 +62,13 @@ export function eventStatements(db: DatabaseSync, unreadable: UnreadableRows) {
       { position, prunedThrough }: Omit<Changes, 'events'>,
     ): Changes {
       const events: StoredEvent[] = []
-      for (let place = after; ; ) {
+      for (let cursor = after; ; ) {
         const wanted = limit - events.length
-        const found = allRows<Columns>(changes, place, wanted)
+        const found = allRows<Columns>(changes, cursor, wanted)
         for (const row of found) {
           const event = unreadable.readOrSkip(row.pid, () => stored(row), row.position)
           if (event !== undefined) events.push(event)
-          place = row.position
+          cursor = row.position
         }
         if (found.length < wanted || events.length === limit) return { events, position, prunedThrough }
       }

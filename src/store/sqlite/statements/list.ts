@@ -42,24 +42,24 @@ export function listStatements(db: DatabaseSync, unreadable: UnreadableRows) {
       const end = Number(lastId.get()?.['id'] ?? 0)
       const session = visibleTo?.type === 'session' ? visibleTo.session : null
       const records = Math.max(MIN_RECORDS, Math.min(MAX_RECORDS, limit))
-      let place = after ?? (newestFirst ? end + 1 : 0)
+      let cursor = after ?? (newestFirst ? end + 1 : 0)
       let isFirst = true
-      while (parts.length > 0 && (newestFirst ? place > 1 : place < end)) {
+      while (parts.length > 0 && (newestFirst ? cursor > 1 : cursor < end)) {
         if (!isFirst) yield
         isFirst = false
-        const until = newestFirst ? Math.max(0, place - MAX_SPAN) : place + MAX_SPAN
-        const range = { after: Math.min(place, until), until: Math.max(place, until), newestFirst, records }
+        const until = newestFirst ? Math.max(0, cursor - MAX_SPAN) : cursor + MAX_SPAN
+        const range = { after: Math.min(cursor, until), until: Math.max(cursor, until), newestFirst, records }
         const { sql, values } = listQuery(parts, range)
         const found = allRows<ListedColumns>(prepared(sql), session, ...values)
         for (const columns of found) {
-          place = columns.id
+          cursor = columns.id
           const row = unreadable.readOrSkip(columns.pid, () => numbered(columns))?.row
           if (row === undefined || !matches(row.record, filter)) continue
           if (visibleTo !== undefined && !isVisible(row.record, visibleTo, columns.granted === 1)) continue
           items.push(row)
-          if (items.length === limit) return { items, next: place }
+          if (items.length === limit) return { items, next: cursor }
         }
-        if (found.length < records) place = newestFirst ? until + 1 : until
+        if (found.length < records) cursor = newestFirst ? until + 1 : until
       }
       return { items, next: null }
     },

@@ -6,7 +6,7 @@ import type { Json } from '../../../core/json/json.ts'
 import type { Scope } from '../../../core/process/record.ts'
 import type { Questions, StoredNotice } from '../../contract.ts'
 
-const COLUMNS = 'place, scope, pid, seq, kind, at, payload, reply_to, done, observed'
+const COLUMNS = 'position, scope, pid, seq, kind, at, payload, reply_to, done, observed'
 
 export function noticeStatements(db: DatabaseSync) {
   const insert = db.prepare(
@@ -15,29 +15,29 @@ export function noticeStatements(db: DatabaseSync) {
   const selects = new Map<string, StatementSync>()
   /** One prepared statement for each combination of options. */
   const select = (question: Questions['notices'][0]): StatementSync => {
-    const { open = false, newest = false, pid, places, toldSince, unobserved } = question
-    const given = [pid, places, toldSince, unobserved].map((value) => value !== undefined)
+    const { open = false, newest = false, pid, positions, toldSince, unobserved } = question
+    const given = [pid, positions, toldSince, unobserved].map((value) => value !== undefined)
     const key = [open, newest, ...given].join(' ')
     const known = selects.get(key)
     if (known !== undefined) return known
-    // For one process, `+` keeps SQLite from scanning all notices of the scope in the order of their places.
-    const place = pid === undefined ? 'place' : '+place'
+    // For one process, `+` keeps SQLite from scanning all notices of the scope in the order of their positions.
+    const position = pid === undefined ? 'position' : '+position'
     const where = [
-      `scope = ? and ${place} > ?`,
+      `scope = ? and ${position} > ?`,
       ...(open ? ['done is null'] : []),
       ...(pid === undefined ? [] : ['process = (select id from process where pid = ?)']),
-      ...(places === undefined ? [] : ['place in (select value from json_each(?))']),
+      ...(positions === undefined ? [] : ['position in (select value from json_each(?))']),
       ...(toldSince === undefined ? [] : ['at >= ?']),
       ...(unobserved === undefined ? [] : ['(observed is null or instr(observed, ?) = 0)']),
     ].join(' and ')
-    const order = `order by ${place}${newest ? ' desc' : ''}`
+    const order = `order by ${position}${newest ? ' desc' : ''}`
     const made = db.prepare(`select ${COLUMNS} from notice where ${where} ${order} limit ?`)
     selects.set(key, made)
     return made
   }
   const drop = db.prepare('delete from notice where scope = ?')
-  const done = db.prepare('update notice set done = ? where place = ? and scope = ? and done is null')
-  const observed = db.prepare('update notice set observed = ? where place = ? and scope = ?')
+  const done = db.prepare('update notice set done = ? where position = ? and scope = ? and done is null')
+  const observed = db.prepare('update notice set observed = ? where position = ? and scope = ?')
   const inbox = db.prepare('select body from inbox where scope = ?')
   const overflowing = db.prepare('select body from inbox where tripped = 1 order by scope limit ?')
   const putInbox = db.prepare(
@@ -49,13 +49,13 @@ export function noticeStatements(db: DatabaseSync) {
     insert: (process: number, { scope, pid, seq, kind, at, payload, replyTo }: Notice) =>
       insert.run(scope, process, pid, seq, kind, at, JSON.stringify(payload), JSON.stringify(replyTo)),
     read(question: Questions['notices'][0]): StoredNotice[] {
-      const { scope, after, limit, pid, places, toldSince, unobserved, newest = false } = question
+      const { scope, after, limit, pid, positions, toldSince, unobserved, newest = false } = question
       const found = select(question)
         .all(
           scope,
           after,
           ...(pid === undefined ? [] : [pid]),
-          ...(places === undefined ? [] : [JSON.stringify(places)]),
+          ...(positions === undefined ? [] : [JSON.stringify(positions)]),
           ...(toldSince === undefined ? [] : [toldSince]),
           ...(unobserved === undefined ? [] : [JSON.stringify(unobserved)]),
           limit,
@@ -67,11 +67,11 @@ export function noticeStatements(db: DatabaseSync) {
       drop.run(scope)
       dropInbox.run(scope)
     },
-    done(scope: string, places: readonly number[], how: DoneHow): void {
-      for (const place of places) done.run(how, place, scope)
+    done(scope: string, positions: readonly number[], how: DoneHow): void {
+      for (const position of positions) done.run(how, position, scope)
     },
-    observed: (scope: string, place: number, turns: readonly string[]) =>
-      observed.run(JSON.stringify(turns), place, scope),
+    observed: (scope: string, position: number, turns: readonly string[]) =>
+      observed.run(JSON.stringify(turns), position, scope),
     inbox: (scope: string): Inbox | null => bodyOf(inbox.get(scope)),
     overflowing: (limit: number): Inbox[] => overflowing.all(limit).flatMap((found) => bodyOf(found) ?? []),
     putInbox: (value: Inbox) =>
@@ -81,7 +81,7 @@ export function noticeStatements(db: DatabaseSync) {
 
 function noticeFrom(found: Record<string, unknown>): StoredNotice {
   return {
-    place: Number(found['place']),
+    position: Number(found['position']),
     scope: String(found['scope']) as Scope,
     pid: String(found['pid']),
     seq: Number(found['seq']),

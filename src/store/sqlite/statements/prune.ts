@@ -2,11 +2,11 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Pid } from '../../../core/process/pid.ts'
 import type { Kind } from '../../../core/process/record.ts'
 import type { Carry, Tombstone } from '../../../core/process/row.ts'
-import type { EndPlace, PruneCandidate, Questions, Storage } from '../../contract.ts'
+import type { EndKey, PruneCandidate, Questions, Storage } from '../../contract.ts'
 import { allRows, getRow } from '../rows.ts'
 
 interface Columns {
-  readonly place: number
+  readonly id: number
   readonly pid: Pid
   readonly parent: Pid | null
   readonly root: Pid
@@ -20,7 +20,7 @@ interface Columns {
 }
 
 /** No record is parsed: a row that cannot be read can be pruned. */
-const FACTS = `select p.id as place, p.pid, p.parent, p.root, p.fence, p.ended_at as endedAt, p.carry,
+const FACTS = `select p.id, p.pid, p.parent, p.root, p.fence, p.ended_at as endedAt, p.carry,
     (select kind from process above where above.pid = p.parent and above.ended_at is null) as liveParent,
     exists (select 1 from process child where child.parent = p.pid) and (
       exists (select 1 from process top where top.pid = p.root and top.ended_at is null)
@@ -36,7 +36,7 @@ const FACTS = `select p.id as place, p.pid, p.parent, p.root, p.fence, p.ended_a
  * not JSON counts as empty.
  */
 const UNREAD = `with open as materialized (
-    select process, scope, max(place) as place, max(at) as at from notice
+    select process, scope, max(position) as position, max(at) as at from notice
     where process in (select value from json_each(?)) and done is null group by process, scope
   ), live as materialized (
     select scope, coalesce((select max(cursor.value ->> '$.through') from inbox,
@@ -50,16 +50,16 @@ const UNREAD = `with open as materialized (
       else 0
     end
   )
-  select process, max(open.at) as at from open join live on live.scope = open.scope where open.place > live.through
+  select process, max(open.at) as at from open join live on live.scope = open.scope where open.position > live.through
   group by process`
 
 /** Each statement removes the rows of a whole batch from one table. */
 export function pruneStatements(db: DatabaseSync) {
   const before = db.prepare(
-    'select ended_at as endedAt, id as place from process where ended_at < ? order by ended_at desc, id desc limit 1',
+    'select ended_at as endedAt, id from process where ended_at < ? order by ended_at desc, id desc limit 1',
   )
   const beyond = db.prepare(
-    'select ended_at as endedAt, id as place from process where ended_at is not null order by ended_at desc, id desc limit 1 offset ?',
+    'select ended_at as endedAt, id from process where ended_at is not null order by ended_at desc, id desc limit 1 offset ?',
   )
   const ended = db.prepare(
     'select count(*) as ended, min(ended_at) as oldestEndedAt from process where ended_at is not null',
@@ -102,10 +102,10 @@ export function pruneStatements(db: DatabaseSync) {
       }
     },
 
-    through({ endedBefore, keep }: Questions['pruneThrough'][0]): EndPlace | null {
+    through({ endedBefore, keep }: Questions['pruneThrough'][0]): EndKey | null {
       const old = endedBefore === null ? undefined : before.get(endedBefore)
       const many = keep === null ? undefined : beyond.get(keep)
-      const [first, second] = [old, many].filter((found) => found !== undefined).map(placeFrom)
+      const [first, second] = [old, many].filter((found) => found !== undefined).map(endKeyFrom)
       if (first === undefined || second === undefined) return first ?? null
       return isAfter(first, second) ? first : second
     },
@@ -118,13 +118,13 @@ export function pruneStatements(db: DatabaseSync) {
           : allRows<Columns>(
               inRange,
               question.after?.endedAt ?? 0,
-              question.after?.place ?? 0,
+              question.after?.id ?? 0,
               question.through.endedAt,
-              question.through.place,
+              question.through.id,
               question.limit,
             )
       const unreadAt = new Map(
-        unread.all(JSON.stringify(rows.map(({ place }) => place))).map(({ process, at }) => [process, at]),
+        unread.all(JSON.stringify(rows.map(({ id }) => id))).map(({ process, at }) => [process, at]),
       ) as Map<number, number>
       return rows.map(
         ({ hasLiveTree, isReferenced, hasAccount, ...facts }): PruneCandidate => ({
@@ -133,7 +133,7 @@ export function pruneStatements(db: DatabaseSync) {
           hasLiveTree: hasLiveTree === 1,
           isReferenced: isReferenced === 1,
           hasAccount: hasAccount === 1,
-          unreadAt: unreadAt.get(facts.place) ?? null,
+          unreadAt: unreadAt.get(facts.id) ?? null,
         }),
       )
     },
@@ -171,10 +171,10 @@ export function pruneStatements(db: DatabaseSync) {
   }
 }
 
-function placeFrom(found: Record<string, unknown>): EndPlace {
-  return { endedAt: Number(found['endedAt']), place: Number(found['place']) }
+function endKeyFrom(found: Record<string, unknown>): EndKey {
+  return { endedAt: Number(found['endedAt']), id: Number(found['id']) }
 }
 
-function isAfter(a: EndPlace, b: EndPlace): boolean {
-  return a.endedAt > b.endedAt || (a.endedAt === b.endedAt && a.place > b.place)
+function isAfter(a: EndKey, b: EndKey): boolean {
+  return a.endedAt > b.endedAt || (a.endedAt === b.endedAt && a.id > b.id)
 }
