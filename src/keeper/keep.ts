@@ -15,7 +15,7 @@ import { maxOpenLogs, OpenLogs } from './log/open-logs.ts'
 import { FifoPool } from './program/fifo-pool.ts'
 import { UsageLimits } from './program/usage-limits.ts'
 import { UsageSamples } from './program/usage-samples.ts'
-import { Programs, type ProgramsPlace } from './programs.ts'
+import { Programs, type ProgramsContext } from './programs.ts'
 import { type Home, homeAt } from './protocol/home.ts'
 import { type Lock, takeLock } from './protocol/lock.ts'
 import { PROTOCOL } from './protocol/messages.ts'
@@ -47,7 +47,7 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
     return null
   })
 
-  const place: ProgramsPlace = {
+  const context: ProgramsContext = {
     keeper,
     homeId: id,
     output: home.output,
@@ -66,8 +66,8 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
     grew: (pid, end) => server.grew(pid, end),
     changed: () => stay.look(),
   }
-  const programs = new Programs(place)
-  const recovery = new Recovery(place, programs)
+  const programs = new Programs(context)
+  const recovery = new Recovery(context, programs)
   const server: Server = new Server({
     keeper,
     token,
@@ -85,7 +85,7 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
     hasDaemon: () => server.hasDaemon,
     go: async () => {
       presence.withdraw()
-      place.fifos.close()
+      context.fifos.close()
       await cgroups?.close()
       lock.release()
       process.exit(0)

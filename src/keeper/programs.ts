@@ -4,7 +4,7 @@ import { LeftBehind } from './left-behind.ts'
 import { FailedStart } from './program/check-plan.ts'
 import { prepare } from './program/prepare.ts'
 import type { Program, ProgramEvents } from './program/program.ts'
-import type { ProgramPlace } from './program/program-place.ts'
+import type { ProgramContext } from './program/program-context.ts'
 import { ProgramTree } from './program/program-tree.ts'
 import { keptPlan, start } from './program/start.ts'
 import { markerOf } from './protocol/home.ts'
@@ -16,7 +16,7 @@ import { markedPids } from './tree/members.ts'
 import { ProcTable } from './tree/proc-table.ts'
 
 /** What the table of programs needs of the keeper. */
-export interface ProgramsPlace extends ProgramPlace {
+export interface ProgramsContext extends ProgramContext {
   readonly keeper: KeeperIdentity
   readonly live: LiveFiles
   /** Whether a daemon is connected that hears of an end at once. */
@@ -32,7 +32,7 @@ export interface ProgramsPlace extends ProgramPlace {
  * acknowledged it. It stays *present* beside that while descendants hold its output open.
  */
 export class Programs {
-  readonly #place: ProgramsPlace
+  readonly #context: ProgramsContext
   readonly #present = new Map<string, Program>()
   readonly #settled: SettledStates
   readonly #left: LeftBehind
@@ -40,15 +40,15 @@ export class Programs {
   /** An earlier keeper had them, and they could not be taken over yet. */
   readonly #untaken = new Map<string, Untaken>()
 
-  constructor(place: ProgramsPlace) {
-    this.#place = place
-    const { live, cgroups } = place
-    const trouble = (pid: string, message: string) => place.trouble(pid, message)
+  constructor(context: ProgramsContext) {
+    this.#context = context
+    const { live, cgroups } = context
+    const trouble = (pid: string, message: string) => context.trouble(pid, message)
     this.#settled = new SettledStates({
       live,
-      hasDaemon: () => place.hasDaemon(),
+      hasDaemon: () => context.hasDaemon(),
       trouble,
-      changed: () => place.changed(),
+      changed: () => context.changed(),
     })
     this.#left = new LeftBehind({ live, cgroups, trouble })
   }
@@ -113,7 +113,7 @@ export class Programs {
     if (known !== undefined) return known
     const starting = this.#spawn(pid, fence, plan, fifos).finally(() => {
       this.#starting.delete(pid)
-      this.#place.changed()
+      this.#context.changed()
     })
     this.#starting.set(pid, starting)
     return starting
@@ -128,7 +128,7 @@ export class Programs {
     const identity = settled === undefined ? this.#identityOf(pid, program) : settled.program
     if (identity === undefined) return null
     if (identity === null) return { how: 'already_gone' }
-    const { homeId, cgroups } = this.#place
+    const { homeId, cgroups } = this.#context
     const tree = new ProgramTree(identity, markerOf(homeId, pid), cgroups)
     return tree.end({ signal, graceMs })
   }
@@ -140,7 +140,7 @@ export class Programs {
     const found = new Set([
       ...ended.filter(({ tree }) => !tree.isEmpty(table)).map(({ pid }) => pid),
       ...this.#left.pids(),
-      ...markedPids(this.#place.homeId, table),
+      ...markedPids(this.#context.homeId, table),
     ])
     return [...found].filter((pid) => !this.#starting.has(pid) && this.stateOf(pid)?.state !== 'running')
   }
@@ -162,8 +162,8 @@ export class Programs {
     this.#settled.delete(pid)
     if (settled.state !== 'failed_start' && settled.program !== null && !this.#present.has(pid))
       this.#left.remember(pid, settled.program)
-    this.#place.live.forget(pid)
-    this.#place.changed()
+    this.#context.live.forget(pid)
+    this.#context.changed()
   }
 
   /** Records and reports what happens to a program, whether it was started or taken over. */
@@ -174,10 +174,10 @@ export class Programs {
         const program = this.#present.get(pid)
         this.#present.delete(pid)
         if (program !== undefined && !this.#settled.has(pid)) this.#left.remember(pid, program.tree.identity)
-        this.#place.changed()
+        this.#context.changed()
       },
-      grew: (end) => this.#place.grew(pid, end),
-      held: (heldBack) => this.#place.tell({ tell: 'held', pid, heldBack }),
+      grew: (end) => this.#context.grew(pid, end),
+      held: (heldBack) => this.#context.tell({ tell: 'held', pid, heldBack }),
     }
   }
 
@@ -195,7 +195,7 @@ export class Programs {
   settle(state: SettledState): void {
     this.#settled.record(state)
     this.#tellEnded(state)
-    this.#place.changed()
+    this.#context.changed()
   }
 
   /** Adds a state that is on disk already. */
@@ -210,17 +210,17 @@ export class Programs {
 
   #tellEnded(state: SettledState): void {
     this.#untaken.delete(state.pid)
-    this.#place.tell({ tell: 'ended', state })
+    this.#context.tell({ tell: 'ended', state })
   }
 
   async #spawn(pid: string, fence: number, plan: SpawnPlan, fifos: readonly string[]): Promise<ProgramState> {
-    const { live, keeper } = this.#place
-    const prepared = await prepare(this.#place, plan)
+    const { live, keeper } = this.#context
+    const prepared = await prepare(this.#context, plan)
     // No await from here until the program runs, so that no other request comes in between.
     try {
       if (!live.claim({ pid, fence, keeper, boot: keeper.boot, at: Date.now(), plan: keptPlan(plan) }))
         return Promise.reject(new Error(`${pid} was begun by another keeper`))
-      const started = start(this.#place, { pid, plan, fifos }, prepared, this.eventsOf(pid))
+      const started = start(this.#context, { pid, plan, fifos }, prepared, this.eventsOf(pid))
       if (started instanceof Promise) throw await started
       this.add(started)
       this.#writeProgram(started)
@@ -251,9 +251,9 @@ export class Programs {
   /** Without this file the next keeper looks for the program by its marker. */
   #writeProgram({ pid, state }: Program): void {
     try {
-      this.#place.live.writeProgram(pid, state.program)
+      this.#context.live.writeProgram(pid, state.program)
     } catch (error) {
-      this.#place.trouble(pid, `Its identity can't be written: ${messageOf(error)}.`)
+      this.#context.trouble(pid, `Its identity can't be written: ${messageOf(error)}.`)
     }
   }
 }

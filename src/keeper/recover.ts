@@ -11,7 +11,7 @@ import { OrphanWatch } from './orphan-watch.ts'
 import { fifoName } from './program/fork-with-fifos.ts'
 import type { Program } from './program/program.ts'
 import { takeOver } from './program/take-over.ts'
-import type { Programs, ProgramsPlace } from './programs.ts'
+import type { Programs, ProgramsContext } from './programs.ts'
 import { markerOf } from './protocol/home.ts'
 import { segmentName } from './protocol/log-format.ts'
 import type { ProgramIdentity } from './protocol/program-state.ts'
@@ -35,21 +35,21 @@ import { findByMarker } from './tree/members.ts'
  * A program that can't be taken over now (the disk is full, for example) may be alive: it counts as running, and is retried.
  */
 export class Recovery {
-  readonly #place: ProgramsPlace
+  readonly #context: ProgramsContext
   readonly #programs: Programs
   readonly #orphans = new OrphanWatch()
   #retry: NodeJS.Timeout | null = null
 
-  constructor(place: ProgramsPlace, programs: Programs) {
-    this.#place = place
+  constructor(context: ProgramsContext, programs: Programs) {
+    this.#context = context
     this.#programs = programs
   }
 
   /** Resolves when all programs that need no grace are settled; the others are ended in the background. */
   async run(): Promise<void> {
     this.#programs.recallLeft()
-    sweepInputs(this.#place)
-    const ending = this.#take(this.#place.live.begun())
+    sweepInputs(this.#context)
+    const ending = this.#take(this.#context.live.begun())
     await Promise.race([Promise.all(ending), new Promise((resolve) => setTimeout(resolve, WAIT_MS))])
   }
 
@@ -58,9 +58,9 @@ export class Recovery {
     const ending: Promise<unknown>[] = []
     for (const pid of pids) {
       try {
-        const ends = recoverOne(this.#place, this.#programs, this.#orphans, pid)
+        const ends = recoverOne(this.#context, this.#programs, this.#orphans, pid)
         ending.push(
-          ...ends.map((ended) => ended.catch((error: unknown) => this.#place.trouble(pid, why(error)))),
+          ...ends.map((ended) => ended.catch((error: unknown) => this.#context.trouble(pid, why(error)))),
         )
       } catch (error) {
         this.#cannotTake(pid, why(error))
@@ -70,12 +70,12 @@ export class Recovery {
   }
 
   #cannotTake(pid: string, message: string): void {
-    if (this.#programs.stateOf(pid) === null) this.#place.trouble(pid, message)
-    this.#programs.cannotTake(pid, knownProgram(this.#place, pid), message)
+    if (this.#programs.stateOf(pid) === null) this.#context.trouble(pid, message)
+    this.#programs.cannotTake(pid, knownProgram(this.#context, pid), message)
     this.#retry ??= setTimeout(() => {
       this.#retry = null
       void Promise.all(this.#take(this.#programs.untaken().map(({ state }) => state.pid)))
-      this.#place.changed()
+      this.#context.changed()
     }, RETRY_MS)
   }
 }
@@ -90,7 +90,7 @@ const WAIT_MS = 300
 const RETRY_MS = 1000
 
 /** Removes input files of a keeper that died while it started a program: the input may be secret. */
-function sweepInputs({ fifos, live, trouble }: ProgramsPlace): void {
+function sweepInputs({ fifos, live, trouble }: ProgramsContext): void {
   for (const name of readdirSync(fifos.folder)) {
     if (!name.endsWith('.in')) continue
     const pid = name.slice(0, -3)
@@ -105,17 +105,17 @@ function sweepInputs({ fifos, live, trouble }: ProgramsPlace): void {
 
 /** Promises of the ends in progress; empty if the program is settled, or goes on. */
 function recoverOne(
-  place: ProgramsPlace,
+  context: ProgramsContext,
   programs: Programs,
   orphans: OrphanWatch,
   pid: string,
 ): Promise<unknown>[] {
-  const intent = place.live.intentOf(pid)
+  const intent = context.live.intentOf(pid)
   if (programs.knows(pid) || (intent !== undefined && isOfLiveKeeper(intent))) return []
-  const settled = place.live.settledOf(pid)
+  const settled = context.live.settledOf(pid)
   if (settled !== undefined) programs.addSettled(settled)
-  else if (intent !== undefined && intent.boot !== bootId()) settleLost(place, programs, pid, 'holder_dead')
-  else return takeBack(place, programs, orphans, pid, intent)
+  else if (intent !== undefined && intent.boot !== bootId()) settleLost(context, programs, pid, 'holder_dead')
+  else return takeBack(context, programs, orphans, pid, intent)
   return []
 }
 
@@ -125,38 +125,39 @@ function isOfLiveKeeper({ keeper, boot }: Intent): boolean {
 }
 
 function settleLost(
-  place: ProgramsPlace,
+  context: ProgramsContext,
   programs: Programs,
   pid: string,
   evidence: 'keeper_lost' | 'holder_dead',
 ): void {
-  const program = place.live.programOf(pid) ?? null
-  for (const stream of [null, 'stderr'] as const) removeFile(join(place.fifos.folder, fifoName(pid, stream)))
+  const program = context.live.programOf(pid) ?? null
+  for (const stream of [null, 'stderr'] as const)
+    removeFile(join(context.fifos.folder, fifoName(pid, stream)))
   const state: SettledState = {
     state: 'lost',
     pid,
     program,
     evidence,
-    outputEnd: logEnd(join(place.output, pid)),
+    outputEnd: logEnd(join(context.output, pid)),
   }
   programs.settle(state)
 }
 
 function takeBack(
-  place: ProgramsPlace,
+  context: ProgramsContext,
   programs: Programs,
   orphans: OrphanWatch,
   pid: string,
   intent: Intent | undefined,
 ): Promise<unknown>[] {
-  const identity = place.live.programOf(pid) ?? foundProgram(place, pid)
+  const identity = context.live.programOf(pid) ?? foundProgram(context, pid)
   if (identity === undefined || identity.boot !== bootId()) {
-    settleLost(place, programs, pid, identity === undefined ? 'keeper_lost' : 'holder_dead')
+    settleLost(context, programs, pid, identity === undefined ? 'keeper_lost' : 'holder_dead')
     return []
   }
   const lives = whoIs(identity) === 'ours'
-  const { plan, at } = intent ?? { plan: planWithout(place, pid, identity), at: Date.now() }
-  const program: Program = takeOver(place, { pid, plan, at }, identity, programs.eventsOf(pid))
+  const { plan, at } = intent ?? { plan: planWithout(context, pid, identity), at: Date.now() }
+  const program: Program = takeOver(context, { pid, plan, at }, identity, programs.eventsOf(pid))
   programs.add(program)
   if (!lives || plan.pty !== null) program.leave()
   if (!lives) return [program.vanished()]
@@ -165,9 +166,9 @@ function takeBack(
 }
 
 /** The plan of a program with an unreadable intent: no limits, and output by its open files. Without a pipe it had a terminal. */
-function planWithout(place: ProgramsPlace, pid: string, { osPid }: ProgramIdentity): KeptPlan {
-  const hasFifo = (stream: Stream | null) => existsSync(join(place.fifos.folder, fifoName(pid, stream)))
-  const isDirect = linkOf(`/proc/${osPid}/fd/1`) === join(place.output, pid, segmentName(0))
+function planWithout(context: ProgramsContext, pid: string, { osPid }: ProgramIdentity): KeptPlan {
+  const hasFifo = (stream: Stream | null) => existsSync(join(context.fifos.folder, fifoName(pid, stream)))
+  const isDirect = linkOf(`/proc/${osPid}/fd/1`) === join(context.output, pid, segmentName(0))
   return {
     argv: [],
     cwd: '/',
@@ -198,7 +199,7 @@ function linkOf(path: string): string | null {
 const TERMINAL_GRACE_MS = 2000
 
 /** The identity, as far as it is known, of a program that could not be taken over. The marker alone suffices to find it. */
-function knownProgram(place: ProgramsPlace, pid: string): ProgramIdentity {
+function knownProgram(context: ProgramsContext, pid: string): ProgramIdentity {
   const unknown: ProgramIdentity = {
     osPid: 0,
     startTime: null,
@@ -209,15 +210,15 @@ function knownProgram(place: ProgramsPlace, pid: string): ProgramIdentity {
     memoryBy: null,
   }
   try {
-    return place.live.programOf(pid) ?? unknown
+    return context.live.programOf(pid) ?? unknown
   } catch {
     return unknown
   }
 }
 
 /** The keeper died between the fork and its record: the program is the oldest group leader with the marker. */
-function foundProgram(place: ProgramsPlace, pid: string): ProgramIdentity | undefined {
-  for (const { osPid, startTime } of findByMarker(markerOf(place.homeId, pid))) {
+function foundProgram(context: ProgramsContext, pid: string): ProgramIdentity | undefined {
+  for (const { osPid, startTime } of findByMarker(markerOf(context.homeId, pid))) {
     if (statOf(osPid)?.group !== osPid) continue
     const identity: ProgramIdentity = {
       osPid,
@@ -229,10 +230,10 @@ function foundProgram(place: ProgramsPlace, pid: string): ProgramIdentity | unde
       memoryBy: null,
     }
     try {
-      place.live.writeProgram(pid, identity)
+      context.live.writeProgram(pid, identity)
     } catch (error) {
       // The next keeper finds it in the same way.
-      place.trouble(pid, `Its identity can't be written: ${messageOf(error)}.`)
+      context.trouble(pid, `Its identity can't be written: ${messageOf(error)}.`)
     }
     return identity
   }

@@ -5,7 +5,7 @@ import type { OutputCaps } from '../protocol/spawn-plan.ts'
 import { DirectOutput } from './direct-output.ts'
 import type { OutputEvents } from './output.ts'
 import type { Program } from './program.ts'
-import type { ProgramPlace } from './program-place.ts'
+import type { ProgramContext } from './program-context.ts'
 import type { ProgramTree } from './program-tree.ts'
 
 /**
@@ -15,13 +15,13 @@ import type { ProgramTree } from './program-tree.ts'
 export class Filling {
   readonly folder: string
   program: Program | null = null
-  readonly #place: ProgramPlace
+  readonly #context: ProgramContext
   readonly #pid: string
   readonly #caps: OutputCaps
 
-  constructor(place: ProgramPlace, pid: string, caps: OutputCaps) {
-    this.folder = join(place.output, pid)
-    this.#place = place
+  constructor(context: ProgramContext, pid: string, caps: OutputCaps) {
+    this.folder = join(context.output, pid)
+    this.#context = context
     this.#pid = pid
     this.#caps = caps
   }
@@ -38,7 +38,7 @@ export class Filling {
       trouble: (message) => this.#trouble(message),
       held: () => this.program?.heldBackChanged(),
     }
-    const log = new OutputLog(this.folder, this.#caps, logEvents, this.#place.openLogs)
+    const log = new OutputLog(this.folder, this.#caps, logEvents, this.#context.openLogs)
     const events: OutputEvents = {
       bytes: (chunk, stream) => {
         const flows = log.append(chunk, stream)
@@ -67,6 +67,6 @@ export class Filling {
   }
 
   #trouble(message: string): void {
-    this.#place.trouble(this.#pid, message)
+    this.#context.trouble(this.#pid, message)
   }
 }

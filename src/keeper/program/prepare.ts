@@ -3,7 +3,7 @@ import { descriptorLimitOf, openDescriptorsOf, RESERVED_DESCRIPTORS } from '../.
 import type { SpawnPlan } from '../protocol/spawn-plan.ts'
 import { FailedStart } from './check-plan.ts'
 import { loadPtyLibrary, type PtyLibrary } from './fork-with-pty.ts'
-import type { ProgramPlace } from './program-place.ts'
+import type { ProgramContext } from './program-context.ts'
 
 /** Everything asynchronous, prepared before the intent, so that the start itself is synchronous. */
 export interface Prepared {
@@ -13,13 +13,13 @@ export interface Prepared {
   readonly hasTurn: boolean
 }
 
-export async function prepare(place: ProgramPlace, plan: SpawnPlan): Promise<Prepared> {
+export async function prepare(context: ProgramContext, plan: SpawnPlan): Promise<Prepared> {
   try {
     checkDescriptors()
     const pty = plan.pty === null ? null : await ptyLibrary()
-    if (pty === null && (plan.output !== 'direct' || plan.stdin === 'pipe')) await fifosReady(place)
+    if (pty === null && (plan.output !== 'direct' || plan.stdin === 'pipe')) await fifosReady(context)
     // Last: a turn is over with the next turn of the event loop.
-    const isReady = await standsAlone(place)
+    const isReady = await standsAlone(context)
     return { pty, failure: null, hasTurn: isReady && plan.tree === 'auto' }
   } catch (error) {
     if (error instanceof FailedStart) return { pty: null, failure: error, hasTurn: false }
@@ -45,7 +45,7 @@ function checkDescriptors(): void {
 /** With this many, no count is needed: no daemon starts so many programs. */
 const PLENTY = 100_000
 
-async function fifosReady({ fifos }: ProgramPlace): Promise<void> {
+async function fifosReady({ fifos }: ProgramContext): Promise<void> {
   try {
     await fifos.ready()
   } catch (error) {
@@ -71,7 +71,7 @@ async function ptyLibrary(): Promise<PtyLibrary> {
  * A fork starts in the keeper's current leaf, even if the program is to have none of its own: in a used leaf it would be ended
  * together with another program. False without cgroups.
  */
-async function standsAlone({ cgroups }: ProgramPlace): Promise<boolean> {
+async function standsAlone({ cgroups }: ProgramContext): Promise<boolean> {
   if (cgroups === null) return false
   try {
     await cgroups.ready()

@@ -18,7 +18,7 @@ import { OpenedFds } from './opened-fds.ts'
 import type { Output } from './output.ts'
 import type { Prepared } from './prepare.ts'
 import { Program, type ProgramEvents } from './program.ts'
-import type { ProgramPlace } from './program-place.ts'
+import type { ProgramContext } from './program-context.ts'
 import { ProgramTree } from './program-tree.ts'
 import { PtyOutput } from './pty-output.ts'
 
@@ -27,21 +27,21 @@ import { PtyOutput } from './pty-output.ts'
  * FailedStart, or returns a promise of it.
  */
 export function start(
-  place: ProgramPlace,
+  context: ProgramContext,
   { pid, plan, fifos }: Pick<ForkRequest, 'pid' | 'plan' | 'fifos'>,
   prepared: Prepared,
   events: ProgramEvents,
 ): ForkAnswer<Program> {
   if (prepared.failure !== null) throw prepared.failure
   const file = checkPlan(plan)
-  const marker = markerOf(place.homeId, pid)
+  const marker = markerOf(context.homeId, pid)
   const request: ForkRequest = { pid, file, plan, fifos, env: { ...plan.env, [MARKER]: marker } }
   const startedAt = Date.now()
-  const filling = new Filling(place, pid, plan.caps)
-  const { log, fork } = planned(place, request, prepared, filling)
-  const leaf = prepared.hasTurn ? (place.cgroups?.take() ?? null) : null
+  const filling = new Filling(context, pid, plan.caps)
+  const { log, fork } = planned(context, request, prepared, filling)
+  const leaf = prepared.hasTurn ? (context.cgroups?.take() ?? null) : null
   const undo = () => {
-    if (leaf !== null) place.cgroups?.giveBack(leaf)
+    if (leaf !== null) context.cgroups?.giveBack(leaf)
     log.close()
     rmSync(filling.folder, { recursive: true, force: true })
   }
@@ -49,7 +49,7 @@ export function start(
   try {
     forked = fork()
     if (forked instanceof Promise) return forked.finally(undo)
-    const tree = new ProgramTree(identityOf(place, plan, forked, leaf), marker, place.cgroups)
+    const tree = new ProgramTree(identityOf(context, plan, forked, leaf), marker, context.cgroups)
     const { input, resize, output } = forked
     if (plan.pty !== null) log.size(plan.pty.cols, plan.pty.rows)
     filling.program = new Program(
@@ -64,8 +64,8 @@ export function start(
         startedAt,
         orphaned: false,
         paused: false,
-        usageLimits: place.usageLimits,
-        usageSamples: place.usageSamples,
+        usageLimits: context.usageLimits,
+        usageSamples: context.usageSamples,
       },
       events,
     )
@@ -87,7 +87,7 @@ type Filled = Forked & { readonly output: (tree: ProgramTree) => Output }
 
 /** The log, and the start of the program that fills it. */
 function planned(
-  place: ProgramPlace,
+  context: ProgramContext,
   request: ForkRequest,
   prepared: Prepared,
   filling: Filling,
@@ -99,7 +99,7 @@ function planned(
   if (size === null && plan.output === 'direct') {
     const { log, output } = opened(() => filling.openDirectLog())
     const openOutput = () => ({ out: log.fd, err: log.fd })
-    const fork = () => forkChild(request, place.fifos, new OpenedFds(), openOutput, exited)
+    const fork = () => forkChild(request, context.fifos, new OpenedFds(), openOutput, exited)
     return { log, fork: () => filled(fork(), () => output) }
   }
   const { log, events } = opened(() => filling.openLog())
@@ -107,10 +107,10 @@ function planned(
     const fork = () => forkWithPty(pty, request, size, exited)
     return { log, fork: () => filled(fork(), (forked) => () => new PtyOutput(forked.pty, events)) }
   }
-  const fork = () => forkWithFifos(request, place.fifos, exited)
+  const fork = () => forkWithFifos(request, context.fifos, exited)
   return {
     log,
-    fork: () => filled(fork(), (forked) => () => new FifoOutput(forked.fifos, place.fifos, events)),
+    fork: () => filled(fork(), (forked) => () => new FifoOutput(forked.fifos, context.fifos, events)),
   }
 }
 
@@ -123,7 +123,7 @@ function filled<Success extends Forked>(
 
 /** At worst a zombie, because its exit is not reaped yet; only a program in a terminal may be gone altogether. */
 function identityOf(
-  { cgroups }: ProgramPlace,
+  { cgroups }: ProgramContext,
   { limits: { memoryBytes } }: SpawnPlan,
   { osPid }: Forked,
   cgroup: string | null,

@@ -11,7 +11,7 @@ import { Filling } from './filling.ts'
 import { fifoName } from './fork-with-fifos.ts'
 import type { Input } from './input.ts'
 import { Program, type ProgramEvents } from './program.ts'
-import type { ProgramPlace } from './program-place.ts'
+import type { ProgramContext } from './program-context.ts'
 import { ProgramTree } from './program-tree.ts'
 
 /** The plan of the program, and when it was begun. */
@@ -22,14 +22,14 @@ type Begun = Pick<Intent, 'pid' | 'plan' | 'at'>
  * code are lost with that keeper.
  */
 export function takeOver(
-  place: ProgramPlace,
+  context: ProgramContext,
   begun: Begun,
   identity: ProgramIdentity,
   events: ProgramEvents,
 ): Program {
   const { pid, plan, at: startedAt } = begun
-  const tree = new ProgramTree(identity, markerOf(place.homeId, pid), place.cgroups)
-  const filling = new Filling(place, pid, plan.caps)
+  const tree = new ProgramTree(identity, markerOf(context.homeId, pid), context.cgroups)
+  const filling = new Filling(context, pid, plan.caps)
   filling.program = new Program(
     {
       pid,
@@ -38,11 +38,11 @@ export function takeOver(
       startedAt,
       orphaned: true,
       resize: null,
-      ...refilled(place, begun, tree, filling),
+      ...refilled(context, begun, tree, filling),
       input: plan.stdin === 'pipe' || plan.pty !== null ? closedInput : null,
       paused: statOf(identity.osPid)?.state === 'T',
-      usageLimits: place.usageLimits,
-      usageSamples: place.usageSamples,
+      usageLimits: context.usageLimits,
+      usageSamples: context.usageSamples,
     },
     events,
   )
@@ -50,7 +50,7 @@ export function takeOver(
 }
 
 /** Continues its log. */
-function refilled(place: ProgramPlace, { pid, plan }: Begun, tree: ProgramTree, filling: Filling) {
+function refilled(context: ProgramContext, { pid, plan }: Begun, tree: ProgramTree, filling: Filling) {
   if (plan.pty === null && plan.output === 'direct') {
     const { log, output } = filling.openDirectLog()
     return { log, output: output(tree) }
@@ -60,13 +60,13 @@ function refilled(place: ProgramPlace, { pid, plan }: Begun, tree: ProgramTree, 
   const fifos: OpenedFifo[] = []
   try {
     for (const stream of streams)
-      fifos.push(...reopened(join(place.fifos.folder, fifoName(pid, stream)), stream))
+      fifos.push(...reopened(join(context.fifos.folder, fifoName(pid, stream)), stream))
   } catch (error) {
     for (const { fd } of fifos) closeSync(fd)
     log.close()
     throw error
   }
-  return { log, output: new FifoOutput(fifos, place.fifos, events) }
+  return { log, output: new FifoOutput(fifos, context.fifos, events) }
 }
 
 function reopened(path: string, stream: Stream | null): OpenedFifo[] {

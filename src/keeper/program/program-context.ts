@@ -5,7 +5,7 @@ import type { UsageLimits } from './usage-limits.ts'
 import type { UsageSamples } from './usage-samples.ts'
 
 /** What programs need of the keeper. */
-export interface ProgramPlace {
+export interface ProgramContext {
   readonly homeId: string
   /** The folder of output logs. */
   readonly output: string
