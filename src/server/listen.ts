@@ -39,7 +39,7 @@ export const LIMITS: Limits = {
 }
 
 /** Where a listener listens: a socket file that only its owner can open, or an address. */
-export type Place =
+export type ListenAddress =
   | { readonly path: string }
   | {
       readonly host: string
@@ -75,7 +75,7 @@ export class Listener {
   }
 
   static async open(
-    place: Place,
+    address: ListenAddress,
     app: Hono<Env>,
     doorAt: (port: number) => Door,
     limits: Limits,
@@ -88,14 +88,14 @@ export class Listener {
       keepAlive: true,
       keepAliveInitialDelay: PROBE_MS,
     }
-    const tls = 'tls' in place ? place.tls : undefined
+    const tls = 'tls' in address ? address.tls : undefined
     const server =
       tls === undefined
         ? createServer(options)
         : createTlsServer({ ...options, ...tls, handshakeTimeout: limits.headersMs })
     // Only the user can open the socket file, so a connection there needs no token.
-    const open = new Connections(limits, { needsToken: !('path' in place) })
-    const socketFile = 'path' in place ? new SocketFile(place.path) : null
+    const open = new Connections(limits, { needsToken: !('path' in address) })
+    const socketFile = 'path' in address ? new SocketFile(address.path) : null
     const listener = new Listener(server, open, socketFile)
     server.keepAliveTimeout = KEEP_ALIVE_MS
     server.timeout = limits.stallMs
@@ -103,8 +103,8 @@ export class Listener {
     if (tls !== undefined) limitHandshakes(server, limits.unauthenticated)
     server.on('timeout', (socket) => listener.#stalled(socket))
     server.on('clientError', (error, socket) => answerBroken(error, socket as Socket))
-    await listening(server, place, socketFile)
-    const door = doorAt('path' in place ? 0 : (server.address() as AddressInfo).port)
+    await listening(server, address, socketFile)
+    const door = doorAt('path' in address ? 0 : (server.address() as AddressInfo).port)
     const answer = getRequestListener(
       (request, bindings) => {
         const { incoming, outgoing } = bindings as HttpBindings
@@ -201,22 +201,26 @@ async function within(ms: number, tell: (over: () => void) => void): Promise<voi
   clearTimeout(timer)
 }
 
-async function listening(server: Server, place: Place, socketFile: SocketFile | null): Promise<void> {
+async function listening(
+  server: Server,
+  address: ListenAddress,
+  socketFile: SocketFile | null,
+): Promise<void> {
   const failed = Promise.withResolvers<never>()
   server.once('error', failed.reject)
   const listens = once(server, 'listening')
-  if ('path' in place) socketFile?.listen(server)
-  else server.listen({ host: place.host, port: place.port })
+  if ('path' in address) socketFile?.listen(server)
+  else server.listen({ host: address.host, port: address.port })
   try {
     await Promise.race([listens, failed.promise])
   } catch (error) {
     listens.catch(() => undefined)
-    throw unusable(place, error as NodeJS.ErrnoException)
+    throw unusable(address, error as NodeJS.ErrnoException)
   }
 }
 
-function unusable(place: Place, error: NodeJS.ErrnoException): ReeveError {
-  const name = 'path' in place ? place.path : `${place.host}:${place.port}`
+function unusable(address: ListenAddress, error: NodeJS.ErrnoException): ReeveError {
+  const name = 'path' in address ? address.path : `${address.host}:${address.port}`
   if (error.code === 'EADDRINUSE') {
     return new ReeveError(
       'address_in_use',
@@ -225,11 +229,11 @@ function unusable(place: Place, error: NodeJS.ErrnoException): ReeveError {
       { cause: error, details: { address: name } },
     )
   }
-  const code = 'path' in place ? 'home_unusable' : 'bad_configuration'
+  const code = 'path' in address ? 'home_unusable' : 'bad_configuration'
   return new ReeveError(
     code,
     `Reeve cannot listen on ${name}: ${error.message}.`,
-    'path' in place
+    'path' in address
       ? 'Choose another home with REEVE_HOME; a socket has a path of at most 107 bytes.'
       : 'Choose an address of this machine and a port that you may use.',
     { cause: error },

@@ -5,7 +5,7 @@ import { appOf, type MountedHandler } from './app.ts'
 import { actingFor, type Caller } from './caller.ts'
 import { type Door, Guard } from './guard.ts'
 import { LateTerminals } from './late-terminals.ts'
-import { LIMITS, type Limits, Listener, type Place } from './listen.ts'
+import { LIMITS, type Limits, type ListenAddress, Listener } from './listen.ts'
 import { Metrics, type ServerCounts } from './metrics.ts'
 import type { Log, Served } from './served.ts'
 import type { StreamTimes } from './streams/answer.ts'
@@ -18,7 +18,7 @@ export interface ServeOptions {
   /** The path of a Unix socket. A client that can open it acts as the user. */
   readonly socket?: string
   /** Port 0 takes any free port. */
-  readonly listen?: Exclude<Place, { readonly path: string }>
+  readonly listen?: Exclude<ListenAddress, { readonly path: string }>
   /** Further host names for this address; with a port if it differs. */
   readonly hosts?: readonly string[]
   readonly tokens: Tokens

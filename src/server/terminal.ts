@@ -29,7 +29,7 @@ export interface Upgrade {
   authenticated(tokenId: string | null): void
 }
 
-interface Place {
+interface OpenTerminal {
   readonly caller: Caller
   readonly acting: ReeveVerbs
   readonly pid: string
@@ -56,7 +56,7 @@ export class Terminals {
     perMessageDeflate: false,
     maxPayload: MAX_FRAME_BYTES,
   })
-  readonly #open = new Map<WebSocket, Place>()
+  readonly #open = new Map<WebSocket, OpenTerminal>()
 
   constructor(parts: TerminalParts) {
     this.#parts = parts
@@ -75,10 +75,15 @@ export class Terminals {
       // Counted before the first await: upgrades that arrive together are counted, too.
       giveBack = guard.admit(caller, () => revoked.abort())
       socket.once('close', giveBack)
-      const place = await this.#placeOf(upgrade, caller)
+      const terminal = await this.#terminalFor(upgrade, caller)
       guard.refuseRevoked(caller)
       socket.off('error', ignore)
-      this.#server.handleUpgrade(request, socket, head, (ws) => void this.#serve(ws, place, revoked.signal))
+      this.#server.handleUpgrade(
+        request,
+        socket,
+        head,
+        (ws) => void this.#serve(ws, terminal, revoked.signal),
+      )
       // A socket that closed before the listener was added emits no second close event.
       if (socket.closed) giveBack()
     } catch (error) {
@@ -91,7 +96,7 @@ export class Terminals {
 
   /** Whether a terminal of this process is open. */
   show(pid: string): boolean {
-    return [...this.#open.values()].some((place) => place.pid === pid)
+    return [...this.#open.values()].some((terminal) => terminal.pid === pid)
   }
 
   close(): void {
@@ -107,7 +112,7 @@ export class Terminals {
     return caller
   }
 
-  async #placeOf({ request }: Upgrade, caller: Caller): Promise<Place> {
+  async #terminalFor({ request }: Upgrade, caller: Caller): Promise<OpenTerminal> {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'ws://localhost')
     const [, named] = /^\/v1\/processes\/([^/]+)\/terminal$/.exec(pathname) ?? []
     if (named === undefined || request.headers.upgrade?.toLowerCase() !== 'websocket')
@@ -121,32 +126,32 @@ export class Terminals {
     return { caller, acting, pid, offset: offset ?? Math.max(0, end - scrollback) }
   }
 
-  async #serve(ws: WebSocket, place: Place, revoked: AbortSignal): Promise<void> {
+  async #serve(ws: WebSocket, terminal: OpenTerminal, revoked: AbortSignal): Promise<void> {
     const { closing, log, guard } = this.#parts
     const gone = new AbortController()
-    this.#open.set(ws, place)
+    this.#open.set(ws, terminal)
     revoked.addEventListener('abort', () => ws.close(NOT_ALLOWED, 'unauthorized'), { signal: gone.signal })
     ws.on('close', () => {
       this.#open.delete(ws)
       gone.abort()
     })
     ws.on('error', () => ws.terminate())
-    takeInput(ws, place, () => guard.refuseRevoked(place.caller))
+    takeInput(ws, terminal, () => guard.refuseRevoked(terminal.caller))
     try {
-      await show(ws, place, AbortSignal.any([gone.signal, closing]))
+      await show(ws, terminal, AbortSignal.any([gone.signal, closing]))
       ws.close(RESTARTING, 'the daemon stops')
     } catch (error) {
       if (gone.signal.aborted) return
       const said = foreseen(error)
-      if (said.code === 'internal') log.error({ err: error, pid: place.pid }, 'a terminal broke')
+      if (said.code === 'internal') log.error({ err: error, pid: terminal.pid }, 'a terminal broke')
       ws.close(said.code === 'denied' ? NOT_ALLOWED : BROKEN, said.code)
     }
   }
 }
 
 /** Sends the output from the offset on, until the process ends or the connection closes. */
-async function show(ws: WebSocket, place: Place, signal: AbortSignal): Promise<void> {
-  const { acting, pid, offset, caller } = place
+async function show(ws: WebSocket, terminal: OpenTerminal, signal: AbortSignal): Promise<void> {
+  const { acting, pid, offset, caller } = terminal
   // A caller that may type is a person at a terminal, who sees secrets in old and new output.
   const view = mayType(caller) ? viewOf(caller, { reveal: false, terminal: true }) : {}
   await send(ws, JSON.stringify({ offset }))
@@ -180,7 +185,7 @@ async function send(ws: WebSocket, data: string | Uint8Array): Promise<void> {
  * Writes input to the program in order. A refusal is sent as a text frame, `{ "refused": <problem> }`, and the terminal stays
  * open. Many invalid frames in a row close it.
  */
-function takeInput(ws: WebSocket, { caller, acting, pid }: Place, refuseRevoked: () => void): void {
+function takeInput(ws: WebSocket, { caller, acting, pid }: OpenTerminal, refuseRevoked: () => void): void {
   let last: Promise<void> = Promise.resolve()
   let waiting = 0
   let unusable = 0
