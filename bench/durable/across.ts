@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { embed } from '../../src/index.ts'
 import { now, quantile, sleep } from '../clock.ts'
 import { type Figure, figure, valueAtMost } from '../figure.ts'
-import type { Place } from './place.ts'
+import type { Database } from './database.ts'
 import { killChild, startChild } from './start-child.ts'
 
 const WARM_UP = 10
@@ -11,11 +11,11 @@ const WARM_UP = 10
 const IDLE_MS = 12
 
 /** Spawned in one OS process, run by another: from the call until the first line of the handler; idle, one at a time. */
-export async function* across(place: Place, built: string, samples: number): AsyncGenerator<Figure> {
-  const store = await place.fresh()
+export async function* across(database: Database, built: string, samples: number): AsyncGenerator<Figure> {
+  const store = await database.fresh()
   const child = await startChild(built, 'tell', store)
   const reeve = await embed({ store })
-  const raw = await place.raw(await place.fresh())
+  const raw = await database.raw(await database.fresh())
   const ours: number[] = []
   const floor: number[] = []
   try {
@@ -35,7 +35,7 @@ export async function* across(place: Place, built: string, samples: number): Asy
     await raw.close()
     await killChild(child)
   }
-  const name = `spawn here → handler in another OS process, ${place.store}`
+  const name = `spawn here → handler in another OS process, ${database.store}`
   const compared = (part: number) => ({
     ratio: quantile(ours, part) / quantile(floor, part),
     against: 'raw: commit one row',

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import postgres from 'postgres'
-import type { Place } from './place.ts'
+import type { Database } from './database.ts'
 
 export type Value = string | number | null
 type Row = Readonly<Record<string, Value>>
@@ -23,7 +23,7 @@ export interface AppendShape {
 }
 
 export async function learnAppend(
-  place: Place,
+  database: Database,
   address: string,
   pids: readonly string[],
   append: (pid: string) => Promise<unknown>,
@@ -31,7 +31,7 @@ export async function learnAppend(
   finish: () => Promise<unknown> = async () => undefined,
 ): Promise<AppendShape> {
   const [first = ''] = pids
-  const tables = place.store === 'sqlite' ? sqliteTables(address) : postgresTables(address)
+  const tables = database.store === 'sqlite' ? sqliteTables(address) : postgresTables(address)
   try {
     const before = await tables.look(first)
     await append(first)

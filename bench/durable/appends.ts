@@ -2,7 +2,7 @@ import { embed } from '../../src/index.ts'
 import { byCallers, inTurns, now } from '../clock.ts'
 import { type Figure, figure, ratioAtLeast } from '../figure.ts'
 import { learnAppend } from './append-shape.ts'
-import type { Place } from './place.ts'
+import type { Database } from './database.ts'
 import { rawPostgresAppends } from './raw-postgres.ts'
 import { rawSqliteAppends } from './raw-sqlite.ts'
 
@@ -16,15 +16,15 @@ const SCHEMA = {
 
 /** Durable appends of a declared event by 64 callers, against the raw database doing the same into the same tables. */
 export async function* appends(
-  place: Place,
+  database: Database,
   size: { count: number; rounds: number },
 ): AsyncGenerator<Figure> {
-  const ours = await place.fresh()
-  const theirs = await place.fresh()
+  const ours = await database.fresh()
+  const theirs = await database.fresh()
   const pids = await registerProcesses(ours)
   const theirPids = await registerProcesses(theirs)
-  const shape = await learnAppend(place, theirs, theirPids, (pid) => appendOne(theirs, pid))
-  const raw = await (place.store === 'sqlite' ? rawSqliteAppends : rawPostgresAppends)(theirs, shape)
+  const shape = await learnAppend(database, theirs, theirPids, (pid) => appendOne(theirs, pid))
+  const raw = await (database.store === 'sqlite' ? rawSqliteAppends : rawPostgresAppends)(theirs, shape)
   const reeve = await embed({ store: ours })
   const appendHere = (index: number) =>
     reeve.append({ events: [event(pids[index % pids.length] ?? '', index)] })
@@ -43,7 +43,7 @@ export async function* appends(
     )
     const compared = { ratio, against: 'raw group commit into the same tables' }
     yield figure(
-      `appends, ${CALLERS} callers: ${place.store}`,
+      `appends, ${CALLERS} callers: ${database.store}`,
       first,
       'appends/s',
       compared,

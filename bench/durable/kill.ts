@@ -3,19 +3,19 @@ import { join } from 'node:path'
 import { embed } from '../../src/index.ts'
 import { now, until } from '../clock.ts'
 import { type Figure, figure, valueAtMost } from '../figure.ts'
-import type { Place } from './place.ts'
+import type { Database } from './database.ts'
 import { killChild, startChild } from './start-child.ts'
 
 const CONCURRENCY = 10
 
 /** Kills a worker after a fifth of the units have begun, and starts another; no other program works on them. */
 export async function* kill(
-  place: Place,
+  database: Database,
   built: string,
   units: number,
   folder: string,
 ): AsyncGenerator<Figure> {
-  const store = await place.fresh()
+  const store = await database.fresh()
   const log = join(mkdtempSync(join(folder, 'kill-')), 'begun.log')
   writeFileSync(log, '')
   const begunUnits = () => readFileSync(log, 'utf8').split('\n').filter(Boolean)
@@ -38,7 +38,7 @@ export async function* kill(
     const begun = begunUnits()
     const once = new Set(begun).size
     if (once !== units) throw new Error(`${units - once} of ${units} units never began.`)
-    const name = `kill -9 with ${units.toLocaleString('en-US')} units, ${place.store}`
+    const name = `kill -9 with ${units.toLocaleString('en-US')} units, ${database.store}`
     const least = (units * 4 * 5) / 5 / CONCURRENCY
     yield figure(`${name}: all done`, took, 'ms', {
       ratio: took / least,

@@ -1,17 +1,17 @@
 import { embed, type InputOf } from '../../src/index.ts'
 import { now, quantile, sleep } from '../clock.ts'
 import { type Figure, figure, ratioAtMost, valueAtMost } from '../figure.ts'
-import type { Place } from './place.ts'
+import type { Database } from './database.ts'
 
 const WARM_UP = 10
 /** Long enough for the previous sample to be over. */
 const IDLE_MS = 12
 
 /** Spawn → first line of the handler, and signal → the line after the wait; on an idle system, one at a time. */
-export async function* latency(place: Place, samples: number): AsyncGenerator<Figure> {
+export async function* latency(database: Database, samples: number): AsyncGenerator<Figure> {
   let arrived: () => void = () => {}
   const reeve = await embed({
-    store: await place.fresh(),
+    store: await database.fresh(),
     tools: {
       unit: () => void arrived(),
       waiter: async (context) => {
@@ -26,7 +26,7 @@ export async function* latency(place: Place, samples: number): AsyncGenerator<Fi
       },
     },
   })
-  const raw = await place.raw(await place.fresh())
+  const raw = await database.raw(await database.fresh())
   const arrival = async (begin: () => Promise<unknown>) => {
     const here = new Promise<number>((resolve) => {
       arrived = () => resolve(now())
@@ -43,15 +43,15 @@ export async function* latency(place: Place, samples: number): AsyncGenerator<Fi
     await sleep(IDLE_MS)
     return arrival(() => reeve.send({ pid: record.pid, name: 'go' }))
   }
-  const most = place.store === 'sqlite' ? 10 : 20
+  const most = database.store === 'sqlite' ? 10 : 20
   try {
     const spawn = await sampled(samples, spawned, floor)
-    yield* figures(`spawn → handler, ${place.store}`, spawn)
+    yield* figures(`spawn → handler, ${database.store}`, spawn)
     const signal = await sampled(samples, signalled, floor)
-    yield* figures(`signal → after the wait, ${place.store}`, signal, most)
+    yield* figures(`signal → after the wait, ${database.store}`, signal, most)
     const workflow = { kind: 'workflow', spec: { workflow: 'waiter' } } as const
     const durable = await sampled(samples, () => signalled(workflow), floor)
-    yield* figures(`signal → after the wait of a workflow, ${place.store}`, durable, most)
+    yield* figures(`signal → after the wait of a workflow, ${database.store}`, durable, most)
   } finally {
     await reeve.close()
     await raw.close()

@@ -1,7 +1,7 @@
 import { embed } from '../../src/index.ts'
 import { median, now, until } from '../clock.ts'
 import { type Figure, figure, ratioAtMost, valueAtMost } from '../figure.ts'
-import type { Place } from './place.ts'
+import type { Database } from './database.ts'
 import { killChild, startChild } from './start-child.ts'
 
 const FEW = 100
@@ -10,11 +10,11 @@ const SPAWNS = 300
 const LINEAR = 1.3
 
 /** The cost of many processes: recovery of live records whose holder was killed, and the spawn of one more child. */
-export async function* many(place: Place, built: string, count: number): AsyncGenerator<Figure> {
-  const tenth = await recovered(place, await held(place, built, count / 10), count / 10)
-  const store = await held(place, built, count)
-  const all = await recovered(place, store, count)
-  const records = `${count.toLocaleString('en-US')} live records, ${place.store}`
+export async function* many(database: Database, built: string, count: number): AsyncGenerator<Figure> {
+  const tenth = await recovered(database, await held(database, built, count / 10), count / 10)
+  const store = await held(database, built, count)
+  const all = await recovered(database, store, count)
+  const records = `${count.toLocaleString('en-US')} live records, ${database.store}`
   yield figure(`recovery of ${records}: ready`, all.readyMs / 1_000, 's', undefined, valueAtMost(2, 's'))
   const compared = {
     ratio: all.putBackMs / count / (tenth.putBackMs / (count / 10)),
@@ -24,19 +24,19 @@ export async function* many(place: Place, built: string, count: number): AsyncGe
     ...ratioAtMost(LINEAR),
     text: `linear (≤ ${LINEAR} ×)`,
   })
-  yield await childSpawn(place, store, count)
+  yield await childSpawn(database, store, count)
 }
 
 /** A store whose live records are all held by a kernel that was killed. */
-async function held(place: Place, built: string, count: number): Promise<string> {
-  const store = await place.fresh()
+async function held(database: Database, built: string, count: number): Promise<string> {
+  const store = await database.fresh()
   await killChild(await startChild(built, 'hold', store, count))
   return store
 }
 
-async function recovered(place: Place, address: string, count: number) {
+async function recovered(database: Database, address: string, count: number) {
   const begun = now()
-  const store = await place.open(address)
+  const store = await database.open(address)
   const [dead] = await store.ask({ ask: 'holders' })
   if (dead === undefined) throw new Error('The killed kernel left no row.')
   const reeve = await embed({ store })
@@ -53,15 +53,15 @@ async function recovered(place: Place, address: string, count: number) {
 }
 
 /** The same parent and child in a store with few processes and in one with many, in turns. */
-async function childSpawn(place: Place, crowded: string, count: number): Promise<Figure> {
-  const [few, many] = await Promise.all([spawner(await place.fresh(), FEW), spawner(crowded, 0)])
+async function childSpawn(database: Database, crowded: string, count: number): Promise<Figure> {
+  const [few, many] = await Promise.all([spawner(await database.fresh(), FEW), spawner(crowded, 0)])
   const times = { few: [] as number[], many: [] as number[] }
   for (let sample = 0; sample < SPAWNS; sample++) {
     times.few.push(await few.spawnChild())
     times.many.push(await many.spawnChild())
   }
   await Promise.all([few.close(), many.close()])
-  const name = `spawn of a child at ${count.toLocaleString('en-US')} processes, ${place.store}`
+  const name = `spawn of a child at ${count.toLocaleString('en-US')} processes, ${database.store}`
   const compared = { ratio: median(times.many) / median(times.few), against: `at ${FEW} processes` }
   return figure(name, median(times.many), 'ms', compared, ratioAtMost(1.2))
 }

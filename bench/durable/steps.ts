@@ -2,7 +2,7 @@ import { embed, type WorkflowFunction } from '../../src/index.ts'
 import { inTurns, median, now, until } from '../clock.ts'
 import { type Figure, figure, ratioAtLeast, ratioAtMost } from '../figure.ts'
 import { learnAppend } from './append-shape.ts'
-import type { Place } from './place.ts'
+import type { Database } from './database.ts'
 import { rawPostgresAppends } from './raw-postgres.ts'
 import { rawSqliteAppends } from './raw-sqlite.ts'
 
@@ -11,15 +11,18 @@ const PART = 0.1
 const WARM_UP = 10
 
 /** One workflow of many steps, one after another, against one raw commit per step into the same tables. */
-export async function* steps(place: Place, size: { count: number; rounds: number }): AsyncGenerator<Figure> {
+export async function* steps(
+  database: Database,
+  size: { count: number; rounds: number },
+): AsyncGenerator<Figure> {
   const { count, rounds } = size
-  const theirs = await place.fresh()
-  const shape = await learnt(place, theirs)
-  const raw = await (place.store === 'sqlite' ? rawSqliteAppends : rawPostgresAppends)(theirs, shape)
+  const theirs = await database.fresh()
+  const shape = await learnt(database, theirs)
+  const raw = await (database.store === 'sqlite' ? rawSqliteAppends : rawPostgresAppends)(theirs, shape)
   const taken: number[] = []
   const early: number[] = []
   const late: number[] = []
-  const reeve = await embed({ store: await place.fresh(), workflows: { work: timed(taken) } })
+  const reeve = await embed({ store: await database.fresh(), workflows: { work: timed(taken) } })
   const ours = async () => {
     taken.length = 0
     const begun = now()
@@ -38,13 +41,13 @@ export async function* steps(place: Place, size: { count: number; rounds: number
   }
   try {
     const { first, ratio } = await inTurns(rounds, ours, floor)
-    const least = place.store === 'sqlite' ? 0.7 : 0.75
+    const least = database.store === 'sqlite' ? 0.7 : 0.75
     const compared = { ratio, against: 'one raw commit per step into the same tables' }
-    yield figure(`steps: ${place.store}`, first, 'steps/s', compared, ratioAtLeast(least))
+    yield figure(`steps: ${database.store}`, first, 'steps/s', compared, ratioAtLeast(least))
     // A slow phase of the disk affects one end of a run, so the median run counts.
     const ratios = late.map((ms, round) => ms / (early[round] ?? ms))
     const growth = { ratio: median(ratios), against: 'the median step of the first tenth' }
-    yield figure(`late steps of ${count}: ${place.store}`, median(late), 'ms', growth, ratioAtMost(1.2))
+    yield figure(`late steps of ${count}: ${database.store}`, median(late), 'ms', growth, ratioAtMost(1.2))
   } finally {
     await reeve.close()
     await raw.close()
@@ -53,16 +56,16 @@ export async function* steps(place: Place, size: { count: number; rounds: number
 
 function timed(taken: number[]): WorkflowFunction {
   return async (ctx, count) => {
-    for (let place = 1; place <= Number(count); place++) {
+    for (let stepIndex = 1; stepIndex <= Number(count); stepIndex++) {
       const begun = now()
-      await ctx.step('work', () => place)
+      await ctx.step('work', () => stepIndex)
       taken.push(now() - begun)
     }
   }
 }
 
 /** What one step writes, and the process it writes to. There is no other writer meanwhile. */
-async function learnt(place: Place, address: string) {
+async function learnt(database: Database, address: string) {
   const waiting: (() => void)[] = []
   const work: WorkflowFunction = async (ctx) => {
     for (let n = 0; ; n++)
@@ -79,5 +82,5 @@ async function learnt(place: Place, address: string) {
   }
   // The second one changes no more than any later one does.
   await step()
-  return learnAppend(place, address, [pid], step, () => reeve.close())
+  return learnAppend(database, address, [pid], step, () => reeve.close())
 }

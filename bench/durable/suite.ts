@@ -3,11 +3,11 @@ import { isWanted, type Measurements, measureEach, type Suite, type SuiteOptions
 import { across } from './across.ts'
 import { appends } from './appends.ts'
 import { build } from './build.ts'
+import { type Database, sqliteDatabase, startPostgresDatabase } from './database.ts'
 import { kill } from './kill.ts'
 import { latency } from './latency.ts'
 import { many } from './many.ts'
 import { besidePeers } from './peers.ts'
-import { type Place, sqlitePlace, startPostgresPlace } from './place.ts'
 import { steps } from './steps.ts'
 import { turnover } from './turnover.ts'
 
@@ -36,10 +36,10 @@ export const durable: Suite = {
   async *run(options) {
     options.say('building Reeve')
     const { reeve: built } = await build()
-    yield* measured(sqlitePlace(options.folder), built, options)
+    yield* measured(sqliteDatabase(options.folder), built, options)
     if (MEASUREMENTS.some((name) => isWanted(`${name} postgres`, options))) {
       options.say('starting PostgreSQL')
-      const postgres = await startPostgresPlace()
+      const postgres = await startPostgresDatabase()
       try {
         yield* measured(postgres, built, options)
       } finally {
@@ -51,22 +51,22 @@ export const durable: Suite = {
   },
 }
 
-function measured(place: Place, built: string, options: SuiteOptions): AsyncGenerator<Figure> {
-  return measureEach(measurementsOf(place, built, options), options)
+function measured(database: Database, built: string, options: SuiteOptions): AsyncGenerator<Figure> {
+  return measureEach(measurementsOf(database, built, options), options)
 }
 
-function measurementsOf(place: Place, built: string, { quick, folder }: SuiteOptions): Measurements {
+function measurementsOf(database: Database, built: string, { quick, folder }: SuiteOptions): Measurements {
   const size = quick ? QUICK : FULL
   const all: Record<(typeof MEASUREMENTS)[number], () => AsyncIterable<Figure>> = {
-    appends: () => appends(place, size.appends),
-    turnover: () => turnover(place, size.turnover),
-    latency: () => latency(place, size.latency),
-    across: () => across(place, built, size.across),
-    steps: () => steps(place, size.steps),
-    kill: () => kill(place, built, size.kill, folder),
-    many: () => many(place, built, size.many),
+    appends: () => appends(database, size.appends),
+    turnover: () => turnover(database, size.turnover),
+    latency: () => latency(database, size.latency),
+    across: () => across(database, built, size.across),
+    steps: () => steps(database, size.steps),
+    kill: () => kill(database, built, size.kill, folder),
+    many: () => many(database, built, size.many),
   }
-  return Object.fromEntries(MEASUREMENTS.map((name) => [`${name} ${place.store}`, all[name]]))
+  return Object.fromEntries(MEASUREMENTS.map((name) => [`${name} ${database.store}`, all[name]]))
 }
 
 const MEASUREMENTS = ['appends', 'turnover', 'latency', 'across', 'steps', 'kill', 'many'] as const

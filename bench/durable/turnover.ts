@@ -1,7 +1,7 @@
 import { embed } from '../../src/index.ts'
 import { byCallers, inTurns, now, until } from '../clock.ts'
 import { type Figure, figure } from '../figure.ts'
-import type { Place } from './place.ts'
+import type { Database } from './database.ts'
 
 const CALLERS = 64
 const CHUNK = 500
@@ -10,12 +10,12 @@ const WARM_UP = 1_000
 
 /** No-op units: accepted durably by their own calls or in bulk, run, completed durably. */
 export async function* turnover(
-  place: Place,
+  database: Database,
   size: { count: number; rounds: number },
 ): AsyncGenerator<Figure> {
   let ran = 0
-  const reeve = await embed({ store: await place.fresh(), tools: { unit: () => void ran++ } })
-  const raw = await place.raw(await place.fresh())
+  const reeve = await embed({ store: await database.fresh(), tools: { unit: () => void ran++ } })
+  const raw = await database.raw(await database.fresh())
   const unfinished = async () => (await reeve.liveCount({})).live
   const ours = {
     single: (count: number) =>
@@ -46,7 +46,7 @@ export async function* turnover(
       if (ran !== size.count * size.rounds)
         throw new Error(`${ran} units ran instead of ${size.count * size.rounds}.`)
       const how = way === 'single' ? `${CALLERS} callers` : `${CHUNK} a call`
-      yield figure(`turnover, ${how}: ${place.store}`, first, 'units/s', {
+      yield figure(`turnover, ${how}: ${database.store}`, first, 'units/s', {
         ratio,
         against: 'raw group commit',
       })

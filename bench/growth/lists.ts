@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { median, now } from '../clock.ts'
-import type { Place } from '../durable/place.ts'
+import type { Database } from '../durable/database.ts'
 import { type Figure, figure, valueAtMost } from '../figure.ts'
 import { type EmbeddedReeve, fill, type ListFilter, openToFill } from './fill.ts'
 
@@ -8,12 +8,12 @@ const ROUNDS = 7
 const GOAL_MS = 50
 
 /** Lists in a store with many ended processes: one page per filter, which may match little or nothing. */
-export async function* lists(place: Place, count: number): AsyncGenerator<Figure> {
-  const reeve = await openToFill(await place.fresh())
+export async function* lists(database: Database, count: number): AsyncGenerator<Figure> {
+  const reeve = await openToFill(await database.fresh())
   try {
     await fill(reeve, count)
-    await place.settled?.()
-    const many = `list of ${count.toLocaleString('en-US')} ended, ${place.store}`
+    await database.settled?.()
+    const many = `list of ${count.toLocaleString('en-US')} ended, ${database.store}`
     const turns = monitorEventLoopDelay({ resolution: 1 })
     turns.enable()
     let mostCpuMs = 0

@@ -1,4 +1,4 @@
-import { type Place, sqlitePlace, startPostgresPlace } from '../durable/place.ts'
+import { type Database, sqliteDatabase, startPostgresDatabase } from '../durable/database.ts'
 import type { Figure } from '../figure.ts'
 import { isWanted, type Measurements, measureEach, type Suite, type SuiteOptions } from '../suite.ts'
 import { lists } from './lists.ts'
@@ -12,10 +12,10 @@ const MEASUREMENTS = ['prune', 'lists'] as const
 export const growth: Suite = {
   summary: 'a store with 200,000 ended processes (--count): pruning, lists (SQLite and PostgreSQL)',
   async *run(options) {
-    yield* measured(sqlitePlace(options.folder), options)
+    yield* measured(sqliteDatabase(options.folder), options)
     if (!MEASUREMENTS.some((name) => isWanted(`${name} postgres`, options))) return
     options.say('starting PostgreSQL')
-    const postgres = await startPostgresPlace()
+    const postgres = await startPostgresDatabase()
     try {
       yield* measured(postgres, options)
     } finally {
@@ -24,14 +24,14 @@ export const growth: Suite = {
   },
 }
 
-function measured(place: Place, options: SuiteOptions): AsyncGenerator<Figure> {
+function measured(database: Database, options: SuiteOptions): AsyncGenerator<Figure> {
   const count = options.count ?? (options.quick ? QUICK_COUNT : COUNT)
   const all: Record<(typeof MEASUREMENTS)[number], () => AsyncIterable<Figure>> = {
-    prune: () => prune(place, count),
-    lists: () => lists(place, count),
+    prune: () => prune(database, count),
+    lists: () => lists(database, count),
   }
   const measurements: Measurements = Object.fromEntries(
-    MEASUREMENTS.map((name) => [`${name} ${place.store}`, all[name]]),
+    MEASUREMENTS.map((name) => [`${name} ${database.store}`, all[name]]),
   )
   return measureEach(measurements, options)
 }

@@ -11,7 +11,7 @@ export const name = 'reeve'
 export const version = async () => process.env['REEVE_BENCH_VERSION'] ?? 'unknown'
 export const capabilities = { pty: true, alwaysPty: false, watch: true, disk: true, blockingStart: false }
 
-export interface Place {
+export interface OpenOptions {
   readonly stateDir: string
   readonly workload: string
 }
@@ -28,10 +28,10 @@ const LONG_MS = 60 * 60_000
 const MAX_LISTED = 1_000
 const PAGE_BYTES = 1024 * 1024
 
-export const open = (place: Place) => openWith(place, false)
+export const open = (options: OpenOptions) => openWith(options, false)
 
 /** The crash kills the daemon, which is this OS process; with `keeperToo` also the keeper. */
-export async function openWith({ stateDir, workload }: Place, keeperToo: boolean) {
+export async function openWith({ stateDir, workload }: OpenOptions, keeperToo: boolean) {
   const home = join(stateDir, 'home')
   const reeve = await embed({ store: join(stateDir, 'reeve.db'), commands: { home } })
   const { keeper } = await reeve.status()

@@ -9,8 +9,8 @@ import type { Raw } from './raw.ts'
 import { rawPostgres } from './raw-postgres.ts'
 import { rawSqlite } from './raw-sqlite.ts'
 
-/** A kind of store, for measurements. */
-export interface Place {
+/** A kind of database, for measurements. */
+export interface Database {
   readonly store: 'sqlite' | 'postgres'
   /** The address of a fresh store. */
   fresh(): Promise<string>
@@ -21,7 +21,7 @@ export interface Place {
   raw(address: string): Promise<Raw>
 }
 
-export function sqlitePlace(folder: string): Place {
+export function sqliteDatabase(folder: string): Database {
   return {
     store: 'sqlite',
     fresh: async () => join(mkdtempSync(join(folder, 'sqlite-')), 'reeve.db'),
@@ -31,7 +31,7 @@ export function sqlitePlace(folder: string): Place {
 }
 
 /** One server for the whole run, one database per store. Its durability is PostgreSQL's default. */
-export async function startPostgresPlace(): Promise<Place & { stop(): Promise<void> }> {
+export async function startPostgresDatabase(): Promise<Database & { stop(): Promise<void> }> {
   const server = await startPostgres()
   const admin = postgres(server.url, { max: 1 })
   let count = 0
