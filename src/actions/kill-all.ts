@@ -101,10 +101,10 @@ async function someAtOnce<Item>(items: readonly Item[], act: (item: Item) => Pro
 
 /** Waits end in any order; the report lists processes in the order in which they were asked. */
 function inOrderOf(report: KillReport, records: readonly ProcessRecord[]): KillReport {
-  const places = new Map(records.map(({ pid }, place) => [pid, place]))
-  const byPlace = (a: Pid, b: Pid) => (places.get(a) ?? 0) - (places.get(b) ?? 0)
+  const indexes = new Map(records.map(({ pid }, index) => [pid, index]))
+  const byIndex = (a: Pid, b: Pid) => (indexes.get(a) ?? 0) - (indexes.get(b) ?? 0)
   for (const pids of [report.signalled, report.asked, report.alreadyEnded, report.unrecorded])
-    pids.sort(byPlace)
-  report.failed.sort((a, b) => byPlace(a.pid, b.pid))
+    pids.sort(byIndex)
+  report.failed.sort((a, b) => byIndex(a.pid, b.pid))
   return report
 }

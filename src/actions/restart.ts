@@ -72,7 +72,7 @@ function environmentGone({ pid, spec }: ProcessRecord): Refusal {
     return refusal(
       'environment_unknown',
       `${pid} was given variables of a file or a program, which are not kept, so it cannot be started again with them.`,
-      'Start the command once more with reeve run --env-file <file>, or with spawn and inherited. With a name and --replace it takes the place of the old one.',
+      'Start the command once more with reeve run --env-file <file>, or with spawn and inherited. With a name and --replace it replaces the old one.',
     )
   return refusal(
     'environment_unknown',

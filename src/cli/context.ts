@@ -119,7 +119,7 @@ export class Context<Options = Readonly<Record<string, unknown>>> {
     }
   }
 
-  /** Starts a daemon in place of one that was killed, but not of one that its user stopped. */
+  /** Replaces a daemon that was killed, but not one that its user stopped. */
   async #revive(hasAnswered: boolean, wasHeard: boolean): Promise<string | undefined> {
     const wasStopped = hasAnswered && (await this.daemon.wasStopped(this.home))
     if (!wasStopped) {

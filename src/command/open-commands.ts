@@ -35,8 +35,8 @@ export async function openCommands(options: CommandsOptions, surroundings: Surro
   const lock = takeHome(home, surroundings.daemon)
   try {
     const opened = Promise.withResolvers<Commands>()
-    const place = { home, ...folder, opened: opened.promise }
-    const { parts, keeperOptions } = partsFor(options, surroundings, place)
+    const opening = { home, ...folder, opened: opened.promise }
+    const { parts, keeperOptions } = partsFor(options, surroundings, opening)
     const keepers = await openKeepers(home, surroundings.daemon, keeperOptions)
     const commands = new Commands({ ...parts, home, lock, keepers })
     opened.resolve(commands)

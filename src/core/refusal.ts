@@ -1,6 +1,6 @@
 /**
  * An expected no, as a value: what happened, and what to do about it. Deciders return refusals and never throw;
- * a surface turns one into a `ReeveError`, a problem document or an exit code, each in one place.
+ * a surface turns one into a `ReeveError`, a problem document or an exit code, each in one module.
  */
 export interface Refusal {
   readonly code: RefusalCode

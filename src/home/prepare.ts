@@ -68,7 +68,7 @@ function unusable(folder: string, error: unknown): ReeveError {
       : code === 'EACCES' || code === 'EPERM'
         ? 'you may not write there'
         : code === 'ENOTDIR' || code === 'EEXIST'
-          ? 'there is a file in its place'
+          ? 'there is a file with its name'
           : message
   return new ReeveError(
     'home_unusable',

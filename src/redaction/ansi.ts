@@ -11,7 +11,7 @@ export class PlainBytes {
   /** Runs of kept bytes: where each begins in the plain bytes, and in the original. */
   readonly #starts: readonly number[]
   readonly #origins: readonly number[]
-  /** Runs that are a line end in place of a cursor movement; they have no byte in the original. */
+  /** Runs that are a line end instead of a cursor movement; they have no byte in the original. */
   readonly #inserted: ReadonlySet<number>
   readonly #length: number
 

@@ -27,8 +27,8 @@ export function findDataSourceNames(found: Findings, bytes: Buffer): void {
 function passwordBefore(bytes: Uint8Array, start: number, at: number): number {
   const first = Math.max(start, at - MAX_CREDENTIALS_BYTES)
   let from = -1
-  for (let place = at - 1; place >= first && !endsName(bytes[place]); place--)
-    if (bytes[place] === COLON) from = place + 1
+  for (let offset = at - 1; offset >= first && !endsName(bytes[offset]); offset--)
+    if (bytes[offset] === COLON) from = offset + 1
   const isUrl = bytes[from] === SLASH && bytes[from + 1] === SLASH
   return from === -1 || from === at || isUrl || isPlaceholder(bytes[from]) ? -1 : from
 }

@@ -29,7 +29,7 @@ export const KEY_QUALIFIERS = wordSet(
     'verification personal upload publish',
 )
 
-/** Words before `key` that make it something else: a place in a table, a key to press, a public half. */
+/** Words before `key` that make it something else: a key of a table, a key to press, a public half. */
 export const OTHER_KEYS = wordSet(
   'sort primary foreign partition public pub cache object row range index group join unique composite candidate lookup map dict ' +
     'hot shortcut arrow enter escape esc tab shift ctrl alt meta num search order event message routing issue project ' +
@@ -49,7 +49,7 @@ export const PAT_QUALIFIERS = wordSet(
     'access token deploy release bot',
 )
 
-/** Words before `token` that make it a place to go on from, a word of a grammar, or a number of them. */
+/** Words before `token` that make it a cursor, a word of a grammar, or a number of them. */
 export const OTHER_TOKENS = wordSet(
   'next page continuation pagination cursor sync resume unexpected illegal bad expected current previous last first start end ' +
     'eof comment operator punctuation keyword max min total num per cancellation cancel abort lookahead stop pad bos eos unk sep ' +

@@ -93,7 +93,7 @@ export function valueAt(found: Findings, name: NameBefore, at: number): Value | 
     bytes,
     from,
     end,
-    (byte, place) => endsWord(found, byte, place) || (isTight && byte === COMMA),
+    (byte, offset) => endsWord(found, byte, offset) || (isTight && byte === COMMA),
   )
   if (isEnvironment) return { from, to: word, style: 'variable', isWholeLine: false, lineEnd: word }
   if (name.isQuoted) return { from, to: word, style: 'bare', isWholeLine: false, lineEnd: word }

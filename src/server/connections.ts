@@ -15,7 +15,7 @@ export interface ConnectionLimits {
 
 /**
  * The open connections of one listener. On an address a connection must show a token soon: until then it has one of a few
- * places, and a new connection evicts the oldest one of the network that holds the most. So clients without a token can't
+ * slots, and a new connection evicts the oldest one of the network that holds the most. So clients without a token can't
  * keep out clients that have one.
  */
 export class Connections {
@@ -39,7 +39,7 @@ export class Connections {
     return this.#open.values()
   }
 
-  /** Takes the connection, and evicts another one if that is needed. Returns the error for a connection that has no place. */
+  /** Takes the connection, and evicts another one if that is needed. Returns the error for a connection that has no slot. */
   add(socket: Socket): ReeveError | null {
     const { connections, unauthenticated, unauthenticatedMs } = this.#limits
     if (this.#open.size >= connections || this.#unauthenticated.size >= unauthenticated) this.#makeRoom()
@@ -55,7 +55,7 @@ export class Connections {
 
   /**
    * Counts the connection for a valid token, null for the user. Throws if that token has too many connections; the connection
-   * then keeps its deadline, and its place among the unauthenticated, until its refusal closes it.
+   * then keeps its deadline, and its slot among the unauthenticated, until its refusal closes it.
    */
   authenticated(socket: Socket, tokenId: string | null): void {
     if (tokenId !== null && this.#open.has(socket)) this.#countForToken(socket, tokenId)

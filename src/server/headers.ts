@@ -11,7 +11,7 @@ export function setCommonHeaders(headers: Headers): void {
 
 export function problemHeaders({ code, details }: Problem): Record<string, string> {
   const type = { 'Content-Type': PROBLEM_TYPE }
-  // A refused connection must not keep a place that another client may need.
+  // A refused connection must not keep a slot that another client may need.
   if (code === 'unauthorized')
     return { ...type, 'WWW-Authenticate': 'Bearer realm="reeve"', Connection: 'close' }
   if (code === 'too_many_connections') return { ...type, Connection: 'close' }

@@ -10,7 +10,7 @@ export interface SimulatedClock extends Clock {
 
 interface Task {
   readonly due: number
-  readonly place: number
+  readonly order: number
   readonly run: () => void
 }
 
@@ -21,11 +21,11 @@ export function simulatedClock(start: number = START): SimulatedClock {
   const tasks = new Set<Task>()
   let elapsed = 0
   let wall = start
-  let place = 0
+  let order = 0
 
   const next = (until: number): Task | undefined => {
     const due = [...tasks].filter((task) => task.due <= until)
-    return due.sort((a, b) => a.due - b.due || a.place - b.place)[0]
+    return due.sort((a, b) => a.due - b.due || a.order - b.order)[0]
   }
   const move = (to: number) => {
     wall += to - elapsed
@@ -35,8 +35,8 @@ export function simulatedClock(start: number = START): SimulatedClock {
   return {
     now: () => wall,
     after(ms: number, run: () => void): Cancel {
-      place += 1
-      const task = { due: elapsed + Math.max(0, ms), place, run }
+      order += 1
+      const task = { due: elapsed + Math.max(0, ms), order, run }
       tasks.add(task)
       return () => tasks.delete(task)
     },

@@ -1025,7 +1025,7 @@ export interface VerbCalls {
       pid?: string
       /** The same key of the same caller with the same request is the same process. */
       idempotencyKey?: string
-      /** A name for the process, in place of its pid. */
+      /** A name for the process, to use instead of its pid. */
       name?: string
       /** A name for people. */
       label?: string
@@ -1178,7 +1178,7 @@ type RegistrationInput =
       pid?: string
       /** The same key of the same caller with the same request is the same process. */
       idempotencyKey?: string
-      /** A name for the process, in place of its pid. */
+      /** A name for the process, to use instead of its pid. */
       name?: string
       /** If a live process of the same session, or outside of all sessions, has this name: keep it and start none, or end it first. */
       ifRunning?: 'keep' | 'replace'
@@ -1273,7 +1273,7 @@ type RegistrationInput =
       pid?: string
       /** The same key of the same caller with the same request is the same process. */
       idempotencyKey?: string
-      /** A name for the process, in place of its pid. */
+      /** A name for the process, to use instead of its pid. */
       name?: string
       /** If a live process of the same session, or outside of all sessions, has this name: keep it and start none, or end it first. */
       ifRunning?: 'keep' | 'replace'
@@ -1362,7 +1362,7 @@ type RegistrationInput =
       pid?: string
       /** The same key of the same caller with the same request is the same process. */
       idempotencyKey?: string
-      /** A name for the process, in place of its pid. */
+      /** A name for the process, to use instead of its pid. */
       name?: string
       /** If a live process of the same session, or outside of all sessions, has this name: keep it and start none, or end it first. */
       ifRunning?: 'keep' | 'replace'
@@ -1451,7 +1451,7 @@ type RegistrationInput =
       pid?: string
       /** The same key of the same caller with the same request is the same process. */
       idempotencyKey?: string
-      /** A name for the process, in place of its pid. */
+      /** A name for the process, to use instead of its pid. */
       name?: string
       /** If a live process of the same session, or outside of all sessions, has this name: keep it and start none, or end it first. */
       ifRunning?: 'keep' | 'replace'
@@ -1540,7 +1540,7 @@ type RegistrationInput =
       pid?: string
       /** The same key of the same caller with the same request is the same process. */
       idempotencyKey?: string
-      /** A name for the process, in place of its pid. */
+      /** A name for the process, to use instead of its pid. */
       name?: string
       /** If a live process of the same session, or outside of all sessions, has this name: keep it and start none, or end it first. */
       ifRunning?: 'keep' | 'replace'

@@ -43,7 +43,7 @@ type State = 'text' | 'escape' | 'control' | 'string' | 'escape in string'
 
 /** Filters text that comes in pieces. A piece may end within an escape sequence: the state is kept. */
 export class EscapeFilter {
-  /** Whether carriage returns are passed on: programs draw progress with them. In one line they have no place. */
+  /** Whether carriage returns are passed on: programs draw progress with them. In one line they are dropped. */
   readonly #within: 'line' | 'output'
   #state: State = 'text'
   #parameters = ''

@@ -40,7 +40,7 @@ export function readyWhen(spec: ProcessRecord['spec']): string {
   return http === undefined ? `'${command}' succeeds` : `${http} answers`
 }
 
-/** The process that the restart policy started in place of an ended command; undefined if there is none. */
+/** The process that the restart policy started after an ended command; undefined if there is none. */
 export function restartedAs({ kind, outcome }: ProcessRecord): string | undefined {
   if (kind !== 'command') return undefined
   const { pid } = Object(Object(outcome?.result).restart) as { readonly pid?: unknown }

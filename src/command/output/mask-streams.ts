@@ -1,7 +1,7 @@
 import type { Masked, Masker, Stretch } from '../../redaction/masker.ts'
 import type { Stream } from './streams.ts'
 
-/** From where on bytes are of which stream; places are counted in the stretch. */
+/** From where on bytes are of which stream; `at` counts bytes of the stretch. */
 export interface PartStart {
   readonly at: number
   readonly stream: Stream
@@ -52,8 +52,8 @@ function maskOne(
   parts: readonly Part[],
 ): { readonly undecided: number; readonly isClean: boolean } {
   const own = Buffer.concat(parts.map((part) => bytes.subarray(part.from, part.to)))
-  const before = (place: number) =>
-    parts.reduce((sum, part) => sum + Math.max(0, Math.min(part.to, place) - part.from), 0)
+  const before = (offset: number) =>
+    parts.reduce((sum, part) => sum + Math.max(0, Math.min(part.to, offset) - part.from), 0)
   const wanted = { from: before(from), to: before(to) }
   const { decided, isClean } = masker.stretch({ bytes: own, ...wanted, ...how })
   let at = 0

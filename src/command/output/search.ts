@@ -24,7 +24,7 @@ export interface SearchOptions extends Wanted {
 }
 
 interface Match extends Line {
-  /** Where in `text` the match begins, for lines longer than `LONG_LINE_CHARS`; absent if the place is not known. */
+  /** Where in `text` the match begins, for lines longer than `LONG_LINE_CHARS`; absent if that is not known. */
   readonly at?: number
   readonly before: readonly Line[]
   readonly after: readonly Line[]

@@ -27,18 +27,18 @@ export async function ofStream(folder: string, piece: Piece, stream: Stream): Pr
   return parts
 }
 
-/** The stream of each of these places, which are in order; undefined where the log does not tell. */
+/** The stream of each of these offsets, which are in order; undefined where the log does not tell. */
 export async function streamsOf(
   folder: string,
-  places: readonly { readonly offset: number }[],
+  offsets: readonly { readonly offset: number }[],
   only: Stream | undefined,
 ): Promise<(Stream | undefined)[]> {
-  const [first] = places
-  const last = places.at(-1)
-  if (only !== undefined || first === undefined || last === undefined) return places.map(() => only)
+  const [first] = offsets
+  const last = offsets.at(-1)
+  if (only !== undefined || first === undefined || last === undefined) return offsets.map(() => only)
   const starts = await streamsBetween(folder, first.offset, last.offset + 1)
   let next = 0
-  return places.map(({ offset }) => {
+  return offsets.map(({ offset }) => {
     while ((starts[next]?.offset ?? Number.POSITIVE_INFINITY) <= offset) next++
     return starts[next - 1]?.stream
   })

@@ -13,7 +13,7 @@ export function timeOf(folder: string, offset: number): Promise<number | null> {
 /**
  * Where to read from, to miss nothing that came at this time or later. The index has no entry for each byte, so some that
  * came shortly before may lie behind the offset too. Where the clock was set back, times don't rise with offsets, and the
- * answer is one of several places.
+ * answer is one of several offsets.
  */
 export function offsetAt(folder: string, timeMs: number): Promise<number> {
   return IndexFile.with(folder, async (index) => {

@@ -30,7 +30,7 @@ export function maskedRows(
     whole += goesOn(buffer, row) && row + 1 < to ? textOf(row, false) : `${textOf(row, true).trimEnd()}\n`
   }
   const masked = isLive
-    ? placesToGoOn(buffer, whole, starts, first).reduce(
+    ? openOffsets(buffer, whole, starts, first).reduce(
         (text, openAt) => masker.text(text, { lines: true, openAt }),
         whole,
       )
@@ -42,7 +42,7 @@ export function maskedRows(
 }
 
 /** The cursor and the end of its line: a program may have moved back to overwrite it, or write on to the right of it. */
-function placesToGoOn(
+function openOffsets(
   buffer: TerminalBuffer,
   whole: string,
   starts: readonly number[],

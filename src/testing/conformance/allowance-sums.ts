@@ -23,11 +23,11 @@ export function allowanceSums(behaves: Behaves): void {
     await bench.register({ ...OUTSIDE, allowance: { toolCalls: 1 } })
     await complete(bench, C)
     const ids = [A, B, D].map(accountOf)
-    for (const place of [{ root: A }, { session }]) {
-      const first = await bench.store.ask({ ask: 'accounts', ...place, after: null, limit: 2 })
+    for (const selector of [{ root: A }, { session }]) {
+      const first = await bench.store.ask({ ask: 'accounts', ...selector, after: null, limit: 2 })
       const rest = await bench.store.ask({
         ask: 'accounts',
-        ...place,
+        ...selector,
         after: first.at(-1)?.id ?? null,
         limit: 2,
       })

@@ -108,7 +108,7 @@ export function allowances(behaves: Behaves): void {
   })
 
   behaves(
-    'a successor gets the rest of its predecessor’s allowance, and takes its place among the children',
+    'a successor gets the rest of its predecessor’s allowance, and replaces it among the children',
     async (bench) => {
       await bench.register({ ...OUTSIDE, limits: { liveChildren: 1 }, allowance: { cost: 1 } }, { pid: A })
       await registerChild(bench, B, A, { cost: 1 })

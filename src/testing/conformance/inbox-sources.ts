@@ -44,7 +44,7 @@ export function inboxSources(behaves: Behaves): void {
   )
 
   behaves(
-    'a match at one place in the output makes one notice, however often it is reported',
+    'a match at one offset in the output makes one notice, however often it is reported',
     async (bench) => {
       await openSession(bench.edges, 'host', 's1', null)
       const pid = pidOf('a')

@@ -79,7 +79,7 @@ export function placement(behaves: Behaves): void {
   })
 
   behaves(
-    'the place of the request is not part of the request: a repeat elsewhere is the same process',
+    'the kernel that registers is not part of the request: a repeat elsewhere is the same process',
     async (bench) => {
       await bench.register(COMMAND, { pid, here: ['folder:one'] })
       const [again] = accepted(await bench.tryRegister([{ request: COMMAND, pid, here: ['folder:two'] }]))

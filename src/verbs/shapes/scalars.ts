@@ -33,7 +33,7 @@ export const name = z
     'must be letters, digits, dots, dashes and underscores, at most 100',
   )
   .refine((text) => !text.startsWith('p_'), 'must not look like a pid')
-  .describe('a name for the process, in place of its pid')
+  .describe('a name for the process, to use instead of its pid')
 export const sessionId = id('a session id').describe('the id of a session')
 export const turnId = id('a turn id').describe('the id of a turn')
 export const selector = id('a selector').describe('a selector of the owner')
