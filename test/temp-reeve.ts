@@ -165,7 +165,7 @@ export class TempReeve implements AsyncDisposable {
     for (const osPid of this.#hasId() ? this.programs() : []) await endForCertain(osProcess(osPid))
     this.#isKeeperAlive()
     for (const keeper of this.#keepers.values()) await endForCertain(keeper)
-    // Repeated, because a daemon or a keeper that is just starting takes the place of one that was ended.
+    // Repeated, because a daemon or a keeper that is just starting replaces one that was ended.
     await until('no daemon and no keeper is left', async () => {
       const left = daemonsAndKeepersOf(this.home)
       for (const one of left) await endForCertain(one)

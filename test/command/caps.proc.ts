@@ -12,7 +12,7 @@ function flood(bytes: number): { argv: [string, ...string[]] } {
   return { argv: ['seq', String(FIRST), String(FIRST + bytes / LINE - 1)] }
 }
 
-function expectInPlace(text: string, offset: number): void {
+function expectAtOffset(text: string, offset: number): void {
   const skipped = (LINE - (offset % LINE)) % LINE
   const lines = text.slice(skipped, text.length - ((text.length - skipped) % LINE)).split('\n')
   lines.pop()
@@ -84,7 +84,7 @@ test.each([
       most.index = Math.max(most.index, now.index)
       const { end } = await reeve.output({ pid, limit: 1 })
       const page = await reeve.output({ pid, offset: Math.max(0, end - 64 * KiB) })
-      expectInPlace(Buffer.from(page.bytes).toString(), page.offset)
+      expectAtOffset(Buffer.from(page.bytes).toString(), page.offset)
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
     const { outcome } = await whenEnded
@@ -99,7 +99,7 @@ test.each([
     const head = await reeve.output({ pid, offset: 0, limit: MiB })
     expect([head.offset, head.gap, head.end]).toEqual([0, null, total])
     expect(head.bytes.length).toBeGreaterThanOrEqual(256 * KiB)
-    expectInPlace(Buffer.from(head.bytes).toString(), 0)
+    expectAtOffset(Buffer.from(head.bytes).toString(), 0)
     const afterGap = async () => (await reeve.output({ pid, offset: head.next, limit: 1 })).offset
     await until('the last of the middle is gone', async () => (await afterGap()) > total - 10 * MiB)
     const gap = { from: head.next, to: await afterGap() }
@@ -108,7 +108,7 @@ test.each([
     for (const offset of [gap.from, gap.from + 1, 500_000_000, gap.to - 1]) {
       const inside = await reeve.output({ pid, offset, limit: 64 * KiB })
       expect([inside.offset, inside.gap]).toEqual([gap.to, { from: offset, to: gap.to }])
-      expectInPlace(Buffer.from(inside.bytes).toString(), gap.to)
+      expectAtOffset(Buffer.from(inside.bytes).toString(), gap.to)
     }
     const before = await reeve.poll({ pid, cursor: `o${gap.from - LINE}` })
     const behind = before.truncated.length > 0 ? before : await reeve.poll({ pid, cursor: before.cursor })

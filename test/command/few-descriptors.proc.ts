@@ -65,7 +65,7 @@ test.each([
     expect(report.signalled.length + report.asked.length).toBe(pids.length - 1)
     await until('all have ended', async () => (await reeve.list()).processes.length === 0)
 
-    // And others take their place.
+    // And others replace them.
     const again = await spawnSome(reeve, spec, 10)
     expect([again.pids.length, again.refused]).toEqual([10, []])
     await reeve.killAll({ graceMs: 1_000 })

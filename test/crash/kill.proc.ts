@@ -7,7 +7,7 @@ import { openPostgres } from '../../src/store/postgres/open.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { assertSound } from '../../src/testing/conformance/sound.ts'
 import { tempFolder } from '../temp-folder.ts'
-import { PLACES } from './places.ts'
+import { NEW_STORES } from './new-stores.ts'
 import { startProgram } from './program.ts'
 
 const tool = (name: string, recovery: 'rerunnable' | 'bound') =>
@@ -28,9 +28,9 @@ async function spawn(reeve: Reeve, request: ReturnType<typeof tool>, count: numb
   return processes.map(({ record }) => record.pid)
 }
 
-describe.each(PLACES)('%s', (_, place) => {
+describe.each(NEW_STORES)('%s', (_, newStore) => {
   test('after kill -9 rerunnable work is run again once, bound work is abandoned and never run twice', async () => {
-    const store = await place()
+    const store = await newStore()
     const log = join(tempFolder(), 'executions')
     writeFileSync(log, '')
     const boss = await embed({ store })
@@ -58,7 +58,7 @@ describe.each(PLACES)('%s', (_, place) => {
   })
 
   test('every spawn and event that was acknowledged before kill -9 is there, and the store is sound', async () => {
-    const store = await place()
+    const store = await newStore()
     const spawner = await startProgram('spawner', [store, '8'])
     await spawner.says('acknowledged', () => spawner.said.length > 400)
     await spawner.kill()
@@ -74,7 +74,7 @@ describe.each(PLACES)('%s', (_, place) => {
   })
 
   test('a wait that was cut off by kill -9 goes on elsewhere with what it was given', async () => {
-    const store = await place()
+    const store = await newStore()
     const log = join(tempFolder(), 'executions')
     const boss = await embed({ store })
     const victim = await startProgram('worker', [store, log])
@@ -91,7 +91,7 @@ describe.each(PLACES)('%s', (_, place) => {
   })
 
   test('a wait in one OS process wakes when another writes the end', async () => {
-    const store = await place()
+    const store = await newStore()
     const boss = await embed({ store })
     const other = await startProgram('worker', [store, ''])
     const outside = { kind: 'external', spec: { description: 'x' } } as const
@@ -109,7 +109,7 @@ describe.each(PLACES)('%s', (_, place) => {
   })
 
   test('several OS processes write at once, and all acknowledged writes are there', async () => {
-    const store = await place()
+    const store = await newStore()
     const programs = await Promise.all(
       ['1', '2', '3'].map(() => startProgram('spawner', [store, '4', '100'])),
     )

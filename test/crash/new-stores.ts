@@ -2,8 +2,8 @@ import postgres from 'postgres'
 import { inject, onTestFinished } from 'vitest'
 import { tempStore } from '../temp-folder.ts'
 
-/** Where a test's store lies: a file, or a PostgreSQL database of its own. What is made here goes with the test. */
-export const places = {
+/** Make an empty store for a test, a file or a PostgreSQL database, which is removed after the test. Each answers with its address. */
+export const newStores = {
   SQLite: async () => tempStore(),
   PostgreSQL: async () => {
     const name = `reeve_${crypto.randomUUID().replaceAll('-', '')}`
@@ -19,4 +19,4 @@ export const places = {
   },
 } as const
 
-export const PLACES = Object.entries(places)
+export const NEW_STORES = Object.entries(newStores)

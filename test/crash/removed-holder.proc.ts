@@ -7,7 +7,7 @@ import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { assertSound } from '../../src/testing/conformance/sound.ts'
 import { osProcess, signalOne } from '../command/os-processes.ts'
 import { tempFolder } from '../temp-folder.ts'
-import { PLACES } from './places.ts'
+import { NEW_STORES } from './new-stores.ts'
 import { startProgram } from './program.ts'
 
 const COUNT = 3
@@ -38,11 +38,11 @@ async function kernelOf(boss: Embedded, osPid: number) {
   return holders.find((holder) => holder.role === 'kernel' && holder.osPid === osPid)
 }
 
-describe.each(PLACES)('%s', (_, place) => {
+describe.each(NEW_STORES)('%s', (_, newStore) => {
   test('a stopped program that is removed writes nothing when it goes on, and works under another id', {
     timeout: 240_000,
   }, async () => {
-    const store = await place()
+    const store = await newStore()
     const log = join(tempFolder(), 'executions')
     writeFileSync(log, '')
     const boss = await embed({ store })

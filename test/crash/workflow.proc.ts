@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import { embed } from 'reeve'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ramFolder } from '../simulation/ram-folder.ts'
-import { PLACES } from './places.ts'
+import { NEW_STORES } from './new-stores.ts'
 import { startProgram } from './program.ts'
 
 /** `npm run soak:steps` takes its time, and more of them. */
 const isLong = process.env['REEVE_LONG'] === '1'
-const SIZES: { readonly [place: string]: { steps: number; kills: number } } = {
+const SIZES: { readonly [store: string]: { steps: number; kills: number } } = {
   SQLite: isLong ? { steps: 10_000, kills: 50 } : { steps: 2_000, kills: 10 },
   PostgreSQL: isLong ? { steps: 10_000, kills: 50 } : { steps: 500, kills: 5 },
 }
 
-describe.each(PLACES)('%s', (name, place) => {
+describe.each(NEW_STORES)('%s', (name, newStore) => {
   const { steps: STEPS = 0, kills: KILLS = 0 } = SIZES[name] ?? {}
   test(`a function of ${STEPS} steps that is killed ${KILLS} times has each step once in the log, and the right result`, {
     timeout: 600_000,
@@ -21,7 +21,7 @@ describe.each(PLACES)('%s', (name, place) => {
     const seed = Math.floor(Math.random() * 2 ** 31)
     const random = mulberry(seed)
     const folder = inMemory()
-    const store = name === 'SQLite' ? join(folder, 'reeve.db') : await place()
+    const store = name === 'SQLite' ? join(folder, 'reeve.db') : await newStore()
     const log = join(folder, 'ran')
     const gate = join(folder, 'gate')
     writeFileSync(gate, '0')

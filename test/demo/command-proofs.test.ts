@@ -20,7 +20,7 @@ test('sound evidence fails no proof', () => {
 test.each([
   ['that is missing', 'line 1\nline 3\n'],
   ['that came twice', 'line 1\nline 2\nline 2\nline 3\n'],
-  ['in the wrong place', 'line 2\nline 1\nline 3\n'],
+  ['in the wrong order', 'line 2\nline 1\nline 3\n'],
   ['at the end that is missing', 'line 1\nline 2\n'],
 ])('a line %s fails a proof', (_which, printed) => {
   expect(failing({ ...sound, printed })).toEqual(['count printed 3 lines, and its log has them'])

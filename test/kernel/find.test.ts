@@ -127,12 +127,12 @@ test('a reader from the beginning skips pruned events, and a reader that fell be
   await reeve.end({ pid: pids[5] ?? '', status: 'completed', replayKey: 'e' })
   await reeve.prune({ keep: 0 })
   const seen: string[] = []
-  let place = { after: 0, prunedThrough: 0 }
+  let from = { after: 0, prunedThrough: 0 }
   for (;;) {
-    const page = await reeve.changes({ ...place, limit: 1 })
+    const page = await reeve.changes({ ...from, limit: 1 })
     if (page.events.length === 0) break
     seen.push(...page.events.map(({ pid }) => pid))
-    place = { after: page.position, prunedThrough: page.prunedThrough }
+    from = { after: page.position, prunedThrough: page.prunedThrough }
   }
   expect(seen).toEqual(pids.slice(0, 5))
   await expect(reeve.changes({ after: 1 })).rejects.toMatchObject({ code: 'behind_pruned' })

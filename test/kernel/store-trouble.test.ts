@@ -187,10 +187,10 @@ test('after the close every call says that the kernel is closed', async () => {
     await expect(act).rejects.toMatchObject({ code: 'closed', remedy: expect.stringMatching(/./) })
 })
 
-/** Fails as SQLite would, at the place that is set. */
+/** Fails as SQLite would, at the point that is set. */
 function failing(inner: Transaction, faults: { at?: 'apply' | 'commit' }, errcode: number): Transaction {
-  const failAt = (place: 'apply' | 'commit') => {
-    if (faults.at === place) throw Object.assign(new Error(`errcode ${errcode}`), { errcode })
+  const failAt = (point: 'apply' | 'commit') => {
+    if (faults.at === point) throw Object.assign(new Error(`errcode ${errcode}`), { errcode })
   }
   return {
     begin: () => inner.begin(),

@@ -74,7 +74,7 @@ test('a cache folder that others could replace is not used', async () => {
   expect(readdirSync(caches)).toEqual([])
 })
 
-test('a symbolic link in place of the cache folder is not followed', async () => {
+test('a symbolic link instead of the cache folder is not followed', async () => {
   const caches = folder()
   const elsewhere = folder()
   symlinkSync(elsewhere, join(caches, 'reeve'))

@@ -337,7 +337,7 @@ export const FAMILIES: readonly Printed[] = [
     secrets: [key],
   },
   {
-    name: 'a text drawn at another place',
+    name: 'a text drawn at another position',
     text: `loading${ESC}[2;1HDB_PASSWORD=${two}${ESC}[3;1H`,
     secrets: two.split(' '),
   },

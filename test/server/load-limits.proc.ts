@@ -138,7 +138,7 @@ async function request(socket: Socket, daemon: Daemon, token: string, path: stri
 
 const STREAM = '/v1/changes/stream?offset=now&live=sse'
 
-test('a connection beyond the limit of its token is refused and closed, and frees its place', async () => {
+test('a connection beyond the limit of its token is refused and closed, and frees its slot', async () => {
   const { daemon, agent } = await begin({ connections: 3, connectionsPerToken: 2 })
   const sockets = [await idle(daemon), await idle(daemon)]
   for (const socket of sockets) expect(await request(socket, daemon, agent, STREAM)).toContain('200 OK')
@@ -152,7 +152,7 @@ test('a connection beyond the limit of its token is refused and closed, and free
   expect(sockets.map(({ closed }) => closed)).toEqual([false, false])
 })
 
-test('a connection that sends a second token beyond the limit of that token is closed, and frees its place', async () => {
+test('a connection that sends a second token beyond the limit of that token is closed, and frees its slot', async () => {
   const { daemon, agent } = await begin({ connectionsPerToken: 1 })
   const first = await idle(daemon)
   expect(await request(first, daemon, agent, STREAM)).toContain('200 OK')
@@ -160,7 +160,7 @@ test('a connection that sends a second token beyond the limit of that token is c
   expect(await request(second, daemon, daemon.token, '/v1/whoami')).toContain('200 OK')
   expect(await request(second, daemon, agent, '/v1/whoami')).toContain('too_many_connections')
   await until('the refused connection is closed', () => second.closed)
-  await until('the place of the second token is free', async () => {
+  await until('the slot of the second token is free', async () => {
     return (await ask(daemon, 'GET /v1/whoami', { token: daemon.token })).status === 200
   })
 })
@@ -270,7 +270,7 @@ test('terminals that one token opens at the same time stay within its limit', as
   await until('there is room again', async () => (await openTerminal(daemon, agent, pid)).status === 101)
 })
 
-test('a failed upgrade frees its place', async () => {
+test('a failed upgrade frees its slot', async () => {
   const { daemon, agent } = await begin({ requestsPerToken: 2 })
   await ask(daemon, 'PUT /v1/sessions/s1', { token: agent, body: {} })
   const body = { kind: 'command', spec: { run: 'sleep 300', pty: true }, owner: { session: 's1' } }

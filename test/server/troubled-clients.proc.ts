@@ -125,7 +125,7 @@ test.each(doors)(
     const { port } = new URL(daemon.url ?? '')
     const head = `Host: localhost:${port}\r\nAuthorization: Bearer ${daemon.token}\r\n`
     const wires = [1, 2, 3, 4].map(() => new Wire(daemon, door))
-    // On an address only connections that have shown a token keep their place.
+    // On an address only connections that have shown a token keep their slot.
     for (const { socket } of wires)
       socket.write(`GET /v1/changes/stream?offset=now&live=sse HTTP/1.1\r\n${head}\r\n`)
     await until('all four are served', () => wires.every(({ said }) => said.includes('200 OK')))

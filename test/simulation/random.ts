@@ -34,10 +34,10 @@ export class Random {
   }
 
   weighted<Item>(items: readonly Item[], weightOf: (item: Item) => number): Item {
-    let place = this.next() * items.reduce((sum, item) => sum + weightOf(item), 0)
+    let weight = this.next() * items.reduce((sum, item) => sum + weightOf(item), 0)
     for (const item of items) {
-      place -= weightOf(item)
-      if (place < 0) return item
+      weight -= weightOf(item)
+      if (weight < 0) return item
     }
     return this.pick(items)
   }

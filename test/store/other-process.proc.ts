@@ -16,9 +16,9 @@ for (const [where, folder] of [
   ['in memory', quickFolder],
 ] as const) {
   test(`another OS process hears of every commit by events of the file alone, ${where}`, async () => {
-    const place = mkdtempSync(join(folder, 'reeve-test-'))
-    onTestFinished(() => rmSync(place, { recursive: true, force: true }))
-    const file = join(place, 'reeve.db')
+    const created = mkdtempSync(join(folder, 'reeve-test-'))
+    onTestFinished(() => rmSync(created, { recursive: true, force: true }))
+    const file = join(created, 'reeve.db')
     const store = await openSqlite(file)
     onTestFinished(() => store.close())
     const listener = spawn(

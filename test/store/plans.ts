@@ -176,11 +176,11 @@ export function prune(keep: number): Plan<readonly Pid[]> {
 /** The feed after a position, page by page. */
 export async function feed(store: Store, after = 0, limit = 97) {
   const all = []
-  for (let place = after; ; ) {
-    const { events } = await store.ask({ ask: 'changes', after: place, limit })
+  for (let cursor = after; ; ) {
+    const { events } = await store.ask({ ask: 'changes', after: cursor, limit })
     if (events.length === 0) return all
     all.push(...events)
-    place = events.at(-1)?.position ?? place
+    cursor = events.at(-1)?.position ?? cursor
   }
 }
 

@@ -10,7 +10,7 @@ import { testKernel } from '../../src/testing/test-kernel.ts'
 import { tempStore } from '../temp-folder.ts'
 import { append, claim, end, newPid, register } from './plans.ts'
 
-interface Place {
+interface Database {
   open(): Promise<Store>
   /** Replaces the changing half of a record by a text that is not JSON. */
   damage(pid: string): Promise<void>
@@ -18,7 +18,7 @@ interface Place {
   damageEvent(pid: string): Promise<void>
 }
 
-const PLACES: Readonly<Record<string, () => Place>> = {
+const DATABASES: Readonly<Record<string, () => Database>> = {
   SQLite() {
     const file = tempStore()
     const run = (sql: string, pid: string) => {
@@ -58,20 +58,20 @@ const PLACES: Readonly<Record<string, () => Place>> = {
   },
 }
 
-describe.each(Object.keys(PLACES))('one unreadable record on %s', (name) => {
+describe.each(Object.keys(DATABASES))('one unreadable record on %s', (name) => {
   /** Three processes, the second of which is damaged, and a store that has not read them before. */
   async function damaged(write: (store: Store, pids: readonly string[]) => Promise<void> = async () => {}) {
-    const place = PLACES[name]?.()
-    if (place === undefined) throw new Error(name)
+    const database = DATABASES[name]?.()
+    if (database === undefined) throw new Error(name)
     const pids = [newPid(), newPid(), newPid()] as const
-    const first = await place.open()
+    const first = await database.open()
     for (const pid of pids) await first.write(register(pid))
     await write(first, pids)
     await first.close()
-    await place.damage(pids[1])
-    const store = await place.open()
+    await database.damage(pids[1])
+    const store = await database.open()
     onTestFinished(() => store.close())
-    return { store, pids, place }
+    return { store, pids, database }
   }
 
   test('is skipped by lists, and named', async () => {
@@ -113,12 +113,12 @@ describe.each(Object.keys(PLACES))('one unreadable record on %s', (name) => {
   })
 
   test('is skipped by the recovery of a dead holder, and by the feed', async () => {
-    const { store, pids, place } = await damaged(async (first, all) => {
+    const { store, pids, database } = await damaged(async (first, all) => {
       for (const pid of all) await first.write(claim(pid, 'h_dead'))
     })
     const { items } = await store.ask({ ask: 'held', holder: 'h_dead', after: null, limit: 2 })
     expect(items.map(({ record }) => record.pid)).toEqual([pids[0]])
-    await place.damageEvent(pids[0])
+    await database.damageEvent(pids[0])
     const { events, position } = await store.ask({ ask: 'changes', after: 0, limit: 2 })
     expect(events.map(({ pid }) => pid)).toEqual([pids[1], pids[2]])
     expect(position).toBe(3)
@@ -136,13 +136,13 @@ describe.each(Object.keys(PLACES))('one unreadable record on %s', (name) => {
   })
 
   test('is not named any more after another program has pruned it', async () => {
-    const { store, pids, place } = await damaged(async (first, all) => {
+    const { store, pids, database } = await damaged(async (first, all) => {
       for (const pid of all) await first.write(end(pid))
     })
     await expect(store.ask({ ask: 'process', pid: pids[1] })).rejects.toMatchObject({
       code: 'record_unreadable',
     })
-    const other = await place.open()
+    const other = await database.open()
     onTestFinished(() => other.close())
     await prune(testEdges(other, {}), { pids })
     expect(await store.ask({ ask: 'process', pid: pids[1] })).toBeNull()
@@ -150,14 +150,14 @@ describe.each(Object.keys(PLACES))('one unreadable record on %s', (name) => {
   })
 
   test('of an event is named until the process is pruned, although later events can be read', async () => {
-    const place = PLACES[name]?.()
-    if (place === undefined) throw new Error(name)
+    const database = DATABASES[name]?.()
+    if (database === undefined) throw new Error(name)
     const pid = newPid()
-    const store = await place.open()
+    const store = await database.open()
     onTestFinished(() => store.close())
     await store.write(register(pid))
     await store.write(append(pid, 'note'))
-    await place.damageEvent(pid)
+    await database.damageEvent(pid)
     await store.write(end(pid))
     const { events } = await store.ask({ ask: 'changes', after: 0, limit: 10 })
     expect(events.map(({ seq }) => seq)).toEqual([1, 3])

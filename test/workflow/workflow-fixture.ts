@@ -9,13 +9,13 @@ import {
 import { openMemory } from 'reeve/testing'
 import { onTestFinished, test } from 'vitest'
 import { MemoryTables } from '../../src/store/memory/open.ts'
-import { places } from '../crash/places.ts'
+import { newStores } from '../crash/new-stores.ts'
 
 /** The address of a store that several kernels of one test share. */
 export type StoreAddress = string | MemoryTables | Exclude<EmbedOptions['store'], string>
 
 const STORES: Readonly<Record<string, () => Promise<StoreAddress>>> = {
-  ...places,
+  ...newStores,
   memory: async () => new MemoryTables(),
 }
 

@@ -22,7 +22,7 @@ export function withFixtures(client: McpClient): McpServer {
   }
   addFixtureInput(server)
   addFixtureTasks(server)
-  // The suite's tasks are served in place of those of processes, by the same code.
+  // The suite's tasks are served instead of those of processes, by the same code.
   serveTasks(server, fixtureTasks)
   const call = toolCallsOf(server)
   server.server.setRequestHandler('tools/call', async (request, ctx) => {

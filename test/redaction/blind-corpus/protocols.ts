@@ -20,7 +20,7 @@ import {
   uuid,
 } from './fake.ts'
 
-/** Credentials that are recognised by the place in a URL, header, key file or connection string. */
+/** Credentials that are recognised by their position in a URL, header, key file or connection string. */
 export const protocolSecrets: readonly Leak[] = [
   ...connectionStrings(),
   ...urls(),

@@ -12,7 +12,7 @@ import { WrittenStreams } from './written-streams.ts'
 
 /**
  * The public conformance suite for Durable Streams, all groups that read, against Reeve's server: its doors, its answers,
- * and streams that can be written to in place of those of processes. Ends with a line `N passed, N failed`; the exit code
+ * and streams that can be written to instead of those of processes. Ends with a line `N passed, N failed`; the exit code
  * is 0 only if nothing failed and every group was run.
  */
 const GROUPS = [
