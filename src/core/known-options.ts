@@ -1,12 +1,14 @@
 import { nearestName } from '../base/nearest-name.ts'
+import { RefusedError } from './errors.ts'
 import { type Refusal, refusal } from './refusal.ts'
 
 /** Refuses an unknown option instead of ignoring it: most often it is a known one, misspelt. */
-export function refuseUnknownOption(
-  call: string,
-  given: unknown,
-  known: readonly string[],
-): Refusal | undefined {
+export function checkOptions(call: string, given: unknown, known: readonly string[]): void {
+  const refused = refuseUnknown(call, given, known)
+  if (refused !== undefined) throw new RefusedError(refused)
+}
+
+function refuseUnknown(call: string, given: unknown, known: readonly string[]): Refusal | undefined {
   if (given === undefined) return undefined
   const takes = `${call} takes ${known.join(', ')}`
   if (typeof given !== 'object' || given === null)

@@ -2,7 +2,7 @@ import type { Amounts } from '../core/allowance/amounts.ts'
 import type { Variables } from '../core/environment/secrets.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
-import { refuseUnknownOption } from '../core/known-options.ts'
+import { checkOptions } from '../core/known-options.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord, WaitOn } from '../core/process/record.ts'
@@ -223,8 +223,3 @@ class Context implements ToolContext {
 }
 
 type DistributiveOmit<Union, Keys extends PropertyKey> = Union extends unknown ? Omit<Union, Keys> : never
-
-function checkOptions(call: string, given: unknown, known: readonly string[]): void {
-  const unknown = refuseUnknownOption(call, given, known)
-  if (unknown !== undefined) throw new RefusedError(unknown)
-}

@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import type { Variables } from '../core/environment/secrets.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
+import { checkOptions } from '../core/known-options.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Outcome, WaitOn } from '../core/process/record.ts'
@@ -14,7 +15,7 @@ import type { Child, ChildToRegister, WorkflowContext } from '../verbs/workflow-
 import { type CallPerformer, insideStep, stepKindOf } from './call-performer.ts'
 import type { Calls } from './calls.ts'
 import type { Ledger } from './ledger.ts'
-import { checkOptions, checkRetry } from './retry.ts'
+import { checkRetry } from './retry.ts'
 
 /** The context of a workflow. Fields, not methods, so that code can destructure it: `({ step, sleep }) => …`. */
 export function contextOf(

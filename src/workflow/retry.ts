@@ -1,5 +1,5 @@
 import { RefusedError } from '../core/errors.ts'
-import { refuseUnknownOption } from '../core/known-options.ts'
+import { checkOptions } from '../core/known-options.ts'
 import { isWaitTime, MAX_WAIT_MS } from '../core/process/wait-time.ts'
 import { refusal } from '../core/refusal.ts'
 import type { RetryPolicy } from '../verbs/workflow-function.ts'
@@ -45,11 +45,6 @@ export function checkRetry(policy: RetryPolicy | undefined): void {
               : undefined
   if (problem === undefined) return
   throw new RefusedError(refusal('invalid_input', `The retry policy is invalid: ${problem}.`, 'Correct it.'))
-}
-
-export function checkOptions(call: string, given: unknown, known: readonly string[]): void {
-  const unknown = refuseUnknownOption(call, given, known)
-  if (unknown !== undefined) throw new RefusedError(unknown)
 }
 
 function msRule(member: string): string {
