@@ -6,7 +6,6 @@ import { knownEvent, type StoredEvent } from '../core/process/event.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
-import { refusal } from '../core/refusal.ts'
 import { Attempt, Stopped } from '../kernel/attempt.ts'
 import { endingOfThrown, FinalWrites, isRefused } from '../kernel/final-writes.ts'
 import { RunningAttempts } from '../kernel/running-attempts.ts'
@@ -15,7 +14,8 @@ import { systemClock } from '../store/system-clock.ts'
 import type { Reeve } from '../verbs/reeve.ts'
 import type { WorkflowFunction, WorkflowOptions } from '../verbs/workflow-function.ts'
 import { checkRetry } from '../workflow/retry.ts'
-import { GRACE_MS, Run } from '../workflow/run.ts'
+import { Run } from '../workflow/run.ts'
+import { ServedFunctions } from '../workflow/served-functions.ts'
 import { Announcements, ignoreTrouble } from './announcements.ts'
 import { DaemonFinalWrites, MAX_RETRY_MS, RETRY_MS } from './daemon-final-writes.ts'
 import { EventListeners } from './event-listeners.ts'
@@ -27,11 +27,6 @@ const MAX_AT_ONCE = 100
 
 /** Requests to a process while it is executed. */
 const REQUESTS: ReadonlySet<string> = new Set(['paused', 'resumed', 'stop_requested'])
-
-interface Served {
-  readonly run: WorkflowFunction
-  readonly options: WorkflowOptions
-}
 
 /**
  * Executes workflow processes of a daemon in this program: announces what it serves, claims, runs, and gives its leases
@@ -45,7 +40,7 @@ interface Served {
 export class Worker {
   readonly #reeve: Reeve
   readonly #id = `w_${randomBytes(12).toString('hex')}`
-  readonly #functions = new Map<string, Served>()
+  readonly #functions = new ServedFunctions()
   readonly #closing = new AbortController()
   /** Nothing is written any more. */
   readonly #closed = new AbortController()
@@ -69,7 +64,7 @@ export class Worker {
     this.#writes = new FinalWrites(new DaemonFinalWrites(reeve, this.#closed.signal))
     this.#announcements = new Announcements(reeve, {
       worker: this.#id,
-      workflows: () => [...this.#functions.keys()],
+      workflows: () => this.#functions.names,
       closing: this.#closing.signal,
       findLost: () => this.#claimWithin(0),
     })
@@ -78,21 +73,12 @@ export class Worker {
   async add(name: string, run: WorkflowFunction, options: WorkflowOptions = {}): Promise<void> {
     if (this.#closing.signal.aborted)
       throw new ReeveError('closed', 'This client has been closed.', 'Connect again.')
-    if (this.#functions.has(name)) {
-      throw new RefusedError(
-        refusal(
-          'conflict',
-          `The workflow ${name} is served here already.`,
-          'Give each function a name of its own.',
-        ),
-      )
-    }
     checkOptions(`The workflow ${name}`, options, ['retry', 'parkAfterMs', 'graceMs'])
     checkRetry(options.retry)
-    this.#functions.set(name, { run, options })
+    this.#functions.add(name, { run, options })
     // The event stream begins before the first claim, so that no request to a claimed process is missed.
     const { renewMs, position: after } = await this.#announcements.announce().catch((error: unknown) => {
-      this.#functions.delete(name)
+      this.#functions.remove(name)
       throw error
     })
     this.#working ??= Promise.all([
@@ -112,7 +98,7 @@ export class Worker {
     }
     this.#closed.abort()
     await this.#working
-    if (this.#functions.size > 0) await this.#reeve.retireWorker({ worker: this.#id })
+    if (this.#functions.names.length > 0) await this.#reeve.retireWorker({ worker: this.#id })
   }
 
   async #claimUntilClosed(): Promise<void> {
@@ -202,8 +188,7 @@ export class Worker {
     attempt.stop(new Stopped(how, reason))
     attempt.request({ type: 'stop', how, reason, source })
     if (how === 'kill') return void this.#end(attempt, { status: 'cancelled' })
-    const served = this.#functions.get(String(attempt.record.spec['workflow']))
-    this.#graces.watch(attempt, request, served?.options.graceMs ?? GRACE_MS)
+    this.#graces.watch(attempt, request, this.#functions.graceMs(attempt.record))
   }
 
   async #giveUpStop(attempt: Attempt): Promise<'done' | 'not_yet'> {
@@ -226,7 +211,7 @@ export class Worker {
 
   async #run(attempt: Attempt): Promise<void> {
     const { record } = attempt
-    const served = this.#functions.get(String(record.spec['workflow']))
+    const served = this.#functions.functionOf(record)
     if (served === undefined) return
     const ledger = wireLedger(this.#reeve, attempt, systemClock, {
       onEvents: (listener) => this.#listeners.on(record.pid, listener),

@@ -9,7 +9,8 @@ import { PAGE_BYTES } from '../kernel/page.ts'
 import { refuseRead } from '../kernel/resolve.ts'
 import type { ChildToRegister, WorkflowFunction, WorkflowOptions } from '../verbs/workflow-function.ts'
 import type { Ledger } from './ledger.ts'
-import { GRACE_MS, Run } from './run.ts'
+import { Run } from './run.ts'
+import { ServedFunctions } from './served-functions.ts'
 
 /** Registers a child of `work`'s process, for the step `stepIndex`. */
 export type SpawnStep = (work: Work, request: ChildToRegister, stepIndex: number) => Promise<ProcessRecord>
@@ -22,10 +23,7 @@ const PAGE_EVENTS = 1_000
 
 /** Executes `workflow` processes with functions of this program. Functions may be added at any time. */
 export class Workflows implements Executor {
-  readonly #functions = new Map<
-    string,
-    { readonly run: WorkflowFunction; readonly options: WorkflowOptions }
-  >()
+  readonly #functions = new ServedFunctions()
   readonly #spawn: SpawnStep
   readonly #variablesOf: VariablesOf
   readonly #runs = new Set<Run>()
@@ -36,26 +34,18 @@ export class Workflows implements Executor {
   }
 
   get serves(): Executor['serves'] {
-    return this.#functions.size === 0 ? [] : [{ kind: 'workflow', targets: [...this.#functions.keys()] }]
+    const { names } = this.#functions
+    return names.length === 0 ? [] : [{ kind: 'workflow', targets: names }]
   }
 
   add(name: string, run: WorkflowFunction, options: WorkflowOptions = {}): void {
-    if (this.#functions.has(name)) {
-      throw new RefusedError(
-        refusal(
-          'conflict',
-          `The workflow ${name} is served here already.`,
-          'Give each function a name of its own.',
-        ),
-      )
-    }
-    this.#functions.set(name, { run, options })
+    this.#functions.add(name, { run, options })
   }
 
   async run(work: Work, kernel: Kernel) {
-    const name = String(work.record.spec['workflow'])
-    const served = this.#functions.get(name)
-    if (served === undefined) throw new Error(`This kernel has no workflow ${name}`)
+    const served = this.#functions.functionOf(work.record)
+    if (served === undefined)
+      throw new Error(`This kernel has no workflow ${String(work.record.spec['workflow'])}`)
     const run = new Run(ledgerOf(work, kernel, this.#spawn, this.#variablesOf), served.options)
     this.#runs.add(run)
     try {
@@ -65,8 +55,8 @@ export class Workflows implements Executor {
     }
   }
 
-  graceMs({ spec }: ProcessRecord): number {
-    return this.#functions.get(String(spec['workflow']))?.options.graceMs ?? GRACE_MS
+  graceMs(record: ProcessRecord): number {
+    return this.#functions.graceMs(record)
   }
 
   async drain(): Promise<void> {
