@@ -19,8 +19,8 @@ import { pathToFileURL } from 'node:url'
  */
 const mayImport: Record<string, readonly string[]> = {
   base: [],
-  // The one tool of base that rules need is pure: the option that a caller probably meant is part of a refusal.
-  core: ['base/nearest-name.ts'],
+  // The tools of base that rules need are pure: the option that a caller probably meant is part of a refusal.
+  core: ['base/is-object.ts', 'base/nearest-name.ts'],
   package: ['node:*', '!node:sqlite'],
   os: ['base', 'node:*', '!node:sqlite'],
   home: ['core/errors.ts', 'base', 'os', 'node:*', '!node:sqlite'],

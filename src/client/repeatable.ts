@@ -1,3 +1,4 @@
+import { isObject } from '../base/is-object.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { VerbName } from '../verbs/reeve.ts'
 import { routes } from '../verbs/routes.ts'
@@ -86,10 +87,6 @@ function answerToFirst({ answer: said }: RepeatKey, answer: unknown): unknown {
 /** Loaded on the first use: most clients only read. */
 function newKey(): string {
   return process.getBuiltinModule('node:crypto').randomUUID()
-}
-
-function isObject(value: unknown): value is Input {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function unchanged(answer: unknown): unknown {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isObject } from '../base/is-object.ts'
 import { isLoopback } from '../client/address.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { HomePaths } from '../home/paths.ts'
@@ -126,8 +127,7 @@ function readFile(path: string): Readonly<Record<string, unknown>> {
   } catch (error) {
     throw bad(`${path} is not JSON: ${(error as Error).message}.`, 'Correct it, or remove it.', { path })
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>
+  if (isObject(value)) return value
   throw bad(
     `${path} holds ${JSON.stringify(value)} and not an object.`,
     'Write { "listen": "off" }, for example.',

@@ -1,3 +1,4 @@
+import { isObject } from '../base/is-object.ts'
 import { ReeveError } from '../core/errors.ts'
 import { fromWire } from '../verbs/wire.ts'
 
@@ -91,8 +92,7 @@ function objectIn(bytes: Buffer): Record<string, unknown> {
     const reason = error instanceof RangeError ? 'it is nested too deeply' : (error as Error).message
     throw unreadable(`The body is not JSON that can be read: ${reason}.`, error)
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array))
-    return value as Record<string, unknown>
+  if (isObject(value) && !(value instanceof Uint8Array)) return value
   throw unreadable('The body is JSON, but not an object.')
 }
 

@@ -1,5 +1,6 @@
+import { isObject } from '../base/is-object.ts'
 import { canonical } from '../core/json/canonical.ts'
-import type { Json, JsonObject } from '../core/json/json.ts'
+import type { Json } from '../core/json/json.ts'
 
 /**
  * Signatures are numbers that stand for texts and JSON in an index. Equal values have equal signatures, so lists read an index
@@ -42,10 +43,6 @@ export function definitionMask(wanted: Json): number {
   const mask = definitionSignature(wanted)
   // It has so many members that its signature says nothing.
   return mask === ALL_BITS ? 0 : mask
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** FNV-1a, 32 bits. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/json/json.ts'
+import type { Json } from '../../core/json/json.ts'
 import type { Run } from './run.ts'
 
 /**
@@ -48,8 +48,4 @@ export function shown(value: Json): string {
 
 function cut(text: string): string {
   return text.length > MAX_TEXT_CHARS ? `${text.slice(0, MAX_TEXT_CHARS)}…` : text
-}
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,7 @@
+import { isObject } from '../../base/is-object.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { sizeOf } from '../../core/json/size.ts'
-import { type Check, firstMisfit, isObject, sentenceOf } from './check.ts'
+import { type Check, firstMisfit, sentenceOf } from './check.ts'
 import { keywordChecks } from './keywords.ts'
 import { Run } from './run.ts'
 

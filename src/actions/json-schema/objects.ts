@@ -1,5 +1,6 @@
+import { isObject } from '../../base/is-object.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
-import { type Check, firstMisfit, isObject, type Misfit, shown } from './check.ts'
+import { type Check, firstMisfit, type Misfit, shown } from './check.ts'
 import { limitOf, membersOf, type SchemaPosition } from './position.ts'
 import type { Run } from './run.ts'
 import { patternMatcher } from './scalars.ts'

@@ -1,5 +1,5 @@
+import { isObject } from '../../base/is-object.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
-import { isObject } from './check.ts'
 import type { SchemaCompiler } from './compile.ts'
 
 /** The position of a subschema while it is compiled. */

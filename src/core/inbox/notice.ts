@@ -1,5 +1,5 @@
 import { type Group, isComplete } from '../group/group.ts'
-import { asJson, type Json, type JsonObject, own } from '../json/json.ts'
+import { asJson, type Json, type JsonObject, objectOf, own } from '../json/json.ts'
 import { knownEvent, type ProcessEvent } from '../process/event.ts'
 import type { Pid } from '../process/pid.ts'
 import type { Outcome, ProcessRecord, Scope } from '../process/record.ts'
@@ -140,10 +140,6 @@ function unreportedIn({ result, reason }: Outcome): JsonObject {
     ...(restart === undefined ? {} : { restart }),
     ...(reason === 'failed_start' && message !== undefined ? { message, remedy: remedy ?? null } : {}),
   }
-}
-
-function objectOf(value: Json): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
 }
 
 interface NoticeContent {

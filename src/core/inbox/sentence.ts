@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../json/json.ts'
+import { type Json, type JsonObject, objectOf } from '../json/json.ts'
 import type { Notice } from './notice.ts'
 
 /** How much of the end of a command's output a notice of its end carries. */
@@ -169,8 +169,4 @@ function counted(count: Json | undefined, one: string, many = `${one}s`): string
 
 function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null)
-}
-
-function objectOf(value: Json | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
 }

@@ -1,3 +1,5 @@
+import { isObject } from '../../base/is-object.ts'
+
 /** What can be stored: plain JSON, nothing that would read back differently. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
@@ -6,6 +8,11 @@ export type JsonObject = { readonly [key: string]: Json }
 /** Plain data whose type is an interface, seen as JSON: an interface lacks the index signature that `Json` asks for. */
 export function asJson(value: object): JsonObject {
   return value as JsonObject
+}
+
+/** The value if it is an object; otherwise an object without members. */
+export function objectOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {}
 }
 
 /** A member of the object itself: every object inherits names like `constructor`. */

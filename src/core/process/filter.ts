@@ -1,3 +1,4 @@
+import { isObject } from '../../base/is-object.ts'
 import { sameJson } from '../json/canonical.ts'
 import type { Json } from '../json/json.ts'
 import type { Pid } from './pid.ts'
@@ -60,8 +61,4 @@ function has<Value>(wanted: readonly Value[] | undefined, value: Value | null): 
 function contains(value: Json, wanted: Json): boolean {
   if (!isObject(wanted) || !isObject(value)) return sameJson(value, wanted)
   return Object.keys(wanted).every((key) => key in value && contains(value[key] ?? null, wanted[key] ?? null))
-}
-
-function isObject(value: Json): value is { readonly [key: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,5 @@
+import { isObject } from '../../base/is-object.ts'
+
 /**
  * The first error in the shape of a plan, or undefined. A daemon of the same protocol sends no malformed plan; a well-formed one
  * that can't be carried out is a failed start instead.
@@ -29,10 +31,6 @@ export function faultOfPlan(plan: unknown): string | undefined {
 }
 
 type Unknown = Readonly<Record<string, unknown>>
-
-function isObject(value: unknown): value is Unknown {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 function isText(value: unknown): value is string {
   return typeof value === 'string'

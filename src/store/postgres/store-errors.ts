@@ -1,4 +1,4 @@
-import { messageOf } from '../../base/error-text.ts'
+import { codeOf, messageOf } from '../../base/error-text.ts'
 import { ReeveError, StoreError } from '../../core/errors.ts'
 
 /** Nothing was written, because a row has changed since it was read: two transactions collided, or a check in a function failed. */
@@ -9,31 +9,31 @@ const UNREACHABLE =
 
 /** Whether another attempt may find other facts. A faster writer may have taken a unique key. */
 export function isContended(error: unknown): boolean {
-  return CONTENDED.has(codeOf(error))
+  return CONTENDED.has(errorCode(error))
 }
 
 export function isUnreachable(error: unknown): boolean {
-  return UNREACHABLE.test(codeOf(error))
+  return UNREACHABLE.test(errorCode(error))
 }
 
 /** Whether a row was locked by another transaction for longer than a commit waits. */
 export function isLocked(error: unknown): boolean {
-  return codeOf(error) === '55P03'
+  return errorCode(error) === '55P03'
 }
 
 /** Whether there was no connection, so that nothing was sent. */
 export function neverSent(error: unknown): boolean {
-  return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|CONNECT_TIMEOUT|57P03|53300)$/.test(codeOf(error))
+  return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|CONNECT_TIMEOUT|57P03|53300)$/.test(errorCode(error))
 }
 
 /** Whether a commit arrived after its store had given it up. */
 export function isGivenUp(error: unknown): boolean {
-  return codeOf(error) === 'RV002'
+  return errorCode(error) === 'RV002'
 }
 
 /** Whether the server is starting: worth waiting for, unlike a mistyped address. */
 export function isStarting(error: unknown): boolean {
-  return codeOf(error) === '57P03' || codeOf(error) === '53300'
+  return errorCode(error) === '57P03' || errorCode(error) === '53300'
 }
 
 /**
@@ -41,7 +41,7 @@ export function isStarting(error: unknown): boolean {
  * refuses, or that could not be sent.
  */
 export function isPlanFault(error: unknown): boolean {
-  return error instanceof Error && /^(22|23|UNDEFINED_VALUE|$)/.test(codeOf(error))
+  return error instanceof Error && /^(22|23|UNDEFINED_VALUE|$)/.test(errorCode(error))
 }
 
 /** The error for a connection that hangs, like that of a dead one. */
@@ -52,7 +52,7 @@ export function noAnswer(ms: number): Error {
 /** Turns an error of PostgreSQL into one that a person can act on. `committing`: a commit was sent, and its outcome is unknown. */
 export function toStoreError(error: unknown, where: string, committing = false): unknown {
   if (error instanceof ReeveError) return error
-  const code = codeOf(error)
+  const code = errorCode(error)
   if (code === '') return error
   const said = messageOf(error)
   const problem = (name: StoreError['code'], happened: string, remedy: string) =>
@@ -160,6 +160,7 @@ function withoutData(error: unknown, code: string): Error {
   return Object.assign(new Error(messageOf(error)), { code })
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+/** A SQLSTATE, or the code of the driver or the system; empty for an error without one. */
+function errorCode(error: unknown): string {
+  return codeOf(error) ?? ''
 }
