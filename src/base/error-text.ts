@@ -8,7 +8,7 @@ export function traceOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-/** The system's code for the error, `ENOENT`; undefined if it is not an error of the system. */
+/** The code of an error, of the system (`ENOENT`) or of Reeve (`already_ended`); undefined if it has none. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../base/error-text.ts'
 import { ReeveError } from '../core/errors.ts'
 import { type Home, homeAt } from '../keeper/protocol/home.ts'
 import { type Asks, PROTOCOL } from '../keeper/protocol/messages.ts'
@@ -76,7 +77,7 @@ async function tryReach(
   } catch (error) {
     link?.close()
     if (error instanceof KeeperRefused) throw refused(home, error)
-    const code = (error as NodeJS.ErrnoException).code
+    const code = codeOf(error)
     // LinkLost: the keeper was just exiting.
     if (code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === 'EPIPE')
       return undefined

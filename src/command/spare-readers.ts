@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../base/error-text.ts'
 import type { Pid } from '../core/process/pid.ts'
 
 /**
@@ -64,7 +65,7 @@ export class SpareReaders {
       return true
     } catch (error) {
       // A terminal has no pipe, the pipe of an ended program is gone, and a spare one may be in use by now.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+      if (codeOf(error) === 'ENOENT') return false
       throw error
     }
   }

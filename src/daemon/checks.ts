@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { codeOf } from '../base/error-text.ts'
 import type { Check } from '../cli/daemon-control.ts'
 import { connectUnasked } from '../client/connect.ts'
 import { ReeveError } from '../core/errors.ts'
@@ -152,7 +153,7 @@ function writable({ folder }: HomePaths): Check {
     accessSync(existing(folder), constants.R_OK | constants.W_OK | constants.X_OK)
     return { name, state: 'good', found: `${folder} can be written to` }
   } catch (error) {
-    const isReadOnly = (error as NodeJS.ErrnoException).code === 'EROFS'
+    const isReadOnly = codeOf(error) === 'EROFS'
     return {
       name,
       state: 'bad',

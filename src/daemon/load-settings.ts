@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { codeOf } from '../base/error-text.ts'
 import { isObject } from '../base/is-object.ts'
 import { isLoopback } from '../client/address.ts'
 import { ReeveError } from '../core/errors.ts'
@@ -112,7 +113,7 @@ function readFile(path: string): Readonly<Record<string, unknown>> {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    if (codeOf(error) === 'ENOENT') return {}
     throw bad(
       `${path} cannot be read: ${(error as Error).message}.`,
       'Correct its permissions, or remove it.',

@@ -1,3 +1,4 @@
+import { codeOf } from '../base/error-text.ts'
 import { isDead } from '../core/lease/holder.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type ProcessRecord, type StopHow } from '../core/process/record.ts'
@@ -119,7 +120,7 @@ export class Deliveries {
     await this.#kernel
       .perform({ type: 'confirm_stop', ...asked, delivered: { how, by } })
       .catch((error: unknown) => {
-        if ((error as { code?: unknown }).code !== 'already_ended') throw error
+        if (codeOf(error) !== 'already_ended') throw error
       })
   }
 

@@ -1,3 +1,4 @@
+import { codeOf } from '../base/error-text.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import { knownEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -128,7 +129,7 @@ export class ExternalProcesses {
         evidence: 'process_gone',
       })
       .catch((error: unknown) => {
-        if ((error as { code?: unknown }).code !== 'already_ended') throw error
+        if (codeOf(error) !== 'already_ended') throw error
       })
   }
 

@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { codeOf } from '../base/error-text.ts'
 import { ReeveError } from '../core/errors.ts'
 import { isForeign, writableBy } from './ownership.ts'
 import type { HomePaths } from './paths.ts'
@@ -28,7 +29,7 @@ function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = codeOf(error)
     if (code === 'EEXIST' && statSync(folder).isDirectory()) return
     if (code !== 'ENOENT' || dirname(folder) === folder) throw error
     makeFolder(dirname(folder))

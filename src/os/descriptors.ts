@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { codeOf } from '../base/error-text.ts'
 
 /** How many descriptors an OS process may have open at once, and how many it has. */
 export interface Descriptors {
@@ -41,5 +42,5 @@ export function freeDescriptors({ limit, open }: Descriptors): number {
 
 /** This OS process, or all of them together, has as many descriptors open as it may. */
 export function isOutOfDescriptors(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')
+  return codeOf(error) === 'EMFILE' || codeOf(error) === 'ENFILE'
 }

@@ -1,4 +1,5 @@
 import { constants } from 'node:os'
+import { codeOf } from '../../base/error-text.ts'
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
 
 /** As at a terminal, Ctrl-C and Ctrl-\ reach the whole foreground group. The other signals are for the program. */
@@ -20,8 +21,7 @@ export function passSignals(reeve: ReeveVerbs, pid: string, which: readonly Pass
         await reeve.signal({ pid, signal, to: TO[signal] })
       } catch (error) {
         // The command has just ended.
-        if ((error as { code?: string }).code !== 'already_ended')
-          process.exit(128 + constants.signals[signal])
+        if (codeOf(error) !== 'already_ended') process.exit(128 + constants.signals[signal])
       }
       isUnderWay = false
     }

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BoundedMap } from '../../base/bounded-map.ts'
+import { codeOf } from '../../base/error-text.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { orMissing } from './missing.ts'
 import { folderOf } from './pid-folder.ts'
@@ -104,7 +105,7 @@ export class Cursors {
 }
 
 function isFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+  return codeOf(error) === 'ENOSPC' || codeOf(error) === 'EDQUOT'
 }
 
 async function offsetIn(file: string): Promise<number | null> {

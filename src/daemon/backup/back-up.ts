@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import { messageOf } from '../../base/error-text.ts'
+import { codeOf, messageOf } from '../../base/error-text.ts'
 import { ReeveError } from '../../core/errors.ts'
 import type { HomePaths } from '../../home/paths.ts'
 import { homeAt } from '../../keeper/protocol/home.ts'
@@ -88,7 +88,7 @@ function refuseUsed(folder: string): void {
   try {
     names = readdirSync(folder)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return
+    if (codeOf(error) === 'ENOENT') return
     throw cannotWrite(folder, error)
   }
   if (names.length > 0)

@@ -1,5 +1,6 @@
 import { constants, copyFileSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../../base/error-text.ts'
 import { segmentOffset } from '../../keeper/protocol/log-format.ts'
 
 /** Called after each output log, with the number of copied logs and of all. */
@@ -38,7 +39,7 @@ function unlessGone<T>(act: () => T): T | undefined {
   try {
     return act()
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
 }

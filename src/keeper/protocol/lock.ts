@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { codeOf } from '../../base/error-text.ts'
 
 /**
  * An exclusive lock on a small SQLite file. The operating system frees it when its OS process ends, in any way, and it works
@@ -29,7 +30,7 @@ function makeForOwner(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    if (codeOf(error) !== 'EEXIST') throw error
     // Not opened and closed, which would free a lock that this OS process holds on it.
     chmodSync(path, 0o600)
   }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { codeOf } from '../../base/error-text.ts'
 import type { Home } from './home.ts'
 
 export interface PreparedHome {
@@ -36,14 +37,14 @@ function writtenOnce(path: string, text: () => string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    if (!isCode(error, 'ENOENT')) throw error
+    if (codeOf(error) !== 'ENOENT') throw error
   }
   const made = `${path}.${process.pid}.${secret(4)}`
   writeFileSync(made, text(), { mode: 0o600, flag: 'wx' })
   try {
     linkSync(made, path)
   } catch (error) {
-    if (!isCode(error, 'EEXIST')) throw error
+    if (codeOf(error) !== 'EEXIST') throw error
   } finally {
     rmSync(made, { force: true })
   }
@@ -65,8 +66,4 @@ function identityIn(text: string, path: string): Pick<PreparedHome, 'id' | 'rest
 
 function secret(bytes: number): string {
   return randomBytes(bytes).toString('hex')
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

@@ -1,6 +1,7 @@
 import { closeSync, openSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { codeOf } from '../../base/error-text.ts'
 import type { Cancel, Clock } from '../../core/clock.ts'
 import { StoreError } from '../../core/errors.ts'
 import type { ProcessRow } from '../../core/process/row.ts'
@@ -98,7 +99,7 @@ function openOwn(file: string): number {
 }
 
 function unopenable(file: string, error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = codeOf(error)
   if (code === 'EISDIR') {
     return new StoreError(
       'store_unavailable',
