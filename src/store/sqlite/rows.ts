@@ -15,3 +15,11 @@ export function allRows<Row extends object>(
 ): Row[] {
   return statement.all(...values) as Row[]
 }
+
+/** The rows of a query, one at a time; the caller declares the columns, as the query selects them. */
+export function eachRow<Row extends object>(
+  statement: StatementSync,
+  ...values: readonly SQLInputValue[]
+): Iterable<Row> {
+  return statement.iterate(...values) as Iterable<Row>
+}

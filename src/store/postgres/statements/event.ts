@@ -1,15 +1,8 @@
-import type { Json } from '../../../core/json/json.ts'
 import type { StoredEvent } from '../../../core/process/event.ts'
-import type { Actor } from '../../../core/process/record.ts'
+import { type EventColumns, storedEvent } from '../../columns.ts'
 import type { Changes, Questions } from '../../contract.ts'
 import type { UnreadableRows } from '../../unreadable.ts'
 import type { Link, Value } from '../link.ts'
-
-interface Columns extends Omit<StoredEvent, 'payload' | 'replayKey' | 'actor'> {
-  readonly actor: string
-  readonly replay_key: string | null
-  readonly payload: string
-}
 
 interface Head {
   readonly head: number
@@ -20,7 +13,7 @@ const COLUMNS = 'e.position, e.pid, e.seq, e.type, e.at, e.actor, e.replay_key, 
 
 export function eventStatements(link: Link, at: string, unreadable: UnreadableRows) {
   const events = async (text: string, values: readonly Value[]) =>
-    (await link.query<Columns>(`select ${COLUMNS} from ${text}`, values)).map(stored)
+    (await link.query<EventColumns>(`select ${COLUMNS} from ${text}`, values)).map(storedEvent)
 
   return {
     byKeys: (pids: readonly string[], replayKeys: readonly string[]): Promise<StoredEvent[]> =>
@@ -49,14 +42,14 @@ export function eventStatements(link: Link, at: string, unreadable: UnreadableRo
       const events: StoredEvent[] = []
       for (let cursor = after; ; ) {
         const wanted = limit - events.length
-        const found = await link.query<Head & (Columns | { position: null })>(
+        const found = await link.query<Head & (EventColumns | { position: null })>(
           `select m.position as head, m.pruned_through, ${COLUMNS} from ${at}meta m left join lateral
             (select * from ${at}event where position > $1 order by position limit $2) e on true order by e.position`,
           [cursor, wanted],
         )
         for (const row of found) {
           if (row.position === null) continue
-          const event = unreadable.readOrSkip(row.pid, () => stored(row), row.position)
+          const event = unreadable.readOrSkip(row.pid, () => storedEvent(row), row.position)
           if (event !== undefined) events.push(event)
           cursor = row.position
         }
@@ -65,18 +58,5 @@ export function eventStatements(link: Link, at: string, unreadable: UnreadableRo
           return { events, position: first?.head ?? 0, prunedThrough: first?.pruned_through ?? 0 }
       }
     },
-  }
-}
-
-function stored({ position, pid, seq, type, at, actor, replay_key, payload }: Columns): StoredEvent {
-  return {
-    position,
-    pid,
-    seq,
-    type,
-    at,
-    actor: actor as Actor,
-    replayKey: replay_key,
-    payload: JSON.parse(payload) as Json,
   }
 }

@@ -6,7 +6,7 @@ import { type ListPart, type ListSource, type ListTerm, listPlan } from '../../l
 import type { UnreadableRows } from '../../unreadable.ts'
 import type { Link } from '../link.ts'
 import { isGrantedTo, Values, visibleRows } from './conditions.ts'
-import { type Columns, type NumberedRow, numbered, selectProcess } from './process.ts'
+import { type NumberedRow, numbered, selectProcess, type VersionedColumns } from './process.ts'
 
 /** Records read per query while a filter that no index covers is applied. */
 const MAX_RECORDS = 500
@@ -32,7 +32,7 @@ export function listStatements(
         const granted =
           visibleTo?.type === 'session' ? isGrantedTo(at, values.add(visibleTo.session)) : 'false'
         const ids = listIds(at, parts, { after: cursor, newestFirst, records }, values)
-        const found = await link.query<Columns & { readonly granted: boolean }>(
+        const found = await link.query<VersionedColumns & { readonly granted: boolean }>(
           `${selectProcess(at)}, ${granted} as granted from ${at}process as process where process.id in (${ids})
             order by process.id ${newestFirst ? 'desc' : ''} limit ${values.add(records)}`,
           values.all,

@@ -1,7 +1,7 @@
 import type { Pid } from '../../../core/process/pid.ts'
-import type { Carry, ProcessRow } from '../../../core/process/row.ts'
+import type { ProcessRow } from '../../../core/process/row.ts'
+import { type ProcessColumns, processRow } from '../../columns.ts'
 import type { Activity, Page, Questions } from '../../contract.ts'
-import { recordFrom } from '../../record-text.ts'
 import type { UnreadableRows } from '../../unreadable.ts'
 import type { Link, Value } from '../link.ts'
 import { Values, visibleRows } from './conditions.ts'
@@ -13,17 +13,8 @@ export interface NumberedRow {
   readonly row: ProcessRow
 }
 
-export interface Columns {
-  readonly id: number
-  readonly pid: Pid
+export interface VersionedColumns extends ProcessColumns {
   readonly version: number
-  readonly fence: number
-  readonly holder: string | null
-  readonly carry: Carry | null
-  readonly created_at: number
-  readonly moving: string
-  /** The payload of the event `registered`. */
-  readonly payload: string
 }
 
 type Served = Questions['claimable'][0]['serves'][number]
@@ -44,9 +35,9 @@ export function processStatements(
   const one = async <Row extends object>(text: string, values: readonly Value[] = []) =>
     (await link.query<Row>(text, values))[0]
   const columns = (text: string, values: readonly Value[]) =>
-    link.query<Columns>(`${selectProcess(at)} from ${at}process as process where ${text}`, values)
+    link.query<VersionedColumns>(`${selectProcess(at)} from ${at}process as process where ${text}`, values)
   /** Skips rows that cannot be read. */
-  const readable = (found: readonly Columns[]): NumberedRow[] =>
+  const readable = (found: readonly VersionedColumns[]): NumberedRow[] =>
     found.flatMap((one) => {
       const row = unreadable.readOrSkip(one.pid, () => numbered(one))
       if (row === undefined) return []
@@ -149,15 +140,6 @@ function servedBy({ kind, targets }: Served, values: Values): string {
   return targets === null ? ofKind : `${ofKind} and target = any (${values.add(targets)})`
 }
 
-export function numbered({
-  id,
-  version,
-  fence,
-  holder,
-  carry,
-  created_at,
-  moving,
-  payload,
-}: Columns): NumberedRow {
-  return { id, version, row: { record: recordFrom(payload, created_at, moving), holder, fence, carry } }
+export function numbered(columns: VersionedColumns): NumberedRow {
+  return { id: columns.id, version: columns.version, row: processRow(columns) }
 }

@@ -1,16 +1,9 @@
-import type { DatabaseSync } from 'node:sqlite'
-import type { Json } from '../../../core/json/json.ts'
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { ProcessEvent, StoredEvent } from '../../../core/process/event.ts'
-import type { Actor } from '../../../core/process/record.ts'
+import { type EventColumns, storedEvent } from '../../columns.ts'
 import type { Changes, Questions } from '../../contract.ts'
 import type { UnreadableRows } from '../../unreadable.ts'
-import { allRows } from '../rows.ts'
-
-interface Columns extends Omit<StoredEvent, 'payload' | 'replayKey' | 'actor'> {
-  readonly actor: string
-  readonly replay_key: string | null
-  readonly payload: string
-}
+import { allRows, eachRow, getRow } from '../rows.ts'
 
 const SELECT = `select event.position, process.pid, event.seq, event.type, event.at, event.actor, event.replay_key, event.payload
   from event join process on process.id = event.process`
@@ -41,21 +34,22 @@ export function eventStatements(db: DatabaseSync, unreadable: UnreadableRows) {
         JSON.stringify(event.payload),
       )
     },
-    byKey: ({ pid, replayKey }: Questions['event'][0]): StoredEvent | null => one(byKey.get(pid, replayKey)),
-    bySeq: ({ pid, seq }: Questions['eventAt'][0]): StoredEvent | null => one(bySeq.get(pid, seq)),
+    byKey: ({ pid, replayKey }: Questions['event'][0]): StoredEvent | null => one(byKey, pid, replayKey),
+    bySeq: ({ pid, seq }: Questions['eventAt'][0]): StoredEvent | null => one(bySeq, pid, seq),
     after: (question: Questions['events'][0]): StoredEvent[] => {
       const { pid, after: seq, limit, bytes } = question
-      if (bytes === undefined) return after.all(pid, seq, limit).map(stored)
+      if (bytes === undefined) return allRows<EventColumns>(after, pid, seq, limit).map(storedEvent)
       const found: StoredEvent[] = []
       let length = 0
-      for (const row of after.iterate(pid, seq, limit)) {
-        found.push(stored(row))
-        length += Buffer.byteLength(String(row['payload']))
+      for (const row of eachRow<EventColumns>(after, pid, seq, limit)) {
+        found.push(storedEvent(row))
+        length += Buffer.byteLength(row.payload)
         if (length >= bytes) break
       }
       return found
     },
-    tail: ({ pid, limit }: Questions['tail'][0]): StoredEvent[] => tail.all(pid, limit).map(stored).reverse(),
+    tail: ({ pid, limit }: Questions['tail'][0]): StoredEvent[] =>
+      allRows<EventColumns>(tail, pid, limit).map(storedEvent).reverse(),
     /** Skips events that cannot be read. */
     changes(
       { after, limit }: Questions['changes'][0],
@@ -64,9 +58,9 @@ export function eventStatements(db: DatabaseSync, unreadable: UnreadableRows) {
       const events: StoredEvent[] = []
       for (let cursor = after; ; ) {
         const wanted = limit - events.length
-        const found = allRows<Columns>(changes, cursor, wanted)
+        const found = allRows<EventColumns>(changes, cursor, wanted)
         for (const row of found) {
-          const event = unreadable.readOrSkip(row.pid, () => stored(row), row.position)
+          const event = unreadable.readOrSkip(row.pid, () => storedEvent(row), row.position)
           if (event !== undefined) events.push(event)
           cursor = row.position
         }
@@ -76,20 +70,7 @@ export function eventStatements(db: DatabaseSync, unreadable: UnreadableRows) {
   }
 }
 
-function one(found: object | undefined): StoredEvent | null {
-  return found === undefined ? null : stored(found)
-}
-
-function stored(found: object): StoredEvent {
-  const { position, pid, seq, type, at, actor, replay_key, payload } = found as Columns
-  return {
-    position,
-    pid,
-    seq,
-    type,
-    at,
-    actor: actor as Actor,
-    replayKey: replay_key,
-    payload: JSON.parse(payload) as Json,
-  }
+function one(statement: StatementSync, ...values: readonly SQLInputValue[]): StoredEvent | null {
+  const found = getRow<EventColumns>(statement, ...values)
+  return found === undefined ? null : storedEvent(found)
 }

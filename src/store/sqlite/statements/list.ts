@@ -1,15 +1,17 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { isVisible } from '../../../core/authority/visibility.ts'
 import { matches } from '../../../core/process/filter.ts'
 import type { ProcessRow } from '../../../core/process/row.ts'
+import { type ProcessColumns, processRow } from '../../columns.ts'
 import type { Page, Questions } from '../../contract.ts'
 import { type ListPart, type ListSource, type ListTerm, listPlan } from '../../list-plan.ts'
 import type { UnreadableRows } from '../../unreadable.ts'
 import { allRows } from '../rows.ts'
+import { statementCache } from '../statement-cache.ts'
 import { type Condition, GRANTED, marks, plain, visibleRows } from './conditions.ts'
-import { type Columns, numbered, PROCESS_COLUMNS, PROCESS_FROM } from './process.ts'
+import { PROCESS_COLUMNS, PROCESS_FROM } from './process.ts'
 
-interface ListedColumns extends Columns {
+interface ListedColumns extends ProcessColumns {
   /** Whether a grant makes the process visible to the session that lists. */
   readonly granted: 0 | 1
 }
@@ -19,19 +21,11 @@ const MAX_RECORDS = 250
 const MIN_RECORDS = 20
 /** The ids that one query scans at most: some milliseconds. */
 const MAX_SPAN = 50_000
-const MAX_SHAPES = 100
 
 /** A list consists of queries of some milliseconds each: between two of them the caller may let other work run. */
 export function listStatements(db: DatabaseSync, unreadable: UnreadableRows) {
   const lastId = db.prepare('select max(id) as id from process')
-  // Questions have a few shapes: each is prepared once.
-  const shapes = new Map<string, StatementSync>()
-  const prepared = (sql: string): StatementSync => {
-    const statement = shapes.get(sql) ?? db.prepare(sql)
-    if (shapes.size >= MAX_SHAPES) shapes.clear()
-    shapes.set(sql, statement)
-    return statement
-  }
+  const prepared = statementCache(db)
 
   return {
     /** Yields between queries. */
@@ -53,7 +47,7 @@ export function listStatements(db: DatabaseSync, unreadable: UnreadableRows) {
         const found = allRows<ListedColumns>(prepared(sql), session, ...values)
         for (const columns of found) {
           cursor = columns.id
-          const row = unreadable.readOrSkip(columns.pid, () => numbered(columns))?.row
+          const row = unreadable.readOrSkip(columns.pid, () => processRow(columns))
           if (row === undefined || !matches(row.record, filter)) continue
           if (visibleTo !== undefined && !isVisible(row.record, visibleTo, columns.granted === 1)) continue
           items.push(row)

@@ -1,13 +1,15 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Pid } from '../../../core/process/pid.ts'
 import { targetOf } from '../../../core/process/record.ts'
-import type { Carry, ProcessRow } from '../../../core/process/row.ts'
+import type { ProcessRow } from '../../../core/process/row.ts'
+import { type ProcessColumns, processRow } from '../../columns.ts'
 import type { Page, Questions } from '../../contract.ts'
 import { dueOf } from '../../due.ts'
-import { movingText, recordFrom } from '../../record-text.ts'
+import { movingText } from '../../record-text.ts'
 import { definitionSignature, labelSignature } from '../../signature.ts'
 import type { UnreadableRow, UnreadableRows } from '../../unreadable.ts'
 import { allRows, getRow } from '../rows.ts'
+import { statementCache } from '../statement-cache.ts'
 import { marks, visibleRows } from './conditions.ts'
 
 /** A row with the number that its events refer to and that orders it in lists. */
@@ -16,21 +18,8 @@ export interface NumberedRow {
   readonly row: ProcessRow
 }
 
-export interface Columns {
-  readonly id: number
-  readonly pid: Pid
-  readonly fence: number
-  readonly holder: string | null
-  readonly carry: Carry | null
-  readonly created_at: number
-  readonly moving: string
-  /** The payload of the event `registered`. */
-  readonly payload: string
-}
-
 export const PROCESS_COLUMNS = 'id, pid, fence, holder, carry, created_at, moving, payload'
 export const PROCESS_FROM = 'process join event on event.process = process.id and event.seq = 1'
-const MAX_SHAPES = 100
 
 export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) {
   const byPid = db.prepare(`select ${PROCESS_COLUMNS} from ${PROCESS_FROM} where pid = ?`)
@@ -61,18 +50,11 @@ export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) 
     'select created_at as newestAt from process where ended_at is null order by id desc limit 1',
   )
 
-  // Questions have a few shapes: each is prepared once.
-  const shapes = new Map<string, StatementSync>()
-  const prepared = (sql: string): StatementSync => {
-    const statement = shapes.get(sql) ?? db.prepare(sql)
-    if (shapes.size >= MAX_SHAPES) shapes.clear()
-    shapes.set(sql, statement)
-    return statement
-  }
+  const prepared = statementCache(db)
 
   return {
     read(pid: Pid): NumberedRow | null {
-      const found = getRow<Columns>(byPid, pid)
+      const found = getRow<ProcessColumns>(byPid, pid)
       if (found !== undefined) return unreadable.read(pid, () => numbered(found))
       unreadable.forget([pid])
       return null
@@ -81,9 +63,9 @@ export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) 
     /** Reads the unreadable rows again: another program may have repaired or pruned them. */
     unreadable(): readonly UnreadableRow[] {
       for (const { pid } of unreadable.all()) {
-        const found = getRow<Columns>(byPid, pid)
+        const found = getRow<ProcessColumns>(byPid, pid)
         if (found === undefined) unreadable.forget([pid])
-        else unreadable.readOrSkip(pid, () => numbered(found))
+        else unreadable.readOrSkip(pid, () => processRow(found))
       }
       return unreadable.all()
     },
@@ -150,13 +132,17 @@ export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) 
 
     held: (question: Questions['held'][0]): Page<ProcessRow> =>
       page(
-        allRows<Columns>(held, question.holder, question.after ?? 0, question.limit),
+        allRows<ProcessColumns>(held, question.holder, question.after ?? 0, question.limit),
         question.limit,
         unreadable,
       ),
 
     carrying: (question: Questions['carrying'][0]): Page<ProcessRow> =>
-      page(allRows<Columns>(carrying, question.after ?? 0, question.limit), question.limit, unreadable),
+      page(
+        allRows<ProcessColumns>(carrying, question.after ?? 0, question.limit),
+        question.limit,
+        unreadable,
+      ),
 
     waking: (question: Questions['waking'][0]): Pid[] =>
       waking.all(question.session, question.limit).map((found) => String(found['pid'])),
@@ -215,15 +201,15 @@ function servedBy(
 }
 
 /** Skips rows that cannot be read. */
-function page(found: readonly Columns[], limit: number, unreadable: UnreadableRows): Page<ProcessRow> {
+function page(found: readonly ProcessColumns[], limit: number, unreadable: UnreadableRows): Page<ProcessRow> {
   return {
-    items: found.flatMap((columns) => unreadable.readOrSkip(columns.pid, () => numbered(columns))?.row ?? []),
+    items: found.flatMap((columns) => unreadable.readOrSkip(columns.pid, () => processRow(columns)) ?? []),
     next: found.length < limit ? null : (found.at(-1)?.id ?? null),
   }
 }
 
-export function numbered({ id, fence, holder, carry, created_at, moving, payload }: Columns): NumberedRow {
-  return { id, row: { record: recordFrom(payload, created_at, moving), holder, fence, carry } }
+function numbered(columns: ProcessColumns): NumberedRow {
+  return { id: columns.id, row: processRow(columns) }
 }
 
 function plain<Thing>(found: object | undefined): Thing | null {
