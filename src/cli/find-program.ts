@@ -1,5 +1,6 @@
-import { accessSync, constants, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
+import { isExecutable } from '../os/file-access.ts'
 
 export type FoundProgram = 'runnable' | 'not executable' | 'missing'
 
@@ -18,10 +19,5 @@ export function findProgram(
 
 function stateOf(file: string): FoundProgram {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return 'missing'
-  try {
-    accessSync(file, constants.X_OK)
-    return 'runnable'
-  } catch {
-    return 'not executable'
-  }
+  return isExecutable(file) ? 'runnable' : 'not executable'
 }

@@ -7,6 +7,7 @@ import { connectUnasked } from '../client/connect.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { HomePaths } from '../home/paths.ts'
 import { presentDaemon } from '../home/present-daemon.ts'
+import { isWritable } from '../os/file-access.ts'
 import type { Reeve } from '../verbs/reeve.ts'
 import { keeperFound } from './keeper-check.ts'
 import { configuration } from './load-settings.ts'
@@ -295,14 +296,5 @@ function unreadableRecords(pids: readonly string[]): Check {
     state: 'bad',
     found: `the records of ${pids.join(', ')} cannot be read`,
     fix: 'Everything else goes on without them. Restore the store from a copy, or prune them once they have ended.',
-  }
-}
-
-function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK)
-    return true
-  } catch {
-    return false
   }
 }

@@ -1,9 +1,9 @@
-import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { DaemonControl, SettingSpec, UpFlags } from '../cli/daemon-control.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { RunningDaemon } from '../home/announced-daemon.ts'
 import { homePaths } from '../home/paths.ts'
+import { isExecutable } from '../os/file-access.ts'
 import { launcher, ownVersion } from '../package/own-files.ts'
 
 /** The daemon's code for the command line. Each part is loaded when it is called. */
@@ -147,15 +147,6 @@ function calledAs(): string {
     // npm and npx add folders of their own, which the user's shell does not have.
     .some((folder) => !/node_modules[/\\]\.bin[/\\]?$/.test(folder) && isExecutable(join(folder, 'reeve')))
   return isInPath ? 'reeve' : launcher()
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** What a screen shows ends up in logs and screenshots. */

@@ -1,4 +1,5 @@
-import { accessSync, constants, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { isExecutable } from '../../os/file-access.ts'
 import { limitsIn, type ResourceLimit, type ResourceLimits } from '../protocol/limits-file.ts'
 import type { SpawnPlan } from '../protocol/spawn-plan.ts'
 
@@ -53,13 +54,4 @@ function lower(one: number | null, other: number | null): number | null {
 
 function textOf(limit: number | null): string {
   return limit === null ? 'unlimited' : String(limit)
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -1,14 +1,6 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  openSync,
-  readFileSync,
-  readSync,
-  type Stats,
-  statSync,
-} from 'node:fs'
+import { closeSync, constants, openSync, readFileSync, readSync, type Stats, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { allows } from '../../os/file-access.ts'
 import type { SpawnPlan } from '../protocol/spawn-plan.ts'
 import { isSignal } from './signal-names.ts'
 
@@ -182,14 +174,5 @@ function statOf(path: string): Stats | undefined {
   } catch {
     // A file that cannot be inspected (a parent is closed, or is a file) cannot be started either.
     return undefined
-  }
-}
-
-function allows(path: string, mode: number): boolean {
-  try {
-    accessSync(path, mode)
-    return true
-  } catch {
-    return false
   }
 }
