@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { processCodes } from './shapes/codes.ts'
 import { storedEvent } from './shapes/event.ts'
 import { reveal } from './shapes/output.ts'
 import { count, pageSize, processRef } from './shapes/scalars.ts'
@@ -18,5 +19,5 @@ export const events = verb({
     reveal,
   }),
   output: z.strictObject({ events: z.array(storedEvent), count }),
-  codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied'],
+  codes: processCodes,
 })

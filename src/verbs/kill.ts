@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { processCodes } from './shapes/codes.ts'
 import { record } from './shapes/record.ts'
 import { duration, processRef, reason } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
@@ -18,5 +19,5 @@ export const kill = verb({
     reason: reason.exactOptional(),
   }),
   output: z.strictObject({ type: z.enum(['ended', 'already_ended', 'asked', 'unrecorded']), record }),
-  codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied', 'survived', 'not_ours'],
+  codes: [...processCodes, 'survived', 'not_ours'],
 })

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { KEEP_REASONS } from '../core/process/prune.ts'
+import { processCodes } from './shapes/codes.ts'
 import { count, duration, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
@@ -28,5 +29,5 @@ export const prune = verb({
       .array(z.strictObject({ pid: z.string(), reason: z.enum(KEEP_REASONS) }))
       .describe('processes beyond the limits that are not removed, and why'),
   }),
-  codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied'],
+  codes: processCodes,
 })

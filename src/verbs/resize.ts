@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { commandCodes } from './shapes/codes.ts'
 import { terminalSize } from './shapes/command-spec.ts'
 import { processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
@@ -10,14 +11,5 @@ export const resize = verb({
   repeat: 'always',
   input: z.strictObject({ pid: processRef, ...terminalSize }),
   output: z.strictObject({ type: z.enum(['resized']) }),
-  codes: [
-    'unknown_pid',
-    'ambiguous_pid',
-    'pruned_pid',
-    'denied',
-    'not_command',
-    'not_served',
-    'already_ended',
-    'no_terminal',
-  ],
+  codes: [...commandCodes, 'already_ended', 'no_terminal'],
 })

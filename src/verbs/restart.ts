@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { processCodes } from './shapes/codes.ts'
 import { inherited } from './shapes/inherited.ts'
 import { record } from './shapes/record.ts'
 import { duration, processRef, replayKey } from './shapes/scalars.ts'
@@ -27,10 +28,7 @@ export const restart = verb({
   }),
   output: z.strictObject({ record }),
   codes: [
-    'unknown_pid',
-    'ambiguous_pid',
-    'pruned_pid',
-    'denied',
+    ...processCodes,
     'survived',
     'not_ours',
     'invalid_input',

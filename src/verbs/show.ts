@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { processCodes } from './shapes/codes.ts'
 import { reveal } from './shapes/output.ts'
 import { shownRecord } from './shapes/record.ts'
 import { processRef } from './shapes/scalars.ts'
@@ -10,5 +11,5 @@ export const show = verb({
   needs: 'read',
   input: z.strictObject({ pid: processRef, reveal }),
   output: shownRecord,
-  codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied'],
+  codes: processCodes,
 })

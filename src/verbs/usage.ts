@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { commandCodes } from './shapes/codes.ts'
 import { count, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
@@ -20,5 +21,5 @@ export const usage = verb({
     /** Measured at intervals: peaks between two measurements are missing. */
     sampled: z.boolean(),
   }),
-  codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied', 'not_command', 'not_served'],
+  codes: commandCodes,
 })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { processCodes } from './shapes/codes.ts'
 import { record } from './shapes/record.ts'
 import { duration, processRefs } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
@@ -16,5 +17,5 @@ export const waitAll = verb({
     timeoutMs: duration.exactOptional().describe('how long to wait, in milliseconds; no limit by default'),
   }),
   output: z.strictObject({ type: z.enum(['ended', 'timed_out', 'interrupted']), records: z.array(record) }),
-  codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied'],
+  codes: processCodes,
 })

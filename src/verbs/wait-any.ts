@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { processCodes } from './shapes/codes.ts'
 import { record } from './shapes/record.ts'
 import { duration, processRefs } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
@@ -19,5 +20,5 @@ export const waitAny = verb({
     z.strictObject({ type: z.literal('timed_out') }),
     z.strictObject({ type: z.literal('interrupted') }),
   ]),
-  codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied'],
+  codes: processCodes,
 })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { processCodes } from './shapes/codes.ts'
 import { storedEvent } from './shapes/event.ts'
 import { count, duration, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
@@ -22,5 +23,5 @@ export const waitFor = verb({
     z.strictObject({ type: z.literal('timed_out') }),
     z.strictObject({ type: z.literal('interrupted') }),
   ]),
-  codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'denied'],
+  codes: processCodes,
 })

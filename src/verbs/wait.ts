@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { commandCodes } from './shapes/codes.ts'
 import { gaps } from './shapes/output.ts'
 import { reader } from './shapes/reader.ts'
 import { record } from './shapes/record.ts'
@@ -63,14 +64,5 @@ export const wait = verb({
     }),
     z.strictObject({ type: z.literal('interrupted') }),
   ]),
-  codes: [
-    'no_readiness',
-    'unknown_pid',
-    'ambiguous_pid',
-    'pruned_pid',
-    'denied',
-    'not_command',
-    'not_served',
-    'no_output',
-  ],
+  codes: ['no_readiness', ...commandCodes, 'no_output'],
 })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { commandCodes } from './codes.ts'
 import { count } from './scalars.ts'
 
 export const writeAnswer = z.strictObject({
@@ -8,12 +9,7 @@ export const writeAnswer = z.strictObject({
   end: count,
 })
 export const inputCodes = [
-  'unknown_pid',
-  'ambiguous_pid',
-  'pruned_pid',
-  'denied',
-  'not_command',
-  'not_served',
+  ...commandCodes,
   'already_ended',
   'not_begun',
   'no_input',

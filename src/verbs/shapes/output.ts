@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { commandCodes } from './codes.ts'
 import { count } from './scalars.ts'
 
 /** Bytes of an output log that are no longer kept: from the first missing byte up to the next one that is there. */
@@ -32,12 +33,4 @@ export const line = z.strictObject({
   /** Printed after the command's end, by a program that it left running. */
   late: z.literal(true).exactOptional(),
 })
-export const readCodes = [
-  'unknown_pid',
-  'ambiguous_pid',
-  'pruned_pid',
-  'denied',
-  'not_command',
-  'not_served',
-  'no_output',
-] as const
+export const readCodes = [...commandCodes, 'no_output'] as const
