@@ -1,8 +1,9 @@
 import { didYouMean } from '../../base/nearest-name.ts'
 import type { Context } from '../context.ts'
-import { DENIED, NOT_FOUND } from '../exit-code.ts'
+import { DENIED } from '../exit-code.ts'
 import { ago } from '../print/times.ts'
 import { readSecret } from '../read-secret.ts'
+import { removeEach } from '../remove-each.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -93,21 +94,5 @@ async function remove(context: Context, names: readonly string[]): Promise<numbe
   if (names.length === 0)
     throw new UsageError('reeve secret rm needs a name.', 'Run reeve secret list to see them.')
   const secrets = await daemon.secrets(home)
-  let code = 0
-  const removed: { readonly name: string }[] = []
-  for (const name of names) {
-    if (await secrets.remove(name)) {
-      removed.push({ name })
-      if (!print.isJson) print.line(name)
-      continue
-    }
-    print.failure({
-      code: 'not_found',
-      message: `There is no secret ${name}.`,
-      remedy: 'Run reeve secret list to see them.',
-    })
-    code = NOT_FOUND
-  }
-  if (print.isJson) print.jsonList(removed)
-  return code
+  return removeEach(print, names, { noun: 'secret', key: 'name', remove: (name) => secrets.remove(name) })
 }

@@ -1,7 +1,8 @@
 import { didYouMean } from '../../base/nearest-name.ts'
 import type { Context } from '../context.ts'
-import { DENIED, NOT_FOUND } from '../exit-code.ts'
+import { DENIED } from '../exit-code.ts'
 import { ago } from '../print/times.ts'
+import { removeEach } from '../remove-each.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -112,21 +113,5 @@ async function revoke(context: Context<TokenOptions>, ids: readonly string[]): P
   if (ids.length === 0)
     throw new UsageError('reeve token revoke needs the id of a token.', 'Run reeve token list to see them.')
   const tokens = await daemon.tokens(home)
-  let code = 0
-  const revoked: { readonly id: string }[] = []
-  for (const id of ids) {
-    if (await tokens.revoke(id)) {
-      revoked.push({ id })
-      if (!print.isJson) print.line(id)
-      continue
-    }
-    print.failure({
-      code: 'not_found',
-      message: `There is no token ${id}.`,
-      remedy: 'Run reeve token list to see them.',
-    })
-    code = NOT_FOUND
-  }
-  if (print.isJson) print.jsonList(revoked)
-  return code
+  return removeEach(print, ids, { noun: 'token', key: 'id', remove: (id) => tokens.revoke(id) })
 }
