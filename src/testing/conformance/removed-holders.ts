@@ -162,11 +162,7 @@ export function removedHolders(behaves: Behaves): void {
   behaves(
     'the commands of a removed keeper are abandoned, and their programs are ended when it comes back',
     async (bench) => {
-      const one = await bench.kernel({ id: 'k_one', serves: COMMANDS, keeping: KEEPING })
-      await one.kernel.register([{ request: SLEEP, actor: 'host', pid }])
-      const asked: Request[] = []
-      const work = await one.begun(pid)
-      work.onRequest((request) => asked.push(request))
+      const { one, asked } = await runningCommand(bench)
       const two = await bench.kernel({ id: 'k_two', serves: [] })
       assert.equal(await codeOf(two.kernel.removeHolder('host', 'kp_one', { force: false })), 'holder_alive')
       const { abandoned } = await two.kernel.removeHolder('host', 'kp_one', { force: true })
@@ -185,11 +181,7 @@ export function removedHolders(behaves: Behaves): void {
   behaves(
     'a keeper that comes back before its commands are settled ends them, and keeps those that it started since then',
     async (bench) => {
-      const one = await bench.kernel({ id: 'k_one', serves: COMMANDS, keeping: KEEPING })
-      await one.kernel.register([{ request: SLEEP, actor: 'host', pid }])
-      const asked: Request[] = []
-      const work = await one.begun(pid)
-      work.onRequest((request) => asked.push(request))
+      const { one, asked } = await runningCommand(bench)
       const later = pidOf('later')
       const store = afterFirstWrite(bench.store, async () => {
         await one.kernel.renew()
@@ -219,6 +211,17 @@ const KEEPING: Keeping = {
   most: 10,
   full: refusal('too_many_commands', 'Full.', 'Wait.'),
   found: () => 'adopted',
+}
+
+/** A kernel that runs one command under a keeper, and what the command is asked to do. */
+async function runningCommand(bench: Bench) {
+  const pid = pidOf('a')
+  const one = await bench.kernel({ id: 'k_one', serves: COMMANDS, keeping: KEEPING })
+  await one.kernel.register([{ request: SLEEP, actor: 'host', pid }])
+  const asked: Request[] = []
+  const work = await one.begun(pid)
+  work.onRequest((request) => asked.push(request))
+  return { one, asked }
 }
 
 /** The same store; `then` runs after the first write through it, before the caller goes on. */
