@@ -1,3 +1,4 @@
+import { commandSpecOf } from '../command/command-spec.ts'
 import { RefusedError } from '../core/errors.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { otherRestart } from '../core/process/restart-policy.ts'
@@ -5,7 +6,6 @@ import { restartRequest } from '../core/process/restart-request.ts'
 import { refuseTracking } from '../core/process/tracked.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import type { ParsedInputOf } from '../verbs/reeve.ts'
-import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { Inherited } from '../verbs/shapes/inherited.ts'
 import { type ActionParts, type ActionsFor, readerFor, throwIfRefused } from './action.ts'
 import { Kills, stillThere } from './kill.ts'
@@ -55,7 +55,7 @@ async function inheritedFor(
   given: Inherited | undefined,
 ): Promise<{ readonly inherited?: Inherited }> {
   if (old.spec['inheritEnv'] === undefined) return {}
-  const { keepEnv = [] } = old.spec as unknown as CommandSpec
+  const { keepEnv = [] } = commandSpecOf(old)
   if (given !== undefined && keepEnv.length === 0) return { inherited: given }
   const isAllowed = kernel.edges.authorize(actor, 'execute', { type: 'process', record: old }) === undefined
   const inherited = (isAllowed ? await commands?.inherited.of(old) : null) ?? null
@@ -66,8 +66,9 @@ async function inheritedFor(
   return { inherited: { ...given, env: { ...given.env, ...Object.fromEntries(kept) } } as Inherited }
 }
 
-function environmentGone({ pid, spec }: ProcessRecord): Refusal {
-  const { inheritEnv, keepEnv = [] } = spec as unknown as CommandSpec
+function environmentGone(old: ProcessRecord): Refusal {
+  const { pid } = old
+  const { inheritEnv, keepEnv = [] } = commandSpecOf(old)
   if (inheritEnv === 'part' || keepEnv.length > 0)
     return refusal(
       'environment_unknown',

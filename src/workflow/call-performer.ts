@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { RefusedError } from '../core/errors.ts'
-import type { Json } from '../core/json/json.ts'
+import { asJson, type Json } from '../core/json/json.ts'
 import type { StepEnded, StepKind, StoredEvent } from '../core/process/event.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import type { WaitOn } from '../core/process/record.ts'
@@ -149,7 +149,7 @@ export class CallPerformer {
         writer.retryUntilDone(() => ledger.findOutcome(ref.name)),
       )
       if (ended === REFUSED) return
-      if (ended !== null) return this.#endWait(stepIndex, ref, began, ended as unknown as Json)
+      if (ended !== null) return this.#endWait(stepIndex, ref, began, asJson(ended))
     }
     const until = entered?.until ?? (timeoutMs === null ? null : began + timeoutMs)
     const written = await this.#enterWait(stepIndex, ref, until)
@@ -161,7 +161,7 @@ export class CallPerformer {
     if (ref.on !== 'child') return
     const ended = writer.retryUntilDone(() => ledger.waitForOutcome(ref.name, writer.over))
     ended.then(
-      (outcome) => this.#leaveWait(ref, 'ended', outcome as unknown as Json),
+      (outcome) => this.#leaveWait(ref, 'ended', asJson(outcome)),
       (error: unknown) => writer.isOver || fail(error),
     )
   }
