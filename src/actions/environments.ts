@@ -1,5 +1,6 @@
 import { RefusedError } from '../core/errors.ts'
 import { refusal } from '../core/refusal.ts'
+import { putEnvironment } from '../kernel/environments.ts'
 import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
 import { served } from './command-in.ts'
 
@@ -9,7 +10,7 @@ export function environmentActions(
   const { kernel, actor, commands } = parts
   return {
     async putEnvironment(environment) {
-      return { envRef: await kernel.putEnvironment(actor, environment) }
+      return { envRef: await putEnvironment(kernel.edges, actor, environment) }
     },
     async environment({ envRef }) {
       permitOnStore(parts, 'read')

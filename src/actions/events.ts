@@ -45,7 +45,7 @@ export function eventActions(
       return { type: performed.type === 'replayed' ? 'replayed' : 'sent', id: signalId }
     },
     answer: async ({ key, value }) => ({
-      type: await kernel.answer(actor, key, checkJson(value ?? null, 'value')),
+      type: await kernel.waits.answer(actor, key, checkJson(value ?? null, 'value')),
     }),
     async events({ pid, after, tail, limit, reveal }) {
       const record = await read(pid)

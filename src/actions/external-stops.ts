@@ -35,7 +35,7 @@ export class ExternalStops {
     if (type !== 'elsewhere') return type
     const isSettled = (event: { readonly type: string }) =>
       event.type === 'stop_delivered' || event.type === 'ended'
-    await this.#kernel.waitForEvent(pid, revision, isSettled, { timeoutMs: OTHER_KERNEL_MS })
+    await this.#kernel.waits.forEvent(pid, revision, isSettled, { timeoutMs: OTHER_KERNEL_MS })
     const { record } = await this.#row(pid)
     if (hasEnded(record)) return 'ended'
     return record.stopRequest?.deliveredAt === undefined ? 'elsewhere' : 'delivered'

@@ -21,10 +21,10 @@ export function grantActions(
       ),
     }),
     revoke: async ({ session, pids }) => ({
-      revoked: await kernel.revoke(actor, session, await findAll(pids)),
+      revoked: await kernel.sessions.revoke(actor, session, await findAll(pids)),
     }),
     transferGrants: async ({ from, to, pids }) => ({
-      grants: await kernel.transferGrants(actor, from, to, await findAll(pids)),
+      grants: await kernel.sessions.transferGrants(actor, from, to, await findAll(pids)),
     }),
     async grants({ session }) {
       permitOnSession(parts, session)

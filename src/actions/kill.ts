@@ -88,7 +88,7 @@ export class Kills {
       const isOver = (await commands?.endLeftBehind(record, graceMs, patienceMs(graceMs))) ?? true
       return { type: isOver ? 'already_ended' : 'asked', record }
     }
-    const waited = await kernel.waitForEnd(record.pid, { timeoutMs: leftMs() })
+    const waited = await kernel.waits.forEnd(record.pid, { timeoutMs: leftMs() })
     const isDone = waited.type === 'done'
     // The program may end long before the last of its descendants. A command that is never forced may take its time.
     const isOver =

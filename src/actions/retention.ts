@@ -1,6 +1,6 @@
 import type { Commands } from '../command/commands.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { PruneBatch, PruneOptions } from '../kernel/prune.ts'
+import { type PruneBatch, type PruneOptions, pruneInBatches } from '../kernel/prune.ts'
 
 /** How long ended processes are kept, with their events, notices and output. */
 export interface RetentionLimits {
@@ -58,7 +58,7 @@ export class Retention {
   async *prune(options: PruneOptions): AsyncGenerator<PruneBatch> {
     const { kernel, commands } = this.#parts
     let count = 0
-    for await (const batch of kernel.prune(options)) {
+    for await (const batch of pruneInBatches(kernel.edges, options)) {
       await commands?.upkeep.drop(batch.pruned)
       count += batch.pruned.length
       if (count > 0) this.lastPrune = { at: kernel.edges.clock.now(), pruned: count }

@@ -19,9 +19,9 @@ export function sessionActions(
     openSession: ({ session, label, allowance }) =>
       openSession(edges, actor, session, label ?? null, allowance),
     touchSession: ({ session }) => touchSession(edges, actor, session),
-    endSession: ({ session }) => kernel.endSession(actor, session),
+    endSession: ({ session }) => kernel.sessions.end(actor, session),
     async deleteSession({ session }) {
-      const { stopped, orphaned, preserved, ...counts } = await kernel.deleteSession(actor, session)
+      const { stopped, orphaned, preserved, ...counts } = await kernel.sessions.delete(actor, session)
       return { ...counts, stopped: [...stopped], orphaned: [...orphaned], preserved: [...preserved] }
     },
     async sessions({ after, limit }) {
@@ -29,7 +29,7 @@ export function sessionActions(
       return { sessions: [...(await edges.store.ask({ ask: 'sessions', after: after ?? null, limit }))] }
     },
     openTurn: (id) => openTurn(edges, actor, id),
-    endTurn: (id) => kernel.endTurn(actor, id),
+    endTurn: (id) => kernel.sessions.endTurn(actor, id),
     async liveCount({ session, maxAgeMs }) {
       if (session === undefined) permitOnStore(parts, 'read')
       else permitOnSession(parts, session)

@@ -144,7 +144,7 @@ export async function whenBegun(
   const known: Warning = warning === undefined ? {} : { warning }
   if (record.kind !== 'command' || commands === undefined) return { ...answer, ...known }
   const duplicateOf = await liveDuplicate(kernel, commands.duplicateOf(record))
-  const begun = await kernel.whenBegun(record, START_MS)
+  const begun = await kernel.waits.untilBegun(record, START_MS)
   const names = await commands.missingEnv(record, kernel)
   if (names.length > 0) return { type, record: begun, warning: { code: 'unknown_variables', names } }
   if (duplicateOf === undefined) return { type, record: begun, ...known }

@@ -19,7 +19,7 @@ export function waitSeveralActions(parts: ActionParts): ActionsFor<'waitAny' | '
         const signal = AbortSignal.any([lasts.signal, decided.signal])
         try {
           return await Promise.race(
-            found.map((pid) => kernel.waitForEnd(pid, waitOptions(timeoutMs, { signal }))),
+            found.map((pid) => kernel.waits.forEnd(pid, waitOptions(timeoutMs, { signal }))),
           )
         } finally {
           // The waits that lost the race would go on.
@@ -34,7 +34,7 @@ export function waitSeveralActions(parts: ActionParts): ActionsFor<'waitAny' | '
     async waitAll({ pids, timeoutMs }, options) {
       const found = await findAll(pids)
       const all = await whileReadable(kernel, actor, found, options, (lasts) =>
-        Promise.all(found.map((pid) => kernel.waitForEnd(pid, waitOptions(timeoutMs, lasts)))),
+        Promise.all(found.map((pid) => kernel.waits.forEnd(pid, waitOptions(timeoutMs, lasts)))),
       )
       const done = all.filter(
         (one): one is Extract<Waited<ProcessRow>, { type: 'done' }> => one.type === 'done',

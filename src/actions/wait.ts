@@ -32,7 +32,7 @@ export function waitActions(parts: ActionParts): ActionsFor<'wait' | 'waitFor'> 
       const { pid: found } = await read(pid)
       const isWanted = ({ type }: StoredEvent) => types.includes(type)
       const waited = await whileReadable(kernel, actor, [found], options, (lasts) =>
-        kernel.waitForEvent(found, after, isWanted, waitOptions(timeoutMs, lasts)),
+        kernel.waits.forEvent(found, after, isWanted, waitOptions(timeoutMs, lasts)),
       )
       return waited.type === 'done' ? { type: 'heard', event: waited.value } : waited
     },
@@ -54,7 +54,7 @@ async function waitUntilReady(wait: Wait): Promise<OutputOf<'wait'>> {
   if (before.spec['ready'] === undefined) throw new RefusedError(noReadiness(before.pid))
   const isSettled = ({ type }: StoredEvent) => type === 'ready' || type === 'ready_timed_out'
   const waited = await lasting(wait, (options) =>
-    parts.kernel.waitForEvent(before.pid, 0, isSettled, options),
+    parts.kernel.waits.forEvent(before.pid, 0, isSettled, options),
   )
   if (waited.type === 'interrupted') return waited
   const record = await readerFor(parts)(before.pid)
@@ -83,7 +83,7 @@ async function waitUntilLine(
 
 async function waitUntilEnded(wait: Wait): Promise<OutputOf<'wait'>> {
   const { parts, record, clamped } = wait
-  const waited = await lasting(wait, (options) => parts.kernel.waitForEnd(record.pid, options))
+  const waited = await lasting(wait, (options) => parts.kernel.waits.forEnd(record.pid, options))
   if (waited.type === 'interrupted') return waited
   if (waited.type === 'timed_out')
     return { type: 'timed_out', record: await readerFor(parts)(record.pid), ...clamped }

@@ -12,6 +12,7 @@ import { claimAnnounced } from '../kernel/claim.ts'
 import { renew, retire } from '../kernel/holders.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { PAGE_BYTES } from '../kernel/page.ts'
+import { park } from '../kernel/park.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { spawn } from '../verbs/spawn.ts'
 import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
@@ -146,7 +147,7 @@ async function performForWorker(
   const asked = { pid, actor: `process:${pid}`, at: edges.clock.now(), fence } as const
   switch (act.type) {
     case 'key':
-      return { type: 'said', text: await kernel.keyOf(pid, act.wait) }
+      return { type: 'said', text: await kernel.waits.keyOf(pid, act.wait) }
     case 'seed':
       return { type: 'said', text: edges.sign(await edges.store.ask({ ask: 'secret' }), `${pid}.chance`) }
     case 'events': {
@@ -164,7 +165,7 @@ async function performForWorker(
     }
     case 'park': {
       const work = await attemptOf(kernel, pid, fence)
-      return { type: (await kernel.park(work, act.waits)) ? 'parked' : 'not_parked' }
+      return { type: (await park(edges, work, act.waits)) ? 'parked' : 'not_parked' }
     }
     case 'spawn': {
       const request = { ...act.request, parent: pid, idempotencyKey: `step:${act.stepIndex}` }

@@ -174,7 +174,7 @@ export class KeeperSide implements Executor, Keeping {
   async takeOverFrom(former: KeeperSide): Promise<void> {
     const { programs } = await this.ask('recover', {})
     for (const state of programs) this.#know(state)
-    await this.#kernel?.keeperGone(former.identity.id, this.identity.id)
+    await this.#kernel?.keepers.merged(former.identity.id, this.identity.id)
     if (this.#kernel !== undefined) await this.clearStrays(this.#kernel)
   }
 
@@ -260,7 +260,7 @@ export class KeeperSide implements Executor, Keeping {
   async #settle({ hello }: Reached): Promise<void> {
     const former = this.#identity?.id
     if (former !== undefined && former !== hello.keeper.id)
-      await this.#kernel?.keeperChanged(this, former, this.#holderOf(hello.keeper))
+      await this.#kernel?.keepers.replaced(this, former, this.#holderOf(hello.keeper))
     this.#identity = hello.keeper
   }
 

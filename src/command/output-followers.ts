@@ -48,7 +48,7 @@ export class OutputFollowers {
     const ended: { at: number | null } = { at: null }
     const stop = new AbortController()
     const unfollow = this.#keeperOf(record).follow(record.pid, () => nudge.give())
-    const whenEnded = kernel.waitForEnd(record.pid, { signal: stop.signal }).then(
+    const whenEnded = kernel.waits.forEnd(record.pid, { signal: stop.signal }).then(
       async (waited) => {
         if (waited.type !== 'done') return
         ended.at = outputEndIn(waited.value.record) ?? (await layoutOf(folder))?.end ?? 0

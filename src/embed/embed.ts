@@ -263,7 +263,7 @@ async function start(
 /** Processes that ended while no daemon ran are on record before the first call. An unwritable store takes their ends later. */
 async function settledAtBoot(kernel: Kernel): Promise<void> {
   const { completed, abandoned } = kernel.boot
-  const known = [...completed, ...abandoned].map((pid) => kernel.waitForEnd(pid, { timeoutMs: BOOT_MS }))
+  const known = [...completed, ...abandoned].map((pid) => kernel.waits.forEnd(pid, { timeoutMs: BOOT_MS }))
   await Promise.all(known)
 }
 

@@ -1,3 +1,4 @@
+import { ReeveError } from '../core/errors.ts'
 import { type Holder, isDead, type Proof } from '../core/lease/holder.ts'
 import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
@@ -5,6 +6,16 @@ import type { Edges } from './edges.ts'
 export interface HolderTimes {
   readonly renewMs: number
   readonly ttlMs: number
+}
+
+/** Throws if a holder could count as dead after one or two late renewals. */
+export function checkTimes({ renewMs, ttlMs }: HolderTimes): void {
+  if (ttlMs >= 3 * renewMs) return
+  throw new ReeveError(
+    'invalid_input',
+    `A TTL of ${ttlMs} ms is less than three renewals of ${renewMs} ms.`,
+    'Give a holder at least three chances to renew before it counts as dead.',
+  )
 }
 
 /** Writes this holder's row. `lapsed`: the row had expired or was gone, so other holders may have taken its leases. */

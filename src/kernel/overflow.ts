@@ -2,6 +2,7 @@ import type { Change } from '../core/change.ts'
 import { isReleaseDue } from '../core/inbox/flood.ts'
 import type { Inbox } from '../core/inbox/inbox.ts'
 import { releasedNotice } from '../core/inbox/notice.ts'
+import { knownEvent, type StoredEvent } from '../core/process/event.ts'
 import type { Scope } from '../core/process/record.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
@@ -32,6 +33,12 @@ export function release(edges: Edges, scope: Scope): Promise<number | null> {
     const { inbox, changes } = yield* releaseDue(rows, scope, edges.clock.now())
     return { answer: inbox?.overflow.tripped?.until ?? null, changes }
   })
+}
+
+/** Whether matches are held back from this event on. */
+export function tripsOverflow(event: StoredEvent): boolean {
+  const known = knownEvent(event)
+  return known?.type === 'watch_matched' && known.payload.told === 'tripped'
 }
 
 const PAGE = 100

@@ -29,6 +29,7 @@ export class Presence {
   #renewedAt = 0
   /** Its row had lapsed, or may have, and its leases have not all been reclaimed yet. */
   #lapsed = false
+  #renewing: Promise<void> | undefined
 
   constructor(edges: Edges, options: PresenceOptions) {
     this.#edges = edges
@@ -47,6 +48,16 @@ export class Presence {
     await renew(this.#edges, this.#announced, times)
     for (const { keeping } of executions())
       if (keeping !== undefined) await renew(this.#edges, keeping.holder, times)
+  }
+
+  /** Undefined while it is certain that this kernel holds its leases; else resolves when its row is renewed. */
+  sure(): Promise<void> | undefined {
+    if (!this.mayHaveLapsed) return undefined
+    // After a clock that jumped ahead many calls may ask at once.
+    this.#renewing ??= this.renew().finally(() => {
+      this.#renewing = undefined
+    })
+    return this.#renewing
   }
 
   /** Renews this kernel's row. If it had lapsed, reclaims its leases. */

@@ -34,12 +34,8 @@ const PAGE = 1_000
  * Settles the processes of dead holders, page by page. Several kernels may recover at once, and each process is settled by
  * one of them: every write is a compare-and-swap on the lease it was decided on.
  */
-export async function recover(
-  edges: Edges,
-  self: string,
-  backoff: Backoff,
-  closed: () => boolean,
-): Promise<RecoveryReport> {
+export async function recover(edges: Edges, recovering: Recovering): Promise<RecoveryReport> {
+  const { self, closed } = recovering
   const report = emptyReport()
   const dead = (await edges.store.ask({ ask: 'holders' }))
     .filter((holder) => holder.id !== self && isDead(holder, edges.prove(holder)))
@@ -48,7 +44,7 @@ export async function recover(
   const unannounced = (await edges.store.ask({ ask: 'unannounced' })).filter((id) => id !== self)
   for (const holder of [...dead, ...unannounced]) {
     if (closed()) break
-    await recoverHolder(edges, { self, backoff, closed }, { id: holder, state: 'dead' }, report)
+    await recoverHolder(edges, recovering, { id: holder, state: 'dead' }, report)
   }
   return report
 }

@@ -1,8 +1,17 @@
 import { RefusedError } from '../core/errors.ts'
+import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { Edges } from './edges.ts'
 import type { Feed } from './feed.ts'
+
+export interface RunLimitsOptions {
+  /** The kernel that stops them. */
+  readonly self: () => string
+  readonly perform: (intent: Intent) => Promise<unknown>
+}
+
+const REASON = 'limit:runMs'
 
 /**
  * Stops processes that run for longer than `limits.runMs` allows, where no keeper does so: tools and workflows, here
@@ -11,13 +20,13 @@ import type { Feed } from './feed.ts'
 export class RunLimits {
   readonly #edges: Edges
   readonly #feed: Feed
-  readonly #stop: (pid: Pid, reason: string) => Promise<unknown>
+  readonly #options: RunLimitsOptions
   readonly #watched = new Map<Pid, () => void>()
 
-  constructor(edges: Edges, feed: Feed, stop: (pid: Pid, reason: string) => Promise<unknown>) {
+  constructor(edges: Edges, feed: Feed, options: RunLimitsOptions) {
     this.#edges = edges
     this.#feed = feed
-    this.#stop = stop
+    this.#options = options
   }
 
   watch({ pid, kind, limits, firstStarted, createdAt }: ProcessRecord): void {
@@ -47,11 +56,25 @@ export class RunLimits {
   }
 
   #end(pid: Pid): void {
-    this.#stop(pid, 'limit:runMs').catch((error: unknown) => {
+    this.#stop(pid).catch((error: unknown) => {
       // It has ended by itself, or is being stopped already.
       if (error instanceof RefusedError) return
       this.#edges.onTrouble(error, `stopping ${pid}`)
       this.#wait(pid, this.#edges.clock.now() + RETRY_MS)
+    })
+  }
+
+  #stop(pid: Pid): Promise<unknown> {
+    const { self, perform } = this.#options
+    return perform({
+      type: 'stop',
+      pid,
+      how: 'kill',
+      reason: REASON,
+      cause: null,
+      replayKey: REASON,
+      actor: `kernel:${self()}`,
+      at: this.#edges.clock.now(),
     })
   }
 }

@@ -151,7 +151,7 @@ class Context implements ToolContext {
   readonly wait = async (pid: Pid): Promise<ProcessRecord> => {
     const wait = this.#next('child', pid)
     const entered = await this.#perform({ type: 'enter_wait', wait, until: null })
-    const waited = await this.#kernel.waitForEnd(pid, { signal: this.abortSignal })
+    const waited = await this.#kernel.waits.forEnd(pid, { signal: this.abortSignal })
     if (waited.type !== 'done') throw this.abortSignal.reason
     if (entered.type !== 'replayed') {
       await this.#perform({ type: 'leave_wait', wait, how: 'ended', value: null })
@@ -165,18 +165,22 @@ class Context implements ToolContext {
   ): Promise<SignalAnswer> => {
     checkOptions('waitForSignal', options, ['timeoutMs'])
     const until = options.timeoutMs === undefined ? null : this.#after(options.timeoutMs)
-    const answered = await this.#kernel.awaitAnswer(this.#work, this.#next('signal', name), until)
+    const answered = await this.#kernel.waits.forAnswer(this.#work, this.#next('signal', name), until)
     return answered.type === 'timed_out' ? answered : { type: 'signal', value: answered.value }
   }
 
   readonly keyFor = async (name: string): Promise<string> => {
     checkSignalName(name)
-    return this.#kernel.keyOf(this.pid, { on: 'signal', name, ordinal: this.#ordinal('signal', name) + 1 })
+    return this.#kernel.waits.keyOf(this.pid, {
+      on: 'signal',
+      name,
+      ordinal: this.#ordinal('signal', name) + 1,
+    })
   }
 
   readonly sleep = async (ms: number): Promise<void> => {
     const until = this.#after(ms)
-    await this.#kernel.awaitAnswer(this.#work, this.#next('timer', 'sleep'), until)
+    await this.#kernel.waits.forAnswer(this.#work, this.#next('timer', 'sleep'), until)
   }
 
   readonly charge = async (amounts: Amounts, options: { readonly done?: boolean } = {}): Promise<void> => {
@@ -190,7 +194,7 @@ class Context implements ToolContext {
   readonly untilResumed = async (): Promise<void> => {
     const row = await this.#kernel.edges.store.ask({ ask: 'process', pid: this.pid })
     if (row === null || row.record.status !== 'paused') return
-    await this.#kernel.waitForEvent(
+    await this.#kernel.waits.forEvent(
       this.pid,
       row.record.revision,
       (event) => event.type === 'resumed' || event.type === 'stop_requested',

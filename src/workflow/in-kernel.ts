@@ -6,6 +6,7 @@ import { refusal } from '../core/refusal.ts'
 import type { Executor, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { PAGE_BYTES } from '../kernel/page.ts'
+import { park } from '../kernel/park.ts'
 import { refuseRead } from '../kernel/resolve.ts'
 import type { ChildToRegister, WorkflowFunction, WorkflowOptions } from '../verbs/workflow-function.ts'
 import type { Ledger } from './ledger.ts'
@@ -103,13 +104,13 @@ function ledgerOf(work: Work, kernel: Kernel, spawn: SpawnStep, variablesOf: Var
     },
     findOutcome,
     async waitForOutcome(other, over) {
-      const waited = await kernel.waitForEnd(other, { signal: over })
+      const waited = await kernel.waits.forEnd(other, { signal: over })
       if (waited.type !== 'done' || waited.value.record.outcome === null) throw over.reason
       return waited.value.record.outcome
     },
-    park: (waits) => kernel.park(work, waits),
+    park: (waits) => park(edges, work, waits),
     sure: () => kernel.sure(),
-    keyFor: (wait) => kernel.keyOf(pid, wait),
+    keyFor: (wait) => kernel.waits.keyOf(pid, wait),
     charge: async (charging) => void (await kernel.charge({ pid, actor, ...charging })),
     variables: () => variablesOf(record, kernel, signal),
     seed: async () => edges.sign(await store.ask({ ask: 'secret' }), `${pid}.chance`),

@@ -42,7 +42,7 @@ test('a holder that is known to be dead leaves an outcome that is known to be un
   await worker.begun(PID)
   worker.crash()
   const looker = await testKernel(store, { id: 'k_looker', clock, seed: 2, prove: () => 'dead' })
-  const ended = await looker.kernel.waitForEnd(PID, {})
+  const ended = await looker.kernel.waits.forEnd(PID, {})
   expect(ended.type === 'done' && ended.value.record.outcome).toEqual({
     status: 'abandoned',
     exitCode: null,
@@ -63,7 +63,7 @@ test('a wait that times out answers its caller, and does not change the process'
   const store = await openMemory({ clock })
   const { kernel } = await testKernel(store, { id: 'k_one', clock })
   const [registered] = await kernel.register([{ request: OUTSIDE, actor: 'host', pid: PID }])
-  const waiting = kernel.waitForEnd(PID, { timeoutMs: 1_000 })
+  const waiting = kernel.waits.forEnd(PID, { timeoutMs: 1_000 })
   await store.ask({ ask: 'process', pid: PID })
   clock.advance(1_000)
   expect(await waiting).toEqual({ type: 'timed_out' })

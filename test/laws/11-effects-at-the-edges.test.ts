@@ -40,7 +40,7 @@ async function history(seed: number) {
   }
   await kernel.begun(pid)
   kernel.finish(pid, { status: 'completed', result: seed })
-  await kernel.kernel.waitForEnd(pid, {})
+  await kernel.kernel.waits.forEnd(pid, {})
   const { events } = await store.ask({ ask: 'changes', after: 0, limit: 1_000 })
   await kernel.kernel.close()
   await store.close()

@@ -3,7 +3,10 @@ import type { Inbox } from '../../src/core/inbox/inbox.ts'
 import type { StoredEvent } from '../../src/core/process/event.ts'
 import type { Pid } from '../../src/core/process/pid.ts'
 import type { ProcessRow } from '../../src/core/process/row.ts'
+import type { Edges } from '../../src/kernel/edges.ts'
+import type { Feed } from '../../src/kernel/feed.ts'
 import { Kernel } from '../../src/kernel/kernel.ts'
+import { ProcessWaits } from '../../src/kernel/process-waits.ts'
 import type { Waited, WaitOptions } from '../../src/kernel/wait.ts'
 import type { Change, Commit, Plan, Question, Store, Verdict } from '../../src/store/contract.ts'
 import type { Transaction } from '../../src/store/group-commit.ts'
@@ -303,22 +306,35 @@ function isEnd({ type }: Pick<StoredEvent, 'type'>): boolean {
 }
 
 class ReadsFirst extends Kernel {
-  override async waitForEnd(pid: Pid, { timeoutMs, signal }: WaitOptions): Promise<Waited<ProcessRow>> {
-    const row = await this.edges.store.ask({ ask: 'process', pid })
-    if (row === null || row.record.outcome !== null) return super.waitForEnd(pid, {})
+  override readonly waits = new ReadingFirst(this.edges, this.feed)
+}
+
+class ReadingFirst extends ProcessWaits {
+  readonly #edges: Edges
+  readonly #feed: Feed
+
+  constructor(edges: Edges, feed: Feed) {
+    super(edges, feed)
+    this.#edges = edges
+    this.#feed = feed
+  }
+
+  override async forEnd(pid: Pid, { timeoutMs, signal }: WaitOptions): Promise<Waited<ProcessRow>> {
+    const row = await this.#edges.store.ask({ ask: 'process', pid })
+    if (row === null || row.record.outcome !== null) return super.forEnd(pid, {})
     // An end between the answer and the next line reaches no waiter.
     return new Promise((resolve, reject) => {
       const done = (waited: Waited<ProcessRow>) => {
         unsubscribe()
         resolve(waited)
       }
-      const unsubscribe = this.feed.on(pid, (events) => {
+      const unsubscribe = this.#feed.on(pid, (events) => {
         if (events?.some(({ type }) => type === 'ended' || type === 'done') === false) return
-        this.edges.store.ask({ ask: 'process', pid }).then((ended) => {
+        this.#edges.store.ask({ ask: 'process', pid }).then((ended) => {
           if (ended?.record.outcome != null) done({ type: 'done', value: ended })
         }, reject)
       })
-      if (timeoutMs !== undefined) this.edges.clock.after(timeoutMs, () => done({ type: 'timed_out' }))
+      if (timeoutMs !== undefined) this.#edges.clock.after(timeoutMs, () => done({ type: 'timed_out' }))
       signal?.addEventListener('abort', () => done({ type: 'interrupted' }))
     })
   }

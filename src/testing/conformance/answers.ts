@@ -12,23 +12,23 @@ export function answers(behaves: Behaves): void {
   const waiting = async (bench: Bench, script = takes('go')) => {
     const kernel = await bench.kernel({ id: 'k_one', script })
     await kernel.kernel.register([{ request: RERUNNABLE, actor: 'host', pid }])
-    await kernel.kernel.waitForEvent(pid, 0, ({ type }) => type === 'wait_entered', {})
+    await kernel.kernel.waits.forEvent(pid, 0, ({ type }) => type === 'wait_entered', {})
     return kernel
   }
 
   behaves('a key answers its wait once, from any connection', async (bench) => {
     const one = await waiting(bench)
     const two = await bench.kernel({ id: 'k_two', serves: [] })
-    const key = await one.kernel.keyOf(pid, wait)
-    assert.equal(await two.kernel.keyOf(pid, wait), key)
+    const key = await one.kernel.waits.keyOf(pid, wait)
+    assert.equal(await two.kernel.waits.keyOf(pid, wait), key)
     const answers = await Promise.all([
-      one.kernel.answer('host', key, 'first'),
-      two.kernel.answer('host', key, 'second'),
-      one.kernel.answer('host', key, 'third'),
+      one.kernel.waits.answer('host', key, 'first'),
+      two.kernel.waits.answer('host', key, 'second'),
+      one.kernel.waits.answer('host', key, 'third'),
     ])
     assert.deepEqual(answers.sort(), ['accepted', 'already_resolved', 'already_resolved'])
-    await one.kernel.waitForEnd(pid, {})
-    assert.equal(await two.kernel.answer('host', key, 'late'), 'already_resolved')
+    await one.kernel.waits.forEnd(pid, {})
+    assert.equal(await two.kernel.waits.answer('host', key, 'late'), 'already_resolved')
     const { outcome, signals } = (await bench.row(pid)).record
     assert.ok(Array.isArray(outcome?.result) && outcome.result.length === 1)
     assert.deepEqual(signals, {}, 'no signal was consumed')
@@ -36,39 +36,39 @@ export function answers(behaves: Behaves): void {
 
   behaves('a forged or modified key answers no wait', async (bench) => {
     const one = await waiting(bench)
-    const key = await one.kernel.keyOf(pid, wait)
+    const key = await one.kernel.waits.keyOf(pid, wait)
     const before = await snapshotOf(bench.store)
     const second = key.replace('.go.1.', '.go.2.')
     const otherEnd = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`
     for (const forged of ['', 'nonsense', key.slice(0, -4), second, otherEnd, key.toUpperCase()])
-      assert.equal(await one.kernel.answer('host', forged, 'forged'), 'unknown', forged)
-    const elsewhere = await one.kernel.keyOf(pidOf('unknown'), wait)
-    assert.equal(await one.kernel.answer('host', elsewhere, 'no process waits'), 'unknown')
+      assert.equal(await one.kernel.waits.answer('host', forged, 'forged'), 'unknown', forged)
+    const elsewhere = await one.kernel.waits.keyOf(pidOf('unknown'), wait)
+    assert.equal(await one.kernel.waits.answer('host', elsewhere, 'no process waits'), 'unknown')
     assert.deepEqual(await snapshotOf(bench.store), before)
   })
 
   behaves('after a signal has ended a wait, its key is resolved, too', async (bench) => {
     const one = await waiting(bench)
-    const key = await one.kernel.keyOf(pid, wait)
+    const key = await one.kernel.waits.keyOf(pid, wait)
     await bench.performed('appended', { type: 'signal', pid, name: 'go', id: '1', value: 'signalled' })
-    assert.equal(await one.kernel.answer('host', key, 'too late'), 'already_resolved')
-    await one.kernel.waitForEnd(pid, {})
+    assert.equal(await one.kernel.waits.answer('host', key, 'too late'), 'already_resolved')
+    await one.kernel.waits.forEnd(pid, {})
     assert.deepEqual((await bench.row(pid)).record.outcome?.result, ['signalled'])
   })
 
   behaves('an answer may arrive before its wait, and is not lost between two attempts', async (bench) => {
     await bench.register(RERUNNABLE, { pid })
     const asker = await bench.kernel({ id: 'k_asker', serves: [] })
-    const first = await asker.kernel.keyOf(pid, wait)
-    assert.equal(await asker.kernel.answer('host', first, 'early'), 'accepted')
-    assert.equal(await asker.kernel.answer('host', first, 'again'), 'already_resolved')
+    const first = await asker.kernel.waits.keyOf(pid, wait)
+    assert.equal(await asker.kernel.waits.answer('host', first, 'early'), 'accepted')
+    assert.equal(await asker.kernel.waits.answer('host', first, 'again'), 'already_resolved')
     const one = await bench.kernel({ id: 'k_one', script: takes('go', 'go') })
-    await asker.kernel.waitForEvent(pid, 0, ({ type }) => type === 'wait_entered', {})
+    await asker.kernel.waits.forEvent(pid, 0, ({ type }) => type === 'wait_entered', {})
     bench.kill(one)
-    const second = await asker.kernel.keyOf(pid, { ...wait, ordinal: 2 })
-    assert.equal(await asker.kernel.answer('host', second, 'meanwhile'), 'accepted')
+    const second = await asker.kernel.waits.keyOf(pid, { ...wait, ordinal: 2 })
+    assert.equal(await asker.kernel.waits.answer('host', second, 'meanwhile'), 'accepted')
     const two = await bench.kernel({ id: 'k_two', script: takes('go', 'go') })
-    await two.kernel.waitForEnd(pid, {})
+    await two.kernel.waits.forEnd(pid, {})
     assert.deepEqual((await bench.row(pid)).record.outcome?.result, ['early', 'meanwhile'])
   })
 
@@ -76,7 +76,7 @@ export function answers(behaves: Behaves): void {
     'a resumed process has its former status, also if its wait ended during the pause',
     async (bench) => {
       const one = await waiting(bench, async (work, kernel) => {
-        await kernel.awaitAnswer(work, wait, null)
+        await kernel.waits.forAnswer(work, wait, null)
         return new Promise<never>(() => {})
       })
       const status = async () => {
@@ -136,7 +136,7 @@ export function answers(behaves: Behaves): void {
   behaves('a stop wakes a waiting process', async (bench) => {
     const one = await waiting(bench)
     await stop(one.kernel, pid, 'changed my mind')
-    const ended = await one.kernel.waitForEnd(pid, {})
+    const ended = await one.kernel.waits.forEnd(pid, {})
     assert.ok(ended.type === 'done')
     const { status, reason, source } = ended.value.record.outcome ?? {}
     assert.deepEqual(

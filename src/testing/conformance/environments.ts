@@ -92,7 +92,7 @@ export function environments(behaves: Behaves): void {
     await openSession(bench.edges, 'host', 's1', null)
     const [first = '', second = ''] = await putMany(bench, 2, 'n')
     await putEnvironment(bench.edges, 'host', plain('n 1'))
-    await kernel.deleteSession('host', 's1')
+    await kernel.sessions.delete('host', 's1')
     assert.deepEqual(await used(bench), [])
     assert.deepEqual([await isThere(bench, first), await isThere(bench, second)], [false, true])
   })

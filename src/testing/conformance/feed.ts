@@ -43,7 +43,7 @@ export function feed(behaves: Behaves): void {
         const pid = pidOf(`n${round * 10}`)
         const waited = await bench.store.ask({ ask: 'process', pid }).then(async (row) => {
           if (row === null) return null
-          return kernel.waitForEvent(pid, 0, ({ type }) => type === 'registered', {})
+          return kernel.waits.forEvent(pid, 0, ({ type }) => type === 'registered', {})
         })
         assert.ok(waited === null || (waited.type === 'done' && waited.value?.pid === pid))
       }
@@ -65,9 +65,9 @@ export function feed(behaves: Behaves): void {
         const pid = pidOf(`r${round}`)
         await one.kernel.register([{ request: RERUNNABLE, actor: 'host', pid }])
         await one.begun(pid)
-        const waiting = two.kernel.waitForEnd(pid, {})
+        const waiting = two.kernel.waits.forEnd(pid, {})
         one.finish(pid, { status: 'completed', result: round })
-        for (const ended of [await waiting, await two.kernel.waitForEnd(pid, {})])
+        for (const ended of [await waiting, await two.kernel.waits.forEnd(pid, {})])
           assert.equal(ended.type === 'done' && ended.value.record.outcome?.result, round)
       }
     },
@@ -80,14 +80,16 @@ export function feed(behaves: Behaves): void {
       const pid = pidOf('a')
       await bench.register(OUTSIDE, { pid })
       const before = await bench.row(pid)
-      const late = await passTimeUntil(bench, kernel.waitForEnd(pid, { timeoutMs: 1_000 }))
+      const late = await passTimeUntil(bench, kernel.waits.forEnd(pid, { timeoutMs: 1_000 }))
       assert.deepEqual(late, { type: 'timed_out' })
       const controller = new AbortController()
-      const called = kernel.waitForEnd(pid, { signal: controller.signal })
+      const called = kernel.waits.forEnd(pid, { signal: controller.signal })
       controller.abort()
       assert.deepEqual(await called, { type: 'interrupted' })
-      assert.deepEqual(await kernel.waitForEnd(pid, { signal: AbortSignal.abort() }), { type: 'interrupted' })
-      assert.equal(await codeOf(kernel.waitForEnd(pidOf('unknown'), {})), 'unknown_pid')
+      assert.deepEqual(await kernel.waits.forEnd(pid, { signal: AbortSignal.abort() }), {
+        type: 'interrupted',
+      })
+      assert.equal(await codeOf(kernel.waits.forEnd(pidOf('unknown'), {})), 'unknown_pid')
       assert.deepEqual(await bench.row(pid), before)
     },
   )
@@ -100,7 +102,7 @@ export function feed(behaves: Behaves): void {
       await bench.register(OUTSIDE, { pid })
       const change = (cwd: string) => bench.performed('appended', { type: 'change_cwd', pid, cwd })
       const next = (after: number) =>
-        kernel.waitForEvent(pid, after, ({ type }) => type === 'cwd_changed', {})
+        kernel.waits.forEvent(pid, after, ({ type }) => type === 'cwd_changed', {})
       await change('/1')
       const seqOf = (waited: Awaited<ReturnType<typeof next>>) =>
         waited.type === 'done' ? (waited.value?.seq ?? null) : waited.type

@@ -98,10 +98,10 @@ export function filters(behaves: Behaves): void {
     const kernel = await bench.kernel({ id: 'k_one', script: takes('go') })
     for (const text of ['a', 'b']) {
       await kernel.kernel.register([{ request: TOOL, actor: 'host', pid: pidOf(text) }])
-      await kernel.kernel.waitForEvent(pidOf(text), 0, ({ type }) => type === 'wait_entered', {})
+      await kernel.kernel.waits.forEvent(pidOf(text), 0, ({ type }) => type === 'wait_entered', {})
     }
     await bench.performed('appended', { type: 'signal', pid: pidOf('b'), name: 'go', id: '1', value: 1 })
-    await kernel.kernel.waitForEnd(pidOf('b'), {})
+    await kernel.kernel.waits.forEnd(pidOf('b'), {})
     assert.deepEqual(await found(bench, { waiting: ['signal'] }), ['a'])
     assert.deepEqual(await found(bench, { waiting: ['signal', 'timer'], status: 'any' }), ['a'])
     assert.deepEqual(await found(bench, { waiting: ['timer', 'child'] }), [])

@@ -27,7 +27,7 @@ export function keeping(behaves: Behaves): void {
       assert.deepEqual((await two.begun(pid)).fence(), { holder: 'kp_one', fence: 1 })
       assert.deepEqual(two.kernel.boot.adopted, [pid])
       two.finish(pid, { status: 'failed', exitCode: 7 })
-      await two.kernel.waitForEnd(pid, {})
+      await two.kernel.waits.forEnd(pid, {})
       assert.equal((await bench.row(pid)).record.outcome?.exitCode, 7)
       assert.deepEqual(await bench.eventTypes(pid), ['registered', 'started', 'ended'])
     },
@@ -56,7 +56,7 @@ export function keeping(behaves: Behaves): void {
       const two = await kernelWith(bench, 'k_two', keeperNamed('kp_two'))
       assert.deepEqual((await two.begun(pid)).fence(), { holder: 'kp_two', fence: 2 })
       two.finish(pid, { status: 'abandoned', evidence: 'keeper_lost' })
-      await two.kernel.waitForEnd(pid, {})
+      await two.kernel.waits.forEnd(pid, {})
       const { outcome } = (await bench.row(pid)).record
       assert.equal(outcome?.status, 'abandoned')
       assert.equal(outcome.evidence, 'keeper_lost')
@@ -73,11 +73,11 @@ export function keeping(behaves: Behaves): void {
       const one = await kernelWith(bench, 'k_one', keeper)
       await one.kernel.register([{ request: COMMAND, actor: 'host', pid }])
       const work = await one.begun(pid)
-      await one.kernel.keeperChanged(keeper, 'kp_one', keeperNamed('kp_two').holder)
+      await one.kernel.keepers.replaced(keeper, 'kp_one', keeperNamed('kp_two').holder)
       assert.deepEqual(work.fence(), { holder: 'kp_two', fence: 2 })
       assert.equal(one.executions(pid), 1)
       one.finish(pid)
-      await one.kernel.waitForEnd(pid, {})
+      await one.kernel.waits.forEnd(pid, {})
       assert.equal((await bench.row(pid)).record.outcome?.status, 'completed')
     },
   )
@@ -88,7 +88,7 @@ export function keeping(behaves: Behaves): void {
     const one = await bench.kernel({ id: 'k_one', keeping: keeper, serves: SERVES }, store)
     const goOn = holdNextWrite()
     const registering = one.kernel.register([{ request: COMMAND, actor: 'host', pid }])
-    const changing = one.kernel.keeperChanged(keeper, 'kp_one', keeperNamed('kp_two').holder)
+    const changing = one.kernel.keepers.replaced(keeper, 'kp_one', keeperNamed('kp_two').holder)
     // When the change waits for nothing else, the row of the new keeper has been written.
     while ((await bench.store.ask({ ask: 'holder', id: 'kp_two' })) === null) await new Promise(setImmediate)
     goOn()
@@ -113,7 +113,7 @@ export function keeping(behaves: Behaves): void {
       while (bench.troubles.length === 0) await new Promise(setImmediate)
       assert.equal((await bench.row(pid)).record.status, 'running')
       bench.troubles.length = 0
-      const ended = one.kernel.waitForEnd(pid, {})
+      const ended = one.kernel.waits.forEnd(pid, {})
       while (runs < 2) {
         bench.clock.advance(100)
         await new Promise(setImmediate)
@@ -144,7 +144,7 @@ export function keeping(behaves: Behaves): void {
       const stop = { ...asked, type: 'stop', cause: null } as const
       await one.kernel.perform({ ...stop, how: 'interrupt', reason: 'first', replayKey: 's1' })
       await one.kernel.perform({ ...stop, how: 'kill', reason: 'then', replayKey: 's2', graceMs: 5 })
-      await one.kernel.waitForEnd(pid, {})
+      await one.kernel.waits.forEnd(pid, {})
       assert.deepEqual(
         heard.map((request) => (request.type === 'stop' ? [request.how, request.graceMs] : request.type)),
         ['pause', 'resume', ['interrupt', undefined], ['kill', 5]],
@@ -174,7 +174,7 @@ export function keeping(behaves: Behaves): void {
       return { status: 'cancelled', reason: 'killed' }
     }
     const two = await kernelWith(bench, 'k_two', keeperNamed('kp_one'), script)
-    await two.kernel.waitForEnd(pid, {})
+    await two.kernel.waits.forEnd(pid, {})
     assert.deepEqual(heard, ['stop'])
   })
 

@@ -18,7 +18,7 @@ export function lapses(behaves: Behaves): void {
     bench.proof('k_one', 'alive')
     assert.deepEqual((await two.kernel.sweep()).checked, [], 'expired, but provably alive')
     one.finish(pid, { status: 'completed', result: 'mine' })
-    await two.kernel.waitForEnd(pid, {})
+    await two.kernel.waits.forEnd(pid, {})
     assert.equal((await bench.row(pid)).record.outcome?.result, 'mine')
   })
 
@@ -33,7 +33,7 @@ export function lapses(behaves: Behaves): void {
       assert.deepEqual(work.fence(), { holder: 'k_one', fence: 2 })
       assert.equal((await bench.row(pid)).fence, 2)
       one.finish(pid)
-      await one.kernel.waitForEnd(pid, {})
+      await one.kernel.waits.forEnd(pid, {})
       assert.equal((await bench.row(pid)).record.outcome?.status, 'completed')
     },
   )
@@ -53,7 +53,7 @@ export function lapses(behaves: Behaves): void {
       assert.equal(work.signal.reason.why, 'lease_lost')
       assert.deepEqual(one.kernel.executing, [])
       two.finish(pid, { status: 'completed', result: 'of the second' })
-      await two.kernel.waitForEnd(pid, {})
+      await two.kernel.waits.forEnd(pid, {})
       assert.equal((await bench.row(pid)).record.outcome?.result, 'of the second')
     },
   )
@@ -80,7 +80,7 @@ export function lapses(behaves: Behaves): void {
       const two = await bench.kernel({ id: 'k_two' })
       await two.begun(pid)
       two.finish(pid)
-      await two.kernel.waitForEnd(pid, {})
+      await two.kernel.waits.forEnd(pid, {})
       assert.deepEqual([one.executions(pid), two.executions(pid)], [1, 1])
     },
   )
@@ -98,7 +98,7 @@ export function lapses(behaves: Behaves): void {
       const two = await bench.kernel({ id: 'k_two', script: async () => ({ status: 'completed' }) })
       await two.kernel.sweep()
       for (const round of times(20)) {
-        const ended = await two.kernel.waitForEnd(pidOf(`c${round}`), {})
+        const ended = await two.kernel.waits.forEnd(pidOf(`c${round}`), {})
         assert.equal(ended.type === 'done' && ended.value.record.outcome?.status, 'completed')
       }
     },
@@ -142,7 +142,8 @@ export function lapses(behaves: Behaves): void {
         await bench.performed('appended', ask('first'))
         await bench.performed('kept', ask('second'))
         assert.equal((await bench.row(each)).record.status, 'running')
-        const look = () => recover(bench.edges, 'k_looker', { baseMs: 1, maxMs: 1 }, () => false)
+        const look = () =>
+          recover(bench.edges, { self: 'k_looker', backoff: { baseMs: 1, maxMs: 1 }, closed: () => false })
         assert.deepEqual((await look()).abandoned, [], 'its holder is alive')
         bench.kill(one)
         assert.deepEqual((await look()).abandoned, [each])
@@ -158,7 +159,7 @@ export function lapses(behaves: Behaves): void {
     await one.begun(pid)
     await bench.performed('appended', { type: 'request_abandon', pid, reason: 'too slow' })
     one.finish(pid)
-    await one.kernel.waitForEnd(pid, {})
+    await one.kernel.waits.forEnd(pid, {})
     assert.equal((await bench.row(pid)).record.outcome?.status, 'completed')
   })
 }

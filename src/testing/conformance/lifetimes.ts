@@ -35,7 +35,7 @@ export function lifetimes(behaves: Behaves): void {
   behaves('the end of a turn stops the processes with the lifetime of that turn', async (bench) => {
     await open(bench)
     const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
-    await kernel.endTurn('host', { session: 's1', turn: 't1' })
+    await kernel.sessions.endTurn('host', { session: 's1', turn: 't1' })
     assert.deepEqual(await statuses(bench), ['cancelled', 'queued', 'queued', 'queued', 'queued', 'queued'])
     const { outcome } = (await bench.row(pidOf('turn'))).record
     assert.deepEqual([outcome?.reason, outcome?.source], ['lifetime: turn t1 has ended', 'kernel:k_one'])
@@ -46,7 +46,7 @@ export function lifetimes(behaves: Behaves): void {
     async (bench) => {
       await open(bench)
       const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
-      const ended = await kernel.endSession('host', 's1')
+      const ended = await kernel.sessions.end('host', 's1')
       assert.equal(ended.endedAt, bench.clock.now())
       assert.deepEqual(await statuses(bench), [
         'cancelled',
@@ -63,7 +63,7 @@ export function lifetimes(behaves: Behaves): void {
       await allCarried(bench)
       const before = await snapshotOf(bench.store)
       bench.clock.advance(1_000)
-      await kernel.endSession('host', 's1')
+      await kernel.sessions.end('host', 's1')
       assert.deepEqual(await snapshotOf(bench.store), before, 'a second end changes nothing')
     },
   )
@@ -100,7 +100,7 @@ export function lifetimes(behaves: Behaves): void {
     const request = { ...TOOL, owner: { session: 's1' } }
     await bench.tryRegister(pids.map((pid) => ({ pid, request })))
     const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
-    await kernel.endSession('host', 's1')
+    await kernel.sessions.end('host', 's1')
     assert.deepEqual(await bench.store.ask({ ask: 'activity', session: 's1', since: null }), {
       live: 0,
       newestAt: null,
@@ -148,10 +148,10 @@ export function lifetimes(behaves: Behaves): void {
     await bench.refused('session_unknown', { type: 'change_owner', pid, owner: { session: 's3' } })
     await bench.performed('appended', { type: 'change_owner', pid, owner: { session: 's2' } })
     const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
-    await kernel.endSession('host', 's1')
+    await kernel.sessions.end('host', 's1')
     assert.equal((await bench.row(pid)).record.status, 'queued')
     await bench.refused('session_ended', { type: 'change_owner', pid, owner: { session: 's1' } })
-    await kernel.endSession('host', 's2')
+    await kernel.sessions.end('host', 's2')
     assert.equal((await bench.row(pid)).record.status, 'cancelled')
   })
 }

@@ -140,7 +140,7 @@ export function pruning(behaves: Behaves): void {
     await bench.performed('appended', stop)
     assert.deepEqual(await prune(bench.edges, { keep: 0 }), [])
     const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
-    await kernel.waitForEnd(pidOf('b'), {})
+    await kernel.waits.forEnd(pidOf('b'), {})
     await kernel.close()
     assert.deepEqual((await prune(bench.edges, { keep: 0 })).sort(), [pidOf('a'), pidOf('b')])
   })

@@ -29,7 +29,7 @@ export function recovery(behaves: Behaves): void {
       assert.equal(work.record.attempts, 2)
       assert.deepEqual(work.fence(), { holder: 'k_two', fence: 2 })
       two.finish(pid, { status: 'completed', result: 'second' })
-      const ended = await two.kernel.waitForEnd(pid, {})
+      const ended = await two.kernel.waits.forEnd(pid, {})
       assert.equal(ended.type === 'done' && ended.value.record.outcome?.result, 'second')
       assert.deepEqual([one.executions(pid), two.executions(pid)], [1, 1])
       assert.deepEqual(await bench.eventTypes(pid), [
@@ -63,7 +63,7 @@ export function recovery(behaves: Behaves): void {
     const two = await bench.kernel({ id: 'k_two' })
     await two.begun(pid)
     two.finish(pid)
-    await two.kernel.waitForEnd(pid, {})
+    await two.kernel.waits.forEnd(pid, {})
     const { record } = await bench.row(pid)
     assert.deepEqual([record.firstStarted?.holder, record.attempts, two.executions(pid)], ['k_two', 1, 1])
   })
@@ -97,7 +97,7 @@ export function recovery(behaves: Behaves): void {
     await two.begun(pid)
     bench.kill(two)
     const three = await bench.kernel({ id: 'k_three' })
-    const ended = await three.kernel.waitForEnd(pid, {})
+    const ended = await three.kernel.waits.forEnd(pid, {})
     assert.ok(ended.type === 'done')
     assert.deepEqual(
       [ended.value.record.outcome?.status, ended.value.record.outcome?.reason],
@@ -166,7 +166,7 @@ export function recovery(behaves: Behaves): void {
       await bench.performed('appended', asked)
       bench.proof('k_dead', 'dead')
       const two = await bench.kernel({ id: 'k_two' })
-      const ended = await two.kernel.waitForEnd(pid, {})
+      const ended = await two.kernel.waits.forEnd(pid, {})
       assert.equal(ended.type === 'done' && ended.value.record.outcome?.status, 'cancelled')
       assert.equal(two.executions(pid), 0)
     },
@@ -195,7 +195,7 @@ export function recovery(behaves: Behaves): void {
     const two = await bench.kernel({ id: 'k_two', ...done })
     const three = await bench.kernel({ id: 'k_three', ...done })
     await Promise.all([two.kernel.sweep(), three.kernel.sweep()])
-    await Promise.all(pids.map((each) => two.kernel.waitForEnd(each, {})))
+    await Promise.all(pids.map((each) => two.kernel.waits.forEnd(each, {})))
     assert.deepEqual(
       pids.map((each) => two.executions(each) + three.executions(each)),
       pids.map(() => 1),
@@ -209,7 +209,11 @@ export function recovery(behaves: Behaves): void {
 
 /** One recovery by a kernel that executes nothing. */
 function look(bench: Bench) {
-  return recover(bench.edges, 'k_looker', { baseMs: 1_000, maxMs: 60_000 }, () => false)
+  return recover(bench.edges, {
+    self: 'k_looker',
+    backoff: { baseMs: 1_000, maxMs: 60_000 },
+    closed: () => false,
+  })
 }
 
 const STEP_MS = 50

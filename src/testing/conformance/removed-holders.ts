@@ -63,7 +63,7 @@ export function removedHolders(behaves: Behaves): void {
       await one.kernel.register([{ request: TOOL, actor: 'host', pid: other }])
       assert.deepEqual((await one.begun(other)).fence(), { holder: 'k_one_1', fence: 1 })
       one.finish(other)
-      await one.kernel.waitForEnd(other, {})
+      await one.kernel.waits.forEnd(other, {})
     },
   )
 

@@ -14,7 +14,7 @@ export function takes(...names: readonly string[]): Script {
     for (const name of names) {
       const ordinal = (counts.get(name) ?? 0) + 1
       counts.set(name, ordinal)
-      got.push(said(await kernel.awaitAnswer(work, { on: 'signal', name, ordinal }, null)))
+      got.push(said(await kernel.waits.forAnswer(work, { on: 'signal', name, ordinal }, null)))
     }
     return { status: 'completed', result: got }
   }
@@ -29,12 +29,12 @@ export function signals(behaves: Behaves): void {
   const send = (bench: Bench, name: string, value: Json, id = JSON.stringify(value)) =>
     bench.perform({ type: 'signal', pid, name, id, value })
   const resultOf = async (bench: Bench, kernel: Awaited<ReturnType<Bench['kernel']>>) => {
-    await kernel.kernel.waitForEnd(pid, {})
+    await kernel.kernel.waits.forEnd(pid, {})
     return (await bench.row(pid)).record.outcome?.result
   }
   const waitingFor = async (bench: Bench, ordinal: number) => {
     const other = await bench.kernel({ id: `k_watch${ordinal}`, serves: [] })
-    await other.kernel.waitForEvent(
+    await other.kernel.waits.forEvent(
       pid,
       0,
       ({ type, payload }) => type === 'wait_entered' && (payload as { ordinal: number }).ordinal === ordinal,
@@ -83,8 +83,8 @@ export function signals(behaves: Behaves): void {
   behaves('a wait that times out consumes no signal', async (bench) => {
     const script: Script = async (work, kernel) => {
       const until = kernel.edges.clock.now() + 1_000
-      const first = await kernel.awaitAnswer(work, { on: 'signal', name: 'go', ordinal: 1 }, until)
-      const second = await kernel.awaitAnswer(work, { on: 'signal', name: 'go', ordinal: 2 }, null)
+      const first = await kernel.waits.forAnswer(work, { on: 'signal', name: 'go', ordinal: 1 }, until)
+      const second = await kernel.waits.forAnswer(work, { on: 'signal', name: 'go', ordinal: 2 }, null)
       return { status: 'completed', result: [said(first), said(second)] }
     }
     const kernel = await bench.kernel({ id: 'k_one', script })
@@ -136,7 +136,7 @@ export function signals(behaves: Behaves): void {
     await waitingFor(bench, 1)
     await one.kernel.close()
     const two = await bench.kernel({ id: 'k_two', script: takes('go') })
-    await two.kernel.waitForEvent(pid, 4, ({ type }) => type === 'wait_entered' || type === 'ended', {})
+    await two.kernel.waits.forEvent(pid, 4, ({ type }) => type === 'wait_entered' || type === 'ended', {})
     await send(bench, 'go', 'at last')
     assert.deepEqual(await resultOf(bench, two), ['at last'])
   })
@@ -144,7 +144,7 @@ export function signals(behaves: Behaves): void {
   behaves('the timeout of the first attempt holds for later ones', async (bench) => {
     const sleeps: Script = async (work, kernel) => {
       const until = kernel.edges.clock.now() + 10_000
-      await kernel.awaitAnswer(work, { on: 'timer', name: 'sleep', ordinal: 1 }, until)
+      await kernel.waits.forAnswer(work, { on: 'timer', name: 'sleep', ordinal: 1 }, until)
       return { status: 'completed' }
     }
     const begunAt = bench.clock.now()
@@ -154,7 +154,7 @@ export function signals(behaves: Behaves): void {
     bench.clock.advance(8_000)
     bench.kill(one)
     const two = await bench.kernel({ id: 'k_two', script: sleeps })
-    await passTimeUntil(bench, two.kernel.waitForEnd(pid, {}))
+    await passTimeUntil(bench, two.kernel.waits.forEnd(pid, {}))
     const waits = (await bench.events(pid)).filter(({ type }) => type.startsWith('wait_'))
     assert.deepEqual(
       waits.map(({ type, payload }) => [type, (payload as { until?: number }).until]),

@@ -31,7 +31,7 @@ export function tree(behaves: Behaves): void {
     const { kernel } = await idle(bench, 'k_one')
     await stop(kernel, root, 'the user said so')
     const all = [...children, ...grandchildren]
-    for (const ended of await Promise.all(all.map((pid) => kernel.waitForEnd(pid, {})))) {
+    for (const ended of await Promise.all(all.map((pid) => kernel.waits.forEnd(pid, {})))) {
       assert.ok(ended.type === 'done')
       const { outcome, stopRequest, parent } = ended.value.record
       assert.equal(outcome?.status, 'cancelled')
@@ -57,7 +57,7 @@ export function tree(behaves: Behaves): void {
       )
       const { kernel } = await idle(bench, 'k_one')
       await stop(kernel, root, 'enough', 'kill')
-      await kernel.waitForEnd(pidOf('parent'), {})
+      await kernel.waits.forEnd(pidOf('parent'), {})
       await allCarried(bench)
       const statuses = await Promise.all(
         ['parent', 'daemon', 'detached', 'below'].map(
@@ -83,7 +83,7 @@ export function tree(behaves: Behaves): void {
     assert.equal((await bench.row(pidOf('leaf'))).record.status, 'queued')
     assert.deepEqual(await prune(bench.edges, { keep: 0 }), [], 'an ancestor of a live process is kept')
     await stop(kernel, root, 'the whole tree')
-    const stopped = await kernel.waitForEnd(pidOf('leaf'), {})
+    const stopped = await kernel.waits.forEnd(pidOf('leaf'), {})
     assert.ok(stopped.type === 'done')
     assert.equal(stopped.value.record.outcome?.status, 'cancelled')
     assert.match(stopped.value.record.outcome?.reason ?? '', /^the whole tree/)
@@ -114,7 +114,7 @@ export function tree(behaves: Behaves): void {
       const at = bench.clock.now()
       const ending = { status: 'completed' } as const
       await kernel.perform({ type: 'end', pid: root, ending, replayKey: 'e', fence: null, actor: 'host', at })
-      await kernel.waitForEnd(pidOf('below'), {})
+      await kernel.waits.forEnd(pidOf('below'), {})
       await allCarried(bench)
       const { outcome } = (await bench.row(pidOf('parent'))).record
       assert.deepEqual(
@@ -144,7 +144,7 @@ export function tree(behaves: Behaves): void {
       const two = await idle(bench, 'k_two')
       await two.kernel.sweep()
       const all = [...children, pidOf('below')]
-      for (const ended of await Promise.all(all.map((pid) => two.kernel.waitForEnd(pid, {})))) {
+      for (const ended of await Promise.all(all.map((pid) => two.kernel.waits.forEnd(pid, {})))) {
         assert.equal(ended.type === 'done' && ended.value.record.outcome?.status, 'cancelled')
       }
       await allCarried(bench)
@@ -159,7 +159,7 @@ export function tree(behaves: Behaves): void {
     const work = await worker.begun(pidOf('b'))
     const { kernel } = await idle(bench, 'k_other')
     await stop(kernel, root, 'enough')
-    const ended = await kernel.waitForEnd(pidOf('b'), {})
+    const ended = await kernel.waits.forEnd(pidOf('b'), {})
     assert.equal(ended.type === 'done' && ended.value.record.outcome?.status, 'cancelled')
     assert.equal(work.signal.aborted, true)
   })
@@ -171,7 +171,7 @@ export function tree(behaves: Behaves): void {
     await stop(deaf.kernel, root, 'first politely')
     assert.equal((await bench.row(root)).record.status, 'stopping')
     await stop(deaf.kernel, root, 'then hard', 'kill')
-    const ended = await deaf.kernel.waitForEnd(root, {})
+    const ended = await deaf.kernel.waits.forEnd(root, {})
     assert.ok(ended.type === 'done')
     assert.deepEqual(
       [ended.value.record.outcome?.status, ended.value.record.outcome?.reason],

@@ -144,7 +144,7 @@ export function visibility(behaves: Behaves): void {
       await grant(bench.edges, 'host', 's2', [pidOf('preserved')], null)
       const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
       const other = await bench.row(pidOf('other'))
-      const report = await kernel.deleteSession('host', 's1')
+      const report = await kernel.sessions.delete('host', 's1')
       assert.deepEqual(report, {
         revoked: 1,
         stopped: [pidOf('stopped')],
@@ -158,7 +158,7 @@ export function visibility(behaves: Behaves): void {
       assert.deepEqual(await granted(bench, 's2'), [[pidOf('preserved'), null]])
       assert.deepEqual(await bench.store.ask({ ask: 'notices', scope: 'session:s1', after: 0, limit: 9 }), [])
       assert.equal(await bench.store.ask({ ask: 'session', id: 's1' }), null)
-      assert.equal(await codeOf(kernel.deleteSession('host', 's1')), 'session_unknown')
+      assert.equal(await codeOf(kernel.sessions.delete('host', 's1')), 'session_unknown')
     },
   )
 

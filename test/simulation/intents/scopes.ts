@@ -40,7 +40,7 @@ export const scopes: readonly Request[] = [
     ask(world, peer, track) {
       if (world.turns.length === 0) return
       const id = world.stage.random.pick(world.turns)
-      track(`${id.session} ${id.turn}`, peer.kernel.endTurn('host', id))
+      track(`${id.session} ${id.turn}`, peer.kernel.sessions.endTurn('host', id))
     },
   },
   {
@@ -48,7 +48,7 @@ export const scopes: readonly Request[] = [
     weight: 0.5,
     ask(world, peer, track) {
       const session = someSession(world)
-      track(session, peer.kernel.endSession('host', session))
+      track(session, peer.kernel.sessions.end('host', session))
     },
   },
   {
@@ -56,7 +56,7 @@ export const scopes: readonly Request[] = [
     weight: 0.4,
     ask(world, peer, track) {
       const session = someSession(world)
-      track(session, peer.kernel.deleteSession('host', session))
+      track(session, peer.kernel.sessions.delete('host', session))
     },
   },
   {

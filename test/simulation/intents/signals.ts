@@ -33,7 +33,7 @@ export const signals: readonly Request[] = [
           ? 'p_000000000001.signal.go.1.00'
           : random.pick(world.keys)
       const value = `answer ${random.between(1, 99)}`
-      track(key.slice(0, 30), peer.kernel.answer('host', key, value), (answer) => {
+      track(key.slice(0, 30), peer.kernel.waits.answer('host', key, value), (answer) => {
         if (answer !== 'accepted') return
         const [pid = '', on, name, ordinal] = key.split('.')
         const left = world.ledger.eventByKey(pid, `wait:${on}:${name}:${ordinal}:left`)

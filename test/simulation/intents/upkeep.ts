@@ -1,5 +1,5 @@
 import type { Pid } from '../../../src/core/process/pid.ts'
-import type { Kernel } from '../../../src/kernel/kernel.ts'
+import { type PruneBatch, pruneInBatches } from '../../../src/kernel/prune.ts'
 import type { Request } from './intent.ts'
 
 export const upkeep: readonly Request[] = [
@@ -11,7 +11,7 @@ export const upkeep: readonly Request[] = [
       const options = random.chance(0.5)
         ? { keep: random.between(0, 5) }
         : { endedBefore: peer.clock.now() - random.between(0, 30_000) }
-      track(JSON.stringify(options), prunedBy(peer.kernel.prune(options)), (pids) => {
+      track(JSON.stringify(options), prunedBy(pruneInBatches(peer.kernel.edges, options)), (pids) => {
         for (const pid of pids)
           if (world.ledger.processes.has(pid))
             world.stage.violated('acknowledged is durable', `${pid} was pruned`)
@@ -34,7 +34,7 @@ export const upkeep: readonly Request[] = [
   },
 ]
 
-async function prunedBy(batches: ReturnType<Kernel['prune']>): Promise<Pid[]> {
+async function prunedBy(batches: AsyncGenerator<PruneBatch>): Promise<Pid[]> {
   const all: Pid[] = []
   for await (const { pruned } of batches) all.push(...pruned)
   return all

@@ -13,9 +13,11 @@ export const watching: readonly Request[] = [
       const wait = { peer, pid, settled: false }
       const timeoutMs = random.maybe(0.3, () => random.between(1, 20_000))
       const begun = schedule.now
-      const asked = peer.kernel.waitForEnd(pid, timeoutMs === undefined ? {} : { timeoutMs }).finally(() => {
-        wait.settled = true
-      })
+      const asked = peer.kernel.waits
+        .forEnd(pid, timeoutMs === undefined ? {} : { timeoutMs })
+        .finally(() => {
+          wait.settled = true
+        })
       world.waits.push(wait)
       track(pid, asked, (waited) => {
         const outcome = world.ledger.entry(pid)?.record.outcome
@@ -34,7 +36,7 @@ export const watching: readonly Request[] = [
     weight: 1,
     ask(world, peer, track) {
       const pid = world.somePid()
-      const asked = peer.kernel.waitForEvent(pid, 0, ({ type }) => type === 'note', {
+      const asked = peer.kernel.waits.forEvent(pid, 0, ({ type }) => type === 'note', {
         timeoutMs: world.stage.random.between(1, 20_000),
       })
       track(pid, asked, (waited) => {
