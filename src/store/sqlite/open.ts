@@ -122,7 +122,7 @@ class SqliteStore implements Store {
   readonly #listeners = new Listeners()
   readonly #unwatch: Cancel
   readonly #soon: (task: () => void) => void
-  /** `Tables.looks` at the time of a write to the file that a transaction was about to check. */
+  /** `ForeignCommits.looks` at the time of a write to the file that a transaction was about to check. */
   #owedSince: number | undefined
   #closed = false
 
@@ -216,12 +216,12 @@ class SqliteStore implements Store {
    * others, at almost no cost.
    */
   #written(): void {
-    if (this.#group.isArmed) this.#owedSince ??= this.#tables.looks
+    if (this.#group.isArmed) this.#owedSince ??= this.#tables.foreignCommits.looks
     else this.#lookOrLater('look')
   }
 
   #afterTurn(): void {
-    const hasLooked = this.#owedSince === undefined || this.#tables.looks > this.#owedSince
+    const hasLooked = this.#owedSince === undefined || this.#tables.foreignCommits.looks > this.#owedSince
     this.#owedSince = undefined
     this.#lookOrLater(hasLooked ? 'noticed' : 'look')
   }

@@ -9,13 +9,14 @@ import type { Transaction } from '../group-commit.ts'
 import { UnreadableRows } from '../unreadable.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { Counters } from './counters.ts'
-import { RowCache } from './row-cache.ts'
+import { ForeignCommits } from './foreign-commits.ts'
+import { ProcessRows } from './process-rows.ts'
 import { allStatements } from './statements/all.ts'
-import type { NumberedRow } from './statements/process.ts'
 import { isBusy, isConstraint, toStoreError } from './store-errors.ts'
 
 /** The tables of one SQLite file: answers questions, and applies changes inside a transaction. */
 export class Tables implements Transaction {
+  readonly foreignCommits: ForeignCommits
   readonly #db: DatabaseSync
   readonly #file: string
   readonly #now: () => number
@@ -23,13 +24,9 @@ export class Tables implements Transaction {
   readonly #commit: StatementSync
   readonly #statements: ReturnType<typeof allStatements>
   readonly #unreadable = new UnreadableRows()
-  readonly #rows = new RowCache()
+  readonly #rows: ProcessRows
   readonly #counters: Counters
   readonly #checkpoints: Checkpoints
-  #foreignVersion: number
-  /** Found, and not yet reported: a transaction that finds commits of others clears the caches, but notifies no listener. */
-  #foreignCommits = false
-  #looks = 0
   /** Events that the open transaction has appended. */
   #events: StoredEvent[] = []
   /** How many processes the open transaction has pruned. */
@@ -46,7 +43,14 @@ export class Tables implements Transaction {
     this.#checkpoints = new Checkpoints(db)
     this.#statements = allStatements(db, this.#unreadable)
     this.#counters = new Counters(this.#statements.meta)
-    this.#foreignVersion = this.#statements.meta.foreignVersion()
+    this.#rows = new ProcessRows({
+      statements: this.#statements.process,
+      isInTransaction: () => db.isTransaction,
+    })
+    this.foreignCommits = new ForeignCommits(this.#statements.meta.foreignVersion, () => {
+      this.#rows.forget()
+      this.#counters.forget()
+    })
   }
 
   /**
@@ -54,16 +58,8 @@ export class Tables implements Transaction {
    * what transactions of this connection have found.
    */
   noticeForeignCommits(how: 'look' | 'noticed'): number | null {
-    if (how === 'look') this.#lookForForeignCommits()
-    if (!this.#foreignCommits) return null
-    const position = this.position()
-    this.#foreignCommits = false
-    return position
-  }
-
-  /** How often this connection has checked for commits of others. */
-  get looks(): number {
-    return this.#looks
+    if (how === 'look') this.foreignCommits.look()
+    return this.foreignCommits.report(() => this.position())
   }
 
   position(): number {
@@ -72,7 +68,7 @@ export class Tables implements Transaction {
 
   begin(): void {
     this.#begin.run()
-    this.#lookForForeignCommits()
+    this.foreignCommits.look()
     this.#counters.begin()
     this.#rows.begin()
     this.#events = []
@@ -97,7 +93,7 @@ export class Tables implements Transaction {
     // A commit that failed may have happened all the same: rows are read again, and followers have to read the feed.
     this.#rows.rollBack()
     this.#counters.forget()
-    this.#foreignCommits = true
+    this.foreignCommits.assume()
     if (this.#db.isTransaction) this.#db.exec('rollback')
   }
 
@@ -111,7 +107,7 @@ export class Tables implements Transaction {
   answer(question: Question): unknown {
     switch (question.ask) {
       case 'process':
-        return this.#read(question.pid)?.row ?? null
+        return this.#rows.read(question.pid)?.row ?? null
       case 'tombstone':
         return this.#statements.prune.tombstone(question.pid)
       case 'session':
@@ -135,7 +131,7 @@ export class Tables implements Transaction {
       case 'pids':
         return this.#statements.process.pids(question)
       case 'processes':
-        return runToEnd(this.list(question))
+        return this.#statements.list.listAtOnce(question)
       case 'claimable':
         return this.#statements.process.claimable(question)
       case 'nextDue':
@@ -206,7 +202,7 @@ export class Tables implements Transaction {
         this.#statements.prune.dropTombstones(change.pids)
         return
       case 'notice':
-        this.#statements.notice.insert(this.#idOf(change.notice.pid), change.notice)
+        this.#statements.notice.insert(this.#rows.idOf(change.notice.pid), change.notice)
         return
       case 'notices_done':
         this.#statements.notice.done(change.scope, change.positions, change.how)
@@ -265,26 +261,9 @@ export class Tables implements Transaction {
     }
   }
 
-  #lookForForeignCommits(): void {
-    this.#looks += 1
-    const version = this.#statements.meta.foreignVersion()
-    if (version === this.#foreignVersion) return
-    this.#foreignVersion = version
-    this.#foreignCommits = true
-    this.#rows.forget()
-    this.#counters.forget()
-  }
-
   #applyProcess({ was, row, events }: Extract<Change, { type: 'process' }>): void {
     const { pid } = row.record
-    let id: number
-    if (was === null) {
-      id = this.#statements.process.insert(row)
-    } else {
-      id = this.#idOf(pid)
-      this.#statements.process.update(id, was, row)
-    }
-    this.#rows.touch(pid, { id, row })
+    const id = this.#rows.write(was, row)
     const references = referenceChanges(was?.record ?? null, row.record)
     if (references !== null) this.#statements.prune.changeReferences(pid, references)
     if (events.length === 0) return
@@ -300,12 +279,12 @@ export class Tables implements Transaction {
   #applyPrune({ tombstones }: Extract<Change, { type: 'prune' }>): void {
     const last = this.#statements.prune.prune(
       tombstones,
-      tombstones.map(({ pid }) => this.#ids.get(pid) ?? this.#idOf(pid)),
+      tombstones.map(({ pid }) => this.#ids.get(pid) ?? this.#rows.idOf(pid)),
     )
     const counters = this.#counters.change()
     counters.prunedThrough = Math.max(counters.prunedThrough, last)
     this.#pruned += tombstones.length
-    for (const { pid } of tombstones) this.#rows.touch(pid, null)
+    for (const { pid } of tombstones) this.#rows.pruned(pid)
     this.#unreadable.forget(tombstones.map(({ pid }) => pid))
   }
 
@@ -315,27 +294,5 @@ export class Tables implements Transaction {
     const found = this.#statements.prune.candidates(question, justWritten)
     if (isInside) for (const { pid, id } of found) this.#ids.set(pid, id)
     return found
-  }
-
-  #idOf(pid: Pid): number {
-    const found = this.#read(pid)
-    if (found === null) throw new Error(`A change of ${pid}, which does not exist`)
-    return found.id
-  }
-
-  #read(pid: Pid): NumberedRow | null {
-    const known = this.#rows.get(pid)
-    if (known !== undefined) return known
-    const found = this.#statements.process.read(pid)
-    // Outside a transaction the file may be newer than the cache: only rows read inside one are kept.
-    if (found !== null && this.#db.isTransaction) this.#rows.touch(pid, found)
-    return found
-  }
-}
-
-function runToEnd<Answer>(steps: Generator<void, Answer>): Answer {
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
   }
 }

@@ -57,6 +57,14 @@ export function listStatements(db: DatabaseSync, unreadable: UnreadableRows) {
       }
       return { items, next: null }
     },
+    /** Inside a transaction, which must not wait for other work. */
+    listAtOnce(question: Questions['processes'][0]): Page<ProcessRow> {
+      const steps = this.list(question)
+      for (;;) {
+        const step = steps.next()
+        if (step.done) return step.value
+      }
+    },
   }
 }
 
