@@ -1,0 +1,82 @@
+import { ReeveError } from '../core/errors.ts'
+import { type Embedded, type EmbedOptions, embedWith } from '../embed/embed.ts'
+import type { HomePaths } from '../home/paths.ts'
+import { isPidInUse } from '../os/identity.ts'
+import type { Redaction } from '../redaction/redaction.ts'
+import type { DaemonLog } from './log.ts'
+import { alreadyRunning } from './one-daemon.ts'
+import { SecretFile } from './secret-file.ts'
+import type { Settings } from './settings.ts'
+
+/** How long a keeper may take to notice that its daemon was killed. */
+const NOTICE_MS = 5_000
+const LOOK_MS = 20
+
+/**
+ * Embeds a kernel with the settings of the daemon. The keeper may not have noticed yet that the previous daemon is gone. Only a
+ * live daemon prevents the start.
+ */
+export async function embedInHome(parts: EmbedInHomeParts): Promise<Embedded> {
+  for (const until = Date.now() + NOTICE_MS; ; ) {
+    try {
+      return await embeddedOnce(parts)
+    } catch (error) {
+      if (!(error instanceof ReeveError) || error.code !== 'daemon_already_running') throw error
+      const { osPid } = error.details as { osPid: number | null }
+      const isDead = osPid !== null && osPid !== process.pid && !isPidInUse(osPid)
+      if (!isDead || Date.now() > until) throw alreadyRunning(parts.home, osPid)
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    }
+  }
+}
+
+export interface EmbedInHomeParts {
+  readonly home: HomePaths
+  readonly values: Settings
+  readonly log: DaemonLog
+  readonly redaction: Redaction
+  readonly times: EmbedOptions['times'] | undefined
+}
+
+async function embeddedOnce({ home, values, log, redaction, times }: EmbedInHomeParts): Promise<Embedded> {
+  const { mostCommands, graceMs, environment, shell, tree, waitMs } = values
+  const secrets = new SecretFile(home)
+  const options: EmbedOptions = {
+    store: values.store ?? home.store,
+    ...(times === undefined ? {} : { times }),
+    commands: {
+      home: home.commands,
+      most: mostCommands,
+      graceMs,
+      environment,
+      tree,
+      ...(shell === null ? {} : { shell }),
+      output: {
+        headBytes: values.outputHeadBytes,
+        tailBytes: values.outputTailBytes,
+        totalBytes: values.outputTotalBytes,
+        minFreeBytes: values.minFreeBytes,
+      },
+    },
+    retention: {
+      ...(values.keepEndedMs === 0 ? {} : { maxAgeMs: values.keepEndedMs }),
+      ...(values.keepEnded === 0 ? {} : { maxEnded: values.keepEnded }),
+    },
+    secrets,
+    waits: { defaultMs: waitMs },
+    flood: {
+      everyMs: values.watchEveryMs,
+      strikes: values.watchStrikes,
+      burst: values.watchBurst,
+      burstMs: values.watchBurstMs,
+      silenceMs: values.watchSilenceMs,
+    },
+    onReveal: (revealed) => log.warn({ ...revealed }, 'secrets were shown'),
+    onTrouble: (error, doing) => log.warn({ err: error, doing }, `trouble while ${doing}`),
+  }
+  return embedWith(options, {
+    redaction,
+    logTrouble: () => log.trouble?.() ?? null,
+    secretsTrouble: () => secrets.trouble(),
+  })
+}
