@@ -7,12 +7,13 @@ import { connectUnasked } from '../client/connect.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { HomePaths } from '../home/paths.ts'
 import { presentDaemon } from '../home/present-daemon.ts'
-import { isWritable } from '../os/file-access.ts'
 import type { Reeve } from '../verbs/reeve.ts'
 import { keeperFound } from './keeper-check.ts'
 import { configuration } from './load-settings.ts'
+import { machineChecks } from './machine-checks.ts'
 import { SecretFile } from './secret-file.ts'
 import type { Settings } from './settings.ts'
+import { storeFound } from './store-check.ts'
 
 const MiB = 1024 * 1024
 const SAMPLED_RECORDS = 20
@@ -21,10 +22,7 @@ const MAX_EVENTS = 1_000
 
 /** Checks everything that Reeve needs, one by one. Changes nothing. */
 export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void> {
-  yield node()
-  yield system()
-  yield await terminals()
-  yield await cgroups()
+  yield* machineChecks()
   const settings = settingsOf(home)
   if ('state' in settings) {
     yield settings
@@ -35,7 +33,7 @@ export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void
     yield disk(home, settings.minFreeBytes)
     yield writable(home)
     yield rights(home)
-    yield await store(file, home)
+    yield await storeFound(file, home)
   }
   yield secrets(home)
   const running = presentDaemon(home)
@@ -77,50 +75,6 @@ function settingsOf(home: HomePaths): Settings | Check {
   } catch (error) {
     if (!(error instanceof ReeveError)) throw error
     return { name: 'settings', state: 'bad', found: error.message, fix: error.remedy }
-  }
-}
-
-function node(): Check {
-  const name = 'Node'
-  const found = process.version
-  if (Number(process.versions.node.split('.')[0]) >= 24) return { name, state: 'good', found }
-  return { name, state: 'bad', found, fix: 'Reeve needs Node 24 or newer.' }
-}
-
-function system(): Check {
-  const name = 'system'
-  const found = `${process.platform} ${process.arch}`
-  if (process.platform === 'linux') return { name, state: 'good', found }
-  return { name, state: 'bad', found, fix: 'Commands need Linux; everything else works here.' }
-}
-
-async function terminals(): Promise<Check> {
-  const name = 'terminals'
-  try {
-    const { spawn } = await import('@lydell/node-pty')
-    const code = await new Promise<number>((resolve) => {
-      spawn('/bin/sh', ['-c', 'test -t 1'], {}).onExit(({ exitCode }) => resolve(exitCode))
-    })
-    if (code === 0) return { name, state: 'good', found: 'a program gets one' }
-    const fix = 'Look whether /dev/pts is mounted.'
-    return { name, state: 'bad', found: `a program in one ended with ${code}`, fix }
-  } catch (error) {
-    const fix = 'Install again with optional dependencies: npm ci --include=optional.'
-    return { name, state: 'bad', found: (error as Error).message, fix }
-  }
-}
-
-/** Optional: without cgroups, a program that leaves its process group and clears its environment is not found. */
-async function cgroups(): Promise<Check> {
-  const name = 'cgroups'
-  const { ownCgroups } = await import('../os/own-cgroups.ts')
-  const { unified } = ownCgroups()
-  if (unified !== null && isWritable(unified)) return { name, state: 'good', found: unified }
-  return {
-    name,
-    state: 'poor',
-    found: unified === null ? 'there is no cgroup v2 here' : `${unified} cannot be divided by this user`,
-    fix: 'Trees are then found by group, parents and environment; systemd-run --user --scope gives a cgroup of your own.',
   }
 }
 
@@ -193,72 +147,6 @@ function secrets(home: HomePaths): Check {
     if (!(error instanceof ReeveError)) throw error
     return { name, state: 'bad', found: error.message, fix: error.remedy }
   }
-}
-
-async function store(file: string, home: HomePaths): Promise<Check> {
-  const name = 'store'
-  if (/^postgres(ql)?:/.test(file))
-    return { name, state: 'good', found: 'PostgreSQL; the daemon reports if it cannot use it' }
-  if (!existsSync(file)) return missingStore(file, home)
-  const fix = 'Stop the daemon (reeve down --keep) and put a copy of the file back.'
-  try {
-    const [{ DatabaseSync }, { SCHEMA_VERSION }] = await Promise.all([
-      import('node:sqlite'),
-      import('../store/sqlite/migrate.ts'),
-    ])
-    const database = new DatabaseSync(file, { readOnly: true, timeout: 2_000 })
-    try {
-      const version = Number(database.prepare('pragma user_version').get()?.['user_version'])
-      if (version > SCHEMA_VERSION) return newerStore(file, version, SCHEMA_VERSION)
-      if (version === 0) return emptyStore(file, home)
-      const { quick_check: said } = database.prepare('pragma quick_check(1)').get() as { quick_check: string }
-      if (said !== 'ok') return { name, state: 'bad', found: said, fix }
-      const unreadable = database
-        .prepare(UNREADABLE)
-        .all()
-        .map(({ pid }) => String(pid))
-      if (unreadable.length === 0) return { name, state: 'good', found: `${file} is sound` }
-      const found = `records that cannot be read: ${unreadable.join(', ')}`
-      return { name, state: 'bad', found, fix: `Everything else goes on without them. ${fix}` }
-    } finally {
-      database.close()
-    }
-  } catch (error) {
-    return { name, state: 'bad', found: (error as Error).message, fix }
-  }
-}
-
-/** The pids of the first few records that cannot be read. */
-const UNREADABLE = `select process.pid from process join event on event.process = process.id and event.seq = 1
-  where not json_valid(process.moving) or not json_valid(event.payload) limit 5`
-
-function newerStore(file: string, version: number, known: number): Check {
-  return {
-    name: 'store',
-    state: 'bad',
-    found: `${file} has schema version ${version}, and this Reeve knows versions up to ${known}`,
-    fix: 'Use a Reeve at least as new as the one that wrote it, or another store (REEVE_STORE).',
-  }
-}
-
-/** A home in which commands were run must have a store. */
-function missingStore(file: string, home: HomePaths): Check {
-  const name = 'store'
-  if (!existsSync(home.commands)) return { name, state: 'good', found: 'there is none yet' }
-  return {
-    name,
-    state: 'bad',
-    found: `${file} is not there, but commands were run in this home`,
-    fix: `Put a copy of it back, or check REEVE_STORE; to start over without their records, remove ${home.commands}.`,
-  }
-}
-
-function emptyStore(file: string, home: HomePaths): Check {
-  const found = `${file} has no tables of Reeve in it`
-  // A store that was just created has no tables for a moment.
-  if (!existsSync(home.commands)) return { name: 'store', state: 'poor', found, fix: 'Run reeve up.' }
-  const fix = `Put a copy of the store back, or check REEVE_STORE.`
-  return { name: 'store', state: 'bad', found, fix }
 }
 
 async function keeper(reeve: Reeve): Promise<Check> {
