@@ -1,4 +1,7 @@
 import { resolve } from 'node:path'
+import { readProc, whereReadable } from '../os/proc-files.ts'
+import { limitsOf, type ResourceLimits } from '../os/resource-limits.ts'
+import { statOf } from '../os/stat.ts'
 import type { InputOf } from '../verbs/reeve.ts'
 import type { Context } from './context.ts'
 import { readEnvFile } from './env-file.ts'
@@ -36,7 +39,7 @@ export async function readCallerEnvironment(
     return NONE
   }
   if (await inheritsAll(context)) {
-    const inherited = await context.daemon.inherited()
+    const inherited = ownInheritance()
     const env = { ...unbuffered(options), ...inherited.env, ...variables }
     const names = Object.keys(variables)
     const kept = names.length === 0 ? {} : { keepEnv: names }
@@ -47,12 +50,12 @@ export async function readCallerEnvironment(
 }
 
 /** A restart of a command that inherited a shell's environment gets that of this shell. The daemon adds `keepEnv`. */
-export async function environmentForRestart(
+export function environmentForRestart(
   context: Context<unknown>,
   spec: Readonly<Record<string, unknown>>,
-): Promise<{ readonly inherited?: Inherited }> {
+): { readonly inherited?: Inherited } {
   if (spec['inheritEnv'] !== 'whole' || !isOwnDaemon(context)) return {}
-  return { inherited: await context.daemon.inherited() }
+  return { inherited: ownInheritance() }
 }
 
 const NONE: CallerEnvironment = { spec: {}, request: {} }
@@ -73,6 +76,40 @@ async function inheritsAll(context: Context<EnvironmentOptions>): Promise<boolea
   if (options['inherit-env'] || !options.detach) return true
   if ((await daemon.running(home)) === null) await (await context.acting()).whoami({})
   return (await daemon.running(home))?.inheritEnv === true
+}
+
+/** The environment, umask and resource limits that a program started by this one would get. */
+function ownInheritance(): Inherited {
+  const env = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return { env: Object.fromEntries(env), umask: process.umask(), rlimits: limitsOfCaller() }
+}
+
+/**
+ * Node raises its soft limit of open files to the hard limit when it starts, so that limit is read from the program that started
+ * this one.
+ */
+function limitsOfCaller(): ResourceLimits {
+  const own = limitsOf('self')
+  const { nofile } = own
+  const [soft = null] = limitsOf(callerOsPid())['nofile'] ?? nofile ?? []
+  if (nofile === undefined || soft === null) return own
+  const [, hard] = nofile
+  return { ...own, nofile: [hard === null ? soft : Math.min(soft, hard), hard] }
+}
+
+/** Under an older Node the launcher starts this program with the same arguments: then the launcher's parent is the caller. */
+function callerOsPid(): number | 'self' {
+  const args = argumentsOf(process.pid).slice(-process.argv.length + 2)
+  const parentArgs = argumentsOf(process.ppid)
+  const isLauncher =
+    /(^|\/)node[^/]*$/.test(parentArgs[0] ?? '') &&
+    parentArgs.some((arg) => /(^|\/)reeve(\.mjs)?$/.test(arg)) &&
+    parentArgs.slice(-args.length).join('\0') === args.join('\0')
+  return isLauncher ? (whereReadable(() => statOf(process.ppid), null)?.ppid ?? 'self') : process.ppid
+}
+
+function argumentsOf(osPid: number): string[] {
+  return (whereReadable(() => readProc(`/proc/${osPid}/cmdline`), null) ?? '').split('\0').slice(0, -1)
 }
 
 function needsOwnDaemon(): UsageError {

@@ -1,6 +1,5 @@
 import type { RunningDaemon } from '../home/announced-daemon.ts'
 import type { OutputOf, Reeve } from '../verbs/reeve.ts'
-import type { Inherited } from '../verbs/shapes/inherited.ts'
 
 /**
  * The daemon's code as the command line needs it. The program passes it in, and each member loads its code when it is called: a
@@ -24,8 +23,6 @@ export interface DaemonControl {
   settings(): Promise<readonly SettingSpec[]>
   /** The value of each setting, and its source. */
   configuration(home: string, flags: UpFlags): Promise<readonly Setting[]>
-  /** Environment, umask and resource limits of this program. */
-  inherited(): Promise<Inherited>
   tokens(home: string): Promise<TokenControl>
   secrets(home: string): Promise<SecretControl>
   /** Copies a home into a new folder while its daemon runs. */

@@ -72,10 +72,6 @@ export const daemonControl: DaemonControl = {
       from: sources[key as keyof typeof sources],
     }))
   },
-  async inherited() {
-    const { ownInheritance } = await import('./inherited.ts')
-    return ownInheritance()
-  },
   async tokens(home) {
     const [{ TokenFile }, { prepareHome }] = await Promise.all([
       import('./token-file.ts'),

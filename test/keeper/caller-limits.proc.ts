@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { changedLimits } from '../../src/keeper/program/caller-limits.ts'
-import { limitsIn } from '../../src/keeper/protocol/limits-file.ts'
+import { limitsIn } from '../../src/os/resource-limits.ts'
 import { hasPrlimit, NEEDS_PRLIMIT, testIf } from '../reporting/test-if.ts'
 import { TempKeeper } from './client.ts'
 

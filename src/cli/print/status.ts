@@ -23,6 +23,13 @@ export function progressText(record: ProcessRecord): string {
   return `waiting ${what}${moreWaits.length === 0 ? '' : ` and ${moreWaits.length} more`}`
 }
 
+/** Why a command could not be started, and what to do about it. */
+export function startFailure({ outcome }: ProcessRecord): { message: string; remedy: string } | undefined {
+  if (outcome?.reason !== 'failed_start') return undefined
+  const { message, remedy } = Object(outcome.result) as { message?: unknown; remedy?: unknown }
+  return { message: String(message ?? 'It could not be started.'), remedy: String(remedy ?? '') }
+}
+
 export function statusCell(record: ProcessRecord, colours: Colours): Cell {
   return { text: statusText(record), paint: statusColour(record.status, colours) }
 }

@@ -30,7 +30,7 @@ Prints the pid of each new process; the old one keeps its record and its output.
       const { record } = await reeve.restart({
         pid,
         ...grace,
-        ...(await environmentForRestart(context, spec)),
+        ...environmentForRestart(context, spec),
       })
       begun.push(record)
       if (!print.isJson) print.line(record.pid)

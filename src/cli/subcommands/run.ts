@@ -11,11 +11,10 @@ import { isInForeground } from '../foreground/is-in-foreground.ts'
 import { reportHeldBack } from '../foreground/report-held-back.ts'
 import { runThroughPipes } from '../foreground/through-pipes.ts'
 import type { Options } from '../options.ts'
-import { statusText } from '../print/status.ts'
+import { startFailure, statusText } from '../print/status.ts'
 import { SECRET } from '../secret-options.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
-import { startFailure } from './show.ts'
 
 const OPTIONS = {
   detach: {

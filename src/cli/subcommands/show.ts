@@ -4,7 +4,7 @@ import { localTime } from '../moment.ts'
 import { amountsText, usedText } from '../print/budget.ts'
 import { heldBackText } from '../print/held-back.ts'
 import { startOptionRows } from '../print/start-options.ts'
-import { commandText, type ProcessRecord, progressText, statusColour } from '../print/status.ts'
+import { commandText, type ProcessRecord, progressText, startFailure, statusColour } from '../print/status.ts'
 import { onOneLine } from '../print/table.ts'
 import { ago, byteCount, shortTime } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
@@ -117,13 +117,6 @@ function startedText({ firstStarted, createdAt }: ProcessRecord, now: number): s
 
 function stopText({ stopRequest }: ProcessRecord, now: number): string {
   return `${stopRequest?.how} by ${stopRequest?.source}, ${ago(stopRequest?.at ?? now, now)}: ${stopRequest?.reason}`
-}
-
-/** Why a command could not be started, and what to do about it. */
-export function startFailure({ outcome }: ProcessRecord): { message: string; remedy: string } | undefined {
-  if (outcome?.reason !== 'failed_start') return undefined
-  const { message, remedy } = Object(outcome.result) as { message?: unknown; remedy?: unknown }
-  return { message: String(message ?? 'It could not be started.'), remedy: String(remedy ?? '') }
 }
 
 /** Text that an agent chose must not control the reader's terminal. */

@@ -1,18 +1,17 @@
-import { readFileSync } from 'node:fs'
 import { isExecutable } from '../../os/file-access.ts'
-import { limitsIn, type ResourceLimit, type ResourceLimits } from '../protocol/limits-file.ts'
+import { limitsOf, type ResourceLimit, type ResourceLimits } from '../../os/resource-limits.ts'
 import type { SpawnPlan } from '../protocol/spawn-plan.ts'
 
 const PRLIMIT = ['/usr/bin/prlimit', '/bin/prlimit']
 
 /**
  * Arguments of prlimit(1) that give a program the resource limits of its caller, as far as they differ from the keeper's own.
- * A limit above the keeper's hard limit cannot be set, so the keeper's applies there. Empty if there is nothing to set, or no
- * prlimit.
+ * A limit above the keeper's hard limit cannot be set, so the keeper's applies there. Empty if there is nothing to set, no
+ * prlimit, or no /proc.
  */
 export function limitArguments({ rlimits }: Pick<SpawnPlan, 'rlimits'>): readonly string[] {
   if (rlimits === undefined) return []
-  const settings = changedLimits(rlimits, ownLimits())
+  const settings = changedLimits(rlimits, limitsOf('self'))
   const program = settings.length === 0 ? undefined : PRLIMIT.find(isExecutable)
   return program === undefined ? [] : [program, ...settings, '--']
 }
@@ -35,15 +34,6 @@ export function withUmask<Answer>(umask: number | undefined, fork: () => Answer)
     return fork()
   } finally {
     process.umask(before)
-  }
-}
-
-function ownLimits(): ResourceLimits {
-  try {
-    return limitsIn(readFileSync('/proc/self/limits', 'utf8'))
-  } catch {
-    // Without /proc no difference is known.
-    return {}
   }
 }
 

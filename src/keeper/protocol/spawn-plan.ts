@@ -1,4 +1,4 @@
-import type { ResourceLimits } from './limits-file.ts'
+import type { ResourceLimits } from '../../os/resource-limits.ts'
 
 export interface OutputCaps {
   readonly headBytes: number

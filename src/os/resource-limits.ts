@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+
 /** Soft and hard limit; null: unlimited. */
 export type ResourceLimit = [soft: number | null, hard: number | null]
 
@@ -21,6 +23,16 @@ const NAMES: Readonly<Record<string, string>> = {
   'Max nice priority': 'nice',
   'Max realtime priority': 'rtprio',
   'Max realtime timeout': 'rttime',
+}
+
+/** The limits of an OS process. Empty where they cannot be read. */
+export function limitsOf(osPid: number | 'self'): ResourceLimits {
+  try {
+    return limitsIn(readFileSync(`/proc/${osPid}/limits`, 'utf8'))
+  } catch {
+    // The OS process is gone or another user's, or there is no /proc.
+    return {}
+  }
 }
 
 /** Parses `/proc/<pid>/limits`. */
