@@ -13,7 +13,6 @@ import type { ActionParts } from './action.ts'
 import { actionsOf } from './actions.ts'
 import { attach, followLog } from './attach.ts'
 import { followChanges } from './changes.ts'
-import { checkAnswer } from './check-answer.ts'
 import type { AnswerMasker } from './mask-answers.ts'
 import { parse } from './parse.ts'
 import { effectsFor, onlyObserves, type ReadEffects } from './read-effects.ts'
@@ -105,4 +104,15 @@ const FOLLOW = z.strictObject({
 
 function isRevealed(parsed: unknown): boolean {
   return (parsed as { readonly reveal?: boolean }).reveal === true
+}
+
+/** Set in tests, also for the daemons that they start. An answer that does not fit its verb's schema is then an error. */
+const isChecked = process.env['REEVE_CHECK_ANSWERS'] === '1'
+
+/** Every answer of every verb passes here. Parsing costs time, so only tests do it. */
+function checkAnswer(name: string, { output }: Pick<Verb, 'output'>, answer: unknown): unknown {
+  if (!isChecked) return answer
+  const parsed = output.safeParse(answer)
+  if (parsed.success) return answer
+  throw new Error(`The answer of ${name} does not fit its schema: ${z.prettifyError(parsed.error)}`)
 }

@@ -2,7 +2,7 @@ import type { Intent } from '../core/process/intent.ts'
 import { PAGE_BYTES } from '../kernel/page.ts'
 import { type ActionParts, type ActionsFor, asked, finderFor, readerFor } from './action.ts'
 import { readChanges } from './changes.ts'
-import { checkJson } from './json.ts'
+import { checkJson } from './parse.ts'
 
 /** Events of processes: own events, named signals and answers, the history of one process, and the change feed. */
 export function eventActions(

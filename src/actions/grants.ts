@@ -1,6 +1,6 @@
 import { grant } from '../kernel/grants.ts'
 import { type ActionParts, type ActionsFor, finderFor, permitOnSession } from './action.ts'
-import { checkJson } from './json.ts'
+import { checkJson } from './parse.ts'
 
 /** Which processes a session sees besides its own. */
 export function grantActions(

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import { RefusedError } from '../core/errors.ts'
+import { type Json, notJson } from '../core/json/json.ts'
 import { refusal } from '../core/refusal.ts'
 import { unknownField } from './unknown-field.ts'
 
@@ -19,6 +20,14 @@ export function parse<Type extends z.ZodType>(type: Type, given: unknown, doing:
       { issues: issues.map(shortened) },
     ),
   )
+}
+
+/** Returns a value that a caller gave, if it is JSON all the way down: only that can be stored. */
+export function checkJson(value: Json, field: string): Json {
+  const wrong = notJson(value)
+  if (wrong !== undefined)
+    throw new RefusedError(refusal('invalid_input', `${field}: ${wrong}.`, 'Send plain JSON.', { field }))
+  return value
 }
 
 /** An input may have hundreds of thousands of wrong fields; a message about all of them would be useless. */

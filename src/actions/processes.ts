@@ -6,7 +6,7 @@ import { hasEnded } from '../core/process/record.ts'
 import { Sums } from '../kernel/sums.ts'
 import { type ActionParts, type ActionsFor, asked, finderFor, readerFor } from './action.ts'
 import { heldBackIn } from './command-in.ts'
-import { checkJson } from './json.ts'
+import { checkJson } from './parse.ts'
 
 /** Reads processes, and changes facts about them. */
 export function processActions(

@@ -15,8 +15,8 @@ import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { Inherited } from '../verbs/shapes/inherited.ts'
 import type { ActionParts, ActionsFor } from './action.ts'
 import { DeclaredSchemas } from './declared-schemas.ts'
-import { checkJson } from './json.ts'
 import { Kills, stillThere } from './kill.ts'
+import { checkJson } from './parse.ts'
 import { type Passing, registerPassing } from './pass-secrets.ts'
 
 /** How long the answer to a spawn waits for the start of the program; a later start is an event only. */

@@ -16,8 +16,7 @@ import { park } from '../kernel/park.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { spawn } from '../verbs/spawn.ts'
 import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
-import { checkJson } from './json.ts'
-import { parse } from './parse.ts'
+import { checkJson, parse } from './parse.ts'
 import { spawnChild } from './spawn.ts'
 
 const PAGE = 100
