@@ -6,9 +6,7 @@ import { claimAnnounced } from './claim.ts'
 import { ClaimScheduler, type ClaimYield } from './claim-scheduler.ts'
 import type { Edges } from './edges.ts'
 import type { Kernel } from './kernel.ts'
-import { PendingGrants } from './pending-grants.ts'
 import type { ServedProcesses } from './served-processes.ts'
-import { Slots } from './slots.ts'
 
 const CLAIM_PAGE = 200
 
@@ -184,5 +182,62 @@ export class WorkClaims {
   /** The holder's row is gone: the kernel announces itself again, and then looks for work. */
   #announceAgain(): void {
     this.#kernel.renew().catch((error: unknown) => this.#edges.onTrouble(error, 'renewing'))
+  }
+}
+
+/** The slots of one holder: a running process has one, and a process that is about to be registered reserves one. */
+class Slots {
+  readonly #most: () => number
+  readonly #running: () => number
+  #hadTooFew = false
+  reserved = 0
+
+  /** `most` may change at any time. */
+  constructor(most: () => number, running: () => number) {
+    this.#most = most
+    this.#running = running
+  }
+
+  /** How many more processes may begin now. */
+  free(): number {
+    const free = this.#most() - this.#running() - this.reserved
+    if (free <= 0) this.#hadTooFew = true
+    return free
+  }
+
+  /** Whether no slot was free since the last call: work may have been passed over. Resets itself. */
+  hadTooFew(): boolean {
+    const hadTooFew = this.#hadTooFew
+    this.#hadTooFew = false
+    return hadTooFew
+  }
+}
+
+/** Counts, per holder, the writes that may grant it a lease and have not returned yet. */
+class PendingGrants {
+  readonly #counts = new Map<string, number>()
+  readonly #waiting = new Map<string, (() => void)[]>()
+
+  begin(holder: string): void {
+    this.#counts.set(holder, (this.#counts.get(holder) ?? 0) + 1)
+  }
+
+  end(holder: string): void {
+    const left = (this.#counts.get(holder) ?? 0) - 1
+    if (left > 0) {
+      this.#counts.set(holder, left)
+      return
+    }
+    this.#counts.delete(holder)
+    for (const resolve of this.#waiting.get(holder) ?? []) resolve()
+    this.#waiting.delete(holder)
+  }
+
+  /** Resolves when no write that may grant this holder a lease is under way. */
+  ended(holder: string): Promise<void> {
+    if (!this.#counts.has(holder)) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#waiting.set(holder, [...(this.#waiting.get(holder) ?? []), resolve])
+    })
   }
 }
