@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto'
 import { withTimeout } from '../base/with-timeout.ts'
 import { RefusedError } from '../core/errors.ts'
+import { canonical } from '../core/json/canonical.ts'
+import type { Json } from '../core/json/json.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { Home } from '../keeper/protocol/home.ts'
@@ -17,10 +20,8 @@ import type { PassedSecrets } from './environment/passed.ts'
 import { notOurs, orForgotten, throwIfSurvived, whileUp } from './keeper-answer.ts'
 import type { KeeperSide } from './keeper-side.ts'
 import { leftoversOf } from './leftovers.ts'
-import { missingEnv } from './make-plan.ts'
 import { OutputUpkeep } from './output-upkeep.ts'
-import { endSignalOf, type Settings } from './plan.ts'
-import { RecentStarts } from './recent-starts.ts'
+import { endSignalOf, missingEnv, type Settings } from './plan.ts'
 
 /** Runs commands for a kernel, and answers the verbs about them. */
 export class Commands {
@@ -192,5 +193,32 @@ export class Commands {
     } finally {
       this.#lock.release()
     }
+  }
+}
+
+const DUPLICATE_MS = 5_000
+/** Of more starts than this within that time, only the latest are remembered. */
+const MAX_RECENT = 10_000
+
+/** Commands that were started moments ago, to warn an agent that starts the same one twice. */
+class RecentStarts {
+  /** By a hash of owner, spec and folder; the latest last. */
+  readonly #recent = new Map<string, { readonly pid: Pid; readonly at: number }>()
+
+  /** The pid of the same command of the same owner, if it was started moments ago. Remembers this one. */
+  duplicateOf(record: ProcessRecord): Pid | undefined {
+    const { pid, owner, spec, cwd, restartOf, createdAt } = record
+    const key = createHash('sha256')
+      .update(canonical([owner, spec, cwd] as Json))
+      .digest('base64')
+    const earlier = this.#recent.get(key)
+    this.#recent.delete(key)
+    this.#recent.set(key, { pid, at: createdAt })
+    for (const [oldest, { at }] of this.#recent) {
+      if (this.#recent.size <= MAX_RECENT && createdAt - at <= DUPLICATE_MS) break
+      this.#recent.delete(oldest)
+    }
+    if (earlier === undefined || earlier.pid === pid || restartOf !== null) return undefined
+    return createdAt - earlier.at <= DUPLICATE_MS ? earlier.pid : undefined
   }
 }

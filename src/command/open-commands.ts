@@ -14,10 +14,9 @@ import { InheritedEnvironments } from './environment/inherited.ts'
 import { PassedSecrets } from './environment/passed.ts'
 import { keepPrinted } from './environment/printed-secrets.ts'
 import { KeeperSide, type KeeperSideOptions } from './keeper-side.ts'
-import { makePlan } from './make-plan.ts'
 import { type CommandsOptions, settingsOf } from './options.ts'
 import { Cursors } from './output/cursors.ts'
-import { endSignalOf } from './plan.ts'
+import { endSignalOf, makePlan } from './plan.ts'
 import { type Daemon, reachKeeper, reachOlder } from './reach-keeper.ts'
 
 interface Surroundings {

@@ -9,7 +9,6 @@ import type { ProgramRequests, Running } from './program-requests.ts'
 import type { ProgramStarts } from './program-starts.ts'
 import { type Ended, outputEndOf, programOf } from './program-state.ts'
 import { registerRestart } from './register-restart.ts'
-import { rejectWhenGone } from './reject-when-gone.ts'
 
 interface RunParts {
   readonly running: Running
@@ -64,4 +63,17 @@ export async function runCommand(
     stopListening()
     gone.done()
   }
+}
+
+/** Rejects when this kernel closes or has lost the lease: then another kernel writes the program's end. */
+function rejectWhenGone(work: Work): { promise: Promise<never>; done: () => void } {
+  const { promise, reject } = Promise.withResolvers<never>()
+  promise.catch(() => {})
+  const check = () => {
+    const why = (work.signal.reason as { why?: string } | undefined)?.why
+    if (why === 'shutdown' || why === 'lease_lost') reject(work.signal.reason)
+  }
+  if (work.signal.aborted) check()
+  work.signal.addEventListener('abort', check)
+  return { promise, done: () => work.signal.removeEventListener('abort', check) }
 }
