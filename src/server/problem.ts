@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { type ErrorCode, ReeveError } from '../core/errors.ts'
-import { problemHeaders } from './headers.ts'
+
+const PROBLEM_TYPE = 'application/problem+json'
 
 /** The answer to a request that failed or was refused: a problem document of RFC 9457. */
 export interface Problem {
@@ -43,6 +44,16 @@ export function problemResponse(error: unknown, headers: Readonly<Record<string,
     status: problem.status,
     headers: { ...problemHeaders(problem), ...headers },
   })
+}
+
+export function problemHeaders({ code, details }: Problem): Record<string, string> {
+  const type = { 'Content-Type': PROBLEM_TYPE }
+  // A refused connection must not keep a slot that another client may need.
+  if (code === 'unauthorized')
+    return { ...type, 'WWW-Authenticate': 'Bearer realm="reeve"', Connection: 'close' }
+  if (code === 'too_many_connections') return { ...type, Connection: 'close' }
+  const { retryAfterSeconds } = details
+  return typeof retryAfterSeconds === 'number' ? { ...type, 'Retry-After': String(retryAfterSeconds) } : type
 }
 
 /** `details` may hold values that JSON cannot. */

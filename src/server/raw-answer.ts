@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ReeveError } from '../core/errors.ts'
-import { problemHeaders, setCommonHeaders } from './headers.ts'
-import { problemOf, problemText } from './problem.ts'
+import { setCommonHeaders } from './headers.ts'
+import { problemHeaders, problemOf, problemText } from './problem.ts'
 
 /** How long the other side may take to read the answer. */
 const LINGER_MS = 1_000

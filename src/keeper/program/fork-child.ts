@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { constants, openSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf, messageOf } from '../../base/error-text.ts'
-import { withUmask } from './caller-limits.ts'
+import type { SpawnPlan } from '../protocol/spawn-plan.ts'
+import { limitArguments, withUmask } from './caller-limits.ts'
 import { FailedStart } from './check-plan.ts'
 import type { FifoPool } from './fifo-pool.ts'
-import { commandOf, type ExitHeard, type ForkAnswer, type Forked, type ForkRequest } from './forked.ts'
-import { FifoInput, openInputFifo } from './input.ts'
-import type { OpenedFds } from './opened-fds.ts'
+import { FifoInput, type Input, openInputFifo } from './input.ts'
 
 /** Starts a program in a session of its own, without a terminal. On failure everything in `opened` is closed. */
 export function forkChild(
@@ -93,5 +92,77 @@ function openStdin(
     return { stdin: opened.programs(openSync(path, constants.O_RDONLY)), keeperFd: null }
   } finally {
     rmSync(path, { force: true })
+  }
+}
+
+export interface ForkRequest {
+  readonly pid: string
+  /** The program's file, looked up. */
+  readonly file: string
+  readonly plan: SpawnPlan
+  /** The FIFOs of the pool to use, as far as they exist. */
+  readonly fifos: readonly string[]
+  /** The plan's, with the marker. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** A program that has just been started: only its PID is known. */
+export interface Forked {
+  readonly osPid: number
+  readonly input: Input | null
+  readonly resize: ((cols: number, rows: number) => void) | null
+  /** Read right after the fork, while the PID can't belong to another process. */
+  kill(): void
+}
+
+/** The system reports some errors only a moment later. */
+export type ForkAnswer<Success> = Success | Promise<FailedStart>
+
+/** Never called before the forking call has returned. All output before the exit can be drained then. */
+export type ExitHeard = (exitCode: number | null, signal: string | null) => void
+
+/**
+ * File and arguments for exec: with a limit of open files, a shell sets the limit and then execs the program; prlimit does the
+ * same with the limits of the caller.
+ */
+export function commandOf({ file, plan }: ForkRequest): { file: string; argv0: string; args: string[] } {
+  const [argv0 = file, ...args] = plan.argv
+  const { openFiles } = plan.limits
+  const script = 'ulimit -n "$0" && exec "$@"'
+  const shell = openFiles === null ? [] : ['/bin/sh', '-c', script, String(openFiles)]
+  const [first, ...others] = [...limitArguments(plan), ...shell]
+  if (first === undefined) return { file, argv0, args }
+  return { file: first, argv0: first, args: [...others, file, ...args] }
+}
+
+/** Descriptors for a program: its own are closed here once it has them, and all of them if it never begins. */
+export class OpenedFds {
+  readonly #keepers: number[] = []
+  readonly #programs: number[] = []
+  readonly #undo: (() => void)[] = []
+
+  keepers(fd: number): number {
+    this.#keepers.push(fd)
+    return fd
+  }
+
+  programs(fd: number): number {
+    this.#programs.push(fd)
+    return fd
+  }
+
+  /** What else to undo if the program never begins. */
+  otherwise(undo: () => void): void {
+    this.#undo.push(undo)
+  }
+
+  closePrograms(): void {
+    for (const fd of this.#programs.splice(0)) closeSync(fd)
+  }
+
+  closeAll(): void {
+    this.closePrograms()
+    for (const fd of this.#keepers.splice(0)) closeSync(fd)
+    for (const undo of this.#undo.splice(0)) undo()
   }
 }

@@ -3,9 +3,14 @@ import type { Stream } from '../log/output-log.ts'
 import { removeFile } from '../remove-file.ts'
 import type { OpenedFifo } from './fifo-output.ts'
 import type { FifoPool } from './fifo-pool.ts'
-import { forkChild } from './fork-child.ts'
-import type { ExitHeard, ForkAnswer, Forked, ForkRequest } from './forked.ts'
-import { OpenedFds } from './opened-fds.ts'
+import {
+  type ExitHeard,
+  type ForkAnswer,
+  type Forked,
+  type ForkRequest,
+  forkChild,
+  OpenedFds,
+} from './fork-child.ts'
 
 /**
  * Starts a program whose output comes through named FIFOs. The program has them open for reading and writing, so they live as long

@@ -10,11 +10,17 @@ import type { SpawnPlan } from '../protocol/spawn-plan.ts'
 import { checkPlan, FailedStart } from './check-plan.ts'
 import { FifoOutput } from './fifo-output.ts'
 import { Filling } from './filling.ts'
-import { forkChild, forkFailure } from './fork-child.ts'
+import {
+  type ExitHeard,
+  type ForkAnswer,
+  type Forked,
+  type ForkRequest,
+  forkChild,
+  forkFailure,
+  OpenedFds,
+} from './fork-child.ts'
 import { forkWithFifos } from './fork-with-fifos.ts'
 import { forkWithPty } from './fork-with-pty.ts'
-import type { ExitHeard, ForkAnswer, Forked, ForkRequest } from './forked.ts'
-import { OpenedFds } from './opened-fds.ts'
 import type { Output } from './output.ts'
 import type { Prepared } from './prepare.ts'
 import { Program, type ProgramEvents } from './program.ts'
