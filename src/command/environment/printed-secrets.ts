@@ -3,7 +3,7 @@ import { partsOf } from '../../redaction/known-values.ts'
 import { secretsIn } from '../../redaction/secret-name.ts'
 import { commandSpecOf } from '../command-spec.ts'
 import { folderOf } from '../output/pid-folder.ts'
-import { rawRange } from '../output/raw-range.ts'
+import { readRange } from '../output/read.ts'
 import type { PassedSecrets } from './passed.ts'
 
 type Variables = Readonly<Record<string, string>>
@@ -42,7 +42,8 @@ async function printedValues(folder: string, values: Iterable<string>): Promise<
   let before = Buffer.alloc(0)
   let at = 0
   while (wanted.size > 0) {
-    const { bytes, next, gap } = await rawRange(folder, at, PIECE_BYTES)
+    // Unmasked: the secrets themselves are looked for.
+    const { bytes, next, gap } = await readRange(folder, at, PIECE_BYTES)
     if (bytes.length === 0) break
     const piece = gap === null ? Buffer.concat([before, bytes]) : bytes
     for (const [value, needles] of wanted) {
