@@ -3,7 +3,7 @@ import { daemonControl } from './daemon/control.ts'
 
 const { stdout, stderr, env } = process
 
-// A reader that closes the pipe has what it wanted. A command in the foreground installs a listener of its own.
+// A reader that closes the pipe needs no more output. A command in the foreground installs a listener of its own.
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   if (stdout.listenerCount('error') === 1) process.exit(128 + 13)

@@ -123,7 +123,7 @@ async function startPostmaster(dataDir: string, port: number, user: User): Promi
   })
   let log = ''
   return new Promise((resolve, reject) => {
-    // The log is read to the end, also when nobody needs it: a full pipe would stop the server.
+    // Keeps reading the log after the start: a full pipe would block the server.
     postmaster.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
       log = (log + chunk).slice(-4000)
       if (log.includes('database system is ready to accept connections')) resolve(postmaster)

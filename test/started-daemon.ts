@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { endForCertain, isAlive, type OsProcess } from './command/os-processes.ts'
 import { until } from './keeper/client.ts'
 
-/** A daemon in another OS process, and what it printed. */
+/** A daemon in another OS process, and its output. */
 export class StartedDaemon {
   readonly osPid: number
   readonly readyOrEnded: Promise<unknown>

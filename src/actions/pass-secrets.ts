@@ -17,7 +17,7 @@ interface Request {
   readonly passing: Passing | undefined
 }
 
-/** Registers all requests. What they pass is saved before a command can begin, and dropped if none was registered. */
+/** Registers all requests. Their secrets are saved before a command can start, and deleted if no request was registered. */
 export async function registerPassing(
   kernel: Kernel,
   commands: Pick<Commands, 'passed' | 'inherited'>,

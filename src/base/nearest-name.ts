@@ -2,7 +2,7 @@ const MAX_ERRORS = 2
 /** A shorter prefix fits too many names. */
 const MIN_PREFIX_CHARS = 4
 
-/** ` Did you mean ps?`, or an empty text. `shown` turns a name into what is typed. */
+/** ` Did you mean ps?`, or an empty text. `shown` formats a name as the user types it. */
 export function didYouMean(
   given: string,
   known: Iterable<string>,

@@ -3,7 +3,7 @@ import type { OutputOf, Reeve } from '../verbs/reeve.ts'
 
 /**
  * The daemon's code as the command line needs it. The program passes it in, and each member loads its code when it is called: a
- * subcommand that lists processes loads none of it.
+ * subcommand that lists processes does not load daemon code.
  */
 export interface DaemonControl {
   version(): string

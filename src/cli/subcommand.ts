@@ -2,7 +2,7 @@ import type { Context } from './context.ts'
 import type { DaemonControl } from './daemon-control.ts'
 import type { OptionSpecs, Options } from './options.ts'
 
-/** A subcommand of `reeve`: its options, its help and what it does. */
+/** A subcommand of `reeve`: its options, its help and its code. */
 export interface Subcommand<Specs extends OptionSpecs = OptionSpecs> {
   readonly name: string
   readonly summary: string

@@ -13,7 +13,7 @@ import { readRange } from './output/read.ts'
 /** `masked`: secrets are masked. `raw`: secrets are shown; the caller has checked the right to see them. */
 export type View = 'masked' | 'raw'
 
-/** Where the output log of a command is, and what is masked for a reader. */
+/** The location of the output log of a command, and the masking for its readers. */
 export class OutputAccess {
   readonly #home: Home
   readonly #secrets: CommandSecrets
@@ -47,7 +47,7 @@ export class OutputAccess {
     const masker = view === 'raw' ? null : await this.#secrets.maskerFor(record, this.#kernel())
     if (masker === null) return null
     const tagged = record.spec['output'] === 'tagged'
-    // A program that writes its log itself may rewrite it, so what was scanned once may have changed.
+    // A program that writes its log itself may rewrite it, so ranges that were scanned once may have changed.
     const kept = record.spec['output'] === 'direct' ? {} : { lookedThrough: this.#lookedThrough }
     return { masker, tagged, final: hasEnded(record), mayShow: this.#held.mayShow, ...kept }
   }

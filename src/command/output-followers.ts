@@ -11,7 +11,7 @@ import { scanTurns } from './output/scan-turns.ts'
 import type { OutputAccess, View } from './output-access.ts'
 import { outputEndIn } from './output-end.ts'
 
-/** How soon growth is noticed of which no nudge came: a keeper that is being replaced sends none. */
+/** How often followers check for growth without a nudge: a keeper that is being replaced sends none. */
 const LOOK_MS = 250
 
 export interface WantedLine {

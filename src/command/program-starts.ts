@@ -24,7 +24,7 @@ interface ProgramStartsOptions {
 export class ProgramStarts {
   readonly #options: ProgramStartsOptions
   readonly #spares: SpareReaders
-  /** What the keeper has been asked to start, whether it answered or not. */
+  /** Work whose start was requested from the keeper, answered or not. */
   readonly #asked = new WeakSet<Work>()
 
   constructor(options: ProgramStartsOptions) {

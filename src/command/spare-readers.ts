@@ -8,7 +8,7 @@ import type { Pid } from '../core/process/pid.ts'
  * last holder closes it: if the keeper dies, and the program ends before the next keeper opens the pipe, this keeps them.
  *
  * To leave no gap, a pipe is *reserved* before its program is started: one of the keeper's spare FIFOs is opened here, and named
- * in the request. If the keeper takes another one, that one is opened once the program runs.
+ * in the request. If the keeper takes another FIFO, this opens it once the program runs.
  */
 export class SpareReaders {
   readonly #fifos: string

@@ -7,7 +7,7 @@ import type { Server } from '../server/server.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { Configuration } from './load-settings.ts'
 
-/** Starts the telemetry of this daemon; null without an endpoint, and then none of its code is loaded. */
+/** Starts the telemetry of this daemon. Without an endpoint it returns null and does not load the telemetry code. */
 export async function telemetryFor(
   { values, sources }: Configuration,
   env: Readonly<Record<string, string | undefined>>,

@@ -32,7 +32,7 @@ export class TokenFile implements Tokens {
     this.#read = readTokens(tokens)
   }
 
-  /** If the file has become unreadable, its last good content: a mistake in an editor admits nobody and locks nobody out. */
+  /** If the file has become unreadable, its last good content: a mistake in an editor adds and revokes no token. */
   all(): readonly KeptToken[] {
     const version = versionOf(this.#path)
     if (version === this.#version) return this.#read

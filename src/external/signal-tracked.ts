@@ -11,7 +11,7 @@ export function thisMachine(): Machine {
   return { host: hostId(), boot: bootId(), pidNamespace: pidNamespace(), hasMachineId: hasMachineId() }
 }
 
-/** Whether the PID means here what it meant where the process was tracked: on this machine, this boot and in this PID namespace. */
+/** Whether the PID is valid here: the process was tracked on this machine, in this boot and in this PID namespace. */
 export function isHere(tracked: TrackedProcess): boolean {
   return whereIs(tracked, thisMachine(), []) === 'here'
 }

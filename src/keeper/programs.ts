@@ -119,7 +119,7 @@ export class Programs {
     return starting
   }
 
-  /** Ends a program and its tree; of one that has ended, what it left behind. Null: the pid is unknown. */
+  /** Ends a program and its tree; if the program has ended, its remaining descendants. Null: the pid is unknown. */
   async end({ pid, signal, graceMs, program }: Asks['end'][0]): Promise<EndAnswer | null> {
     const present = this.#present.get(pid)
     if (present !== undefined) return present.end(signal, graceMs, 'asked')

@@ -19,7 +19,7 @@ import { removeFile } from './remove-file.ts'
 import { findByMarker } from './tree/members.ts'
 
 /**
- * Takes over the programs of earlier keepers, depending on what it finds:
+ * Takes over the programs of earlier keepers, depending on their files and OS processes:
  *
  * | intent            | exit file | program                 | what becomes of it                                       |
  * | of a live keeper, or this one |  |                      | left alone                                               |

@@ -66,7 +66,7 @@ export function* giveBack(rows: WorkingRows, record: ProcessRecord): PlanPart<vo
 
 /**
  * Gives the unused allowance back before the end is written, so that the restart can have it. The program has ended, and
- * `used` is what it used. From here on the account takes no charge and gives nothing to children.
+ * `used` is its usage. From here on the account takes no charge and gives nothing to children.
  */
 export function* giveBackEarly(rows: WorkingRows, { pid, used }: RestartedProcess): PlanPart<void> {
   const was = yield* rows.account(accountOf(pid))
@@ -75,7 +75,7 @@ export function* giveBackEarly(rows: WorkingRows, { pid, used }: RestartedProces
   if (parent !== null) yield* settleInto(rows, was, book(was, used).account, parent)
 }
 
-/** A process whose program has ended, and what it used. */
+/** A process whose program has ended, and its usage. */
 export interface RestartedProcess {
   readonly pid: Pid
   readonly used: Amounts
@@ -108,7 +108,7 @@ export function* unlimited({ pid, parent, root, owner, createdAt }: ProcessRecor
   return newAccount({ id: accountOf(pid), parent: aboveOf(parent, null), root, session }, {})
 }
 
-/** Removes the account of a pruned process. What it used stays in the sums above it. */
+/** Removes the account of a pruned process. Its usage stays in the sums above it. */
 export function* dropAccount(
   rows: WorkingRows,
   record: Pick<ProcessRecord, 'pid' | 'parent' | 'root'>,
@@ -135,7 +135,7 @@ function* heirOf(
     const row = yield* rows.process(above)
     if (row === null) continue
     const was = yield* rows.account(accountOf(above))
-    // A settled account has passed its sums on already: what is added to it now would be lost.
+    // A settled account has passed its sums on already: amounts that are added to it now would be lost.
     if (was?.settled !== true) return { was, account: was ?? (yield* unlimited(row.record)) }
   }
   if (session === null) return null

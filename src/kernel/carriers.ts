@@ -76,7 +76,7 @@ export class Carriers {
 
   /** Stops the processes whose lifetime is the session. Of a deleted session, removes every reference to it, then the session. */
   session(session: Session): Promise<SessionDeletionReport> {
-    // A sweep that finds the session joins the call that ended it, which reports what was done.
+    // A sweep that finds the session joins the call that ended it, which returns the report.
     const key = `${session.deleted ? 'delete' : 'end'} ${session.id}`
     const underWay = this.#endingSessions.get(key)
     if (underWay !== undefined) return underWay

@@ -7,7 +7,7 @@ export type ClaimYield = 'none' | 'some' | 'more'
 
 export interface ClaimSchedulerOptions {
   readonly hasRoom: () => boolean
-  /** Claims what it can. A claim that takes nothing also asks the store when work is due next. */
+  /** Claims as many processes as there is room for. A claim that gets none also asks the store when the next one is due. */
   readonly claim: () => Promise<ClaimYield>
   /** Called after every claim, successful or not. */
   readonly onClaimed: () => void
@@ -30,7 +30,7 @@ export class ClaimScheduler {
   #isLookWanted = false
   #isBackingOff = false
   #isStopped = false
-  /** Claims repeat until one took nothing, and so asked the store what is due next. */
+  /** Claims repeat until one gets no process, and so has asked the store when the next one is due. */
   #isNextDueUnknown = true
   #cancelDue: (() => void) | undefined
   #dueAt = Number.POSITIVE_INFINITY
@@ -75,7 +75,7 @@ export class ClaimScheduler {
     )
   }
 
-  /** Looks for work, and asks the store again what is due next. */
+  /** Looks for work, and asks the store again when the next process is due. */
   lookAndReschedule(): void {
     this.#isNextDueUnknown = true
     this.look()

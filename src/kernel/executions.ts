@@ -26,7 +26,7 @@ interface ExecutionOptions {
   readonly most: () => number
   /** Where this kernel is. */
   readonly here: readonly Placement[]
-  /** A kernel whose own row may have lapsed claims nothing: others are free to take what it takes. */
+  /** False while the kernel's own row may have lapsed: other kernels could then take over any process that it claims. */
   readonly mayClaim: () => boolean
 }
 
@@ -192,7 +192,7 @@ export class Executions {
     for (const attempt of this.#running.all) this.#running.lose(attempt, TAKEN_OVER)
   }
 
-  /** The kernel's row was removed, and it goes on under another id: other kernels have settled what it held. */
+  /** The kernel's row was removed, and it goes on under another id: other kernels have settled its processes. */
   holdAs(holder: string): void {
     this.letGo()
     this.#holder = holder
@@ -264,7 +264,7 @@ export class Executions {
     this.#claims.look()
   }
 
-  /** The served functions have changed, and so what is due next. */
+  /** The served functions have changed, so the next due process may be another one. */
   lookAndReschedule(): void {
     this.#claims.lookAndReschedule()
   }

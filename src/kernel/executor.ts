@@ -13,7 +13,7 @@ import type { Kernel } from './kernel.ts'
  */
 export interface Executor {
   readonly serves: readonly Served[]
-  /** Set if a keeper, which outlives this kernel, holds what it executes. */
+  /** Set if a keeper, which outlives this kernel, is the holder of the processes that it executes. */
   readonly keeping?: Keeping
   run(work: Work, kernel: Kernel): Promise<Ending | Lost | Parked | Left>
   /** The kernel closes: nothing more begins, and work that is under way gets a moment to finish. */
@@ -46,7 +46,7 @@ export interface Keeping {
 export interface Lost {
   readonly status: 'abandoned'
   readonly evidence: Evidence
-  /** What is known nevertheless. */
+  /** Facts that are known although the process was lost, for example matches that no notice reports. */
   readonly result?: Json
 }
 

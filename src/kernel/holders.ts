@@ -28,7 +28,7 @@ export function renew(edges: Edges, holder: Holder, { ttlMs }: HolderTimes): Pro
 }
 
 /**
- * Renews the row of a holder that has announced itself before. `gone`: other kernels have settled what it held, or an
+ * Renews the row of a holder that has announced itself before. `gone`: other kernels have settled its processes, or an
  * operator has removed it. Then it does not come back under this id.
  */
 export function renewAnnounced(

@@ -18,7 +18,7 @@ export class Keepers {
     this.#times = times
   }
 
-  /** Goes on with the processes of all keepers, after any earlier kernel. Answers with what it found. */
+  /** Adopts the processes of all keepers from any earlier kernel, and reports what became of them. */
   async adoptAll(): Promise<RecoveryReport> {
     const report = emptyReport()
     if (this.#executions.every(({ keeping }) => keeping === undefined)) return report

@@ -136,7 +136,7 @@ export class Kernel {
     return (await Promise.all(this.#executions.map((executions) => executions.endWithDaemon()))).flat()
   }
 
-  /** Hands back what it holds and removes its row. The store stays open. */
+  /** Hands back its leases and removes its row. The store stays open. */
   close(keep = false): Promise<void> {
     this.#closing ??= this.#close(keep)
     return this.#closing
@@ -272,7 +272,7 @@ export class Kernel {
     })
   }
 
-  /** Declares a holder dead, and settles what it holds. A holder that renews its row is removed only by force. */
+  /** Declares a holder dead, and settles its processes. A holder that renews its row is removed only by force. */
   async removeHolder(
     actor: Actor,
     id: string,

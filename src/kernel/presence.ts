@@ -20,7 +20,7 @@ export interface PresenceOptions {
  * | its row is found | reaction                                                                            |
  * | valid            | renews it                                                                           |
  * | expired          | renews it, and reclaims the leases that are still its own, with higher fences       |
- * | gone             | other kernels settled what it held: it forgets that, and goes on under another id   |
+ * | gone             | other kernels settled its processes: it forgets them, and goes on under another id  |
  */
 export class Presence {
   readonly #edges: Edges

@@ -124,7 +124,7 @@ function pruneBatch(edges: Edges, wanted: Questions['prunable'][0]): Promise<Pru
   })
 }
 
-/** The account of each goes with it, and what it used stays part of the sums above it. */
+/** Removes the accounts of pruned processes. Their usage stays part of the sums above them. */
 function* dropAccounts(working: WorkingRows, gone: readonly PruneFacts[]): PlanPart<void> {
   const withAccount = gone.filter(({ hasAccount }) => hasAccount)
   if (withAccount.length === 0) return
@@ -146,7 +146,7 @@ function* learnAccounts(working: WorkingRows, pids: readonly Pid[]): PlanPart<vo
   for (const [index, id] of ids.entries()) working.learnedAccount(id, accounts[index] ?? null)
 }
 
-/** The parents, roots and sessions that inherit what was used. */
+/** Reads the parents, roots and sessions that inherit the usage of pruned processes. */
 function* learnHeirs(working: WorkingRows, gone: readonly PruneFacts[]): PlanPart<void> {
   const above: Pid[] = []
   const sessions = new Set<string>()

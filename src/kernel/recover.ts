@@ -121,7 +121,7 @@ async function settle(
   return verdicts.length - performed.filter((one) => one !== 'left').length
 }
 
-/** Settles what a removed holder held, even if it has announced itself again; but not what it has begun since. */
+/** Settles the processes of a removed holder, even if it has announced itself again; but not those that it began since then. */
 function performRemoved(
   edges: Edges,
   { id, seen }: Extract<DeadHolder, { state: 'removed' }>,

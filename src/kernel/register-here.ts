@@ -38,7 +38,7 @@ export async function registerHere(
   }
 }
 
-/** A reserved slot, and what it means for the registration. */
+/** A reserved slot, and the options that it adds to the registration. */
 interface Reservation {
   readonly slot?: Executions
   readonly start?: Pick<Registering, 'startBy' | 'whileAnnounced' | 'refuseNew'>

@@ -34,7 +34,7 @@ export interface Registering {
   readonly fence?: Fence
   /** The step of the parent, a workflow, that spawns it. */
   readonly stepIndex?: number
-  /** It restarts this process, whose end is about to be written, and gets what is left of its allowance. */
+  /** It restarts this process, whose end is about to be written, and gets the rest of its allowance. */
   readonly restarts?: RestartedProcess
 }
 
@@ -91,7 +91,7 @@ function registrationPlan(
   }
 }
 
-/** What is compared between the requests of one plan. */
+/** The fields that are compared between the requests of one plan. */
 type NamedRequest = Pick<RegistrationRequest, 'name' | 'ifRunning'> & { readonly owner: Owner }
 
 /** One registration of a plan: reads the facts, asks for permission, decides, and adds the changes to `rows`. */

@@ -38,7 +38,7 @@ export class ServedProcesses {
     return this.#executors.find((executor) => isServed(executor.serves, kind, target))
   }
 
-  /** The executor of a process that this holder has begun. A keeper that accepts nothing new still runs what it began. */
+  /** The executor of a process that this holder has begun. A keeper that accepts no new process still runs its old ones. */
   runnerOf({ kind, spec }: ProcessRecord): Executor | undefined {
     return this.keeping === undefined ? this.executorOf(kind, spec) : this.#executors[0]
   }

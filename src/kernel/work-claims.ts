@@ -16,14 +16,14 @@ export interface WorkClaimsOptions {
   /** How many processes may run at once; it may change. */
   readonly most: () => number
   readonly running: () => number
-  /** A kernel whose own row may have lapsed claims nothing: others are free to take what it takes. */
+  /** False while the kernel's own row may have lapsed: other kernels could then take over any process that it claims. */
   readonly mayClaim: () => boolean
   readonly begin: (row: ProcessRow) => void
   /** Called whenever a claim or a registration returned. */
   readonly onReturned: () => void
 }
 
-/** How one holder gets work: by claims of what is due and served, and by slots that registrations reserve. */
+/** How one holder gets work: by claims of due processes that it serves, and by slots that registrations reserve. */
 export class WorkClaims {
   readonly #edges: Edges
   readonly #kernel: Kernel

@@ -6,7 +6,7 @@ import type { PlainSchema } from './input-schema.ts'
 const MAX_ISSUES = 5
 const MAX_CHARS = 1_500
 
-/** Parses the arguments of a tool, or throws an error that names each wrong argument and what it must be. */
+/** Parses the arguments of a tool, or throws an error with each wrong argument and its expected form. */
 export function checkedInput<Input extends z.ZodObject>(
   tool: string,
   input: Input,

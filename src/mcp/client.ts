@@ -108,7 +108,7 @@ export function identityOf(server: McpServer, ctx?: ServerContext): ClientIdenti
   }
 }
 
-/** A client of which only the name is known. */
+/** The identity of a client with a name and no folder. */
 export function identityNamed(clientName: string): ClientIdentity {
   return { clientName, root: async () => null, rootInAnswer: () => null }
 }

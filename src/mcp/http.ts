@@ -104,7 +104,7 @@ function observerOf(reeve: McpReeve): McpReeve {
   return { ...reeve, as: (actor) => reeve.observing?.(actor) ?? reeve.as(actor) }
 }
 
-/** The JSON body, if it is JSON. The request itself stays readable, for the handler that reports what is wrong with it. */
+/** The JSON body, if it is JSON. The request itself stays readable, for the handler that reports its errors. */
 async function bodyOf(request: Request): Promise<unknown> {
   if (request.method !== 'POST') return undefined
   try {

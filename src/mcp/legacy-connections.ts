@@ -71,7 +71,7 @@ export class LegacyConnections {
     await Promise.all(servers.map((server) => server.close()))
   }
 
-  /** Only a handshake makes a lasting connection. The transport reports what is wrong with any other request. */
+  /** Only a handshake makes a lasting connection. The transport answers any other request with an error. */
   async #begin(request: Request, caller: McpCaller, message: unknown): Promise<Response> {
     const isHandshake = isInitializeRequest(message)
     if (isHandshake && !this.#makeRoom()) return tooMany(message)

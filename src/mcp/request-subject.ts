@@ -2,7 +2,7 @@ import { pid as pidShape } from '../verbs/shapes/scalars.ts'
 import { listenedUris } from './listened-uris.ts'
 import { resourceRef } from './resource-uris.ts'
 
-/** What a request is about, as far as that determines its session. */
+/** The parts of a request that determine its session. */
 export interface Subject {
   /** The folder of the command to start. */
   readonly cwd?: string

@@ -23,7 +23,7 @@ import { type Answer, resultOf } from './tool-result.ts'
 export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   readonly name: string
   readonly title: string
-  /** For a model that has never seen Reeve: what it effect, and when to use it. */
+  /** For a model that has never seen Reeve: the effect of the tool, and when to use it. */
   readonly description: string
   /** Search terms, for clients that load tools on demand. */
   readonly searchHint: string

@@ -42,7 +42,7 @@ const LEFT_OUT =
   '[… left out: process_poll reads on from here; process_log and process_search read all of it …]'
 
 /**
- * Reads on where the session stopped, or from an offset. It reads exactly what is shown, so that the next read goes on
+ * Reads on where the session stopped, or from an offset. It reads exactly the shown text, so that the next read continues
  * after it. Processes without an output log have printed nothing. A reader that sees the end of the process here gets its
  * notice in the next `turn`, and not in this one.
  */
@@ -69,7 +69,7 @@ async function readPage(acting: ReeveVerbs, pid: string, reading: Reading): Prom
   const tailRoom = room - first.text.length - LEFT_OUT.length - 2
   const isEndShown = session?.shownEnds.has(process.pid) === true
   const isLong = process.endedAt !== null && tailRoom > MIN_TAIL_CHARS && !isEndShown
-  // With a cursor the read position stays: what is left out stays unread.
+  // With a cursor the read position stays: omitted output stays unread.
   if (isLong && (await pollWithRetry(acting, { ...rest, cursor: first.cursor })).more) {
     session?.shownEnds.add(process.pid)
     const last = await endOfOutput(acting, pid, { chars: tailRoom, lines: TAIL_LINES })

@@ -8,13 +8,13 @@ const LINE_CHARS = 300
 
 export interface WaitAsked {
   readonly maxChars: number
-  /** What was awaited; the end by default. */
+  /** The awaited condition; the end by default. */
   readonly awaited?: 'line' | 'ready'
   /** The awaited text of a line. */
   readonly text?: string
   /** How long the wait lasted; null if unknown. */
   readonly afterMs: number | null
-  /** What is left of the requested time, if the answer had to come earlier. */
+  /** The rest of the requested time, if the answer had to come earlier. */
   readonly leftMs?: number
 }
 

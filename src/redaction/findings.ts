@@ -16,7 +16,7 @@ export class Findings {
   readonly spans: number[] = []
   /** Start and end of each possible beginning of a secret: masked until more bytes decide. */
   readonly tentative: number[] = []
-  /** From here on, later bytes may change what is a secret. */
+  /** From this offset on, later bytes may change the findings. */
   undecided = Number.POSITIVE_INFINITY
 
   constructor(

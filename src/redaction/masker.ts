@@ -8,7 +8,7 @@ import { scan } from './scan.ts'
 import { MAX_BLOCK_BYTES } from './yaml-block.ts'
 
 /**
- * How far a reader looks back and ahead, so that a read that begins or ends within a secret shows none of it. A longer line
+ * How far a reader looks back and ahead, so that a read that begins or ends within a secret masks its part of it. A longer line
  * or secret is masked as far as these bytes reveal it.
  */
 export const LOOK_BACK_BYTES = 2 * MAX_PEM_BYTES
@@ -177,7 +177,7 @@ export function stars(text: string): string {
 /** No secret is shorter, together with what identifies it. */
 const MIN_CHARS = 6
 
-/** Masks spans of the wanted bytes. `undecided`: from there on, later bytes may change what is a secret. */
+/** Masks spans of the wanted bytes. `undecided`: from this offset on, later bytes may change the result. */
 function masked(
   bytes: Uint8Array,
   spans: readonly number[],

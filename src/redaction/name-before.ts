@@ -45,7 +45,7 @@ export interface NameBefore {
 const MAX_NAME_BYTES = 128
 const MAX_SENTENCE_BYTES = 40
 
-/** The name that ends at `at`; null if it says at a glance that it is none of a secret. */
+/** The name that ends at `at`; null if it is obviously not the name of a secret. */
 export function nameBefore(bytes: Uint8Array, start: number, at: number): NameBefore | null {
   let to = at
   // `:=`, `?=`, `+=`, `||=`
@@ -100,7 +100,7 @@ function keyPart(bytes: Uint8Array, start: number, to: number) {
     : null
 }
 
-/** Names that say what they are together with the words before them, and those of values and cookies. */
+/** Names that suggest a kind only together with the words before them, and names of values and cookies. */
 const OPEN_NAMES = /^(?:key|phrase|id|string|hash|value|val|\w*Value|thin|default)$|cookie2?$|authorization$/i
 
 /** `n`, `r`, `t` */
@@ -123,7 +123,7 @@ function isNameByte(byte: number | undefined): boolean {
   return isWordByte(byte) || byte === DASH || byte === DOT
 }
 
-/** What was masked was a word, too. */
+/** Stars count as word bytes: they mask a former word. */
 function isWordByte(byte: number | undefined): boolean {
   return isIn(byte, NAME) || byte === STAR
 }

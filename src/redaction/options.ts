@@ -135,7 +135,7 @@ const ENDS: ReadonlySet<number> = new Set([
   CLOSING_BRACE,
 ])
 
-/** Lines in which a shell shows what it runs: `+ curl …`, `$ curl …`. */
+/** Lines in which a shell traces a command: `+ curl …`, `$ curl …`. */
 function isTrace({ bytes, start }: Findings, at: number): boolean {
   const first = Math.max(start, at - MAX_COMMAND_BYTES)
   let line = at

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../base/bounded-map.ts'
 import { Masker } from './masker.ts'
 
-/** What is masked in addition to the known shapes; `false` turns masking off. */
+/** Values and patterns to mask in addition to the known shapes; `false` turns masking off. */
 export type RedactOptions =
   | boolean
   | { readonly values?: readonly string[]; readonly patterns?: readonly string[] }

@@ -113,7 +113,7 @@ function isCapital(character: string): boolean {
   return character >= 'A' && character <= 'Z'
 }
 
-/** `FlyV1 fm2_…`, `Bearer …`: one word that says what it is, and the token. */
+/** `FlyV1 fm2_…`, `Bearer …`: the name of a scheme, and the token. */
 function isSchemeAndToken(value: string): boolean {
   const token = /^[A-Za-z][\w-]{0,15} (\S{20,})$/.exec(value)?.[1]
   return token !== undefined && looksGenerated(token)
@@ -154,7 +154,7 @@ function wordCount(value: string): number {
   return value.split(/[ ,]+/).filter((word) => /^[a-z]{3,}$/i.test(word)).length
 }
 
-/** Text that says what is asked for, and is no answer: `Password`, `NewPassword`, `passwordField`, `<input>`. */
+/** A label or placeholder instead of a value: `Password`, `NewPassword`, `passwordField`, `<input>`. */
 function isTitle(value: string): boolean {
   return /^[A-Za-z_-]*(?:password|passwd|passphrase|secret|token|key)[A-Za-z_-]*[:?.!*]*$/i.test(value)
 }

@@ -108,7 +108,7 @@ const VERB = /^(?:(?:is|was|set to|changed to|reset to|of|=)(?: now| set to)? ?[
 /** `password for the admin is …`, `password for root: …` */
 const OWNER = /^for (?:[\w.@/-]{1,40} ){0,3}[\w.@/-]{1,40}(?: is(?: now| set to)?:? |: )/
 
-/** Behind `is`, `is:`, `was set to`, `for root:`: where the sentence says what it is. */
+/** The offset behind `is`, `is:`, `was set to` or `for root:`, where the value of the sentence begins. */
 function behindVerb({ bytes, end }: Findings, from: number): number {
   const most = Math.min(end, from + MAX_CONTEXT_BYTES)
   let last = from

@@ -32,7 +32,7 @@ export function findInserted(found: Findings, bytes: Buffer): void {
     }
 }
 
-/** What the columns hold that are listed before `at`; null if none of them is a secret. */
+/** The kinds of secrets in the columns listed before `at`; null if no column holds a secret. */
 function columnsBefore(bytes: Uint8Array, at: number): readonly (SecretKind | null)[] | null {
   let to = at
   while (to > 0 && at - to < MAX_COLUMNS_BYTES && isSpace(bytes[to - 1])) to--

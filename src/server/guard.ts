@@ -8,7 +8,7 @@ import { findToken, type Tokens } from './tokens.ts'
 /** The listener that a request came through. A client on the Unix socket is the user, unless it sends a token; others need one. */
 export type Door = { readonly by: 'socket' } | { readonly by: 'tcp'; readonly hosts: ReadonlySet<string> }
 
-/** What is checked first, of a request or of an upgrade to a WebSocket. */
+/** The parts of a request, or of a WebSocket upgrade, that the guard checks before any routing. */
 export interface Arrival {
   readonly door: Door
   readonly address: string
@@ -83,7 +83,7 @@ export class Guard {
     if (tokenId !== null && !this.#tokens.all().some(({ id }) => id === tokenId)) throw unknownToken()
   }
 
-  /** A valid token is accepted however many wrong ones came from its address: guessing locks nobody out. */
+  /** A valid token is accepted however many wrong ones came from its address: guesses cannot lock out the users of an address. */
   #shown({ header, address }: Arrival) {
     const [, text] = /^Bearer +([!-~]+)$/i.exec(header('authorization') ?? '') ?? []
     const token = text === undefined ? undefined : findToken(this.#tokens, text)

@@ -4,7 +4,7 @@ import type { EndStatus } from '../core/process/status.ts'
 import { definitionMask, labelSignature } from './signature.ts'
 
 /**
- * How a list is read: in parts, each of which scans one index in the order of ids and is cut to a page before all are merged.
+ * The plan of a list: its parts each scan one index in the order of ids, and are cut to a page before they are merged.
  * A part never reads a record that its conditions exclude; `matches` and `isVisible` decide about the others.
  *
  * | source   | set    | index                                                     |

@@ -54,7 +54,7 @@ export class Telemetry {
     this.#next(0)
   }
 
-  /** Exports the rest, if the collector accepts it in time. The next daemon exports what it does not accept. */
+  /** Exports the rest, if the collector accepts it in time. The next daemon exports the spans that were not accepted. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     const late = setTimeout(() => this.#over.abort(), MAX_CLOSE_MS)

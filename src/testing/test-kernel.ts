@@ -42,7 +42,7 @@ export interface TestKernel {
   begun(pid: Pid): Promise<Work>
   /** Ends an execution without a script. */
   finish(pid: Pid, ending?: Ending | Lost): void
-  /** Like `kill -9`: the kernel receives, asks and writes nothing any more. What it has sent may still arrive. */
+  /** Like `kill -9`: the kernel receives, asks and writes nothing any more. Requests that it has sent may still arrive. */
   crash(): void
 }
 

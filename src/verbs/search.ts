@@ -49,7 +49,7 @@ export const search = verb({
     /** `from` of the next page of matches. */
     next: count.nullable(),
     truncated: gaps,
-    /** Lines of which only the beginning was searched, because they are too long. */
+    /** The number of lines that were too long, and were searched only at their beginning. */
     cutLines: count,
     /** The offset up to which the log was searched. */
     end: count,

@@ -11,7 +11,7 @@ export type Role = (typeof ROLES)[number]
 export interface Verb<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType>
   extends VerbCall<z.output<Output>> {
   readonly summary: string
-  /** What a caller has to know besides. */
+  /** Details that a caller needs and the summary leaves out. */
   readonly description?: string
   /** The lowest role that may call it. With `read` it changes nothing but read positions and seen notices. */
   readonly needs: Role

@@ -20,7 +20,7 @@ export function routeOf(name: VerbName): { readonly method: string; readonly pat
   return partsOf(verbs[name].route)
 }
 
-/** Text that is not JSON stays as it is: the verb's schema says what is wrong with it. */
+/** Text that is not JSON stays text: the verb's schema then reports the error. */
 function fromWireOr(text: string): unknown {
   try {
     return fromWire(text)

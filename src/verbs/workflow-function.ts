@@ -86,7 +86,7 @@ export interface RetryPolicy {
 }
 
 export interface WorkflowOptions {
-  /** The policy of steps that have none of their own. */
+  /** The default retry policy of steps. */
   readonly retry?: RetryPolicy
   /** How long a waiting function stays in memory before it is parked. */
   readonly parkAfterMs?: number

@@ -4,7 +4,7 @@ import type { Pid } from '../core/process/pid.ts'
 /** Null: events may have been missed, and the listener reads the log. */
 type Listener = (events: readonly StoredEvent[] | null) => void
 
-/** Who listens to the events of which process: one stream of the daemon serves all that the worker runs. */
+/** The listeners of each process's events: one stream of the daemon serves all processes that the worker runs. */
 export class EventListeners {
   readonly #listeners = new Map<Pid, Set<Listener>>()
 

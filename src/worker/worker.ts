@@ -29,7 +29,7 @@ const MAX_AT_ONCE = 100
 const REQUESTS: ReadonlySet<string> = new Set(['paused', 'resumed', 'stop_requested'])
 
 /**
- * Executes workflow processes of a daemon in this program: announces what it serves, claims, runs, and gives its leases
+ * Executes workflow processes of a daemon in this program: announces its functions, claims, runs, and gives its leases
  * back when it closes. A worker is a holder of its own, so it outlives the daemon and goes on with the next one.
  *
  * | state   | a function is added     | a claim brings work | the daemon is away | `close`                  |

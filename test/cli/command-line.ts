@@ -72,7 +72,7 @@ export class CommandLine {
     return this.start(words, options).ended
   }
 
-  /** What it printed, which must be JSON. */
+  /** Runs a subcommand with `--json` and parses its output. */
   async json<Answer>(...words: string[]): Promise<Answer> {
     const { code, stdout, stderr } = await this.run([...words, '--json'])
     if (stdout === '')

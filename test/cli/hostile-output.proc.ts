@@ -6,7 +6,7 @@ const ESC = '\u001b'
 const HOSTILE = String.raw`\033]52;c;cm0gLXJm\007 \033]0;owned\007 \033[2J\033[1;1H \a \342\200\256gpj.exe \033[31mred\033[0m`
 const PRINTS = `printf '${HOSTILE}\\n'`
 
-/** None of what was printed reaches the terminal as more than a colour. */
+/** Colours are the only escape sequences of the output that reach the terminal. */
 function expectHarmless(shown: string): void {
   expect(shown).toContain('red')
   expect(shown).not.toContain(`${ESC}]`)

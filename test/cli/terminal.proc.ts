@@ -203,7 +203,7 @@ test('behind the launcher of an older Node, one Ctrl-C is one signal', async () 
   expect(reeve.temp.announced()).toBeNull()
 })
 
-/** The launcher looks at this alone to find out what it runs under. */
+/** Fakes `process.versions.node`, the only value that the launcher checks. */
 const OLDER_NODE = `data:text/javascript,${encodeURIComponent(
   "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })",
 )}`

@@ -163,7 +163,7 @@ test('a filter hides other rows, and the display follows resizes', async () => {
 test('a killed daemon is replaced and reported; a stopped one is waited for', async () => {
   const reeve = await startedLine()
   const at = reeve.terminal(['top'], SIZE)
-  // What it uses is asked of a daemon that has said who it is.
+  // Usage appears only after the daemon has identified itself.
   await untilSeen(at, /^> +[\d.]+% .* web /)
   const first = reeve.temp.announced()!.osPid
   await endForCertain({ osPid: first, startTime: startTimeOf(first) })
@@ -277,7 +277,7 @@ test('an agent token sees only its session', async () => {
   expect(await at.ended).toBe(0)
 })
 
-/** The program below the shell: what is called there is the launcher itself. */
+/** The PID of `reeve top`: the first child of the shell. */
 function topUnder(shell: number): number {
   const [child = ''] = readFileSync(`/proc/${shell}/task/${shell}/children`, 'utf8').trim().split(' ')
   return Number(child)

@@ -14,7 +14,7 @@ export interface Heard {
 
 type Answer = (response: ServerResponse, heard: Heard) => void
 
-/** Answers in order with what it is told to, on a Unix socket, and notes what it was asked. The last answer stays. */
+/** Answers with the given answers in order, on a Unix socket, and records the requests. The last answer repeats. */
 export class FakeDaemon {
   readonly folder = mkdtempSync(join(tmpdir(), 'reeve-client-'))
   readonly socket = join(this.folder, 'reeve.sock')

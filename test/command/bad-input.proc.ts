@@ -163,7 +163,7 @@ test('a program without the commands option refuses commands with a remedy, and 
   expect(await codes(without, pid)).toEqual(all('not_served'))
   expect((await without.status()).keeper).toBeNull()
   expect((await without.show({ pid })).status).toBe('running')
-  // What it registers is begun by the one that runs commands, and what it asks for reaches the program.
+  // The other kernel starts its commands, and its requests reach the program.
   const other = await start(without, SLEEPER)
   await reeve.waitFor({ pid: other.pid, types: ['program_started'] })
   expect((await without.kill({ pid: other.pid })).record.outcome).toMatchObject({ signal: 'SIGTERM' })

@@ -7,7 +7,7 @@ import { ended, start, TempReeve } from './commands.ts'
 const LINE = 16
 const FIRST = 100_000_000_000_000
 
-/** Every line has sixteen bytes and is the number of those before it: what is read says where it lay. */
+/** Prints numbered lines of sixteen bytes, so that the text of a line gives its offset. */
 function flood(bytes: number): { argv: [string, ...string[]] } {
   return { argv: ['seq', String(FIRST), String(FIRST + bytes / LINE - 1)] }
 }
@@ -22,8 +22,8 @@ function expectAtOffset(text: string, offset: number): void {
 }
 
 /**
- * Bytes that a log has on disk: its segments, and its index of times. Files only grow until they go, so what was counted while
- * none came or went was there at once; otherwise it is counted again.
+ * The size of a log on disk: its segments, and its index of times. Files only grow until they are deleted, so a sum is a valid
+ * snapshot if the list of files was the same before and after; otherwise it is counted again.
  */
 function onDisk(folder: string): { segments: number; index: number } {
   for (;;) {

@@ -145,7 +145,7 @@ test('a restart is a new process with the same name, and names its predecessor',
     reason: 'killed',
   })
   expect((await reeve.show({ pid: 'server' })).pid).toBe(record.pid)
-  // Of one that has ended, too; its outcome stays what it was.
+  // An ended process can be restarted, too, and keeps its outcome.
   const over = await runs(reeve, 'echo once; exit 3')
   const again = await reeve.restart({ pid: over.pid })
   expect((await ended(reeve, again.record.pid)).outcome?.exitCode).toBe(3)

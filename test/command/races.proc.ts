@@ -125,7 +125,7 @@ async function disagreeing(
     const natural = `${status} ${exitCode} ${signal} ${why}` === 'completed 0 null null'
     const byUs = status === 'cancelled' && why === reason && source === 'host'
     const agrees = isDeepStrictEqual(now, record)
-    // What had ended before it was asked has ended by itself; what was asked may still have been faster.
+    // `already_ended` means a natural end. Other answers allow both: the program may have exited before the signal.
     if (!agrees || !(natural || (byUs && answer !== 'already_ended')))
       wrong.push(`${pid} ${answer} ${JSON.stringify(now.outcome)} ${agrees}`)
   }

@@ -4,7 +4,7 @@ import { Attempt } from '../../src/kernel/attempt.ts'
 import { WorkingRows } from '../../src/kernel/working-rows.ts'
 import { runs, TempReeve } from './commands.ts'
 
-/** What is still referred to, after a collection. */
+/** Counts the live objects after a garbage collection. */
 function counted(): { attempts: number; rows: number; controllers: number } {
   const count = (of: new (...args: never[]) => unknown) =>
     queryObjects(of as typeof Object, { format: 'count' })

@@ -14,7 +14,7 @@ test('a command is given the secret that its environment names, and its output i
   const { envRef } = await reeve.putEnvironment(named({ TOKEN: { secret: 'npm' } }))
   const shown = await runs(reeve, { run: 'printf %s "$TOKEN" | wc -c; echo $TOKEN' }, { envRef })
   expect(shown.text).toBe(`${CANARY.length}\n${'*'.repeat(CANARY.length)}\n`)
-  // One that is set later is masked in the output of every command, also of those that were not given it.
+  // A secret that is set later is masked in the output of every command, even without a reference to it.
   values['later'] = 'another-canary-77d1'
   expect((await runs(reeve, { run: 'echo another-canary-77d1' })).text).toBe(`${'*'.repeat(19)}\n`)
 })

@@ -209,7 +209,6 @@ test('screen and resize are for terminals', async () => {
   expect(await codeOf(reeve.screen({ pid: over }))).toBe('no_terminal')
 })
 
-// What the machine does not have is skipped, and the name of the test says what it needs.
 testIf(has('vi'), 'needs vi')('vi edits and saves a file', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()

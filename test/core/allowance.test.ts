@@ -149,7 +149,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 class Tree {
   readonly accounts = new Map<AccountId, Account>()
   charged: Amounts = {}
-  /** Charges for work that was already done, beyond what was left. */
+  /** Charges for work that was already done, beyond the rest. */
   over: Amounts = {}
   readonly #ended = new Set<AccountId>()
 

@@ -220,7 +220,7 @@ test('a keeper that is killed amid spawns begins none of them twice, and none is
     expect(executed).toContain(String(index))
     expect(await textOf(reeve, pid)).toBe('ran\n')
   }
-  // What the keepers saw is far more than what they lost.
+  // The keepers observed more ends than they lost.
   expect(lines.filter(({ outcome }) => outcome?.status === 'failed').length).toBeGreaterThan(count / 2)
   expect(temp.programs()).toEqual([])
 })

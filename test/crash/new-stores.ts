@@ -2,7 +2,7 @@ import postgres from 'postgres'
 import { inject, onTestFinished } from 'vitest'
 import { tempStore } from '../temp-folder.ts'
 
-/** Make an empty store for a test, a file or a PostgreSQL database, which is removed after the test. Each answers with its address. */
+/** Creates the store of a test, a file or a PostgreSQL database, and removes it after the test. */
 export const newStores = {
   SQLite: async () => tempStore(),
   PostgreSQL: async () => {

@@ -8,7 +8,7 @@ import { Random } from '../simulation/random.ts'
 
 const SCOPE = 'session:s1'
 const IN_S1 = { kind: 'command', owner: { session: 's1' }, lifetime: 'detached' } as const
-/** Everything is told: what is held back has tests of its own. */
+/** Limits that hold back no match: held-back matches have their own tests. */
 const FLOOD = { flood: { everyMs: 0, burst: 1_000 } }
 
 test('a daemon that is killed again and again between a line and its notice tells of each line once', async () => {
@@ -50,7 +50,7 @@ test('a daemon that is killed again and again between a line and its notice tell
   const wanted = (await reeve.log({ pid: record.pid, from: 'start', limit: 10_000 })).lines.map(
     ({ text }) => text,
   )
-  // Of what was printed while no daemon was there some is only counted.
+  // Some lines that were printed while no daemon ran are only counted.
   expect(lines.length + counted, `seed ${seed}`).toBe(wanted.length)
   expect(lines).toEqual(wanted.filter((line) => lines.includes(line)))
   expect(lines.at(-1)).toBe('MATCH last')

@@ -57,7 +57,7 @@ describe.each(NEW_STORES)('%s', (_, newStore) => {
     await expect.poll(async () => (await kernelOf(boss, victim.osPid))?.state, PATIENCE).toBe('silent')
     const frozen = await kernelOf(boss, victim.osPid)
     expect(new Set(frozen?.holds)).toEqual(new Set(all))
-    // It lives, by all that can be proved: nothing takes over what it has.
+    // Its OS process is alive, so no kernel takes over its processes.
     const heir = await startProgram('late-writer', [store, log])
     expect((await boss.recover({})).checked).toEqual([])
 

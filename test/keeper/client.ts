@@ -36,7 +36,7 @@ export class TempKeeper implements AsyncDisposable {
     this.home = homeAt(this.folder, protocol)
   }
 
-  /** Another protocol's side of the same folder. Whoever made the folder removes it. */
+  /** A keeper of another protocol in the same folder. The owner of the folder removes it. */
   sameFolder(protocol: number): TempKeeper {
     return new TempKeeper(protocol, '', this.folder)
   }
@@ -68,7 +68,7 @@ export class TempKeeper implements AsyncDisposable {
     return keeper
   }
 
-  /** A keeper that dies as by a defect: nobody tidies up. */
+  /** Kills the keeper with SIGKILL, so that it cannot clean up. */
   async killKeeper(): Promise<void> {
     const gone = exitOf(this.keeper)
     this.keeper.kill('SIGKILL')
@@ -136,7 +136,7 @@ export class TempKeeper implements AsyncDisposable {
   }
 }
 
-/** What a daemon is to the keeper. */
+/** A daemon's side of the keeper protocol. */
 export class Daemon {
   readonly tells: Tell[] = []
   readonly closed: Promise<void>

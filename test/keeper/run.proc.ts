@@ -156,7 +156,7 @@ test('the middle of a long log falls out, and never more than head, tail and one
   })
   const keeper = temp.keeper.pid!
   while (!isOver) {
-    // What is counted must not change meanwhile.
+    // The files must not change while they are counted.
     process.kill(keeper, 'SIGSTOP')
     await until('the keeper is stopped', () => readFileSync(`/proc/${keeper}/stat`, 'utf8').includes(') T '))
     most = Math.max(most, bytesIn(join(temp.home.output, 'p_flood')))

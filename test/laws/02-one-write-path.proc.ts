@@ -7,7 +7,7 @@ import { tempStore } from '../temp-folder.ts'
 import { callEveryVerb } from './every-verb.ts'
 import { WriteWitness } from './write-witness.ts'
 
-/** Events that the calls must bring about, so that the witness has seen what it is to judge. */
+/** Events that the calls must produce, so that the witness has seen a write of each kind. */
 const EVENT_TYPES = [
   'registered',
   'started',

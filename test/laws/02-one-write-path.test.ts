@@ -50,7 +50,7 @@ test('the fields of a record agree with its status, after every step', () => {
     if (record.wait !== null) expect(['waiting', 'paused', 'stopping']).toContain(record.status)
     if (record.status === 'stopping') expect(record.stopRequest).not.toBeNull()
     if (ended) expect([holder, record.wait, record.retryAt]).toEqual([null, null, null])
-    // What was given back, or left memory to wait, did not cost an attempt.
+    // A released or parked attempt does not count.
     const count = (type: string) => events.filter((event) => event.type === type).length
     expect(record.attempts).toBe(count('started') - count('released') - count('parked'))
     for (const queue of Object.values(record.signals))

@@ -36,7 +36,7 @@ async function stranger(): Promise<{ osPid: number; untouched: () => void }> {
   }
 }
 
-/** What is on record of a program, with something changed. */
+/** Changes fields of a state file of the keeper. */
 function rewrite(temp: TempReeve, pid: string, ending: 'program' | 'intent', change: object): void {
   const path = join(temp.keeperHome.live, `${pid}.${ending}`)
   const before = JSON.parse(readFileSync(path, 'utf8')) as object

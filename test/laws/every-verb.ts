@@ -68,7 +68,7 @@ async function callExternals(reeve: Reeve): Promise<void> {
   await reeve.waitAll({ pids: [one, two, three] })
 }
 
-/** A process that none of Reeve's programs started; it ends with the call. */
+/** Tracks an OS process that Reeve did not start, and ends it with the call. */
 async function callTracked(reeve: Reeve): Promise<void> {
   const program = spawn('sleep', ['300'], { stdio: 'ignore' })
   try {

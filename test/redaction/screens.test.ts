@@ -5,7 +5,7 @@ import { LogWriter } from '../command/output/log-writer.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { invented, SECRETS as PRINTED, shows } from './corpus.ts'
 
-// A terminal draws no NULs: what they part runs together.
+// A terminal does not draw NULs, so the texts around one join.
 const SECRETS = PRINTED.filter(({ text }) => !text.includes('\0'))
 const PID = 'p_aaaaaaaaaaaa'
 const masker = new Masker()

@@ -101,7 +101,7 @@ for (const live of LIVE)
           await reeve.write({ pid: record.pid, text: '\n' })
         }
       } catch (error) {
-        // A flow of events that breaks off is an error for the client; what it had is its offset.
+        // The client reports a broken event stream as an error. It continues from its last offset.
         if (live !== 'sse') throw error
       }
       return read

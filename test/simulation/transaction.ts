@@ -17,7 +17,7 @@ export interface Writer {
   committed(): void
 }
 
-/** Wraps every write boundary of one kernel: injects faults and deaths, and records in the ledger what was committed. */
+/** Wraps every write boundary of one kernel: injects faults and deaths, and records commits in the ledger. */
 export class WatchedTransaction implements Transaction, PlanList {
   readonly #inner: Transaction
   readonly #stage: Stage

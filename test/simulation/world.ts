@@ -169,7 +169,7 @@ export class World implements PeerWorld {
       })
   }
 
-  /** A follower sees every event once and in order, and learns what was pruned before it got there. */
+  /** A follower sees every event once and in order, and gets the position up to which events were pruned before it read them. */
   follows(follower: Follower, event: StoredEvent): void {
     const { stage, ledger } = this
     const broke = (what: string) => stage.violated('followers see every event once and in order', what)
@@ -177,7 +177,7 @@ export class World implements PeerWorld {
     const missed = ledger.log.filter(
       ({ position }) => position > follower.position && position < event.position,
     )
-    // A follower that starts at the beginning gets what is left; a later one learns what was pruned.
+    // A follower that starts at the beginning gets the remaining events; a later one gets the pruned position.
     if (follower.position === 0) follower.prunedThrough = ledger.prunedThrough
     const lost = missed.filter(
       ({ pid, position }) => ledger.processes.has(pid) || position > follower.prunedThrough,

@@ -75,7 +75,7 @@ export class SoakFolder {
     return look()
   }
 
-  /** What is left after the last daemon. */
+  /** OS processes, cgroups and files that remain after the last daemon. */
   async remains(keeper: KeeperIdentity | null): Promise<string[]> {
     const look = () => [
       ...(keeper !== null && isAlive(keeper) ? ['the keeper has not gone'] : []),

@@ -53,7 +53,7 @@ echo "${key} sum $s"; exit ${code}`
 
 const STEP = 's=$(((s*31+i)%1000003))'
 
-/** What is wrong with how a piece ended and what it printed; nothing where all is well. */
+/** The deviations of the outcome and output of a piece from the expected ones. */
 export function wrongIn(
   piece: Piece,
   { outcome, program }: Pick<ProcessRecord, 'outcome' | 'program'>,

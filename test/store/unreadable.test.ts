@@ -59,7 +59,7 @@ const DATABASES: Readonly<Record<string, () => Database>> = {
 }
 
 describe.each(Object.keys(DATABASES))('one unreadable record on %s', (name) => {
-  /** Three processes, the second of which is damaged, and a store that has not read them before. */
+  /** Three processes, the second one damaged, and a store with an empty cache. */
   async function damaged(write: (store: Store, pids: readonly string[]) => Promise<void> = async () => {}) {
     const database = DATABASES[name]?.()
     if (database === undefined) throw new Error(name)

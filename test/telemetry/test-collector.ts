@@ -24,7 +24,7 @@ interface Request {
   readonly text: string
 }
 
-/** A collector on loopback that keeps what it receives. `answer` gives the status of its answers. */
+/** A collector on loopback that stores all requests. `answer` sets the status of its responses. */
 export class TestCollector {
   readonly requests: Request[] = []
   /** A status, or never. */

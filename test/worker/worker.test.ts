@@ -133,7 +133,7 @@ test('a worker gives up a function that ignores a stop, and asks again while tha
     doWork: async (input) => {
       if (input.act.type !== 'give_up_stop') return real.doWork(input)
       asked.push(input.pid)
-      // The daemon's clock decides: what is stored has the usual grace.
+      // The daemon's clock decides, and the stored stop has the default grace.
       if (asked.length === 1) return real.doWork(input)
       return real.doWork({ ...input, act: { type: 'end', status: 'cancelled' } })
     },

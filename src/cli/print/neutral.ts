@@ -31,7 +31,7 @@ export function visibleBidi(text: string): string {
 const RESET = '\u001b[0m'
 
 const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for control characters
 const SUSPICIOUS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
 const IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 

@@ -15,7 +15,7 @@ export function statusText({ status, outcome }: ProcessRecord): string {
   return by === undefined || by === status ? status : `${status} ${by}`
 }
 
-/** The status; for a process that waits, also what it waits for. */
+/** The status; for a waiting process also the awaited condition. */
 export function progressText(record: ProcessRecord): string {
   const { wait, moreWaits, status } = record
   if (status !== 'waiting' || wait === null) return statusText(record)

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { stopSummary } from '../stop-summary.ts'
 import { subcommand } from '../subcommand.ts'
 
-/** After this time the user is told what the wait is for. */
+/** After this time `down` prints the reason for the wait. */
 const PATIENCE_MS = 1_000
 
 export const down = subcommand({

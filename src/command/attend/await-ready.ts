@@ -18,8 +18,8 @@ interface Reading {
 }
 
 /**
- * Waits until a command is ready, or its time is up. The time may have passed while no daemon ran: what was visible by then
- * counts, so each wait tries once, or reads the existing output, before it gives up.
+ * Waits until a command is ready, or its time is up. The time may have passed while no daemon ran: readiness that was visible
+ * by then counts, so each wait tries once, or reads the existing output, before it gives up.
  */
 export class AwaitReady {
   readonly #bed: ObservedCommand

@@ -27,7 +27,7 @@ export interface AttendOptions {
 
 const RETRY_MS = 500
 
-/** A running command for its observers (watches, readiness, heartbeat): its spec, the clock, and a way to record what they saw. */
+/** A running command for its observers (watches, readiness, heartbeat): its spec, the clock, and a way to record observations. */
 export class ObservedCommand {
   readonly work: Work
   readonly spec: CommandSpec
@@ -60,7 +60,7 @@ export class ObservedCommand {
     return row?.record ?? this.work.record
   }
 
-  /** Retries until the store is back: what was seen must not be lost. False if it can never be stored. */
+  /** Retries until the store is back, so that no observation is lost. False if the store can never accept it. */
   async write(intent: OwnIntent): Promise<boolean> {
     while (!this.signal.aborted) {
       try {

@@ -21,7 +21,7 @@ export interface Untold {
   readonly missed: Readonly<Record<string, Gap>>
 }
 
-/** How soon growth is noticed of which no nudge came. */
+/** How often the scan checks for growth without a nudge. */
 const LOOK_MS = 2_000
 /** A keeper whose disk is full may still hold the last bytes. */
 const LAST_LOOK_MS = 250

@@ -28,7 +28,7 @@ export type Said =
 const MAX_LINES = 20
 const MAX_CHARS = 2_000
 
-/** One watch of one command: examines each finished line once, and decides what is reported, and when. */
+/** One watch of one command: examines each finished line once, and decides which matches are reported, and when. */
 export class Watch {
   readonly name: string
   /** A plain text, for which bytes can be searched. */
@@ -95,7 +95,7 @@ export class Watch {
     }
   }
 
-  /** Lines were dropped before they could be scanned. Reported as rarely as matches, and delays none of them. */
+  /** Lines were dropped before they could be scanned. Rate-limited like matches, but does not delay them. */
   meetsGap(gap: Gap, at: number): Said | null {
     if (this.disabled || gap.to <= this.#scannedTo) return null
     this.#misses({ from: Math.max(gap.from, this.#scannedTo), to: gap.to })

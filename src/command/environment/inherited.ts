@@ -32,7 +32,7 @@ interface InheritedOptions {
 export class InheritedEnvironments {
   readonly #folder: string
   readonly #options: InheritedOptions
-  /** By file name, also of those that have no file. */
+  /** By file name, also for processes without a file. */
   readonly #live = new Map<string, Inherited>()
   readonly #ended = new BoundedMap<string, Inherited>(MAX_ENDED)
   /** Ends are handled one after the other. */
@@ -56,7 +56,7 @@ export class InheritedEnvironments {
     await rm(this.#file(fileNameOf(registration)), { force: true })
   }
 
-  /** Null if it inherits nothing, or what it inherited was lost with an earlier daemon. */
+  /** Null if it inherits nothing, or its variables were lost with an earlier daemon. */
   async of(record: Starter): Promise<Inherited | null> {
     if (record.spec['inheritEnv'] === undefined) return null
     return this.#held(record) ?? (await this.#ofProgram(record))

@@ -15,7 +15,7 @@ export function secretsOfCaller(spec: ProcessRecord['spec'], env: Variables): st
 }
 
 /**
- * Keeps the secrets of its caller that a command has printed, in the private file of what was passed to it: the log has them
+ * Keeps the secrets of its caller that a command has printed, in the private file of its passed values: the log has them
  * as well, and they stay masked for as long as it is kept. The others are not written anywhere.
  */
 export async function keepPrinted(

@@ -30,7 +30,7 @@ export interface Followed {
  *
  * | there is          | while it runs    | when it has ended at `final`                           |
  * | something to read | yields it        | yields it, up to `final`; returns there                |
- * | nothing to read   | waits for a nudge | waits for what is still to be written; then it is a gap |
+ * | nothing to read   | waits for a nudge | waits for the last bytes; then reports them as a gap    |
  */
 export async function* followOutput(folder: string, options: FollowOptions): AsyncGenerator<Followed> {
   const { signal, wake, ended, readBytes = READ_BYTES, masking = null } = options

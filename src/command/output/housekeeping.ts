@@ -18,7 +18,7 @@ export interface PruneReport {
   readonly totalBytes: number
 }
 
-/** Deletes the logs of those that ended longest ago, until all together are small enough. */
+/** Deletes logs of ended commands, oldest end first, until the total size is within the limit. */
 export async function pruneOutput(outputFolder: string, options: PruneOptions): Promise<PruneReport> {
   await finishDrops(outputFolder)
   const sizes = await sizesOf(outputFolder)

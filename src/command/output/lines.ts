@@ -17,7 +17,7 @@ export interface Line {
   readonly stream?: Stream
   /** A gap lies before or behind it, so that it may have been longer. */
   readonly partial?: true
-  /** It is longer than what is shown. */
+  /** The text is only the beginning of the line. */
   readonly cut?: true
 }
 
@@ -96,7 +96,7 @@ export function textOf(raw: RawLine, { ansi, ended = false, masking = null }: Li
 
 const CARRIAGE_RETURN = 0x0d
 
-/** A page that lost lines to rotation while it was read is planned again; after that it reports what it lost. */
+/** A page that lost lines to rotation while it was read is planned again, at most this often; then it reports the lost range. */
 const MAX_TRIES = 4
 
 /** The most that one page holds; `next` and `previous` lead to the rest. */

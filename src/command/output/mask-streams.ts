@@ -1,7 +1,7 @@
 import type { Masked, Masker, Stretch } from '../../redaction/masker.ts'
 import type { Stream } from './streams.ts'
 
-/** From where on bytes are of which stream; `at` counts bytes of the stretch. */
+/** The start of a run of bytes of one stream; `at` is relative to the beginning of the range. */
 export interface PartStart {
   readonly at: number
   readonly stream: Stream

@@ -2,7 +2,7 @@ import type { Gap } from './layout.ts'
 import type { Masking } from './masking.ts'
 import { readRange } from './read.ts'
 
-/** A stretch of a log's bytes on their way to a reader, and what is missing before it. */
+/** A range of a log's bytes on the way to a reader, and the gap before it. */
 export interface Piece {
   readonly offset: number
   readonly bytes: Buffer

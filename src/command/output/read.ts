@@ -57,7 +57,7 @@ export async function readRange(
   return { ...chunk, bytes: shown, next, end: isHeld ? next : chunk.end }
 }
 
-/** Only if the whole page is known to be clean, so that page borders do not depend on what is known. */
+/** Only if the whole page is in a clean range, so that page borders do not depend on which ranges were scanned before. */
 async function cleanRange(
   folder: string,
   from: number,
@@ -77,9 +77,9 @@ async function startsIn(folder: string, first: number, length: number): Promise<
 }
 
 interface Around {
-  /** What was asked for, and maybe more of it. */
+  /** At least the requested range. */
   readonly chunk: Chunk
-  /** The same, with what lies around it. */
+  /** The chunk with its context on both sides. */
   readonly bytes: Buffer
   /** Where it begins in there. */
   readonly start: number
@@ -125,7 +125,7 @@ async function ahead(folder: string, maxBytes: number, found: Around): Promise<A
   return { ...found, chunk: { ...chunk, end }, bytes: Buffer.concat([found.bytes, ...more]) }
 }
 
-/** What is kept right before an offset, without a gap in between. */
+/** The retained bytes right before an offset, without a gap in between. */
 async function bytesBefore(folder: string, offset: number): Promise<Buffer> {
   let parts: Buffer[] = []
   let at = Math.max(0, offset - LOOK_BACK_BYTES)

@@ -4,15 +4,15 @@ import { unitLength } from './utf8.ts'
 
 /**
  * The text that a terminal of any height would show for a stretch of output: a carriage return goes back to the beginning of
- * the line, a backspace goes back one character, and what is printed then replaces what was there. Of the escape sequences
- * those that move the cursor or erase have their effect, and all others have none:
+ * the line, a backspace goes back one character, and later characters overwrite earlier ones. Escape sequences that
+ * move the cursor or erase take effect, all others are dropped:
  *
  * | sequence                          | effect                                                        |
  * | `CSI n A B C D E F G`             | moves the cursor, up no further than where the stretch begins |
  * | `CSI K`, `CSI 2K`                 | erases the rest of the line, or the line                      |
  * | `CSI n P`, `CSI n @`, `CSI n X`   | deletes, inserts or erases characters                         |
  * | `CSI J`                           | erases everything behind the cursor                           |
- * | `CSI 2J`, `CSI H`                 | a new line: what was printed before stays readable            |
+ * | `CSI 2J`, `CSI H`                 | a new line: earlier text stays readable                       |
  */
 export class RenderedText {
   readonly #most: number

@@ -41,7 +41,7 @@ export interface SearchAnswer {
   readonly truncated: readonly Gap[]
   /** Lines too long to be searched as a whole: only the beginning of each was. */
   readonly cutLines: number
-  /** What was written behind it was not searched. */
+  /** The offset up to which the log was searched. */
   readonly end: number
 }
 
@@ -129,7 +129,7 @@ class Search {
   }
 
   #addContext(raw: RawLine): void {
-    // Matches end with the newest, so those whose context is still open are the last ones.
+    // Matches are in order, so the ones with open context are at the end.
     for (let index = this.#found.length - 1; index >= 0; index--) {
       const match = this.#found[index]
       if (match === undefined || match.after.length >= this.#context) return

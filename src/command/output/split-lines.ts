@@ -124,7 +124,7 @@ export class LineSplitter {
   }
 }
 
-/** What is longer is no line for people; the rest of it can be read by its offset. */
+/** Longer lines are cut. The rest of a line can be read by its offset. */
 export const MAX_LINE_BYTES = 64 * 1024
 
 export const NEWLINE = 0x0a

@@ -60,7 +60,7 @@ export async function refuseUntagged(folder: string): Promise<void> {
   )
 }
 
-/** From where on the bytes between two offsets are of which stream; empty if the log does not tell. */
+/** The stream of each run of bytes between two offsets; empty if the log does not record streams. */
 export function streamsBetween(folder: string, from: number, to: number): Promise<StreamStart[]> {
   return IndexFile.with(folder, async (index) => {
     const starts: StreamStart[] = []

@@ -7,17 +7,17 @@ export type Ansi = 'keep' | 'strip'
 export type Showing = Ansi | 'render'
 
 export interface CutOptions {
-  /** Code points, without what is stripped. */
+  /** Code points, without stripped escape sequences. */
   readonly maxChars: number
   readonly ansi: Ansi
-  /** Nothing follows these bytes: what is unfinished at their end stays so. */
+  /** No more bytes follow: an unfinished character or escape sequence at the end stays unfinished. */
   readonly final: boolean
 }
 
 export interface CutText {
   readonly text: string
   readonly chars: number
-  /** How many of the bytes the text is made of, with what was stripped. The next text begins there. */
+  /** The number of bytes that the text consumed, stripped ones included. The next text begins there. */
   readonly used: number
 }
 
@@ -56,8 +56,8 @@ export function stripAnsi(text: string): string {
 }
 
 /**
- * Text out of bytes that come piece by piece, wherever they were cut. It holds back what is unfinished at the end of a
- * piece: three bytes of a character, or an escape sequence of at most `MAX_ESCAPE_BYTES`.
+ * Decodes a stream of byte chunks, cut anywhere, to text. It holds back an unfinished character (at most three bytes) or
+ * escape sequence (at most `MAX_ESCAPE_BYTES`) at the end of a chunk.
  */
 export class TextStream {
   readonly #ansi: Ansi
@@ -76,7 +76,7 @@ export class TextStream {
     return this.#take(bytes, false)
   }
 
-  /** Also where a gap follows: what was held is finished with, and another text begins. */
+  /** Flushes the held bytes, at the end of the log or before a gap. The next chunk begins a new text. */
   end(): string {
     return this.#take(Buffer.alloc(0), true)
   }

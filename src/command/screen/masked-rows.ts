@@ -9,7 +9,7 @@ const ROWS_BEFORE = 100
 /**
  * The texts of these rows, without the blanks at their ends, and without secrets. A line that is wider than the terminal goes
  * on in the next row: for masking it is put together again. A full-screen program draws its rows itself: there, one that is full
- * goes on, too. While the program lives, more may come at the cursor: what has only begun there is masked as well.
+ * goes on, too. While the program lives, more may come at the cursor: the possible beginning of a secret there is masked as well.
  */
 export function maskedRows(
   buffer: TerminalBuffer,

@@ -10,7 +10,7 @@ export interface ShowOptions {
   readonly rows: number
   /** So many lines above the window, too. */
   readonly scrollback?: number
-  /** Keeps secrets out of what is shown. */
+  /** Masks secrets on the screen. */
   readonly masker?: Masker | null
   /** The program lives, and may print more. */
   readonly isLive?: boolean
@@ -31,7 +31,7 @@ export interface Screen {
   /** The screen of a full-screen program, to which no lines above belong. */
   readonly alternate: boolean
   readonly title?: string
-  /** What the terminal never saw: what is shown may not be quite what a real one would show. */
+  /** The part of the log that was not replayed: the screen may differ from that of a real terminal. */
   readonly truncated: Gap | null
 }
 

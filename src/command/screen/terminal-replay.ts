@@ -12,8 +12,8 @@ import { widths } from './widths.ts'
  * A terminal that is shown a log: all its bytes in order, the size of the window changed where it was changed then. What
  * it shows depends on the log alone, not on how often it was fed.
  *
- * With a masker it is shown the log without secrets: what is left of one that the program wrote over in part is then masked,
- * although nothing on the screen tells that it was one.
+ * With a masker it replays the masked log. So the remains of a secret that the program partly overwrote are masked, too,
+ * although the screen no longer shows that they belong to a secret.
  */
 export class TerminalReplay {
   readonly terminal: headless.Terminal
@@ -63,8 +63,8 @@ export class TerminalReplay {
   }
 
   /**
-   * Shows it all that has been written by now. `isLive`: the program may write more. False if it was shown bytes masked that
-   * are no secret after all: a terminal cannot take back what it was fed, so a new one has to be shown the log.
+   * Replays the log up to its current end. `isLive`: the program may write more. False if bytes were masked provisionally that
+   * turned out to be no secret: a terminal cannot unread its input, so the caller has to replay the log in a new one.
    */
   async catchUp(isLive = false): Promise<boolean> {
     if (!(await this.#isStillTrue(isLive))) return false
@@ -95,7 +95,7 @@ export class TerminalReplay {
     }
   }
 
-  /** Whether what was fed provisionally reads the same now that more of the log is there. */
+  /** Whether the provisionally masked bytes are masked the same way now that the log has grown. */
   async #isStillTrue(isLive: boolean): Promise<boolean> {
     if (this.#provisional === null) return true
     const { offset, bytes } = this.#provisional

@@ -84,14 +84,14 @@ export function spentOf({ used, below }: Account): Amounts {
   return plus(used, below)
 }
 
-/** What is left of one name; below zero after an overrun, infinite without a limit. */
+/** The remaining amount of one name; below zero after an overrun, infinite without a limit. */
 export function leftOf(account: Account, name: Counted): number {
   const given = account.given[name]
   if (given === undefined) return Number.POSITIVE_INFINITY
   return exact(given - (spentOf(account)[name] ?? 0) - (account.carved[name] ?? 0))
 }
 
-/** What is left of each name that has a limit; never below zero. */
+/** The remaining amount of each name that has a limit; never below zero. */
 export function remainderOf(account: Account): Amounts {
   return Object.fromEntries(
     COUNTED.filter((name) => account.given[name] !== undefined).map((name) => [

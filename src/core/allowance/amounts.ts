@@ -1,6 +1,6 @@
 import { type Refusal, refusal } from '../refusal.ts'
 
-/** What is counted. Tokens, calls, bytes and children are whole; cost and CPU seconds have up to six decimals. */
+/** The counted resources. Tokens, calls, bytes and children are whole; cost and CPU seconds have up to six decimals. */
 export const COUNTED = [
   'toolCalls',
   'modelCalls',

@@ -14,8 +14,8 @@ import {
 } from './amounts.ts'
 
 /**
- * What a child gets at least, as long as there is that much: with less it could do nothing useful. Half of the rest becomes
- * nothing after some generations; the last of them then get what is left, or nothing.
+ * The minimum that a child gets if the parent has that much: with less it could do nothing useful. Without a minimum, halving
+ * leaves nothing after some generations. The last generations get the whole rest, or nothing.
  */
 const FLOOR: { readonly [name in Counted]: number } = {
   toolCalls: 10,
@@ -43,8 +43,8 @@ export type Carved =
   | { readonly type: 'refuse'; readonly refusal: Refusal }
 
 /**
- * What a new process may use. Of a limit of its parent it gets what it asked for, or half of what is left. A limit that only
- * the request names is its own, and is taken from no account.
+ * The allowance of a new process. Of each limit of its parent it gets the requested amount, or half of the rest. A limit that
+ * only the request names is its own, and is taken from no account.
  */
 export function decideCarve(
   parent: Account | null,
@@ -98,7 +98,7 @@ export function givenBack(account: Account): Refusal {
   )
 }
 
-/** What was asked for, at most what is left. */
+/** The requested amounts, capped at the parent's rest. */
 export function fitting(asked: Amounts, parent: Account | null): Amounts {
   if (parent === null) return asked
   return Object.fromEntries(
@@ -171,12 +171,12 @@ export function remember(account: Account, charged: KeyedCharge): Account {
 
 /** What an account gives back to the account above it. */
 export interface Returned {
-  /** What it held and holds no more: everything but what is still carved from it. */
+  /** The amounts that it no longer holds: all except those still carved for children. */
   readonly freed: Amounts
   readonly spent: Amounts
 }
 
-/** At the end of a process. What is carved from it stays carved until the processes that have it end. */
+/** Closes the account of an ended process. Amounts carved for children stay carved until those children end. */
 export function settle(account: Account): { readonly account: Account; readonly returned: Returned } {
   return {
     account: { ...account, settled: true },
@@ -184,7 +184,7 @@ export function settle(account: Account): { readonly account: Account; readonly 
   }
 }
 
-/** Frees and counts the same amounts as the account that comes back: what is unused is available again. */
+/** Takes back a settled account: frees its unused amounts and counts the spent ones. */
 export function receive(account: Account, { freed, spent }: Returned): Account {
   return {
     ...account,
@@ -193,7 +193,7 @@ export function receive(account: Account, { freed, spent }: Returned): Account {
   }
 }
 
-/** Half of what is left, or the floor; never more than there is. */
+/** Half of the rest, or the floor; never more than the rest. */
 function share(name: Counted, left: number): number {
   const half = WITH_DECIMALS.includes(name) ? exact(left / 2) : Math.floor(left / 2)
   return Math.max(0, Math.min(left, Math.max(half, FLOOR[name])))

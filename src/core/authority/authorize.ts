@@ -14,7 +14,7 @@ type Resource =
 export type Authorize = (subject: Actor, right: Right, resource: Resource) => Refusal | undefined
 
 /**
- * Each actor acts on what it owns: the host and the kernel may do everything, a session acts on its processes, a process
+ * Each actor acts on its own processes: the host and the kernel may do everything, a session acts on its processes, a process
  * on itself and its children. A grant gives visibility and nothing else.
  */
 export const ownerPolicy: Authorize = (subject, right, resource) => {

@@ -36,8 +36,8 @@ export const QUIET_SOURCE: SourceFlood = { toldAt: null, held: 0, strikes: 0, di
  * A window begins when a match is reported, and lasts `everyMs`.
  *
  * | the source is         | a match comes                                                               | the window is over           |
- * | quiet, or window over | told, with what was held back before; a window without any clears the strikes | –                            |
- * | within a window       | held; the first one in it is a strike, and the last strike disables           | what was held is told, if any |
+ * | quiet, or window over | told, with the number held back before; a window without any clears the strikes | –                          |
+ * | within a window       | held; the first one in it is a strike, and the last strike disables           | held matches are told, if any |
  * | disabled              | held, for ever                                                                | –                            |
  */
 export function matchAtSource(
@@ -91,7 +91,7 @@ interface Tripped {
 export const NO_OVERFLOW: Overflow = { recent: [], tripped: null }
 
 /**
- * Decides about matches that their source would report. The caller has released what was due (`isReleaseDue`).
+ * Decides about matches that their source would report. The caller has released due matches before (`isReleaseDue`).
  *
  * | the scope is | a match comes                                                   | the silence is over        |
  * | open         | told; one more than `burst` in `burstMs` trips it, and is told so | –                          |

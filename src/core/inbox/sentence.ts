@@ -11,9 +11,9 @@ export interface Told extends Notice {
 }
 
 /**
- * A notice as text that stands alone: what was asked of which process, when, and how it ended. It is made on reading, because
- * the output cannot be read where notices are written, an append must stay small, and the surface that shows it words it and
- * masks its secrets.
+ * A notice as a self-contained text: the process, its command or request, the time, and the outcome. It is made
+ * on reading, because the output cannot be read where notices are written, an append must stay small, and the surface that
+ * shows it words it and masks its secrets.
  */
 export function sentenceOf(told: Told): string {
   const payload = objectOf(told.payload)

@@ -9,7 +9,7 @@ import type { HolderRow, Proof } from './holder.ts'
  * | expired | yes     | yes    | yes     |
  * | missing | yes, if it still holds something        |
  *
- * Expired and alive is a program that hangs or is suspended: only a removal frees what it holds.
+ * A holder that is expired and alive hangs or is suspended: only a removal frees its processes.
  */
 export function refuseRemoval(
   id: string,

@@ -61,8 +61,8 @@ export function decideSignal(
 }
 
 /**
- * Entering a wait names it by what it is on and how many such waits came before, so that a later attempt of the
- * same code enters the same wait, and finds the answer that it was already given.
+ * The id of a wait consists of its condition and the number of earlier waits for the same condition. So a later attempt of
+ * the same code enters the same wait, and finds the answer that was already given.
  */
 export function decideEnterWait(
   { row, replayed, isAsked }: Facts,

@@ -177,7 +177,7 @@ export interface WatchMatch {
   /** Output that was evicted before it was scanned. */
   readonly missed: { readonly from: number; readonly to: number } | null
   readonly strikes: number
-  /** What the scope is told, if there is one: a flood of matches is held back. */
+  /** The notice that the scope gets, if there is a scope: a flood of matches is held back. */
   readonly told: 'match' | 'tripped' | 'held'
 }
 

@@ -3,7 +3,7 @@ import { type Intent, replayKeyOf } from './intent.ts'
 import { hasEnded, type Owner, type ProcessRecord, type Scope } from './record.ts'
 import type { ProcessRow } from './row.ts'
 
-/** What a plan has to read, besides the row, before it can decide an intent. Null: not needed. */
+/** The facts besides the row that a plan reads before it decides an intent. Null: not needed. */
 export interface FactsNeeded {
   /** The event that is stored under this replay key. */
   readonly replayKey: string | null

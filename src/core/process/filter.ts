@@ -9,7 +9,7 @@ import type { Status } from './status.ts'
 export interface Filter {
   readonly status?: readonly Status[] | 'any'
   readonly kind?: readonly Kind[]
-  /** What it waits for. True: anything; false: nothing. */
+  /** The awaited conditions. True: any; false: the process does not wait. */
   readonly waiting?: readonly WaitOn[] | boolean
   readonly definition?: readonly Json[]
   readonly label?: readonly string[]

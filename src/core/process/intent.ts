@@ -131,7 +131,7 @@ export type Intent =
       readonly type: 'abandon'
       readonly observed: Lease
       readonly evidence: Evidence
-      /** What is known nevertheless. */
+      /** Facts that are known although the process was lost, for example matches that no notice reports. */
       readonly result?: Json
     })
   | (Asked & { readonly type: 'give_up'; readonly observed: Lease; readonly reason: string })

@@ -57,7 +57,7 @@ export interface Limits {
   readonly runMs?: number
   /** How much memory a command and everything that it started may use. */
   readonly memoryBytes?: number
-  /** What it was given at registration. Its account has what is left. */
+  /** The amounts given at registration. The rest is in the account. */
   readonly allowance?: Amounts
 }
 

@@ -46,7 +46,7 @@ export interface RegisterIntent {
   readonly fence: Fence | null
   /** The step of the parent, a workflow, that spawns it. */
   readonly stepIndex: number | null
-  /** It accepts what is left of the allowance, if that is less than it asks for. */
+  /** If less than the requested allowance is available, it accepts the rest. */
   readonly acceptsLess: boolean
 }
 

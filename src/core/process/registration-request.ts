@@ -38,10 +38,10 @@ export interface RegistrationRequest {
   readonly eventTypes?: { readonly [type: string]: EventType }
   readonly wakeTarget?: string
   readonly limits?: Partial<Omit<Limits, 'allowance'>>
-  /** What it and everything below it may use. A name that is left out gets half of what its parent has left. */
+  /** The allowance of the process and its descendants. A missing name gets half of the parent's rest. */
   readonly allowance?: Amounts
   readonly grants?: readonly GrantRequest[]
-  /** What happens if a process of this name lives in the owner's scope. Without it a second one is registered. */
+  /** The rule for a live process of the same name in the owner's scope. Without it a second one is registered. */
   readonly ifRunning?: IfRunning
 }
 

@@ -8,7 +8,7 @@ import type { RegistrationRequest } from './registration-request.ts'
  */
 export function restartRequest(old: ProcessRecord, parent: ProcessRecord | null): RegistrationRequest {
   const { kind, spec, name, owner, lifetime, recovery, placement, envRef, cwd, eventTypes, wakeTarget } = old
-  // The allowance may have been half of what was left then. It was given back, and is asked for again.
+  // The allowance was returned, and is requested again: it may have been half of the parent's rest at that time.
   const { allowance, ...limits } = old.limits
   return {
     kind,

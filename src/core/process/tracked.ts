@@ -45,7 +45,7 @@ export function stopSignalOf(how: StopHow): 'SIGINT' | 'SIGTERM' {
   return how === 'interrupt' ? 'SIGINT' : 'SIGTERM'
 }
 
-/** Reeve signals what it tracks, so only the host may name a PID: otherwise a session could have any process killed. */
+/** Reeve signals tracked PIDs, so only the host may name one: otherwise a session could have any process killed. */
 export function refuseTracking(request: RegistrationRequest, actor: Actor): Refusal | undefined {
   if (trackedOf(request) === null) return undefined
   if (actor !== 'host') {

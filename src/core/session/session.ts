@@ -12,7 +12,7 @@ export interface Session {
   readonly deleted: boolean
   /** Its end must still be carried to the processes whose lifetime it is. */
   readonly carry: boolean
-  /** What all its processes together may use; its account has what is left. */
+  /** The total for all its processes; the rest is in its account. */
   readonly allowance?: Amounts
 }
 

@@ -2,7 +2,7 @@
 export interface Trouble {
   readonly code: TroubleCode
   readonly since: number
-  /** What is wrong, in a sentence or two. */
+  /** The problem, in one or two sentences. */
   readonly message: string
   /** What to do about it. */
   readonly remedy: string

@@ -24,7 +24,7 @@ export function encodeValue(value: unknown): Json {
   return encoded.json
 }
 
-/** What `encodeValue` was given, from what is stored: the `result` of an outcome, for example. */
+/** Decodes a stored value, for example the `result` of an outcome. The inverse of `encodeValue`. */
 export function decodeValue(json: Json): Value {
   return decode(json)
 }

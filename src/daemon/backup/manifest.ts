@@ -17,7 +17,7 @@ const manifestSchema = z.object({
   madeAt: z.number(),
   /** The home it was made from. */
   home: z.string(),
-  /** The ids of that home's data folder, and of those that were restored into it. */
+  /** The ids of that home's data folder, and of the data folders that were restored into it. */
   dataFolders: z.array(z.string()),
   processes: z.number(),
   /** Paths are relative to the backup, with `/` between folders. */

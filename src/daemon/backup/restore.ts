@@ -85,7 +85,7 @@ function refuseUsed({ folder, store, commands, daemon }: HomePaths): void {
   )
 }
 
-/** Also removes the files of an earlier attempt: a home without a store has none of its own there. */
+/** Also removes the files of an earlier attempt: a home without a store cannot have other files at these paths. */
 function removeDraft(draft: string, { commands }: HomePaths): void {
   const { output, identity } = homeAt(commands, PROTOCOL)
   for (const path of [draft, `${draft}-wal`, `${draft}-shm`, output, identity])

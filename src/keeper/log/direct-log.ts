@@ -114,7 +114,7 @@ export class DirectLog implements ProgramLog {
     try {
       this.#writeHoles(to)
     } catch (error) {
-      // The log was deleted while descendants still write: no reader will see what they write.
+      // The log was deleted while descendants still write: no reader will see their output.
       if (codeOf(error) === 'ENOENT') ftruncateSync(this.fd, 0)
       else this.#cannotFree(error)
       return

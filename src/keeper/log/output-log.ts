@@ -35,7 +35,7 @@ type Piece =
  * the program. So at most one read waits, and nothing is lost.
  *
  * The log of an ended program may be deleted while its descendants still write. Then it is *dropped*: their output is still read,
- * so that none of them blocks, but only counted.
+ * so that no descendant blocks, but only counted.
  *
  * | state   | append                       | its folder is seen to be gone | retry                                   |
  * | flows   | written, or kept and → holds | → dropped                     | –                                       |

@@ -68,7 +68,7 @@ async function ptyLibrary(): Promise<PtyLibrary> {
 }
 
 /**
- * A fork starts in the keeper's current leaf, even if the program is to have none of its own: in a used leaf it would be ended
+ * A fork starts in the keeper's current leaf, even if the program gets no leaf of its own: in a used leaf it would be ended
  * together with another program. False without cgroups.
  */
 async function standsAlone({ cgroups }: ProgramContext): Promise<boolean> {

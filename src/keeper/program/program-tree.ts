@@ -11,7 +11,7 @@ import type { ProcTable } from '../tree/proc-table.ts'
 import { signalGroup } from '../tree/signal-group.ts'
 import { countedOf, joined, memoryOf, sampleOf, usageOf, withCounted } from '../tree/usage.ts'
 
-/** A program and all that it started: what can be done to them, and what they use. */
+/** A program and its descendants: signals them, ends them, and measures their usage. */
 export class ProgramTree {
   readonly identity: ProgramIdentity
   readonly #marker: string
@@ -55,7 +55,7 @@ export class ProgramTree {
     return signalExact(osPid, startTime, signal) ? 'sent' : 'ended'
   }
 
-  /** Parents before children, so that none of them sees a child stop and acts upon it. */
+  /** Parents before children, so that no parent sees a child stop and acts upon it. */
   stop(): number {
     return this.#signalAll('SIGSTOP', (members) => members.reverse())
   }

@@ -43,11 +43,11 @@ export interface ProgramParts {
  *
  * | state   | its exit is seen                  | its output ends | end                    | asked to write, resize |
  * | running | drained → ending                  | –               | of the whole tree      | done                   |
- * | ending  | – (its last output is on disk → ended) | –          | of what is left of it  | `ended`                |
- * | ended   | –                                 | → closed        | of what is left of it  | `ended`                |
- * | closed  | –                                 | –               | of what is left of it  | `ended`                |
+ * | ending  | – (its last output is on disk → ended) | –          | of remaining members   | `ended`                |
+ * | ended   | –                                 | → closed        | of remaining members   | `ended`                |
+ * | closed  | –                                 | –               | of remaining members   | `ended`                |
  *
- * Between *ended* and *closed* descendants hold its output open, and what they write is late.
+ * Between *ended* and *closed* descendants hold its output open, and their output counts as late.
  */
 export class Program {
   readonly pid: string
@@ -302,7 +302,7 @@ export class Program {
   }
 }
 
-/** How long the end of a program waits for a disk that takes none of its last output. */
+/** How long the end of a program waits for a full disk to accept the last output. */
 const WAIT_FOR_DISK_MS = 5000
 
 /** The grace of a program that was never to be forced, once its leader is gone and only descendants are left. */

@@ -1,7 +1,7 @@
 import type { BytePty } from './byte-pty.ts'
 import { type Input, type InputAnswer, MAX_WAITING_BYTES } from './input.ts'
 
-/** What is typed into a terminal. */
+/** The input of a program in a terminal. */
 export class PtyInput implements Input {
   readonly #pty: BytePty
   #isOpen = true

@@ -8,7 +8,7 @@ import { join } from 'node:path'
  * | `daemon.lock`, `.json`   | locked by the one daemon of this folder; its PID            | daemon                |
  * | `keeper/<protocol>/`     | socket, token, lock and identity of the keeper              | keeper; token: daemon |
  * | `live/<pid>.intent`      | exclusive: it is about to be forked, by which keeper        | keeper                |
- * | `live/<pid>.program`     | the identity of what was forked                             | keeper                |
+ * | `live/<pid>.program`     | the identity of the forked program                          | keeper                |
  * | `live/<pid>.exit`        | how it ended, until the daemon has acknowledged it          | keeper                |
  * | `live/<pid>.left`        | the same of one that is forgotten, while its cgroup is used | keeper                |
  * | `fifos/`                 | `<pid>.out`, `.err`, `.in`, and a few made in advance       | keeper                |

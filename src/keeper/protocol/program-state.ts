@@ -10,7 +10,7 @@ export interface KeeperIdentity {
   readonly startTime: string
 }
 
-/** What is known of a program's OS process. A PID without start time is never signalled. */
+/** The identity of a program's OS process, as far as it was read. A PID without start time is never signalled. */
 export interface ProgramIdentity {
   readonly osPid: number
   readonly startTime: string | null

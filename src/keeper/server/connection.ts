@@ -84,7 +84,7 @@ export class Connection {
     this.#socket.destroy()
   }
 
-  /** Closes for good, even if the other side does not; what was sent is still delivered. */
+  /** Closes both directions after flushing, without waiting for the other side to close. */
   cutOff(): void {
     this.flush()
     this.#socket.destroySoon()

@@ -62,7 +62,7 @@ const STRENGTH: Readonly<Record<string, number>> = {
 /**
  * The end of one tree, in progress.
  *
- * | state   | what is done                                        | then                                     |
+ * | state   | action                                              | then                                     |
  * | looking | identity first, then who is there                   | asking; `not_ours`, `already_gone`       |
  * | asking  | the signal, children before parents; looks          | `asked`; forcing, when the grace is over |
  * | forcing | the cgroup is killed; who is left is stopped, so    | `forced`; `survived`, when time is up    |

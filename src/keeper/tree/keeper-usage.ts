@@ -3,7 +3,7 @@ import { numberIn, readCgroup } from './cgroup-files.ts'
 
 /**
  * The keeper's own share in the counters of leaves, from its time in them before and after a fork: it is not the program's usage.
- * The system moves the keeper somewhat before the keeper notices; what it used in between is all that the new leaf has counted
+ * The system moves the keeper somewhat before the keeper notices; its usage in between is all that the new leaf has counted
  * by then.
  */
 export class KeeperUsage {

@@ -11,7 +11,7 @@ export interface Stream {
 
 export interface Page {
   /**
-   * What it is a page of, for its ETag: a name may refer to another process tomorrow, with other pages. Null if the content
+   * The source of the page, for its ETag: a name may refer to another process tomorrow, with other pages. Null if the content
    * between two offsets may change, so that no reader caches it.
    */
   readonly of: string | null

@@ -32,7 +32,7 @@ export class Tables implements Transaction {
     const { hasChanges, hasMovedFeed, events } = this.#writer
     const after = this.#before
     this.#before = Number.POSITIVE_INFINITY
-    // What is committed stays, even if the caller fails later and rolls back.
+    // A later rollback by the caller must not undo the commit.
     this.#writer = new ChangeWriter(this.#tables, this.#now)
     if (hasChanges) this.#onCommit()
     return hasMovedFeed ? { after, position: this.#tables.position, events } : null

@@ -26,7 +26,7 @@ export type CommitAttempt =
   | { readonly type: 'failed'; readonly error: unknown; readonly isPlanFault: boolean }
 
 /**
- * Writes what is staged with one statement, which compares the facts and writes nothing if one has changed.
+ * Writes the staged changes with one statement, which compares the facts and writes nothing if one has changed.
  *
  * Every commit carries the store's fence and a number of its own, and writes both. So when the connection breaks during a
  * commit, `settle` finds out whether it happened, and makes sure that it cannot happen later.

@@ -1,6 +1,6 @@
 import type { Question } from '../contract.ts'
 
-/** What is known under a key. Version 0 stands for a row that is known not to exist. */
+/** The cached row of a key. Version 0 stands for a row that is known not to exist. */
 export interface Fact {
   readonly version: number
   readonly value: unknown

@@ -8,7 +8,7 @@ export const MISSING = Symbol('missing')
 /** The answer depends on changes that are not committed yet: the plan has to wait for the next batch. */
 export const LATER = Symbol('later')
 
-/** Answers the questions of one plan from what is staged and from the facts, and records what the answers rest on. */
+/** Answers the questions of one plan from staged changes and facts, and records the rows that the answers depend on. */
 export class PlanReading {
   /** Rows that the plan has read, which the commit has to compare. */
   readonly guards = new Map<string, Guard>()
@@ -62,7 +62,7 @@ export class PlanReading {
       case 'secret':
         return this.#known(question)
       default:
-        // A list: the database answers it, without what is staged.
+        // Only the database answers lists, and it does not see staged changes.
         return staged.changed ? LATER : this.#known(question)
     }
   }

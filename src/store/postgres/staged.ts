@@ -93,7 +93,7 @@ export class Staged {
     return this.#eventKeys.has(key)
   }
 
-  /** The questions to load before a plan's changes can be applied: rows that they change, and what was only assumed. */
+  /** The questions to load before a plan's changes can be applied: the rows that they change, and assumed answers. */
   unproved(changes: readonly Change[], reading: Reading): Question[] {
     const open = new Map(reading.assumed)
     for (const row of changes.flatMap(changedRows)) {

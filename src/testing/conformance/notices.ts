@@ -8,7 +8,7 @@ import { type Asking, accepted, type Bench, OUTSIDE, pidOf, times } from './benc
 export const SCOPE: `session:${string}` = 'session:s1'
 export const IN_SESSION: RegistrationRequest = { ...OUTSIDE, owner: { session: 's1' } }
 
-/** Ends so many processes of the session, each of which makes a notice. Returns their pids. */
+/** Ends `count` processes of the session. Each end makes a notice. Returns their pids. */
 export async function tell(bench: Bench, count: number): Promise<string[]> {
   await openSession(bench.edges, 'host', 's1', null)
   const pids = times(count).map((index) => pidOf(`n${index}`))

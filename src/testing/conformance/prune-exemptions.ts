@@ -179,7 +179,7 @@ async function batchesOf(bench: Bench, options: PruneOptions): Promise<PruneBatc
   return batches
 }
 
-/** Prunes, where nothing may be pruned; returns what was kept and why. */
+/** Prunes, asserts that no process was removed, and returns each kept process with the reason. */
 async function keptBy(bench: Bench, options: PruneOptions): Promise<(readonly [string, string])[]> {
   const batches = await batchesOf(bench, options)
   assert.deepEqual(

@@ -34,6 +34,6 @@ export const budgetShape = z.strictObject({
   used: amounts,
   /** By the process and its descendants. */
   total: amounts,
-  /** What it may still use or pass on. Allowances of its descendants are subtracted. */
+  /** The amounts that it may still use or pass on. Allowances of its descendants are subtracted. */
   left: amounts,
 })

@@ -151,7 +151,7 @@ const fields = {
   updatedAt: time,
 }
 
-/** A record, and what is true of the process at this moment. */
+/** A record, and facts about the process that hold only at this moment. */
 export type ShownRecord = ProcessRecord & z.output<typeof momentary>
 const momentary = z.strictObject({ heldBack })
 

@@ -7,7 +7,7 @@ import { FLOOD_LIMITS } from '../../../src/core/inbox/flood.ts'
 const ALL = { ...FLOOD_LIMITS, everyMs: 0 }
 const SPEC = { text: 'ERR' }
 
-/** Scans a log in pieces, and dies after some of them: what a successor, who knows only what was written, tells too. */
+/** Scans a log in pieces with crashes after some of them. Each successor continues from the stored state alone. */
 function scanned(
   log: Buffer,
   cuts: readonly number[],

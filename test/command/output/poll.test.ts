@@ -124,7 +124,7 @@ test('polls one after the other make up the text, however it is written and limi
         }
         await poll(true)
         expect(cursor).toBe(bytes.length)
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what is asked for
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: it removes escape sequences
         const bare = bytes.toString().replaceAll(/\x1b\[31m|\x1b\]0;a title\x07/g, '')
         expect(polled).toBe(ansi === 'keep' ? bytes.toString() : bare)
       },

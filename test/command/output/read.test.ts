@@ -159,7 +159,7 @@ async function writing(log: LogWriter, finalEnd: number, random: (below: number)
   }
 }
 
-/** Reads to the end: what it got and the gaps it was told of must make up the whole, in order. */
+/** Reads to the end: bytes and reported gaps must cover the whole log, in order. */
 async function reading(log: LogWriter, finalEnd: number, maxBytes: number) {
   let at = 0
   while (at < finalEnd) {

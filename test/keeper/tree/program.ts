@@ -98,7 +98,7 @@ export async function until(what: string, isSo: () => boolean | Promise<boolean>
   }
 }
 
-/** Three levels, one in a session of its own, and one that left by a double fork; none of them hears SIGTERM. Six say so. */
+/** Three levels, one in a session of its own, and one that left by a double fork. All ignore SIGTERM. Six write their PIDs. */
 export const STUBBORN_TREE = `
 trap '' TERM
 echo $$ >> "$PIDS"

@@ -20,7 +20,7 @@ if (present === wanted) console.log('The MCP clients are installed.')
 else process.exitCode = install()
 
 function install(): number {
-  // The clients need none of their install scripts: the tests start the programs in the packages of the platform.
+  // The clients work without their install scripts: the tests start the programs in the packages of the platform.
   const args = ['ci', '--prefix', FOLDER, '--ignore-scripts', '--no-audit', '--no-fund']
   const { status, stderr, error } = spawnSync('npm', args, {
     encoding: 'utf8',

@@ -134,7 +134,7 @@ export function addFixtureInput(server: McpServer): void {
   )
 }
 
-/** What is wrong with a call as a whole, and not with what its tool did. */
+/** Protocol errors of a call, as opposed to errors of its tool. */
 export async function refuseCall(tool: string, ctx: ServerContext): Promise<void> {
   if (tool === 'test_missing_capability' && !has(ctx, 'sampling'))
     throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } })

@@ -72,7 +72,7 @@ class FixtureTask {
     return { ...about, status: 'input_required', inputRequests }
   }
 
-  /** What the call is answered with. */
+  /** The first answer to the call: the task, in progress. */
   handle() {
     const { inputRequests: _, ...task } = this.details()
     return asTask({ ...task, status: 'working' })

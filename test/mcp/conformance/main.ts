@@ -102,7 +102,7 @@ function scenariosIn(results: string): Map<string, readonly Check[]> {
   return found
 }
 
-/** Those of servers: the first of its lists, and what it marks so among those that it does not score. */
+/** The scenarios for servers: the first list of the suite, and the server scenarios among those that it does not score. */
 async function scenarioNames(revision: string): Promise<string[]> {
   const { output } = await ran([SUITE, 'list', '--requirements', revision])
   const [scored = ''] = output.split('Client scenarios')

@@ -12,7 +12,7 @@ import {
   URL_SAFE,
 } from './fake.ts'
 
-/** Credentials without a shape of their own: only the name beside them, or the command, says what they are. */
+/** Credentials without a shape of their own: only the name beside them, or the command, identifies them. */
 export const namedSecrets: readonly Leak[] = [
   ...environments(),
   ...containers(),

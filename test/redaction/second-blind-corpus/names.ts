@@ -20,7 +20,7 @@ const pass = (length = 14): string => hide(random(length, PASSWORD))
 const key = (length = 40): string => hide(random(length, ALNUM))
 const hex = (length = 32): string => hide(random(length, HEX))
 
-/** Secrets without a known form: only the name beside them says what they are. */
+/** Secrets without a known form: only the name beside them identifies them. */
 export const namedSecrets: readonly Leak[] = [
   named(`DB_HOST=db.internal\nDB_USER=shop\nDB_PASS=${pass()}\nDB_NAME=shop_prod`),
   named(`POSTGRES_PASSWORD=${pass(18)}`),

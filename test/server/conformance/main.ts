@@ -33,7 +33,7 @@ const GROUPS = [
 ]
 
 const READ_ONLY = "Reeve's streams are read-only: writing is what verbs are for"
-/** What is left out, and why. The first that fits a name counts. */
+/** Excluded tests with the reason. The first pattern that matches a name counts. */
 const NOT_APPLICABLE: readonly (readonly [what: RegExp, why: string])[] = [
   [/^Caching and ETag .*CORS preflight/, 'no page of another site may read here: there is no CORS'],
   [/^HEAD Metadata Edge Cases /, `${READ_ONLY}, and nothing in them expires by a time that a writer set`],

@@ -64,7 +64,7 @@ function heldByChildren(stage: Stage, account: Account, all: readonly Account[])
   }
 }
 
-/** The use of an account and of all accounts below it, in any account, is at most what it was given. */
+/** The usage of an account and of all accounts below it is at most the given amount, for every account. */
 function usedBelow(
   stage: Stage,
   top: Account,
