@@ -11,7 +11,7 @@ const HEAD = `// Written by \`node scripts/write-routes.ts\` from the verbs; do 
 import type { VerbName } from './reeve.ts'
 import type { VerbCall } from './verb.ts'
 
-/** What a client needs to call each verb, without a schema to load. */
+/** The method, path and properties of each verb, for clients that load no schemas. */
 export const routes: { readonly [Name in VerbName]: VerbCall } =`
 
 export function routesOfVerbs(): Record<string, VerbCall> {

@@ -35,7 +35,7 @@ export function allowanceActions(parts: ActionParts): ActionsFor<'charge' | 'bud
   }
 }
 
-/** The use of a command that no sum includes: what its outcome says. */
+/** The usage of a command that no sum includes, from its outcome. */
 function ownUse({ kind, outcome }: ProcessRecord) {
   const used = usedByCommand(kind, outcome?.result)
   return { given: {}, used, total: used, left: {} }

@@ -11,7 +11,7 @@ export function trackActions(parts: ActionParts): ActionsFor<'track'> {
   const find = finderFor(parts)
   return {
     async track({ osPid, description, pid, idempotencyKey, parent, ...rest }) {
-      // Before the PID is looked up: a session must not learn what else runs on this machine.
+      // Before the PID is looked up: a session must not learn about other OS processes of this machine.
       permitOnStore(parts, 'admin')
       const above = parent === undefined ? {} : { parent: await find(parent) }
       const identified = identify(osPid, await edges.store.ask({ ask: 'holders' }))

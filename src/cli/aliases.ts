@@ -4,7 +4,7 @@ import { UsageError } from './usage-error.ts'
 /** Subcommands of similar programs, and Reeve's name for each. */
 const ALIASES: Readonly<Record<string, string>> = { stop: 'kill', list: 'ps', ls: 'ps' }
 
-/** Subcommands of similar programs without a single counterpart, and what to type instead. */
+/** Subcommands of similar programs without a single counterpart, and the alternatives. */
 const SUGGESTIONS: Readonly<Record<string, string>> = {
   start:
     'reeve run -d --name web -- npm run dev starts a command in the background; reeve restart web starts it again; reeve up starts the daemon.',

@@ -22,7 +22,7 @@ export interface Surroundings {
   readonly daemon: DaemonControl
 }
 
-/** What a subcommand runs with. */
+/** A call of a subcommand: its options and arguments, the printer, and the connection to the daemon. */
 export class Context<Options = Readonly<Record<string, unknown>>> {
   readonly options: Options & GlobalOptions
   readonly args: readonly string[]

@@ -2,7 +2,7 @@ import { ReeveError } from '../core/errors.ts'
 import type { OptionSpecs } from './options.ts'
 import { shortTime } from './print/times.ts'
 
-/** What a refusal needs to name the wrong option of a call. */
+/** The options of a call, so that a refusal can name the wrong one. */
 export interface Called {
   /** The option that fills each field of the verb. A field covers the fields below it, too. */
   readonly fields: Readonly<Record<string, string>>

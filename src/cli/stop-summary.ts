@@ -2,7 +2,7 @@ import type { OutputOf } from '../verbs/reeve.ts'
 
 type ProcessRecord = OutputOf<'show'>
 
-/** What happens to the live commands when their daemon stops: ` Ended with it: web. Still running: db.` */
+/** Which live commands ended with their daemon, and which still run: ` Ended with it: web. Still running: db.` */
 export function stopSummary(live: readonly ProcessRecord[], keep: boolean): string {
   const ended = live.filter(({ lifetime }) => lifetime === 'daemon' && !keep)
   const others = live.filter((record) => !ended.includes(record))

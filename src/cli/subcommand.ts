@@ -11,12 +11,12 @@ export interface Subcommand<Specs extends OptionSpecs = OptionSpecs> {
   readonly options: Specs
   /** Options that only the daemon's code knows: its settings. */
   moreOptions?(daemon: DaemonControl): Promise<OptionSpecs>
-  /** What its arguments are, for completion. */
+  /** The kind of its arguments, for completion. */
   readonly completes?: 'process' | 'live process' | 'session' | 'command' | 'subcommand' | readonly string[]
   /** The option that fills each field of a verb, so that a refusal of the field names the option. */
   readonly fields?: Readonly<Record<string, keyof Specs & string>>
   readonly examples: readonly (readonly [line: string, meaning: string])[]
-  /** What the options do not say. */
+  /** Help text after the options. */
   readonly about?: string
   /** The first argument ends the options: the rest belongs to the command that is run. */
   readonly stopEarly?: boolean

@@ -158,7 +158,7 @@ export class Commands {
     return true
   }
 
-  /** Ends what a command that has ended left running: a second kill asks for that. Whether it is complete in time. */
+  /** Ends the remaining descendants of an ended command, for a second kill. True if that was complete in time. */
   async endLeftBehind(record: ProcessRecord, graceMs: number, withinMs: number): Promise<boolean> {
     const { pid, program } = record
     if (program === null || !this.keeper.hasProgramOf(record)) return true

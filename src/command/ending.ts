@@ -13,7 +13,7 @@ export interface Stop {
 }
 
 /**
- * What a program's end means for its process.
+ * The ending of a process, from the end of its program.
  *
  * | the keeper saw                          | status                                  | reason                           |
  * | exit 0, unasked                         | completed                               | –                                |

@@ -12,7 +12,7 @@ const PIDS_AT_ONCE = 500
 interface OutputUpkeepOptions {
   readonly home: Home
   readonly totalBytes: number
-  /** Forgets what else is kept of processes whose output is gone. */
+  /** Removes the other data of processes whose output was deleted. */
   readonly forget: (pids: readonly Pid[]) => Promise<void>
   readonly onTrouble: (error: unknown, doing: string) => void
 }

@@ -71,7 +71,7 @@ export async function missingEnv(
   return passEnv.filter((name) => sources.every((variables) => variables[name] === undefined))
 }
 
-/** A command's spec with all defaults filled in: what its keeper starts. */
+/** A command's spec with all defaults filled in, for the keeper. */
 function planOf(
   record: ProcessRecord,
   base: Readonly<Record<string, string>>,

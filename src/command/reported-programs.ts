@@ -42,7 +42,7 @@ export class ReportedPrograms {
     return [...this.#states.values()].filter(({ state }) => state !== 'running').length
   }
 
-  /** What a kernel that starts finds of a process that this keeper holds. */
+  /** The state in which a starting kernel finds a process of this keeper. */
   found({ pid, program }: ProcessRecord): 'adopted' | 'completed' | 'abandoned' {
     const state = this.#states.get(pid)
     // A program that the keeper does not know is lost; one that was never begun is begun now.

@@ -2,7 +2,7 @@ import type { Pid } from '../core/process/pid.ts'
 import { hasEnded } from '../core/process/record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
-/** What the store says of a process: its holder, that it is over, or nothing. */
+/** The stored state of a process: its holder, ended, or unknown. */
 export async function storedStateOf(
   kernel: Kernel,
   pid: Pid,

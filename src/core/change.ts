@@ -16,7 +16,7 @@ export const DONE_HOW = ['acknowledged', 'consumed'] as const
 export type DoneHow = (typeof DONE_HOW)[number]
 
 /**
- * What a decision does to the store: rows as they become, with the rows they were decided on (`was`), so that a
+ * A write of a decision to the store: rows as they become, with the rows they were decided on (`was`), so that a
  * store without serial transactions can detect a concurrent write. All changes of one decision happen, or none.
  */
 export type Change =

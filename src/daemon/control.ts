@@ -145,7 +145,7 @@ function calledAs(): string {
   return isInPath ? 'reeve' : launcher()
 }
 
-/** What a screen shows ends up in logs and screenshots. */
+/** Masks the password in a URL: terminal output ends up in logs and screenshots. */
 function withoutPassword(value: unknown): unknown {
   if (typeof value !== 'string') return value
   return value

@@ -14,7 +14,7 @@ interface LogFile {
 
 /**
  * Keeps a log file below a limit while it is being written. The log is copied to `<path>.1`, which replaces the copy before it, and
- * then truncated. It is not renamed: standard error is the same file, and what Node or V8 print there when they crash must stay
+ * then truncated. It is not renamed: standard error is the same file, and the crash reports that Node or V8 print there must stay
  * findable.
  */
 export class LogRotation {

@@ -10,7 +10,7 @@ export interface RunOptions extends UpOptions {
   readonly onStopping?: (daemon: Daemon, options: { readonly keep: boolean }) => Promise<void>
 }
 
-/** What each signal means. SIGHUP (a closed terminal) and SIGUSR2 (`down --keep`) end no command. */
+/** The effect of each signal. SIGHUP (a closed terminal) and SIGUSR2 (`down --keep`) end no command. */
 const STOPS = {
   SIGINT: { keep: false },
   SIGTERM: { keep: false },

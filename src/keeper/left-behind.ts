@@ -43,7 +43,7 @@ export class LeftBehind {
     }
   }
 
-  /** At the start: takes up what this keeper or an earlier one has remembered. */
+  /** At the start: reads the entries of this keeper or an earlier one. */
   recall(): void {
     const { live, trouble } = this.#options
     for (const pid of live.lefts()) {

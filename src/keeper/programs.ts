@@ -15,7 +15,7 @@ import { SettledStates } from './settled-states.ts'
 import { markedPids } from './tree/members.ts'
 import { ProcTable } from './tree/proc-table.ts'
 
-/** What the table of programs needs of the keeper. */
+/** The services of the keeper that the table of programs uses. */
 export interface ProgramsContext extends ProgramContext {
   readonly keeper: KeeperIdentity
   readonly live: LiveFiles
@@ -166,7 +166,7 @@ export class Programs {
     this.#context.changed()
   }
 
-  /** Records and reports what happens to a program, whether it was started or taken over. */
+  /** Records and reports the events of a program, whether it was started or taken over. */
   eventsOf(pid: string): ProgramEvents {
     return {
       ended: (state) => this.settle(state),

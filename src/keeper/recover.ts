@@ -27,7 +27,7 @@ import { findByMarker } from './tree/members.ts'
  * | of another boot   | –         |                         | lost, `holder_dead`                                      |
  * | of this boot, or unreadable | – | lives, without terminal | goes on, orphaned; lost, `keeper_lost`, when it is gone  |
  * | of this boot, or unreadable | – | lives, with a terminal  | ended for certain, then lost, `keeper_lost`              |
- * | of this boot, or unreadable | – | gone, or not to be found | what its pipe holds is read; lost, `keeper_lost`        |
+ * | of this boot, or unreadable | – | gone, or not to be found | the rest of its pipe is read; lost, `keeper_lost`       |
  *
  * A program without a file is searched for by its marker. No outcome is invented: that of a lost program stays unknown. An
  * unreadable intent still proves that a program was begun, which then goes on without limits.

@@ -8,7 +8,7 @@ import type { Edges } from './edges.ts'
 import type { Kernel } from './kernel.ts'
 import { perform } from './perform.ts'
 
-/** What adoption needs of the executions that adopt. */
+/** The members of executions that adoption uses. */
 interface Adopting {
   holder(): string
   running(pid: Pid): Attempt | undefined

@@ -15,7 +15,7 @@ import { waitForEvent } from './wait.ts'
 export type Answered = { readonly type: 'answered'; readonly value: Json } | { readonly type: 'timed_out' }
 
 /**
- * An executor's durable wait for a signal, an answer or a time. The log records what ended it, so that a later attempt
+ * An executor's durable wait for a signal, an answer or a time. The log records its end, so that a later attempt
  * that enters the same wait gets the same answer. Rejects when the process is being stopped.
  */
 export async function awaitAnswer(

@@ -23,7 +23,7 @@ export interface ChargeAnswer {
 }
 
 /**
- * Charges one process, in one transaction with what follows: a limit that comes near is an event, once; a limit that is
+ * Charges one process, in one transaction with the consequences: a limit that comes near is an event, once; a limit that is
  * exceeded kills the process. The charge itself is no event, and touches no account but the process's own.
  */
 export function charge(edges: Edges, self: string, charging: Charging): Promise<ChargeAnswer | Refusal> {

@@ -24,9 +24,9 @@ export interface Edges {
   readonly sign: (secret: string, text: string) => string
   /** Compares in constant time. */
   readonly sameText: (a: string, b: string) => boolean
-  /** What this machine can tell about a holder, apart from its row. */
+  /** The evidence of this machine about a holder, apart from its row. */
   readonly prove: (holder: HolderRow) => Proof
-  /** Removes what a dead holder left on this machine, such as its lock file. */
+  /** Removes the files of a dead holder on this machine, such as its lock file. */
   readonly cleanUpAfter?: (holder: string) => void
   readonly authorize: Authorize
   readonly rules: Rules

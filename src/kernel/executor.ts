@@ -25,7 +25,7 @@ export interface Executor {
 }
 
 /**
- * What differs for processes that a keeper holds: a starting kernel goes on with them, a closing kernel leaves them there,
+ * The differences for processes that a keeper holds: a starting kernel goes on with them, a closing kernel leaves them there,
  * and a kill is settled by the executor, which sees how the program really ended.
  */
 export interface Keeping {

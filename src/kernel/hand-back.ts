@@ -17,7 +17,7 @@ export interface HandBackOptions {
   readonly forgetStop: (attempt: Attempt) => void
 }
 
-/** What a closing kernel does with the attempts it still has. */
+/** How a closing kernel gives up its remaining attempts. */
 export class HandBack {
   readonly #edges: Edges
   readonly #options: HandBackOptions

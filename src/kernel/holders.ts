@@ -54,7 +54,7 @@ export async function retireDead(edges: Edges, id: string): Promise<boolean> {
   })
 }
 
-/** What this machine can prove about a holder. A holder without a row counts as dead. */
+/** The proof of this machine about a holder. A holder without a row counts as dead. */
 export async function proofOf(edges: Edges, id: string): Promise<Proof> {
   const seen = await edges.store.ask({ ask: 'holder', id })
   return seen === null ? 'dead' : edges.prove(seen)

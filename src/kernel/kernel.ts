@@ -249,7 +249,7 @@ export class Kernel {
     return this.#presence.renew()
   }
 
-  /** What this kernel found of its keepers' processes when it started. */
+  /** The report about the processes of its keepers from the start of this kernel. */
   get boot(): RecoveryReport {
     return this.#boot
   }

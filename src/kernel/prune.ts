@@ -19,7 +19,7 @@ export type PruneOptions =
     }
   | { readonly pids: readonly Pid[] }
 
-/** What one transaction did. A pid that is unknown, or pruned already, is in neither list. */
+/** The result of one transaction. A pid that is unknown, or pruned already, is in neither list. */
 export interface PruneBatch {
   readonly pruned: readonly Pid[]
   readonly kept: readonly { readonly pid: Pid; readonly reason: KeepReason }[]

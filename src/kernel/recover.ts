@@ -11,7 +11,7 @@ import { type Performed, performOne } from './perform.ts'
 import type { PlanPart } from './plan-part.ts'
 import { WorkingRows } from './working-rows.ts'
 
-/** What a recovery found and did. */
+/** The processes that a recovery checked, by result. */
 export interface RecoveryReport {
   readonly checked: Pid[]
   readonly adopted: Pid[]

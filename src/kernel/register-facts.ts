@@ -14,7 +14,7 @@ import { giveBackEarly, giverOf, type RestartedProcess } from './allowances.ts'
 import type { PlanPart } from './plan-part.ts'
 import type { WorkingRows } from './working-rows.ts'
 
-/** What a plan knows about one registration besides the intent. */
+/** The facts about one registration besides the intent. */
 export interface RegistrationContext {
   /** The pid was generated for it, so that no process can have it. */
   readonly isNew: boolean
@@ -106,7 +106,7 @@ function* unusableSession(request: RegistrationRequest): PlanPart<string | null>
 }
 
 /**
- * Seeing a far ancestor's stop early is a courtesy. What makes it certain is the parent's own row, which this
+ * Seeing a far ancestor's stop early is a courtesy. The guarantee is the parent's own row, which this
  * registration writes: once the stop has been carried to the parent, no child is registered under it any more.
  */
 function* stoppingAncestor(

@@ -12,7 +12,7 @@ import type { Kernel } from './kernel.ts'
 import { type Performed, performEach } from './perform.ts'
 import { type StopIntent, stopUnrecorded } from './unrecorded-stop.ts'
 
-/** What happened to each process that matched. */
+/** The result for each process that matched. */
 export interface StopReport {
   matched: number
   readonly signalled: Pid[]

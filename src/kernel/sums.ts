@@ -12,7 +12,7 @@ import type { ProcessRecord } from '../core/process/record.ts'
 import type { Session } from '../core/session/session.ts'
 import type { Store } from '../store/contract.ts'
 
-/** What one process or session may use and has used. */
+/** The limits and the usage of one process or session. */
 export interface Budget {
   readonly given: Amounts
   readonly used: Amounts

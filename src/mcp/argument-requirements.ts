@@ -6,7 +6,7 @@ type Issue = z.core.$ZodIssue
 /** Messages of the validator. Every other message was written for its argument. */
 const GENERIC = /^(Invalid input|Invalid option|Too big|Too small)/
 
-/** Describes what an argument must be, for a model. `plain` is the listed schema of the argument. */
+/** Describes the valid values of an argument, for a model. `plain` is the listed schema of the argument. */
 export function requirementOf(issue: Issue, plain: PlainSchema | undefined): string {
   if (!GENERIC.test(issue.message)) return issue.message
   switch (issue.code) {

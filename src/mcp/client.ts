@@ -16,7 +16,7 @@ export interface McpClient {
   workspace(identity: ClientIdentity): Promise<Workspace>
 }
 
-/** What a client says about itself. */
+/** The client's own claims about its identity. */
 export interface ClientIdentity {
   readonly clientName: string
   /** Asks the client for its workspace folder. Null: it has none. Undefined: it declares roots and did not answer. */
@@ -51,7 +51,7 @@ export class Sessions {
     )
   }
 
-  /** The session of a client, derived from its name and what distinguishes it from others (`distinction`), mostly its folder. */
+  /** The session of a client, derived from its name and its `distinction`, mostly its folder. */
   derived(clientName: string, distinction: string, folder: string | null): McpSession {
     const id = sessionIdOf(clientName, distinction)
     const where = folder === null ? '' : ` in ${folder}`

@@ -54,7 +54,7 @@ export class ConnectionIds {
   }
 }
 
-/** The claims of a handshake, cut to what fits into a header. */
+/** The claims of a handshake, cut to fit into a header. */
 export function claimsOf(
   { clientInfo, protocolVersion, capabilities }: Handshake,
   folder: string | null,

@@ -12,13 +12,13 @@ export interface McpCaller {
   readonly tokenId: string | null
 }
 
-/** Where a request comes from, apart from what the client says about itself. */
+/** The origin of a request, apart from the client's own claims. */
 export interface RequestOrigin {
   /** From the URL or a header. */
   readonly folder: string | null
   /** Identifies a legacy connection; null in the modern era, where each request stands alone. */
   readonly reader: Reader | null
-  /** What this request is about. */
+  /** The parts of this request that determine its session. */
   readonly subject: Subject
 }
 

@@ -15,7 +15,7 @@ import { resultOf } from './tool-result.ts'
 import { readUnread, type Unread } from './unread.ts'
 import { awaitedIn, waitAnswer } from './wait-answer.ts'
 
-/** What a task waits for, unless that is the end: a line, readiness, or a deadline. `nonce` distinguishes equal waits. */
+/** The awaited condition of a task, unless that is the end: a line, readiness, or a deadline. `nonce` distinguishes equal waits. */
 const taskWait = z.strictObject({
   until: wait.input.shape.until,
   ready: wait.input.shape.ready,

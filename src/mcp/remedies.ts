@@ -1,6 +1,6 @@
 import type { ErrorCode, ReeveError } from '../core/errors.ts'
 
-/** What a model can do about an error, with its tools or by telling the user. */
+/** The remedy of an error for a model: a tool call, or a message to the user. */
 export function remedyFor({ code, remedy, details }: ReeveError): string {
   if (code === 'daemon_unreachable' && details['reason'] === 'stopped') return STOPPED
   return OWN.includes(code) ? remedy : (REMEDIES[code] ?? TELL)

@@ -28,7 +28,7 @@ export interface Grace {
 type Session = OutputOf<'sessions'>['sessions'][number]
 
 /**
- * Ends MCP sessions whose clients have been away for longer than the grace; their inboxes list what that stopped. Time
+ * Ends MCP sessions whose clients have been away for longer than the grace; their inboxes list the stopped processes. Time
  * in which no client could connect (no daemon, a suspended machine) does not count.
  */
 export function endIdleSessions(reeve: ReeveVerbs, options: GraceOptions = {}): Grace {

@@ -54,7 +54,7 @@ export function printedText(line: string): string {
   return `Printed: ${firstLine(line, LINE_CHARS)}\n`
 }
 
-/** What a wait waits for, unless that is the end. */
+/** The awaited condition, unless that is the end. */
 export function awaitedIn({
   until,
   ready,

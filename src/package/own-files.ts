@@ -10,7 +10,7 @@ export function ownProgram(name: Program): string {
   return isSource() ? join(root(), 'src', `${name}.ts`) : join(root(), 'dist', `${name}.js`)
 }
 
-/** What starts `reeve` under whatever Node there is. */
+/** The launcher, which runs under any version of Node. */
 export function launcher(): string {
   return join(root(), 'bin', 'reeve.mjs')
 }

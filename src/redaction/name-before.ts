@@ -32,9 +32,9 @@ export interface NameBefore {
   readonly kind: SecretKind | null
   readonly from: number
   readonly to: number
-  /** A quotation mark between the name and what follows it: the name alone is quoted. */
+  /** A quotation mark directly behind the name: the name alone is quoted. */
   readonly isQuoted: boolean
-  /** Blanks stand between the name and what follows it. */
+  /** Blanks stand directly behind the name. */
   readonly isSpaced: boolean
   /** Other words stand before it, as in a sentence. */
   readonly isSentence: boolean
@@ -185,7 +185,7 @@ function endsWithNumber(bytes: Uint8Array, to: number): boolean {
   return !isIn(bytes[at - 1], DIGIT) && mayEndName(bytes, at)
 }
 
-/** A quick look at what stands before a separator, without blanks and quotation marks. */
+/** A quick check of the bytes before a separator, without blanks and quotation marks. */
 export function mayFollowName(bytes: Uint8Array, at: number): boolean {
   let to = at
   let byte = bytes[to - 1]

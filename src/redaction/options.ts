@@ -244,7 +244,7 @@ function commandBefore({ bytes, start }: Findings, at: number): string {
   return NEEDS_LOGIN.has(name) && !/(?:^|\s)login\s/.test(text) ? '' : name
 }
 
-/** What may stand before the name of a command. */
+/** Words that may stand before the name of a command. */
 const NO_COMMAND =
   /^(?:[+$#%>(]+|sudo|env|exec|time|nohup|command|then|do|if|run|RUN|CMD|[\d:.,TZ[\]|-]+|[A-Za-z_]\w*=.*|["'`({]*)$/
 const NEEDS_LOGIN: ReadonlySet<string> = new Set(['docker', 'podman', 'nerdctl', 'helm', 'az', 'oc'])

@@ -15,7 +15,7 @@ import { findInUrl } from './urls.ts'
 /**
  * Finds everything that has a known shape within a line, in linear time. Most bytes are skipped:
  *
- * | what                   | where it is searched for                                           |
+ * | finding                | where it is searched for                                           |
  * | tokens                 | in words of sixteen characters and more: one look in sixteen bytes  |
  * | `name=value` and such  | at each `=`, `:`, `>`, `,` and `-`, found four bytes at a time      |
  * | passwords in sentences | at `password ` and the like, found by the system                    |

@@ -1,5 +1,5 @@
 /**
- * What a name announces about its value.
+ * The kind of value that a name announces.
  *
  * | kind     | for example                     | the value is a secret                    |
  * | password | `DB_PASSWORD`, `passphrase`     | always, even if it is one word           |

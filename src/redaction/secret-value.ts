@@ -8,7 +8,7 @@ export const MAX_JUDGED_BYTES = 256
 /** Longer values are judged by their first characters. */
 const MAX_JUDGED_CHARS = 200
 
-/** Whether a value is a secret, given what its name announces and how it was written. */
+/** Whether a value is a secret, given the kind that its name announces and its notation. */
 export function isSecretValue(kind: SecretKind, whole: string, style: ValueStyle): boolean {
   const value = whole.slice(0, MAX_JUDGED_CHARS)
   if (value === '' || isReference(value)) return false
@@ -170,7 +170,7 @@ function hasDigitOrSymbol(value: string): boolean {
   return /\d/.test(value) ? /[A-Za-z]/.test(value) || value.length >= 6 : /[!@#$%^+~]/.test(value)
 }
 
-/** What a variable of the environment holds instead of a secret. */
+/** Durations, switches and placeholders, which variables hold instead of a secret. */
 function isNoValue(value: string): boolean {
   if (/^\d+(?:ms|s|m|h|d|w)$/.test(value)) return true
   return /^["']?(?:true|false|null|none|nil|undefined|yes|no|on|off|value|string|changeme|\d{1,4})["']?[,;]?$/i.test(
@@ -185,7 +185,7 @@ function isPlain(value: string): boolean {
   return bare === '' || PLAIN_VALUES.has(bare.toLowerCase())
 }
 
-/** `^1.2.3`, `>=1.0`, `v2.0.1-rc.1`: what a package of that name needs. */
+/** A version or version range: `^1.2.3`, `>=1.0`, `v2.0.1-rc.1`. */
 function isVersion(value: string): boolean {
   return /^[\^~<>=v]{0,2} ?\d+(?:\.(?:\d+|x|\*))+(?:[-+][\w.]+)?$/.test(value)
 }
@@ -221,7 +221,7 @@ function isLink(value: string): boolean {
   return /^["']?[a-z][a-z0-9+.-]*:\/\//i.test(value) || /^arn:/.test(value)
 }
 
-/** What stands there in a program: a variable, a call, a type, the member of an object. */
+/** An expression in source code: a variable, a call, a type, the member of an object. */
 function isCode(value: string): boolean {
   const text = value.slice(0, MAX_JUDGED_CHARS)
   // Passwords may begin with a sign that begins an expression or a tag of YAML.

@@ -18,7 +18,7 @@ export function actingFor(reeve: Served, { actor, role }: Caller): ReeveVerbs {
   return actor === 'host' ? reeve : reeve.as(actor)
 }
 
-/** The kernel decides what the session of an agent may do. Here only verbs about the whole store are refused to agents. */
+/** Refuses only verbs about the whole store to agents. The kernel decides about the other acts of an agent's session. */
 export function demand({ role }: Caller, needs: Role): void {
   const reach = ROLES.indexOf(role === 'agent' ? 'operate' : role)
   if (reach >= ROLES.indexOf(needs)) return

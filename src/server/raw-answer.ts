@@ -7,7 +7,7 @@ import { problemHeaders, problemOf, problemText } from './problem.ts'
 /** How long the other side may take to read the answer. */
 const LINGER_MS = 1_000
 
-/** Answers on a connection that carries no parsed request, and closes it. Ignores what the other side still sends. */
+/** Answers on a connection that carries no parsed request, and closes it. Ignores further bytes from the other side. */
 export function endWith(socket: Duplex, error: ReeveError, status = problemOf(error).status): void {
   const problem = { ...problemOf(error), title: STATUS_CODES[status] ?? '', status }
   const body = problemText(problem)

@@ -22,7 +22,7 @@ import type { UnreadableRow } from './unreadable.ts'
  * commits. A store keeps facts, and compares the facts that a write was decided on. It contains no other rules.
  */
 export interface Store {
-  /** What `write` guarantees when it resolves. */
+  /** The durability that `write` guarantees when it resolves. */
   readonly durability: Durability
 
   /** Answers from committed data. */

@@ -41,7 +41,7 @@ export class Telemetry {
   #timer: NodeJS.Timeout | undefined
   #round: Promise<void> = Promise.resolve()
   #failures = 0
-  /** What the collector rejected the last time. */
+  /** Kinds of documents that the collector rejects, so that each rejection is logged once. */
   readonly #rejected = new Set<string>()
 
   constructor(options: TelemetryOptions) {

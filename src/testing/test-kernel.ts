@@ -10,7 +10,7 @@ import type { Store } from '../store/contract.ts'
 import { simulatedClock } from './simulated-clock.ts'
 import { testEdges } from './test-edges.ts'
 
-/** What a process does when it is executed. Without a script it waits for `finish`. */
+/** The script of an executed process. Without one it waits for `finish`. */
 export type Script = (work: Work, kernel: Kernel) => Promise<Ending | Lost>
 
 export interface TestKernelOptions {
@@ -22,10 +22,10 @@ export interface TestKernelOptions {
   readonly seed?: number
   readonly prove?: (holder: HolderRow) => Proof
   readonly onTrouble?: Edges['onTrouble']
-  /** What the kernel executes; by default all tools. */
+  /** The kinds and names that the kernel executes; by default all tools. */
   readonly serves?: readonly Served[]
   readonly script?: Script
-  /** The holder of what the kernel executes, if it is not the kernel itself. */
+  /** The holder of the executed processes, if it is not the kernel itself. */
   readonly keeping?: Keeping
   readonly concurrency?: number
   readonly backoff?: Backoff

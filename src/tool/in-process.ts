@@ -21,7 +21,7 @@ import type { InputOf } from '../verbs/reeve.ts'
 /** A function of the embedding program that runs as a `tool` process. Its return value is the result: JSON, or a `Value` that is encoded. */
 export type ToolHandler = (context: ToolContext) => Promise<Value> | Value
 
-/** What a handler may do, as its process. Everything here survives a crash; plain variables do not. */
+/** The acts of a handler in its process's name. Their results survive a crash; plain variables do not. */
 export interface ToolContext {
   readonly pid: Pid
   /** The decoded input: what `encodeValue` or the `spawn` of a context was given. */

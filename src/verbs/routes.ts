@@ -2,7 +2,7 @@
 import type { VerbName } from './reeve.ts'
 import type { VerbCall } from './verb.ts'
 
-/** What a client needs to call each verb, without a schema to load. */
+/** The method, path and properties of each verb, for clients that load no schemas. */
 export const routes: { readonly [Name in VerbName]: VerbCall } = {
   abandon: { route: 'POST /processes/{pid}/abandon', repeat: 'never' },
   acknowledge: { route: 'POST /inbox/acknowledge', repeat: 'always' },

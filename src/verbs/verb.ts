@@ -3,7 +3,7 @@ import type { ErrorCode } from '../core/errors.ts'
 
 export type Route = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
 
-/** Each role may do what the roles before it may. */
+/** Each role includes the rights of the roles before it. */
 export const ROLES = ['read', 'operate', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 

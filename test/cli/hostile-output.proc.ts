@@ -53,7 +53,7 @@ test('every subcommand that shows untrusted text prints only colours to a termin
     const terminal = line.terminal(words, { cols: 400, rows: 50 })
     await terminal.ended
     expect(terminal.shown, words.join(' ')).not.toBe('')
-    // The command has ended, and top shows what runs.
+    // The command has ended, and top shows running processes.
     if (words[0] !== 'top') expectHarmless(terminal.shown)
   }
 })

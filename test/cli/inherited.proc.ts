@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { CommandLine } from './command-line.ts'
 
-/** What the descriptors of an OS process are open on. */
+/** The targets of the descriptors of an OS process. */
 function openFiles(osPid: number): string[] {
   return readdirSync(`/proc/${osPid}/fd`).flatMap((fd) => {
     try {

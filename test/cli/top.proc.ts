@@ -7,7 +7,7 @@ import { type AtTerminal, CommandLine } from './command-line.ts'
 
 const SIZE = { cols: 100, rows: 12 }
 
-/** What a person would see on the terminal, line by line. */
+/** The visible lines of the terminal. */
 async function seen(at: AtTerminal, { cols, rows } = SIZE): Promise<string[]> {
   const terminal = new headless.Terminal({ cols, rows, allowProposedApi: true })
   await new Promise<void>((resolve) => terminal.write(at.shown, resolve))

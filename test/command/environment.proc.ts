@@ -7,7 +7,7 @@ import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
 import { codeOf, ended, printed, runs, start, TempReeve } from './commands.ts'
 
-/** For the time of one test, what this daemon itself has. */
+/** Sets a variable of this daemon for the duration of one test. */
 function daemonHas(name: string, value: string): void {
   const before = process.env[name]
   process.env[name] = value

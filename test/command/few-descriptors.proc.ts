@@ -6,7 +6,7 @@ import { TempReeve } from '../temp-reeve.ts'
 
 const OPEN_FILES = 256
 const SPAWNS = 150
-/** One for each, 48 in reserve, and what daemon and keeper need for themselves. */
+/** One descriptor for each, 48 in reserve, and the own ones of daemon and keeper. */
 const MIN_RUNNING = 75
 
 type Client = Awaited<ReturnType<typeof connect>>

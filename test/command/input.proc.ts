@@ -9,7 +9,7 @@ test('given text is the whole input', async () => {
   expect((await runs(reeve, { argv: ['cat'], stdin: { text: '' } })).text).toBe('')
   const large = 'x'.repeat(1_000_000)
   expect((await runs(reeve, { argv: ['wc', '-c'], stdin: { text: large } })).text.trim()).toBe('1000000')
-  // What does not read all of it ends all the same.
+  // A program that does not read all of its input ends all the same.
   expect(await runs(reeve, { argv: ['head', '-c', '3'], stdin: { text: large } })).toMatchObject({
     outcome: { status: 'completed' },
     text: 'xxx',

@@ -33,7 +33,6 @@ async function live(reeve: Reeve, pids: Record<Lifetime, string>): Promise<strin
   return Object.entries(pids).flatMap(([lifetime, pid]) => (running.has(pid) ? [lifetime] : []))
 }
 
-/** By SIGTERM, or with what its shell says of that. */
 const byLifetime = { status: 'cancelled', reason: 'lifetime', source: expect.stringMatching(/^kernel:/) }
 
 test('the end of a turn, a session and a parent ends what lives as long, and nothing else', async () => {

@@ -6,7 +6,7 @@ import { bytesOf, ended, start, TempReeve } from './commands.ts'
 
 const AT_ONCE = 16
 
-/** Does `task` for 0 … count − 1, some at once, and answers with what each came to. */
+/** Runs `task` for 0 … count − 1, some at once, and returns the results. */
 async function each<Result>(count: number, task: (index: number) => Promise<Result>): Promise<Result[]> {
   const results: Result[] = []
   const next = Array.from({ length: count }, (_, index) => index).values()

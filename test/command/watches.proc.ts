@@ -28,7 +28,7 @@ async function notices(reeve: Reeve, count: number): Promise<InboxNotice[]> {
   return found
 }
 
-/** What a watch told, in short. */
+/** A summary of the notices of a watch. */
 function short({ kind, payload }: InboxNotice): unknown[] {
   const { offset, lines, heldBack, status } = Object(payload)
   return kind === 'completion' ? [kind, status] : [kind, offset, lines, heldBack]
@@ -65,7 +65,7 @@ test('the notices of a watch are limited, the rest is counted, and a flood disab
   writeFileSync(go, '')
   await ended(reeve, pid)
   const told = await notices(reeve, 4)
-  // For every notify setting, the end reports what the watch did not.
+  // For every notify setting, the end reports the matches that the watch did not.
   expect(told.map(({ kind }) => kind).sort()).toEqual([
     'completion',
     'watch_disabled',

@@ -145,7 +145,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('end' as const), of }),
 )
 
-/** A tree of accounts without a store: what the deciders make of a list of steps. A child may outlive its parent. */
+/** A tree of accounts without a store: applies a list of steps with the deciders. A child may outlive its parent. */
 class Tree {
   readonly accounts = new Map<AccountId, Account>()
   charged: Amounts = {}

@@ -11,7 +11,7 @@ import {
 } from '../../src/core/inbox/flood.ts'
 import { simulatedClock } from '../../src/testing/simulated-clock.ts'
 
-/** One watch of one process, and a clock: what becomes of matches as they come. */
+/** One watch of one process with a clock, to which matches are fed. */
 function source(limits = FLOOD_LIMITS) {
   const clock = simulatedClock()
   let state = QUIET_SOURCE

@@ -128,7 +128,7 @@ test('a daemon that is closed while its keeper is replaced leaves none behind', 
   await daemon.close()
   // `TempReeve` checks that no keeper is left; `close` has waited until the daemon ended by itself.
   expect(startTimeOf(daemon.osPid)).toBe('')
-  // The next one removes what a keeper that was killed could not.
+  // The next keeper removes the files of a killed one.
   await temp.embed()
 })
 

@@ -48,7 +48,7 @@ for (const seed of [1, 2])
     await Promise.all([...callers, restarts])
 
     const boss = kernels[0] as Reeve
-    // What waits for a signal that its sender could not send is told now.
+    // Some senders could not send their signal: sends it to the processes that still wait for it.
     for (const { record } of (await boss.list({ filter: { waiting: 'signal' }, limit: 1_000 })).processes)
       await boss.send({ pid: record.pid, name: 'go' }).catch(ignoreEnded)
     const ended = await Promise.all(acknowledged.map((pid) => settled(boss, pid)))

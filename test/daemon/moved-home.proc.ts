@@ -21,7 +21,7 @@ function keeperOf({ home }: TempReeve): KeeperIdentity {
   return JSON.parse(readFileSync(keeper.identity, 'utf8')) as KeeperIdentity
 }
 
-/** What carries the marker of one process, and is ended with the test. */
+/** The OS processes with the marker of a process. They are ended with the test. */
 function programsOf(pid: string, { home }: TempReeve): { osPid: number; startTime: string }[] {
   const { id } = JSON.parse(readFileSync(homeAt(home.commands, PROTOCOL).identity, 'utf8')) as { id: string }
   const found = markedWith(`${pid}@${id}`).map((osPid) => ({ osPid, startTime: startTimeOf(osPid) }))

@@ -35,7 +35,7 @@ export async function codeOf(call: Promise<unknown>): Promise<string> {
 }
 
 /**
- * Writes to a store as a kernel did that crashed right after the commit: what follows from the write never happens.
+ * Writes to a store as a kernel did that crashed right after the commit: the consequences of the write never happen.
  * No kernel may have the store open.
  */
 export class Crashed {

@@ -20,7 +20,7 @@ test('only the host may track a PID, not a session or a process', async () => {
     expect(await codeOf(reeve.as(actor).track({ osPid, owner: { session: 's1' } }))).toBe('denied')
     expect(await codeOf(reeve.as(actor).track({ osPid, parent: record.pid }))).toBe('denied')
   }
-  // A PID that is not there is refused with the same answer: nothing is told of what runs here.
+  // A missing PID is refused with the same answer, which tells nothing about other OS processes.
   expect(await codeOf(reeve.as('session:s1').track({ osPid: 4_194_304 }))).toBe('denied')
   expect((await reeve.list({ filter: { status: 'any' } })).processes).toHaveLength(1)
 })

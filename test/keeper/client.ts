@@ -178,7 +178,7 @@ export class Daemon {
     return (await waiting.promise) as Asks[Name][1]
   }
 
-  /** Raw bytes, for what no daemon would say. */
+  /** Sends raw bytes, for invalid messages. */
   send(text: string): void {
     this.#socket.write(text)
   }

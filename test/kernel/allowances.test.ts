@@ -115,7 +115,7 @@ test('a charge that is repeated under its key is charged once, and another one u
   const over = { pid, amounts: { cost: 2 }, done: true, replayKey: 'call-2' }
   await reeve.charge(over)
   await reeve.wait({ pid })
-  // Also when it was what ended the process.
+  // Also if the charge itself ended the process.
   expect(await reeve.charge(over)).toMatchObject({ used: { cost: 2.5 }, ended: true })
 })
 

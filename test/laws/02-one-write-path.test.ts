@@ -34,7 +34,7 @@ test('decide answers every intent in every state, and a refusal says what happen
 
 test('the record is the fold of its events, field for field, after every step', () => {
   everyStep(({ next: { row, events } }) => {
-    // As from a disk: what JSON does not keep must not be in the record.
+    // As from a disk: the record must contain only values that JSON keeps.
     expect(refold(JSON.parse(JSON.stringify(events)))).toEqual(JSON.parse(JSON.stringify(row.record)))
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
   }, 500)

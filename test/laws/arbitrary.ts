@@ -21,7 +21,7 @@ const rules: Rules = {
   flood: FLOOD_LIMITS,
 }
 
-/** One process without a store: what decide and evolve make of a list of intents. */
+/** One process without a store: applies a list of intents with decide and evolve. */
 interface History {
   readonly row: ProcessRow
   readonly events: readonly ProcessEvent[]
@@ -244,7 +244,7 @@ function play(was: History, one: Move): Step {
   return { was, asked, ...step(was, asked) }
 }
 
-/** What a move asks of the process as it is now. */
+/** The intent of a move for the current state of the process. */
 export function intentOf({ ask, fits }: Extract<Move, { fits: boolean }>, row: ProcessRow): Intent {
   return fits ? fitted(ask, row) : ask
 }

@@ -13,7 +13,7 @@ const PID = 'p_workflow'
 const rules = { validate: () => undefined, maxPayloadBytes: 1_000, maxPendingSignals: 5, flood: FLOOD_LIMITS }
 
 /**
- * A workflow between holders that die at any moment: what each did may be written, or lost on the way. A holder that
+ * A workflow between holders that die at any moment: the last write of each may be stored or lost. A holder that
  * does not know that it lost its lease goes on writing.
  */
 const move = fc.oneof(

@@ -12,7 +12,7 @@ interface Starting {
   readonly cwd: string
   readonly name?: string
   readonly env?: Readonly<Record<string, string>>
-  /** What follows `mcp` on its command line. */
+  /** The arguments after `mcp` on its command line. */
   readonly options?: readonly string[]
 }
 

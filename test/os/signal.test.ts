@@ -6,7 +6,7 @@ import { startTimeOf } from '../../src/os/identity.ts'
 import { killGroupOf, signalExact, signalVerified } from '../../src/os/signal.ts'
 import { statOf } from '../../src/os/stat.ts'
 
-/** Records what would be signalled. Nothing here reaches the real `kill`. */
+/** Records signals instead of sending them. */
 function recorder() {
   const calls: [number, string][] = []
   return { calls, kill: (target: number, signal: string) => calls.push([target, signal]) }

@@ -8,7 +8,7 @@ import { ask } from './ask.ts'
 
 const doors = ['socket', 'tcp'] as const
 
-/** A raw connection, and what came back on it. */
+/** A raw connection and the bytes received on it. */
 class Wire {
   readonly socket: Socket
   said = ''

@@ -9,7 +9,7 @@ import { Workflows } from '../../src/workflow/in-kernel.ts'
 import { runFlow } from './flow.ts'
 import { runScript, type ScriptHost } from './script.ts'
 
-/** What the executors need from the peer that has them. */
+/** The services of the peer that its executors use. */
 export interface ExecutorHost extends ScriptHost {
   readonly kernel: Kernel
   readonly clock: Clock

@@ -12,7 +12,7 @@ import type { Stage } from './stage.ts'
 
 export type ProcessChange = Extract<Change, { type: 'process' }>
 
-/** What the simulator knows about one process from the commits. */
+/** The simulator's knowledge about one process, from the commits. */
 export interface Entry {
   readonly pid: Pid
   row: ProcessRow

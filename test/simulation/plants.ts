@@ -195,7 +195,7 @@ function ignoringPlacement<Answer>(plan: Plan<Answer>): Plan<Answer> {
   }
 }
 
-/** Hides from a consumer what others have taken from the inbox. */
+/** Hides the notices that other consumers have taken from a consumer. */
 function unaware<Answer>(plan: Plan<Answer>): Plan<Answer> {
   return function* (): Steps<Answer> {
     const steps = plan()

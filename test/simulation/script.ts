@@ -22,7 +22,7 @@ export type Step = { readonly stubborn?: boolean } & (
   | { readonly do: 'die' }
 )
 
-/** What a script needs from the kernel that runs it. */
+/** The services of the kernel that a script uses. */
 export interface ScriptHost {
   readonly stage: Stage
   readonly ledger: Ledger
@@ -108,7 +108,7 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Every attempt that reaches a wait must get what the log says. */
+/** Every attempt that reaches a wait must get the answer in the log. */
 function checkAnswer(
   { stage, ledger }: ScriptHost,
   pid: string,

@@ -17,7 +17,7 @@ export interface WorldSettings {
   readonly askDelayChance: number
   readonly acknowledgementDelayChance: number
   readonly nudgeLossChance: number
-  /** What `prove` finds out about a holder: the truth, nothing, or either at random. */
+  /** The answer of `prove` about a holder: the truth, nothing, or either at random. */
   readonly proofs: 'known' | 'unknown' | 'mixed'
   /** How long a holder's row is valid, in milliseconds: the shorter, the more often leases change hands. */
   readonly ttlMs: number
@@ -27,7 +27,7 @@ export interface WorldSettings {
   readonly weights: Map<string, number>
 }
 
-/** What all parts of a world share: randomness, time, the trace, and the violations. */
+/** The shared parts of a world: randomness, time, the trace, and the violations. */
 export class Stage implements Doer {
   readonly name = 'world'
   readonly awake = true

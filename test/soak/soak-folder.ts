@@ -50,7 +50,7 @@ export class SoakFolder {
     return existsSync(this.home.identity) ? markedWith(`@${this.#id()}`) : []
   }
 
-  /** What ended commands left behind, while the keeper is still alive. */
+  /** OS processes and files that ended commands left behind, while the keeper is still alive. */
   async leftovers(before: Open): Promise<string[]> {
     const look = () => {
       const keeper = this.keeper()

@@ -2,7 +2,7 @@ import { ReeveError } from '../../core/errors.ts'
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Switches off what a full-screen program may have left on: alternate screen, mouse, bracketed paste, hidden cursor, colours. */
+/** Resets modes that a full-screen program may have left on: alternate screen, mouse, bracketed paste, hidden cursor, colours. */
 export const RESET_TERMINAL =
   '\u001b[?1049l\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1006l\u001b[?2004l\u001b[?25h\u001b[0m\r\n'
 

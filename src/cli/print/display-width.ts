@@ -1,6 +1,6 @@
 /**
  * How many columns of a terminal a text takes: 2 for a wide character or an emoji, 0 for a control or combining character, else 1.
- * What a reader sees as one character (a flag, a family of emoji, a letter with its accents) counts once.
+ * A grapheme (a flag, a family of emoji, a letter with its accents) counts once.
  */
 export function displayWidth(text: string): number {
   if (PRINTABLE_ASCII.test(text)) return text.length

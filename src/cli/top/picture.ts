@@ -7,7 +7,7 @@ export const SORTS = ['tree', 'cpu', 'memory', 'output', 'age', 'name'] as const
 export type Sort = (typeof SORTS)[number]
 
 /**
- * What a key does.
+ * The effect of each key.
  *
  * | mode   | a key                                      | leads to                        |
  * | list   | moves, or starts an action                 | list; `/` filter, `k` kill, `l` logs, `?` help |

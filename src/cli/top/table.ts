@@ -81,7 +81,7 @@ function cellsOf(row: Row, withPorts: boolean, room: Room, colours: Colours, now
   ]
 }
 
-/** What a waiting process waits for. */
+/** The awaited condition of a waiting process. */
 function waitText({ status, wait, moreWaits }: Row['record'], now: number): string | null {
   if (status !== 'waiting' || wait == null) return null
   const more = moreWaits.length === 0 ? '' : ` and ${moreWaits.length} more`

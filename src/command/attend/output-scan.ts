@@ -13,7 +13,7 @@ import { LineScan } from './line-scan.ts'
 import type { ObservedCommand } from './observed-command.ts'
 import { type Said, Watch } from './watch.ts'
 
-/** What no notice of a watch reports, by the name of the watch. */
+/** Matches and gaps that no notice reports, by the name of the watch. */
 export interface Untold {
   /** How many lines were held back. */
   readonly heldBack: Readonly<Record<string, number>>
@@ -198,7 +198,7 @@ export class OutputScan {
     return this.#saying
   }
 
-  /** Reports what watches hold back when it is due, even if nothing is printed then. */
+  /** Reports held-back matches when they are due, even without new output. */
   #awaitHeld(watches: readonly Watch[]): void {
     if (this.#cancelHeld !== null) return
     const now = this.#bed.now()

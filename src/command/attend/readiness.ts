@@ -8,7 +8,7 @@ export const READY_TIMEOUT_MS = 60_000
 /** The limit of one try. */
 const TRY_MS = 5_000
 
-/** Describes what shows readiness. */
+/** Describes the readiness condition. */
 export function detailOf(ready: ReadySpec): { readonly by: ReadyBy; readonly detail: string } {
   if ('log' in ready) return { by: 'log', detail: ready.log }
   if ('port' in ready) return { by: 'port', detail: String(ready.port) }

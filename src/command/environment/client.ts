@@ -18,7 +18,7 @@ const MAX_VARIABLE_CHARS = 128 * 1024
 const MAX_CHARS = MAX_SESSION_ENVIRONMENT_CHARS - 100
 
 /**
- * The variables of an MCP client that its commands get: all but secrets, by their name or by what their value looks like,
+ * The variables of an MCP client that its commands get: all but secrets, recognised by name or by the shape of their value,
  * and but the client's own. Beyond `MAX_CHARS` the longest are left out.
  */
 function sharedVariables(client: Variables): Record<string, string> {
@@ -43,7 +43,7 @@ function sharedVariables(client: Variables): Record<string, string> {
   return Object.fromEntries(kept.sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** What an MCP client runs in, to be stored under the hash of its content. */
+/** The environment of an MCP client, to be stored under the hash of its content. */
 export function clientEnvironment(client: Variables): Environment {
   return { variables: sharedVariables(client), policy: {}, options: { [APPENDS_BASE_PATH]: true } }
 }

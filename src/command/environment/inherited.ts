@@ -62,7 +62,7 @@ export class InheritedEnvironments {
     return this.#held(record) ?? (await this.#ofProgram(record))
   }
 
-  /** Throws if what the command inherits was lost: it must not start in another environment. */
+  /** Throws if the inherited environment was lost: the command must not start in another one. */
   async ofStarting(record: ProcessRecord, kernel: Kernel): Promise<Inherited | null> {
     if (record.spec['inheritEnv'] === undefined) return null
     const found = (await this.of(record)) ?? (await this.#ofPredecessor(record, kernel))
@@ -108,7 +108,7 @@ export class InheritedEnvironments {
     try {
       return shape.parse(JSON.parse(await readFile(this.#file(name), 'utf8')))
     } catch {
-      // What the parser says may have a part of the file in it.
+      // The parser's message may contain a part of the file.
       const error = new Error(
         `The environment of ${pidIn(name)} was lost: its file was damaged, and is removed.`,
       )

@@ -11,7 +11,7 @@ const ITS_OWN = ['_', 'SHLVL', 'PWD', 'OLDPWD', 'PS1', 'PS2']
 /** The login shells of system users, which run nothing. */
 const NO_SHELL = /\/(nologin|false|true)$/
 
-/** The user's shell: the one they log in with, else what every system has. */
+/** The user's login shell, or `/bin/sh`. */
 export function userShell(): string {
   const { shell } = userInfo()
   return [process.env['SHELL'], shell].find((path) => path && !NO_SHELL.test(path)) ?? '/bin/sh'
@@ -52,7 +52,7 @@ export function loginEnvironment(shell: string, patienceMs = PATIENCE_MS): Promi
     child.on('close', () => {
       clearTimeout(timer)
       const at = stdout.lastIndexOf(mark)
-      // Some start-up files end with a failure; what came behind the mark is whole if it ends in a NUL.
+      // Some start-up files fail at the end; the text behind the mark is complete if it ends in a NUL.
       if (at === -1 || !stdout.endsWith('\0')) reject(new Error(`${shell} did not print its environment`))
       else resolve(parsed(stdout.slice(at + mark.length)))
     })

@@ -22,7 +22,7 @@ export interface Line {
 }
 
 export interface LinesOptions {
-  /** What `offset` counts from. From the end, 0 gives the last lines. */
+  /** The origin of `offset`. From the end, 0 gives the last lines. */
   readonly from: 'start' | 'end'
   readonly offset: number
   readonly limit: number

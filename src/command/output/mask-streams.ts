@@ -8,7 +8,7 @@ export interface PartStart {
 }
 
 /**
- * Masks a stretch of a tagged log, each stream by itself: what one stream writes in pieces, with the other in between, is one text
+ * Masks a stretch of a tagged log, each stream by itself: interleaved pieces of one stream are one text
  * for a reader of that stream alone. Answers as `Masker.stretch` does.
  */
 export function maskStreams(masker: Masker, stretch: Stretch, starts: readonly PartStart[]): Masked {

@@ -1,5 +1,5 @@
 import { codeOf } from '../../base/error-text.ts'
-/** What a file operation gives, or null if the file or its folder is not there (any more). */
+/** The result of a file operation, or null if the file or its folder does not exist (any more). */
 export async function orMissing<Found>(operation: Promise<Found>): Promise<Found | null> {
   try {
     return await operation

@@ -112,7 +112,7 @@ export class RenderedText {
         if (name === 'E') this.#column = 0
         return true
       case 'C':
-        // Further to the right only as wide as terminals are: what lies between is filled with blanks.
+        // Further to the right only as wide as terminals are: the columns between are filled with blanks.
         if (this.#column < MAX_COLUMNS) this.#column = Math.min(MAX_COLUMNS, this.#column + times)
         return true
       case 'D':

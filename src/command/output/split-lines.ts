@@ -4,7 +4,7 @@ import type { Piece } from './pieces.ts'
 export interface RawLine {
   readonly number: number
   readonly offset: number
-  /** Without what ended it, and at most `MAX_LINE_BYTES` of them. */
+  /** Without the line end, and at most `MAX_LINE_BYTES`. */
   readonly bytes: Buffer
   /** A gap lies before or behind it, so that it may have been longer. */
   readonly partial: boolean

@@ -9,7 +9,7 @@ import { ofStream, type Stream } from './streams.ts'
 export interface Step {
   /** Each is cut when it is asked for. They are all to be walked before the next step is asked for. */
   readonly lines: Iterable<RawLine>
-  /** What the plan counted, and was gone when it was to be read. */
+  /** Lines that the plan counted, and that were deleted before they could be read. */
   readonly lost: Gap | null
 }
 
@@ -22,7 +22,7 @@ export interface WalkOptions {
 /**
  * The lines of a log from one entry of its plan on, and from number `first`, a piece at a time, up to where the log ended
  * when the plan was made.
- * Only what the plan counted is read. Segments that have vanished since are skipped up to the next entry, where the line number is
+ * Reads only the lines of the plan. Segments that have vanished since are skipped up to the next entry, where the line number is
  * known again: so numbers agree with the plan's total, even if the log rotates.
  */
 export async function* walkLines(
@@ -53,7 +53,7 @@ export async function* walkLines(
   yield { lines: remasked(splitter.end(), masking), lost: null }
 }
 
-/** What one stream wrote in pieces, with the other in between, is put together only here. */
+/** Masks again: the interleaved pieces of one stream are joined to whole lines only here. */
 function* remasked(lines: Iterable<RawLine>, masking: Masking | null): Generator<RawLine, void, void> {
   for (const line of lines)
     yield masking === null ? line : { ...line, bytes: masking.masker.bytes(line.bytes) }

@@ -16,7 +16,7 @@ export interface ShowOptions {
   readonly isLive?: boolean
 }
 
-/** What a terminal shows. */
+/** The content of a terminal. */
 export interface Screen {
   readonly cols: number
   readonly rows: number
@@ -127,7 +127,7 @@ function screenOf(
     rows,
     lines: shown.slice(above),
     scrollback: shown.slice(0, above),
-    // Behind the last column, the terminal waits with the cursor on it: what comes next goes to the next line.
+    // Behind the last column, the terminal keeps the cursor on it: the next character goes to the next line.
     cursor: { row: buffer.cursorY, column: Math.min(buffer.cursorX, cols - 1) },
     offset: replay.offset,
     alternate: buffer.type === 'alternate',

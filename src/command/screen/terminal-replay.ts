@@ -27,7 +27,7 @@ export class TerminalReplay {
   /** The terminal's own decoder loses characters of four bytes that come in pieces. */
   #text = new TextStream('keep')
   #title: string | undefined
-  /** The last bytes that were fed, masked as what may become a secret. More output may show that they are none. */
+  /** The last replayed bytes, masked because they may begin a secret. More output may show that they do not. */
   #provisional: Provisional | null = null
   /** The last bytes that were fed, up to `FEED_BYTES`. */
   #fed: Buffer = NOTHING
@@ -80,7 +80,7 @@ export class TerminalReplay {
       const chunk = await readRange(this.#folder, this.#at, FEED_BYTES, this.#masking(isLive, true))
       // Once: a program that writes without end must not keep its reader for ever.
       end = Math.min(end, chunk.end)
-      // After the bytes: a size is noted before what follows it.
+      // After the bytes: a size is recorded before the output that follows it.
       const sizes = await this.#newSizes(chunk.next)
       if (chunk.gap !== null) {
         this.#gap = chunk.gap
@@ -103,7 +103,7 @@ export class TerminalReplay {
     return again.gap !== null || again.bytes.equals(bytes)
   }
 
-  /** What of the bytes from `offset` on may still change. */
+  /** The bytes from `offset` on whose masking may still change. */
   async #provisionalFrom(offset: number, isLive: boolean): Promise<Provisional | null> {
     if (this.#masker === null || !isLive || offset >= this.#at) return null
     const from = Math.max(offset, this.#at - FEED_BYTES)
@@ -114,7 +114,7 @@ export class TerminalReplay {
     return { offset: this.#at - length, bytes: this.#fed.subarray(this.#fed.length - length) }
   }
 
-  /** `showsAll`: also what may become a secret, masked. */
+  /** `showsAll`: includes possible beginnings of secrets, masked. */
   #masking(isLive: boolean, showsAll: boolean): Masking | null {
     return this.#masker === null ? null : { masker: this.#masker, final: !isLive, mayShow: () => showsAll }
   }

@@ -5,7 +5,7 @@ import { type Amounts, COUNTED, type Counted, exact, plus } from './amounts.ts'
 export type AccountId = `process:${Pid}` | `session:${string}`
 
 /**
- * What one process, or one session, may use and has used. It lies outside the record: a charge is no event, and touches
+ * The limits and the usage of one process or session. It lies outside the record: a charge is no event, and touches
  * this one account and none above it. For every name that is given, `used + below + carved` is at most `given`, except after
  * a charge for work that was already done.
  */
@@ -22,9 +22,9 @@ export interface Account {
   readonly used: Amounts
   /** Used by processes below it whose own accounts are settled. */
   readonly below: Amounts
-  /** What processes below it hold of `given`. */
+  /** The part of `given` that processes below it hold. */
   readonly carved: Amounts
-  /** It has ended, and its use is in its parent's `below`. What comes back from below it passes on. */
+  /** It has ended, and its use is in its parent's `below`. It passes on amounts that return from below. */
   readonly settled: boolean
   /** Limits whose nearness was reported: that happens once. */
   readonly warned?: readonly Counted[]
@@ -43,7 +43,7 @@ export const sessionAccountOf = ({ id, openedAt }: Pick<Session, 'id' | 'openedA
   `session:${openedAt}:${id}`
 
 /**
- * What a deleted session leaves if it had an allowance: the session itself may not open again without one. No session is
+ * The remains of a deleted session with an allowance: the session itself may not open again without one. No session is
  * opened at 0.
  */
 export function deletedSessionAccount(id: string, given: Amounts): Account {

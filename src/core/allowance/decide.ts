@@ -169,7 +169,7 @@ export function remember(account: Account, charged: KeyedCharge): Account {
   return { ...account, charges: [...(account.charges ?? []), charged].slice(-KEPT_CHARGES) }
 }
 
-/** What an account gives back to the account above it. */
+/** The amounts that an account returns to the account above it. */
 export interface Returned {
   /** The amounts that it no longer holds: all except those still carved for children. */
   readonly freed: Amounts

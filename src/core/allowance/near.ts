@@ -9,7 +9,7 @@ export interface NearLimit {
   readonly limit: Counted
   readonly given: number
   readonly spent: number
-  /** What processes below it hold of the limit. */
+  /** The part of the limit that processes below it hold. */
   readonly carved: number
 }
 

@@ -3,7 +3,7 @@ import type { Json } from '../json/json.ts'
 import type { Kind } from '../process/record.ts'
 import { type Amounts, exact } from './amounts.ts'
 
-/** What a command used and only its keeper saw: the keeper reports it with the end. */
+/** The usage of a command. Only its keeper measures it, and reports it with the end. */
 export function usedByCommand(kind: Kind, result: Json | undefined): Amounts {
   if (kind !== 'command' || !isObject(result)) return {}
   const { outputBytes, usage } = result

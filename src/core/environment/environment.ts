@@ -1,4 +1,4 @@
-/** What a tool or a workflow runs with, stored once under the hash of its content. Secrets are references, not values. */
+/** The environment of a tool or a workflow, stored once under the hash of its content. Secrets are references, not values. */
 export interface Environment {
   readonly variables: { readonly [name: string]: string | { readonly secret: string } }
   readonly policy: { readonly [name: string]: string | number | boolean }

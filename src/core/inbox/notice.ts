@@ -129,7 +129,7 @@ function isWanted({ spec, watches, kind }: ProcessRecord, { status, result }: Ou
 }
 
 /**
- * What its watches did not report: matches that were held back for a next one that never came, and output that was not
+ * Output that its watches did not report: matches that were held back for a next one that never came, and output that was not
  * scanned. Also whether it is started again, or why it could not start at all.
  */
 function unreportedIn({ result, reason }: Outcome): JsonObject {

@@ -1,6 +1,6 @@
 import { isObject } from '../../base/is-object.ts'
 
-/** What can be stored: plain JSON, nothing that would read back differently. */
+/** A storable value: plain JSON, which reads back unchanged. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 export type JsonObject = { readonly [key: string]: Json }
@@ -20,7 +20,7 @@ export function own<Value>(object: { readonly [key: string]: Value }, key: strin
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
-/** Far below what a call stack allows, far above any sensible nesting. Also ends a value that contains itself. */
+/** Far below the limit of a call stack, far above any sensible nesting. Also ends a value that contains itself. */
 const MAX_DEPTH = 500
 
 /** Where `value` stops being JSON that reads back unchanged; undefined if it is JSON throughout. */

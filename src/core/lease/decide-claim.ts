@@ -25,7 +25,7 @@ export type ClaimDecision =
  * | held              | anyone else    | busy, with the holder                      |
  *
  * A process that is placed elsewhere is refused, free or not.
- * A claim never takes a lease from a dead holder. Recovery settles the process first, so that what happened to it is an
+ * A claim never takes a lease from a dead holder. Recovery settles the process first, so that its fate is an
  * event, and then its lease is free.
  */
 export function decideClaim(row: ProcessRow, { holder, here }: Claimant, at: number): ClaimDecision {

@@ -1,6 +1,6 @@
 import type { Kind } from '../process/record.ts'
 
-/** What a holder executes: a kind, and for kinds that name something (`tool`, `workflow`) which names. */
+/** The processes that a holder executes: a kind, and for kinds that name something (`tool`, `workflow`) which names. */
 export interface Served {
   readonly kind: Kind
   readonly targets: readonly string[] | null
@@ -30,7 +30,7 @@ export interface HolderRow extends Holder {
 }
 
 export const PROOFS = ['alive', 'dead', 'unknown'] as const
-/** What this machine can tell about a holder, apart from its row. */
+/** The evidence of this machine about a holder, apart from its row. */
 export type Proof = (typeof PROOFS)[number]
 
 /**

@@ -4,7 +4,7 @@ export interface Lease {
   readonly fence: number
 }
 
-/** What an executor's write carries, so that a lost lease writes nothing. */
+/** The fence that each write of an executor carries, so that a lost lease writes nothing. */
 export interface Fence {
   readonly holder: string
   readonly fence: number

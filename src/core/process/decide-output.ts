@@ -16,7 +16,7 @@ import { hasEnded } from './record.ts'
 import type { ProcessRow } from './row.ts'
 
 /**
- * What an executor sees of a running process: a watched line, its readiness, that it still prints. A scan that is repeated
+ * Observations of an executor about a running process: a watched line, its readiness, that it still prints. A scan that is repeated
  * after a crash meets the same offsets, and matches that were recorded before stay as they are.
  */
 export function decideMatch(

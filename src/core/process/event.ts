@@ -245,7 +245,7 @@ export function isReserved(type: string): boolean {
   return RESERVED.has(type) || type.startsWith('signal.')
 }
 
-/** An event of one of Reeve's own types: its `type` tells what its `payload` is. */
+/** An event of one of Reeve's own types: its `type` determines the type of its `payload`. */
 export type KnownEvent<Event extends AnyEvent = StoredEvent> = ReservedEvent & Omit<Event, 'type' | 'payload'>
 
 /** A stored event of this type. */

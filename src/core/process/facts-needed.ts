@@ -37,7 +37,7 @@ function approvalsNeeded({ record, fence }: ProcessRow, intent: Intent): Scope |
   return isApproval && fence >= 2 ? listenerOf(record) : null
 }
 
-/** What else the transaction that ends a process has to write. */
+/** Further rows that the transaction of an end has to write. */
 export interface EndDuties {
   /** Parked processes that wait for this end: they go on in the same transaction, so that none is forgotten. */
   readonly awaitedBy: ProcessRecord['awaitedBy']

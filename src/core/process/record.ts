@@ -11,7 +11,7 @@ export const LIFETIMES = ['turn', 'session', 'parent', 'daemon', 'detached'] as 
 export type Lifetime = (typeof LIFETIMES)[number]
 
 export const RECOVERIES = ['rerunnable', 'bound', 'external'] as const
-/** What may follow a lost holder: it runs again, it never runs again, or no kernel does anything. */
+/** The policy after a lost holder: the process runs again, it never runs again, or no kernel does anything. */
 export type Recovery = (typeof RECOVERIES)[number]
 
 export const OWNER_SELECTORS = [
@@ -72,7 +72,7 @@ export interface GroupSeat {
 export const WAITS = ['child', 'signal', 'message', 'approval', 'timer', 'input'] as const
 export type WaitOn = (typeof WAITS)[number]
 
-/** What a waiting process waits for. `ordinal` counts its waits on that name, from 1. */
+/** The awaited condition of a waiting process. `ordinal` counts its waits on that name, from 1. */
 export interface Wait {
   readonly on: WaitOn
   readonly name: string

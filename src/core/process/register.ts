@@ -84,7 +84,7 @@ export type RegisterDecision =
     }
   | { readonly type: 'refuse'; readonly refusal: Refusal }
 
-/** Whether a process is registered, and as what. The same pid with the same request is the same process. */
+/** Decides a registration. The same pid with the same request is the same process. */
 export function decideRegister(
   facts: RegisterFacts,
   intent: RegisterIntent,

@@ -11,7 +11,7 @@ interface GrantRequest {
   readonly descriptor?: Json
 }
 
-/** What a caller asks for; every field that is left out gets a default. */
+/** The request of a caller; every missing field gets a default. */
 export interface RegistrationRequest {
   readonly kind: Kind
   readonly spec: JsonObject

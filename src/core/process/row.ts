@@ -3,7 +3,7 @@ import type { Pid } from './pid.ts'
 import type { ProcessRecord } from './record.ts'
 
 /**
- * What a store keeps under a pid: the record, and beside it the lease (so that a claim makes no event) and the mark that
+ * The row of a process in a store: the record, and beside it the lease (so that a claim makes no event) and the mark that
  * this process's stop or end must still be carried to its children.
  */
 export interface ProcessRow extends Lease {

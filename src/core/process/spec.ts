@@ -3,7 +3,7 @@ import type { Kind, ProcessRecord } from './record.ts'
 import type { RestartPolicy } from './restart-policy.ts'
 import type { TrackedProcess } from './tracked.ts'
 
-/** What each kind of process is to run. Type aliases, because an interface would not count as JSON. */
+/** The spec of each kind of process. Type aliases, because an interface would not count as JSON. */
 export interface Specs {
   readonly command: CommandSpec
   readonly agent: { readonly agent: string; readonly goal?: Json }
@@ -12,7 +12,7 @@ export interface Specs {
   readonly external: ExternalSpec
 }
 
-/** The verb `spawn` has the schema of it, which says what each field means. */
+/** The schema in the verb `spawn` describes each field. */
 export type CommandSpec = {
   readonly argv?: readonly string[]
   readonly run?: string

@@ -23,5 +23,5 @@ export const END_STATUSES = [...REPORTED_ENDS, 'abandoned'] as const
 export type EndStatus = (typeof END_STATUSES)[number]
 
 export const PAUSED_FROM = ['queued', 'running', 'waiting'] as const
-/** What a paused process goes back to. */
+/** The status of a process after a pause. */
 export type PausedFrom = (typeof PAUSED_FROM)[number]

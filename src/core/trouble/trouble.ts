@@ -4,7 +4,7 @@ export interface Trouble {
   readonly since: number
   /** The problem, in one or two sentences. */
   readonly message: string
-  /** What to do about it. */
+  /** The next step for an operator. */
   readonly remedy: string
 }
 

@@ -1,4 +1,4 @@
-/** What the codec stores and reads back unchanged: JSON, and plain JavaScript data that JSON lacks. */
+/** A value that the codec stores and reads back unchanged: JSON, and plain JavaScript data that JSON lacks. */
 export type Value =
   | null
   | undefined
@@ -15,7 +15,7 @@ export type Value =
   | { readonly [key: string]: Value }
 
 /**
- * An object with this member is an encoding, and the member says of what. Everything else in stored JSON means itself.
+ * An object with this member is an encoding, and the member names the encoded type. Everything else in stored JSON means itself.
  *
  * | value                  | stored as                                                          |
  * | `undefined`            | `{ "$reeve": "undefined" }`                                        |
@@ -30,5 +30,5 @@ export type Value =
  */
 export const TAG = '$reeve'
 
-/** Levels of JSON. Far below what a call stack allows. */
+/** Levels of JSON. Far below the limit of a call stack. */
 export const MAX_DEPTH = 500

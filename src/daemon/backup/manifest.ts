@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { ReeveError } from '../../core/errors.ts'
 
-/** The file that says what a backup contains. It is written last: a folder without it is not a backup. */
+/** The list of the contents of a backup. It is written last: a folder without it is not a backup. */
 export const MANIFEST_NAME = 'manifest.json'
 
 /** Raised when an older Reeve could not restore the folder. */

@@ -31,7 +31,7 @@ export interface Intent {
 
 export type SettledState = Exclude<ProgramState, { state: 'running' }>
 
-/** The files of `live/`: what the next keeper must know about programs. Each file is complete, or missing. */
+/** The files of `live/`, which tell the next keeper about programs. Each file is complete, or missing. */
 export class LiveFiles {
   readonly #folder: string
   readonly #files: SpareFiles

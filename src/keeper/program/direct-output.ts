@@ -91,7 +91,7 @@ export class DirectOutput implements Output {
     return grew
   }
 
-  /** A program that writes itself loses what the disk can't take, so free space is checked from the first byte on. */
+  /** A program that writes its own log loses output on a full disk, so free space is checked from the first byte on. */
   #hasRoom(): boolean {
     const { end } = this.#log
     const isDue =

@@ -10,7 +10,7 @@ export interface Output {
   wake(): void
   /** Reads synchronously everything that was written before this call. */
   drain(): void
-  /** The program itself has ended; what comes now comes from its descendants, unless `isTreeEmpty`. */
+  /** The program itself has ended; further output comes from its descendants, unless `isTreeEmpty`. */
   leaderGone(isTreeEmpty: boolean): void
   close(): void
 }

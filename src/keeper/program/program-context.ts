@@ -4,7 +4,7 @@ import type { FifoPool } from './fifo-pool.ts'
 import type { UsageLimits } from './usage-limits.ts'
 import type { UsageSamples } from './usage-samples.ts'
 
-/** What programs need of the keeper. */
+/** The services of the keeper that programs use. */
 export interface ProgramContext {
   readonly homeId: string
   /** The folder of output logs. */

@@ -221,7 +221,7 @@ export class Program {
     return this.#parts.tree.goOn()
   }
 
-  /** The disk can't take what the program writes itself. A paused program stays paused when there is room again. */
+  /** The disk is too full for a program that writes its own log. A paused program stays paused when there is room again. */
   held(isHeld: boolean): void {
     this.#stoppedSince = isHeld ? Date.now() : null
     this.heldBackChanged()

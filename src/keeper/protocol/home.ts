@@ -3,7 +3,7 @@ import { join } from 'node:path'
 /**
  * The data folder, which daemon and keeper share. All of it is readable by its user alone.
  *
- * | path                     | what                                                        | written by            |
+ * | path                     | content                                                     | written by            |
  * | `home.json`              | `{ id }` of this folder                                     | daemon or keeper      |
  * | `daemon.lock`, `.json`   | locked by the one daemon of this folder; its PID            | daemon                |
  * | `keeper/<protocol>/`     | socket, token, lock and identity of the keeper              | keeper; token: daemon |

@@ -4,7 +4,7 @@
  * A segment is a file named by the offset of its first byte, fifteen digits: `000000000262144`. Segments follow one another
  * without overlap; where one does not begin at the end of the one before, the bytes between have fallen out: a gap. The
  * first segments hold the head of the log, which is kept; of those behind it the oldest is deleted when there are too many.
- * So the folder's listing says all there is to say about what can be read, and nothing can disagree with it.
+ * So the listing of the folder is the only source for the readable range.
  *
  * In `direct` mode there is one segment, which the program writes by itself, and a file `holes` with lines `from to` (decimal):
  * ranges that were freed in place, and read as zeros.

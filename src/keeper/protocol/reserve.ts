@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Enough for what a daemon and a keeper write when they start. */
+/** Enough for the files that a daemon and a keeper write at their start. */
 export const RESERVE_BYTES = 1024 * 1024
 
 /** Called before a daemon or a keeper starts: on a full disk, the reserve is released, so that the start succeeds. */

@@ -130,7 +130,7 @@ export class ChangeWriter {
     if (was !== null && known === undefined) throw new Error(`A change of ${pid}, which does not exist`)
     const id = known?.id ?? tables.nextId
     if (known === undefined) this.#log.assign(tables, 'nextId', id + 1)
-    // Copies, as from a disk: no caller holds a reference into the tables, and what JSON cannot hold is lost.
+    // Copies, as from a disk: no caller holds a reference into the tables, and values that JSON cannot hold are lost.
     const stored = was !== null && was.record === row.record ? (known?.row.record ?? row.record) : row.record
     this.#log.put(tables.processes, pid, {
       id,

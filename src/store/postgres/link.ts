@@ -119,7 +119,7 @@ export class Link {
       types: TYPES,
       connection: {
         application_name: 'reeve',
-        // A commit has to see what others committed while it waited for a lock.
+        // A commit has to see the commits of others while it waited for a lock.
         default_transaction_isolation: 'read committed',
         // Every question has its index. Plans are cached for long: a plan that suits ten rows would still be used for a
         // million.

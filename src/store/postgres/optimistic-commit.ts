@@ -24,7 +24,7 @@ const MAX_ATTEMPTS_TOGETHER = 4
 const MAX_ATTEMPTS_ALONE = 30
 /** If a unique key is taken at each of so many attempts, though the facts were fresh, no rival has taken it. */
 const MAX_ATTEMPTS_UNIQUE = 3
-/** Pauses between attempts grow to this: a few times what a rival's commit takes. */
+/** Pauses between attempts grow to this: a few times the duration of a rival's commit. */
 const MAX_RETRY_MS = 32
 /** How long a plan whose row another transaction has locked is retried, while others go on. */
 const MAX_BLOCKED_MS = 20_000

@@ -17,7 +17,7 @@ export type Pass =
   /** One answer per plan that has run. The first plan without one needs to see the others committed. */
   | { readonly type: 'ran'; readonly staged: Staged; readonly answers: readonly (() => void)[] }
 
-/** Runs plans one after another, each on what the plans before it changed, until one needs a fact that is unknown. */
+/** Runs plans one after another, each on the changes of the plans before it, until one needs an unknown fact. */
 export function runPlans(batch: readonly PendingPlan[], facts: Facts, optimistic: boolean): Pass {
   const staged = new Staged(facts, optimistic)
   const answers: (() => void)[] = []

@@ -40,7 +40,7 @@ export interface StagedRow<Value> {
   readonly value: Value
 }
 
-/** What the answers to one plan rest on. */
+/** The rows and assumptions that the answers to one plan depend on. */
 interface Reading {
   readonly guards: ReadonlyMap<string, Guard>
   readonly assumed: ReadonlyMap<string, Question>

@@ -120,7 +120,7 @@ export class Bench {
     this.proof(victim.id, 'dead')
   }
 
-  /** Sets what `prove` answers about a holder. */
+  /** Sets the answer of `prove` about a holder. */
   proof(holder: string, proof: Proof): void {
     this.#proofs.set(holder, proof)
   }

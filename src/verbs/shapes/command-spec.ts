@@ -97,7 +97,7 @@ const readyWhen = z.union([
 /** Far more than any file of variables has. */
 const MAX_KEPT_VARIABLES = 10_000
 
-/** What a command runs, and how. Unknown fields are errors. */
+/** The program of a command and its options. Unknown fields are errors. */
 export const commandSpec = z
   .strictObject({
     argv: z.array(argument).min(1).exactOptional().describe('a program and its arguments, without a shell'),

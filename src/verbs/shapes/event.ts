@@ -35,7 +35,7 @@ type Payloads = {
   readonly [Event in ReservedEvent as Event['type']]: z.ZodType<Event['payload']>
 }
 
-/** What each reserved event says. The compiler checks that none is missing and that each fits its type. */
+/** The payload of each reserved event. The compiler checks that none is missing and that each fits its type. */
 const payloads: Omit<Payloads, `signal.${string}`> = {
   registered,
   child_registered: z.strictObject({

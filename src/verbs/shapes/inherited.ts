@@ -24,7 +24,7 @@ const RESOURCES = [
 const limit = z.number().int().min(0).nullable()
 
 /**
- * What a program inherits from the program that starts it. It is sent to the keeper and stored in no record, event or log: a
+ * The environment that a program inherits from its starter. It is sent to the keeper and stored in no record, event or log: a
  * person's environment holds secrets. Only a caller on the daemon's own socket may send it.
  */
 export const inherited = z.strictObject({

@@ -76,7 +76,7 @@ export const program = z.strictObject({
   memoryBy: z.enum(['cgroup', 'sampled']).nullable(),
 })
 
-/** What a registration says, apart from the kind and the spec. */
+/** The fields of a registration, apart from the kind and the spec. */
 const registeredFields = {
   pid: z.string(),
   name: text,
@@ -168,7 +168,7 @@ function perKind<Shape extends z.ZodRawShape>(shape: Shape) {
 
 export const record: z.ZodType<ProcessRecord> = perKind(fields)
 export const shownRecord: z.ZodType<ShownRecord> = perKind({ ...fields, ...momentary.shape })
-/** What the event `registered` says. */
+/** The payload of the event `registered`. */
 export const registered: z.ZodType<Registration> = perKind({
   ...registeredFields,
   label: z.string(),

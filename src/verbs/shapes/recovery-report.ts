@@ -2,7 +2,7 @@ import * as z from 'zod'
 
 const pids = z.array(z.string())
 
-/** What a recovery found and did. */
+/** The processes that a recovery checked, by result. */
 export const recoveryReport = z.strictObject({
   checked: pids,
   adopted: pids,

@@ -4,7 +4,7 @@ import type { TrackedProcess } from '../../core/process/tracked.ts'
 import { commandSpec } from './command-spec.ts'
 import { json } from './json.ts'
 
-/** One closed schema per kind: what to run. */
+/** One closed schema per kind. */
 export const specs = {
   command: commandSpec,
   agent: z.strictObject({

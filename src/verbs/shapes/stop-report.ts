@@ -3,7 +3,7 @@ import { count } from './scalars.ts'
 
 const pids = z.array(z.string())
 
-/** What happened to each process that matched. */
+/** The result for each process that matched. */
 export const stopReport = z.strictObject({
   matched: count,
   signalled: pids,

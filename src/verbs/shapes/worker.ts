@@ -29,7 +29,7 @@ const wait = z
   })
   .describe('a wait of the process')
 
-/** What a worker did to a process that it holds. */
+/** A write of a worker about a process that it holds. */
 export const act = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('end_step'),

@@ -92,7 +92,7 @@ function countedIn(revision: string, scenarios: ReadonlyMap<string, readonly Che
   return counted
 }
 
-/** What each scenario found: the suite writes a folder for each, `server-<name>-<time>/checks.json`. */
+/** The checks of each scenario: the suite writes a folder for each, `server-<name>-<time>/checks.json`. */
 function scenariosIn(results: string): Map<string, readonly Check[]> {
   const found = new Map<string, readonly Check[]>()
   for (const name of readdirSync(results)) {

@@ -1,7 +1,7 @@
 import type { Request } from './intent.ts'
 import { askedOf } from './signals.ts'
 
-/** What a kernel writes about external processes that it can reach. */
+/** Writes of a kernel about external processes that it can reach. */
 export const external: readonly Request[] = [
   {
     name: 'confirm a stop',

@@ -66,7 +66,7 @@ export class ScriptedModel {
     await this.#answer({ type: 'text', text })
   }
 
-  /** Fails what waits for the client, which is gone. */
+  /** Rejects pending waits for the client, which is gone. */
   stop(reason: Error): void {
     this.#stopped = reason
     this.#arrived()

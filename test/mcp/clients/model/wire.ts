@@ -1,4 +1,4 @@
-/** What a model answers with: a call of one tool, or a text that ends its turn. */
+/** The answer of a model: a call of one tool, or a text that ends its turn. */
 export type Turn =
   | { readonly type: 'call'; readonly id: string; readonly tool: string; readonly input: object }
   | { readonly type: 'text'; readonly text: string }
