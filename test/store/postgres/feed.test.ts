@@ -9,13 +9,13 @@ test('a follower misses nothing and sees nothing twice while four stores write',
   const stores = await Promise.all([open(), open(), open(), open()])
   const reader = await open()
   const seen: string[] = []
-  let place = 0
+  let cursor = 0
   let reading = Promise.resolve()
   const follow = () => {
     reading = reading.then(async () => {
-      const { events } = await reader.ask({ ask: 'changes', after: place, limit: 50 })
+      const { events } = await reader.ask({ ask: 'changes', after: cursor, limit: 50 })
       seen.push(...events.map(({ pid, seq }) => `${pid} ${seq}`))
-      place = events.at(-1)?.position ?? place
+      cursor = events.at(-1)?.position ?? cursor
       if (events.length > 0) follow()
     })
   }
