@@ -39,7 +39,7 @@ function look(at: number, cpuMs: number, memoryBytes: number, outputBytes: numbe
 }
 
 /** A tree: a server with two workers, and beside it a build. */
-function temp(): Picture {
+function serverAndBuild(): Picture {
   const records = [
     record('server'),
     record('quiet', { parent: 'p_server' }),
@@ -69,7 +69,7 @@ function pressing(picture: Picture, ...keys: string[]): Picture {
 
 describe('the picture', () => {
   test('is a tree with what each process uses, totals above and keys below, as high as the terminal', () => {
-    expect(drawn(temp())).toEqual([
+    expect(drawn(serverAndBuild())).toEqual([
       'reeve top · 4 running · CPU 160% · memory 6.0 MiB · output 1.0 KiB/s',
       '    CPU     MEMORY     OUTPUT/S  STATUS       AGE  PROCESS',
       '>                                running       1m  server  run-server',
@@ -86,7 +86,7 @@ describe('the picture', () => {
       ['p_busy', [8080]],
       ['p_build', [1, 2, 3, 4]],
     ])
-    const open = withPorts(temp(), ['p_busy', 'p_build'], found)
+    const open = withPorts(serverAndBuild(), ['p_busy', 'p_build'], found)
     expect(drawn(open)[1]).toBe('    CPU     MEMORY     OUTPUT/S  STATUS       AGE  PORTS       PROCESS')
     expect(drawn(open)[3]).toContain(':8080       ├─ busy')
     expect(drawn(open)[5]).toContain(':1 :2 :3 …  build')
@@ -109,7 +109,7 @@ describe('the picture', () => {
   })
 
   test('marks the column that it is sorted by, and none for the tree', () => {
-    const titles = (...keys: string[]) => drawn(pressing(temp(), ...keys))[1]
+    const titles = (...keys: string[]) => drawn(pressing(serverAndBuild(), ...keys))[1]
     expect(titles()).not.toMatch(/[▼▲]/)
     expect(titles('s')).toBe('   CPU▼     MEMORY     OUTPUT/S  STATUS       AGE  PROCESS')
     expect(titles('s', 's')).toContain('    MEMORY▼ ')
@@ -123,7 +123,7 @@ describe('the picture', () => {
     const ended = { status: 'cancelled', exitCode: null, reason: 'killed', signal: 'SIGTERM', endedAt: NOW }
     const killed = record('build', { outcome: ended, status: 'cancelled', revision: 4 })
     const paused = record('quiet', { parent: 'p_server', status: 'paused', revision: 4 })
-    const picture = changed(temp(), [killed, paused], NOW)
+    const picture = changed(serverAndBuild(), [killed, paused], NOW)
     expect(drawn(picture, narrow)[0]).toBe(
       'reeve top · 2 running, 1 paused · CPU 150% · memory 5.0 MiB · output 1.0 KiB/s',
     )
@@ -192,7 +192,7 @@ describe('what has ended', () => {
 
   test('is shown for ten seconds with its end, and then no more', () => {
     const just = changed(
-      temp(),
+      serverAndBuild(),
       [record('build', { outcome: ended(NOW), status: 'failed', revision: 4 })],
       NOW,
     )
@@ -203,14 +203,14 @@ describe('what has ended', () => {
 
   test('stays as long as something below it lives', () => {
     const old = record('server', { outcome: ended(NOW - 99_000), status: 'failed', revision: 9 })
-    const picture = changed(temp(), [old], NOW)
+    const picture = changed(serverAndBuild(), [old], NOW)
     expect(drawn(picture)[2]).toContain('server')
     expect(drawn(picture)[3]).toContain('├─ ')
   })
 
   test('is not undone by an older answer that comes late', () => {
     const after = changed(
-      temp(),
+      serverAndBuild(),
       [record('build', { outcome: ended(NOW), status: 'failed', revision: 4 })],
       NOW,
     )
@@ -232,7 +232,7 @@ describe('keys', () => {
   })
 
   test('sort within each parent, and a busy child brings its tree up', () => {
-    const byCpu = pressing(temp(), 's')
+    const byCpu = pressing(serverAndBuild(), 's')
     expect(byCpu.sort).toBe('cpu')
     const names = drawn(byCpu).flatMap((line) => /run-(\w+)/.exec(line)?.[1] ?? [])
     expect(names).toEqual(['server', 'busy', 'quiet', 'build'])
@@ -243,16 +243,16 @@ describe('keys', () => {
   })
 
   test('a filter shows what has the text in it and what lies above; Esc shows all again', () => {
-    const filtered = pressing(temp(), '/', 'B', 'u', 's', 'y', 'x', 'backspace', 'enter')
+    const filtered = pressing(serverAndBuild(), '/', 'B', 'u', 's', 'y', 'x', 'backspace', 'enter')
     const shown = (picture: Picture) => drawn(picture).flatMap((line) => /run-(\w+)/.exec(line)?.[1] ?? [])
     expect(shown(filtered)).toEqual(['server', 'busy'])
     expect(drawn(filtered).at(-1)).toMatch(/^only "Busy" \(Esc: all\) · \? help · q quit/)
     expect(shown(pressing(filtered, 'esc'))).toHaveLength(4)
-    expect(drawn(pressing(temp(), '/', 'z', 'z', 'enter'))[2]).toContain('No process matches "zz"')
+    expect(drawn(pressing(serverAndBuild(), '/', 'z', 'z', 'enter'))[2]).toContain('No process matches "zz"')
   })
 
   test('k asks; only y kills, and what is chosen meanwhile changes nothing', () => {
-    const asking = pressing(temp(), 'down', 'down', 'down', 'k')
+    const asking = pressing(serverAndBuild(), 'down', 'down', 'down', 'k')
     expect(drawn(asking).at(-1)).toBe(
       'Kill build and everything it started? y kills, any other key does not.',
     )
@@ -265,13 +265,13 @@ describe('keys', () => {
   })
 
   test('p pauses what runs and resumes what is paused', () => {
-    const paused = changed(temp(), [record('server', { status: 'paused', revision: 4 })], NOW)
-    expect(press(temp(), 'p', 5).act).toEqual({ act: 'pause', pid: 'p_server' })
+    const paused = changed(serverAndBuild(), [record('server', { status: 'paused', revision: 4 })], NOW)
+    expect(press(serverAndBuild(), 'p', 5).act).toEqual({ act: 'pause', pid: 'p_server' })
     expect(press(paused, 'p', 5).act).toEqual({ act: 'resume', pid: 'p_server' })
   })
 
   test('attaching to a process without a terminal is refused by name', () => {
-    const { picture, act } = press(temp(), 'enter', 5)
+    const { picture, act } = press(serverAndBuild(), 'enter', 5)
     expect(act).toBeNull()
     expect(drawn(picture).at(-1)).toContain('server has no terminal to attach to')
     const shell = loaded(EMPTY, [record('shell', { spec: { run: 'sh', pty: true } })], NOW)
@@ -279,7 +279,7 @@ describe('keys', () => {
   })
 
   test('l shows the last output, ? explains the keys; any key goes back', () => {
-    const { picture, act } = press(temp(), 'l', 5)
+    const { picture, act } = press(serverAndBuild(), 'l', 5)
     expect(act).toEqual({ act: 'logs', pid: 'p_server' })
     expect(drawn(picture).slice(0, 2)).toEqual(['The last output of server', 'Loading …'])
     const lines = Array.from({ length: 20 }, (_, at) => `line ${at}\u001b[2J`)
@@ -287,7 +287,7 @@ describe('keys', () => {
     expect(drawn(read)).toHaveLength(8)
     expect(drawn(read)[6]).toBe('line 19 [2J')
     expect(press(read, 'k', 5)).toMatchObject({ act: null, picture: { mode: { in: 'list' } } })
-    const help = pressing(temp(), '?')
+    const help = pressing(serverAndBuild(), '?')
     expect(drawn(help, { cols: 80, rows: 24 }).join('\n')).toContain('Press any key to go back.')
     expect(drawn(help, { cols: 80, rows: 24 }).join('\n')).not.toContain('…')
     expect(drawn(help, { cols: 20, rows: 3 })).toHaveLength(3)
@@ -303,11 +303,11 @@ describe('keys', () => {
     for (const key of ['k', 'p', 'a', 'enter', 'down', 'end', 's', '/'])
       expect(press(EMPTY, key, 5).act).toBeNull()
     expect(press(EMPTY, 'q', 5).act).toEqual({ act: 'quit' })
-    expect(press(pressing(temp(), '/'), 'ctrl-c', 5).act).toEqual({ act: 'quit' })
+    expect(press(pressing(serverAndBuild(), '/'), 'ctrl-c', 5).act).toEqual({ act: 'quit' })
   })
 
   test('the selection stays on its process; when the process is gone, it moves to the neighbour', () => {
-    const chosen = pressing(temp(), 'down', 'down', 'down')
+    const chosen = pressing(serverAndBuild(), 'down', 'down', 'down')
     const more = changed(chosen, [record('early', { createdAt: NOW - 90_000 })], NOW)
     expect(drawn(more).find((line) => line.startsWith('>'))).toContain('build')
     const gone = loaded(chosen, [record('server'), record('quiet', { parent: 'p_server' })], NOW)
@@ -317,13 +317,13 @@ describe('keys', () => {
 
 describe('the daemon', () => {
   test('that does not answer is named after a moment', () => {
-    const asked = { ...temp(), askedAt: NOW - 3_000 }
+    const asked = { ...serverAndBuild(), askedAt: NOW - 3_000 }
     expect(drawn(asked).at(-1)).toContain('The daemon has not answered for 3s')
     expect(drawn({ ...asked, askedAt: NOW - 1_000 }).at(-1)).toContain('? help')
   })
 
   test('that was replaced is named once', () => {
-    const first = answeredBy(temp(), { id: 'k_1', osPid: 11 })
+    const first = answeredBy(serverAndBuild(), { id: 'k_1', osPid: 11 })
     expect(drawn(first).at(-1)).toContain('? help')
     const second = answeredBy(first, { id: 'k_2', osPid: 12 })
     expect(drawn(second).at(-1)).toContain('The daemon was replaced; the new one has the PID 12.')

@@ -4,17 +4,11 @@ import { expect, test } from 'vitest'
 import { changedLimits } from '../../src/keeper/program/caller-limits.ts'
 import { limitsIn } from '../../src/os/resource-limits.ts'
 import { hasPrlimit, NEEDS_PRLIMIT, testIf } from '../reporting/test-if.ts'
-import { TempKeeper } from './client.ts'
-
-async function estateWithDaemon() {
-  const temp = new TempKeeper()
-  await temp.startKeeper()
-  return { temp, daemon: await temp.daemon() }
-}
+import { keeperWithDaemon } from './client.ts'
 
 for (const pty of [null, { cols: 80, rows: 24 }])
   test(`a program ${pty === null ? 'without' : 'in'} a terminal gets the umask of its caller, and the keeper keeps its own`, async () => {
-    const { temp, daemon } = await estateWithDaemon()
+    const { temp, daemon } = await keeperWithDaemon()
     await using _ = temp
 
     await daemon.sh('p_own', 'umask', { pty })
@@ -29,7 +23,7 @@ for (const pty of [null, { cols: 80, rows: 24 }])
   testIf(hasPrlimit, NEEDS_PRLIMIT)(
     `a program ${pty === null ? 'without' : 'in'} a terminal gets the resource limits of its caller`,
     async () => {
-      const { temp, daemon } = await estateWithDaemon()
+      const { temp, daemon } = await keeperWithDaemon()
       await using _ = temp
 
       const rlimits: Record<string, [number | null, number | null]> = { nofile: [64, 128], core: [0, 0] }
@@ -42,7 +36,7 @@ for (const pty of [null, { cols: 80, rows: 24 }])
 testIf(hasPrlimit, NEEDS_PRLIMIT)(
   'with limits of its caller, a script whose interpreter is missing does not start',
   async () => {
-    const { temp, daemon } = await estateWithDaemon()
+    const { temp, daemon } = await keeperWithDaemon()
     await using _ = temp
 
     const rlimits: Record<string, [number | null, number | null]> = { nofile: [64, 128] }
@@ -79,7 +73,7 @@ Max processes             100                  200                  processes
 })
 
 test('a plan with a umask or limits of another shape is refused', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await expect(daemon.sh('p_bad', 'true', { umask: 0o1000 })).rejects.toThrow('bad_ask')

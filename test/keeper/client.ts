@@ -136,6 +136,13 @@ export class TempKeeper implements AsyncDisposable {
   }
 }
 
+/** A running keeper in a folder of its own, and a daemon that is connected to it. */
+export async function keeperWithDaemon(): Promise<{ temp: TempKeeper; daemon: Daemon }> {
+  const temp = new TempKeeper()
+  await temp.startKeeper()
+  return { temp, daemon: await temp.daemon() }
+}
+
 /** A daemon's side of the keeper protocol. */
 export class Daemon {
   readonly tells: Tell[] = []

@@ -11,7 +11,7 @@ import { exitOf, TempKeeper, until } from './client.ts'
 const caps = { headBytes: 0, tailBytes: 1e9, segmentBytes: 1e9, minFreeBytes: 0 }
 
 /** Output logs on a disk of their own, which is small. Undefined where this user may not make one. */
-async function estateWithSmallDisk(megabytes: number) {
+async function keeperOnSmallDisk(megabytes: number) {
   const temp = new TempKeeper()
   const { output } = temp.home
   mkdirSync(output, { recursive: true })
@@ -38,7 +38,7 @@ for (const [name, pty] of [
   ['in a terminal', { cols: 80, rows: 24 }],
 ] as const)
   test(`a program ${name} is held back while the disk is full, and loses nothing`, async (context) => {
-    await using disk = await estateWithSmallDisk(4)
+    await using disk = await keeperOnSmallDisk(4)
     if (disk === undefined) return context.skip(NEEDS_MOUNT)
     const { temp } = disk
     const daemon = await temp.daemon()
@@ -59,7 +59,7 @@ for (const [name, pty] of [
   })
 
 test('a program that ends while the disk is full has its last output written when there is space', async (context) => {
-  await using disk = await estateWithSmallDisk(2)
+  await using disk = await keeperOnSmallDisk(2)
   if (disk === undefined) return context.skip(NEEDS_MOUNT)
   const { temp } = disk
   const daemon = await temp.daemon()
@@ -75,7 +75,7 @@ test('a program that ends while the disk is full has its last output written whe
 })
 
 test('a flooding program stops while the disk is nearly full', async (context) => {
-  await using disk = await estateWithSmallDisk(32)
+  await using disk = await keeperOnSmallDisk(32)
   if (disk === undefined) return context.skip(NEEDS_MOUNT)
   const { temp } = disk
   const daemon = await temp.daemon()
@@ -99,7 +99,7 @@ test('a flooding program stops while the disk is nearly full', async (context) =
 })
 
 test('a file that the disk takes a part of only is no file', async (context) => {
-  await using disk = await estateWithSmallDisk(1)
+  await using disk = await keeperOnSmallDisk(1)
   if (disk === undefined) return context.skip(NEEDS_MOUNT)
   const { output } = disk.temp.home
   const folder = join(output, 'spare')
@@ -113,7 +113,7 @@ test('a file that the disk takes a part of only is no file', async (context) => 
 })
 
 test('a program that is stopped because the disk is nearly full is not called idle', async (context) => {
-  await using disk = await estateWithSmallDisk(32)
+  await using disk = await keeperOnSmallDisk(32)
   if (disk === undefined) return context.skip(NEEDS_MOUNT)
   const { temp } = disk
   const daemon = await temp.daemon()
@@ -132,7 +132,7 @@ test('a program that is stopped because the disk is nearly full is not called id
 })
 
 test('output that was deleted while the disk was full holds neither the disk nor the keeper', async (context) => {
-  await using disk = await estateWithSmallDisk(2)
+  await using disk = await keeperOnSmallDisk(2)
   if (disk === undefined) return context.skip(NEEDS_MOUNT)
   const { temp } = disk
   const daemon = await temp.daemon()
@@ -149,7 +149,7 @@ test('output that was deleted while the disk was full holds neither the disk nor
 })
 
 test('a program that writes its log by itself is stopped at its first output if the disk is nearly full already', async (context) => {
-  await using disk = await estateWithSmallDisk(8)
+  await using disk = await keeperOnSmallDisk(8)
   if (disk === undefined) return context.skip(NEEDS_MOUNT)
   const { temp } = disk
   const daemon = await temp.daemon()
@@ -167,7 +167,7 @@ test('a program that writes its log by itself is stopped at its first output if 
 })
 
 test('descendants of a program that was stopped because the disk is nearly full go on when it is gone', async (context) => {
-  await using disk = await estateWithSmallDisk(8)
+  await using disk = await keeperOnSmallDisk(8)
   if (disk === undefined) return context.skip(NEEDS_MOUNT)
   const { temp } = disk
   const daemon = await temp.daemon()
@@ -184,7 +184,7 @@ test('descendants of a program that was stopped because the disk is nearly full 
 })
 
 test('a keeper stays until the disk has taken the last output of an ended program, also without a daemon', async (context) => {
-  await using disk = await estateWithSmallDisk(4)
+  await using disk = await keeperOnSmallDisk(4)
   if (disk === undefined) return context.skip(NEEDS_MOUNT)
   const { temp } = disk
   const daemon = await temp.daemon()

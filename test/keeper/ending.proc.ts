@@ -2,18 +2,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { NEEDS_CGROUP } from '../reporting/test-if.ts'
-import { startTimeOf, TempKeeper, until } from './client.ts'
-
-async function estateWithDaemon() {
-  const temp = new TempKeeper()
-  await temp.startKeeper()
-  return { temp, daemon: await temp.daemon() }
-}
+import { keeperWithDaemon, startTimeOf, until } from './client.ts'
 
 const limits = { memoryBytes: null, cpuSeconds: null, openFiles: null, outputBytes: null }
 
 test('an end that was asked for is recorded before it is answered', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_end', 'exec sleep 300')
@@ -30,7 +24,7 @@ test('an end that was asked for is recorded before it is answered', async () => 
 })
 
 test('a tree that ignores the signal is forced, including processes that left its group', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh(
@@ -47,7 +41,7 @@ test('a tree that ignores the signal is forced, including processes that left it
 
 for (const when of ['by the same keeper', 'by the next one'])
   test(`a process that left everything but the cgroup of an ended program can still be ended ${when}`, async (context) => {
-    const { temp, daemon } = await estateWithDaemon()
+    const { temp, daemon } = await keeperWithDaemon()
     await using _ = temp
     const file = join(temp.folder, 'escaped')
 
@@ -82,7 +76,7 @@ for (const when of ['by the same keeper', 'by the next one'])
   })
 
 test('an exit that comes first is not called an end that was asked for', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   for (let at = 0; at < 30; at++) {
@@ -98,7 +92,7 @@ test('an exit that comes first is not called an end that was asked for', async (
 })
 
 test('a program that runs for too long is ended, with the reason', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_long', 'while :; do echo x; sleep 0.02; done', { timeoutMs: 300 })
@@ -106,7 +100,7 @@ test('a program that runs for too long is ended, with the reason', async () => {
 })
 
 test('a program that prints nothing for too long is ended, and one that prints is not', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_idle', 'for i in 1 2 3 4 5 6; do echo $i; sleep 0.1; done; exec sleep 300', {
@@ -117,7 +111,7 @@ test('a program that prints nothing for too long is ended, and one that prints i
 })
 
 test('a paused program is not idle, and has all its time again when it is resumed', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_paused', 'exec sleep 300', { idleTimeoutMs: 2_500 })
@@ -136,7 +130,7 @@ test('a paused program is not idle, and has all its time again when it is resume
 })
 
 test('limits of output, CPU time and memory end a program by name', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   const eat = 'x=x; while :; do x="$x$x"; done'
@@ -154,7 +148,7 @@ test('limits of output, CPU time and memory end a program by name', async () => 
 })
 
 test('limits that are set while a program runs count from then on, including past usage', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   const run = 'printf 12345; read x; printf 12345; read x'
@@ -176,7 +170,7 @@ test('limits that are set while a program runs count from then on, including pas
 })
 
 test('a limit of open files holds in the program', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_files', 'ulimit -n', { limits: { ...limits, openFiles: 77 } })
@@ -185,7 +179,7 @@ test('a limit of open files holds in the program', async () => {
 })
 
 test('a paused tree stands still until it is resumed, and can be ended', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_still', 'sh -c "while :; do echo x; sleep 0.01; done"; true')
@@ -207,7 +201,7 @@ test('a paused tree stands still until it is resumed, and can be ended', async (
 })
 
 test('a tree that is ended while it is just being paused need not be forced', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   const busy = 'while :; do :; done'
@@ -221,7 +215,7 @@ test('a tree that is ended while it is just being paused need not be forced', as
 })
 
 test('a named signal reaches the process, or all of its group', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh(
@@ -248,7 +242,7 @@ test('a named signal reaches the process, or all of its group', async () => {
 
 for (const tree of ['auto', 'marker'] as const)
   test(`usage is reported at the end without an earlier request, and sampled values are marked (${tree})`, async () => {
-    const { temp, daemon } = await estateWithDaemon()
+    const { temp, daemon } = await keeperWithDaemon()
     await using _ = temp
 
     const script = `const held = Buffer.alloc(80 << 20, 1)
@@ -278,7 +272,7 @@ for (const tree of ['auto', 'marker'] as const)
   })
 
 test('a terminal is measured without the copy of the keeper that it was', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   for (let at = 0; at < 10; at++) {
@@ -289,7 +283,7 @@ test('a terminal is measured without the copy of the keeper that it was', async 
 })
 
 test('usage is measured while a program runs, and reported at its end', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_use', 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done; exec sleep 300')

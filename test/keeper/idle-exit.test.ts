@@ -6,7 +6,8 @@ const LINGER_MS = 3000
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-function temp() {
+/** An idle exit without a keeper. `there` has the programs, the daemon and the number of exits. */
+function lingeringKeeper() {
   const there = { programs: 0, daemon: false, gone: 0 }
   const stay = new IdleExit({
     lingerMs: LINGER_MS,
@@ -33,7 +34,7 @@ function temp() {
 }
 
 test('without a daemon and programs a keeper lingers, and then goes', () => {
-  const { there } = temp()
+  const { there } = lingeringKeeper()
   vi.advanceTimersByTime(LINGER_MS - 1)
   expect(there.gone).toBe(0)
   vi.advanceTimersByTime(1)
@@ -41,7 +42,7 @@ test('without a daemon and programs a keeper lingers, and then goes', () => {
 })
 
 test('a keeper whose daemon was killed lingers for the next', () => {
-  const { there, daemonComes, connectionEnds } = temp()
+  const { there, daemonComes, connectionEnds } = lingeringKeeper()
   daemonComes()
   connectionEnds()
   expect(there.gone).toBe(0)
@@ -51,7 +52,7 @@ test('a keeper whose daemon was killed lingers for the next', () => {
 })
 
 test('a keeper whose daemon took leave exits with its last program, without waiting for another daemon', () => {
-  const { there, stay, daemonComes, connectionEnds, programs } = temp()
+  const { there, stay, daemonComes, connectionEnds, programs } = lingeringKeeper()
   daemonComes()
   programs(1)
   stay.leave()
@@ -63,7 +64,7 @@ test('a keeper whose daemon took leave exits with its last program, without wait
 })
 
 test('what a program still has to do while its daemon takes leave keeps the keeper only as long', () => {
-  const { there, stay, daemonComes, connectionEnds, programs } = temp()
+  const { there, stay, daemonComes, connectionEnds, programs } = lingeringKeeper()
   daemonComes()
   programs(1)
   stay.leave()
@@ -74,7 +75,7 @@ test('what a program still has to do while its daemon takes leave keeps the keep
 })
 
 test('a daemon that came after one that took leave is waited for as the first was', () => {
-  const { there, stay, daemonComes, connectionEnds, programs } = temp()
+  const { there, stay, daemonComes, connectionEnds, programs } = lingeringKeeper()
   daemonComes()
   programs(1)
   stay.leave()

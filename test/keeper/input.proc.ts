@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest'
-import { TempKeeper, until } from './client.ts'
-
-async function estateWithDaemon() {
-  const temp = new TempKeeper()
-  await temp.startKeeper()
-  return { temp, daemon: await temp.daemon() }
-}
+import { keeperWithDaemon, until } from './client.ts'
 
 test('a program without input reads the end at once, and a write to it is refused', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_null', 'cat; echo done; sleep 300')
@@ -18,7 +12,7 @@ test('a program without input reads the end at once, and a write to it is refuse
 })
 
 test('given text is the whole input, also by its name and however long', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
   const text = 'line of text\n'.repeat(20_000)
 
@@ -28,7 +22,7 @@ test('given text is the whole input, also by its name and however long', async (
 })
 
 test('a piped input is read as it comes, also by its name, until it is closed', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_pipe', 'cat /dev/stdin; echo end', { stdin: 'pipe' })
@@ -41,7 +35,7 @@ test('a piped input is read as it comes, also by its name, until it is closed', 
 })
 
 test('a write that is repeated with its number types nothing twice', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_seq', 'cat', { stdin: 'pipe' })
@@ -56,7 +50,7 @@ test('a write that is repeated with its number types nothing twice', async () =>
 })
 
 test('a program that does not read is given no more than a bounded amount, and then all of it', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
   const chunk = 'x'.repeat(256 * 1024)
 
@@ -77,7 +71,7 @@ test('a program that does not read is given no more than a bounded amount, and t
 })
 
 test('a program that has closed its input makes writing to it fail with words', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_shut', 'exec <&-; echo shut; sleep 300', { stdin: 'pipe' })
@@ -86,7 +80,7 @@ test('a program that has closed its input makes writing to it fail with words', 
 })
 
 test('of many writes the last ones are known by their number, and none is typed twice', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_many', 'cat', { stdin: 'pipe' })

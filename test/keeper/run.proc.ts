@@ -4,16 +4,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { decodeEntry, ENTRY_BYTES, type IndexEntry } from '../../src/keeper/protocol/log-format.ts'
 import { NEEDS_USER_NAMESPACE } from '../reporting/test-if.ts'
-import { exitOf, startTimeOf, TempKeeper, until } from './client.ts'
-
-async function estateWithDaemon() {
-  const temp = new TempKeeper()
-  await temp.startKeeper()
-  return { temp, daemon: await temp.daemon() }
-}
+import { exitOf, keeperWithDaemon, startTimeOf, TempKeeper, until } from './client.ts'
 
 test('a program that exits with 7 is seen to do so, with all it wrote', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   const started = await daemon.sh('p_seven', 'echo one; echo two >&2; exit 7')
@@ -28,7 +22,7 @@ test('a program that exits with 7 is seen to do so, with all it wrote', async ()
 })
 
 test('scripts may write to /dev/stderr and through tee', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_err', 'echo x > /dev/stderr; echo y | tee /dev/stderr; echo z')
@@ -37,7 +31,7 @@ test('scripts may write to /dev/stderr and through tee', async () => {
 })
 
 test('a program ends at once with its own code although a descendant holds its output, and that one can be ended', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_left', 'sh -c "echo \\$\\$; exec sleep 300" & wait -n 2>/dev/null & echo x; exit 3')
@@ -51,7 +45,7 @@ test('a program ends at once with its own code although a descendant holds its o
 })
 
 test('what descendants write after the end lies behind the end of the output, also once it is acknowledged', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
   const go = join(temp.folder, 'go')
 
@@ -66,7 +60,7 @@ test('what descendants write after the end lies behind the end of the output, al
 
 for (const output of ['merged', 'direct'] as const)
   test(`output of descendants after the log (${output}) was deleted is discarded, and blocks none of them`, async () => {
-    const { temp, daemon } = await estateWithDaemon()
+    const { temp, daemon } = await keeperWithDaemon()
     await using _ = temp
     const [go, done] = [join(temp.folder, 'go'), join(temp.folder, 'done')]
     const caps = { headBytes: 1000, tailBytes: 20_000, segmentBytes: 10_000, minFreeBytes: 1000 }
@@ -89,7 +83,7 @@ for (const output of ['merged', 'direct'] as const)
   })
 
 test('a program whose output is deleted while it runs goes on, and the loss is reported as trouble', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
   const caps = { headBytes: 0, tailBytes: 20_000, segmentBytes: 10_000, minFreeBytes: 1000 }
 
@@ -103,7 +97,7 @@ test('a program whose output is deleted while it runs goes on, and the loss is r
 })
 
 test('a tagged log keeps the streams apart', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_tag', 'echo one; sleep 0.1; echo two >&2; sleep 0.1; echo three', { output: 'tagged' })
@@ -118,7 +112,7 @@ test('a tagged log keeps the streams apart', async () => {
 })
 
 test('a program that writes its log by itself keeps head and tail, and the hole is listed', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
   const caps = { headBytes: 8192, tailBytes: 65_536, segmentBytes: 65_536, minFreeBytes: 0 }
 
@@ -138,7 +132,7 @@ test('a program that writes its log by itself keeps head and tail, and the hole 
 })
 
 test('the middle of a long log falls out, and never more than head, tail and one segment are on disk', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
   const caps = { headBytes: 10_000, tailBytes: 200_000, segmentBytes: 50_000, minFreeBytes: 0 }
 
@@ -172,7 +166,7 @@ test('the middle of a long log falls out, and never more than head, tail and one
 })
 
 test('times of a log are in its index, from its first byte on', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   const before = Date.now()
@@ -190,7 +184,7 @@ test('times of a log are in its index, from its first byte on', async () => {
 })
 
 test('a failed start is reported, and stays known until it is acknowledged', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
   const folder = join(temp.folder, 'things')
   mkdirSync(folder)
@@ -249,7 +243,7 @@ test('where the system watches no more files, a log that a program writes by its
 })
 
 test('a program asked for twice runs once', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
   const trace = join(temp.folder, 'trace')
 
@@ -264,7 +258,7 @@ test('a program asked for twice runs once', async () => {
 })
 
 test('fifty programs leave no descriptor, file or OS process behind', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
   const run = async (round: string) => {
     const pids = Array.from({ length: 25 }, (_, at) => `p_${round}_${at}`)

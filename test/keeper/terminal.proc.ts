@@ -2,18 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { decodeEntry } from '../../src/keeper/protocol/log-format.ts'
-import { TempKeeper, until } from './client.ts'
+import { keeperWithDaemon, until } from './client.ts'
 
 const pty = { cols: 100, rows: 30 }
 
-async function estateWithDaemon() {
-  const temp = new TempKeeper()
-  await temp.startKeeper()
-  return { temp, daemon: await temp.daemon() }
-}
-
 test('a terminal echoes, knows its size and hears of another', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_pty', 'stty size; read line; echo got $line; stty size; kill -9 $$', { pty })
@@ -34,7 +28,7 @@ test('a terminal echoes, knows its size and hears of another', async () => {
 })
 
 test('a program without a terminal has no size, and a terminal none that makes no sense', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_none', 'sleep 300')
@@ -43,7 +37,7 @@ test('a program without a terminal has no size, and a terminal none that makes n
 })
 
 test('all that a terminal was given before its program ended is in the log', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_lot', 'seq 1 200000', {
@@ -57,7 +51,7 @@ test('all that a terminal was given before its program ended is in the log', asy
 })
 
 test('end of input reaches a program in a terminal', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   await daemon.sh('p_eof', 'echo ready; cat; echo over', { pty })
@@ -67,7 +61,7 @@ test('end of input reaches a program in a terminal', async () => {
 })
 
 test('given text is the whole input of a terminal, whether or not its last line is finished', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   for (const [at, text] of ['', 'abc', 'abc\n', 'abc\r', 'one\nabc', 'abc\u0004'].entries()) {
@@ -80,7 +74,7 @@ test('given text is the whole input of a terminal, whether or not its last line 
 })
 
 test('text with a line that a terminal would cut is refused, and one that just fits is not', async () => {
-  const { temp, daemon } = await estateWithDaemon()
+  const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
 
   const script = 'stty -echo; echo ready; wc -c'
