@@ -1,0 +1,22 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { storeConformance } from 'reeve/testing'
+import { afterAll, describe, test } from 'vitest'
+import { openSqlite } from '../../../src/store/sqlite/open.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'reeve-sqlite-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('SQLite', () => {
+  storeConformance({
+    test,
+    async fresh() {
+      const own = mkdtempSync(join(folder, 'store-'))
+      return {
+        open: () => openSqlite(join(own, 'reeve.db')),
+        remove: async () => rmSync(own, { recursive: true }),
+      }
+    },
+  })
+})
