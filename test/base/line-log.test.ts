@@ -40,7 +40,7 @@ test('lines that a full disk does not take are written in order when there is sp
   }
 })
 
-test('lines beyond what may wait are counted, and the count is written when there is space', () => {
+test('lines beyond the bound are counted, and the count is written when there is space', () => {
   vi.useFakeTimers()
   try {
     const disk = new Disk()

@@ -50,7 +50,7 @@ test('a command that exceeds its output allowance is reported, and does not exit
   expect([1, 128 + 15]).toContain(code)
 })
 
-test('an allowance beyond what is left, and one that is not an amount, are refused', async () => {
+test('an allowance beyond the rest, and one that is not an amount, are refused', async () => {
   const reeve = new CommandLine()
   await reeve.run(['session', 'open', 's1', '--allow', 'cost=1'])
   const refused = await reeve.run(['run', '-d', '--session', 's1', '--allow', 'cost=2', 'true'])

@@ -27,7 +27,7 @@ test('completion offers subcommands, options, values, pids and names, and starts
   expect(await offered(reeve, 'run', '--session', '')).toEqual(['s1'])
 })
 
-test('bash completes with what reeve offers', async () => {
+test('bash completes with the candidates of reeve', async () => {
   const reeve = new CommandLine()
   await reeve.run(['run', '-d', '--name', 'web-server', '--', 'sleep', '60'])
   const script = (await reeve.run(['completion', 'bash'])).stdout

@@ -126,7 +126,7 @@ test('-f goes on with the process that a restart policy starts', async () => {
   expect(timed.stdout).toMatch(new RegExp(`^${LOCAL_TIME} one\n${LOCAL_TIME} two\n$`))
 })
 
-test('--since and --until take times; what was printed before or later is left out', async () => {
+test('--since and --until take times, and leave out earlier and later output', async () => {
   const line = new CommandLine()
   const { folder } = line.temp.home
   const go = join(folder, 'go')

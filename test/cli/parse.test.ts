@@ -36,7 +36,7 @@ test('options may be long or short, bundled, repeated, and stand anywhere', () =
   })
 })
 
-test('what follows a command is the command’s own', () => {
+test('arguments after a command belong to the command', () => {
   expect(parse(['-f', 'ls', '-n', '--role'], true)).toMatchObject({
     options: { follow: true, tail: undefined },
     args: ['ls', '-n', '--role'],

@@ -35,7 +35,7 @@ test('rm removes an ended process with its output, and refuses a live one withou
   expect((await reeve.run(['rm', 'nothing'])).code).toBe(3)
 })
 
-test('prune keeps the latest ended processes, and asks what to remove', async () => {
+test('prune keeps the latest ended processes, and is refused without a limit', async () => {
   const reeve = new CommandLine()
   const pids = [await ended(reeve, 'one'), await ended(reeve, 'two'), await ended(reeve, 'three')]
   expect((await reeve.run(['prune'])).code).toBe(2)

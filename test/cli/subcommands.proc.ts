@@ -132,7 +132,7 @@ test('more of the last lines than one page has are printed, as text and as JSON 
   expect([all.length, all[0]]).toEqual([12_000, '1'])
 })
 
-test('what is sent arrives as text, as keys, as bytes and as the end of the input', async () => {
+test('send delivers text, keys, bytes and the end of the input', async () => {
   const reeve = new CommandLine()
   await reeve.run(['run', '-di', '--name', 'sort', '--', 'sort'])
   await reeve.run(['send', 'sort', 'pears', 'and', 'more'])

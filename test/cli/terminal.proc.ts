@@ -66,7 +66,7 @@ test('Ctrl-Z pauses the command and gives the terminal back; when it is continue
   await shell.until('code 9')
 })
 
-test('what a program prints reaches the terminal as it is, down to the byte', async () => {
+test('output of a program reaches the terminal unchanged, byte for byte', async () => {
   const reeve = new CommandLine()
   const at = reeve.terminal(['run', '--', 'sh', '-c', 'stty raw; printf "[a\\nb\\r\\n]"'])
   expect(await at.ended).toBe(0)

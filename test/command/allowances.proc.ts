@@ -6,7 +6,7 @@ import { codeOf, ended, start, TempReeve } from './commands.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'a plan' } } as const
 
-test('a command’s output and CPU time are charged with its end, and what is unused is back', async () => {
+test('a command’s output and CPU time are charged with its end, and the unused rest is returned', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const allowance = { outputBytes: 1_000, cpuSeconds: 100 }
@@ -27,7 +27,7 @@ test('a command’s output and CPU time are charged with its end, and what is un
   await reeve.end({ pid: root.pid, status: 'completed', replayKey: 'end' })
 })
 
-test('what a command without an allowance used is in the sums of its session, and in its own', async () => {
+test('the usage of a command without an allowance is in the sums of its session, and in its own', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   await reeve.openSession({ session: 's1' })
@@ -101,7 +101,7 @@ test('a command runs no longer than a ceiling above it allows', async () => {
   await reeve.end({ pid: root.pid, status: 'completed', replayKey: 'end' })
 })
 
-test('a command that is started again by its policy has what the one before it had, less what that used', async () => {
+test('a restart by policy has the allowance of its predecessor, less the usage of that one', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   await reeve.openSession({ session: 's1', allowance: { tokensIn: 10, outputBytes: 100 } })
@@ -186,7 +186,7 @@ test('a command that gave half of its allowance to a child prints no more than t
   await reeve.end({ pid: root.pid, status: 'completed', replayKey: 'end' })
 })
 
-test('what a child did not print may be printed by the command that gave it, also after a daemon was killed', async () => {
+test('the unused output allowance of a child returns to its parent, also after a daemon was killed', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const spec = { run: 'read x; head -c 900 /dev/zero', stdin: 'pipe' } as const
@@ -204,7 +204,7 @@ test('what a child did not print may be printed by the command that gave it, als
   expect((await ended(next, one.pid)).outcome).toMatchObject({ status: 'completed' })
 })
 
-test('a command that gave its CPU time away is ended for what it uses itself', async () => {
+test('a command that gave its CPU time away is ended for its own usage', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const one = await start(reeve, 'while :; do :; done', { allowance: { cpuSeconds: 600 } })

@@ -146,7 +146,7 @@ test('a command that has ended can be read for ever, and is written to no more',
   expect((await reeve.kill({ pid })).type).toBe('already_ended')
 })
 
-test('what only commands have, other processes say they have not', async () => {
+test('verbs that only commands support are refused for other processes', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed({}, { tools: { hang: () => new Promise(() => {}) } })
   const { record: elsewhere } = await reeve.spawn({ kind: 'external', spec: { description: 'elsewhere' } })

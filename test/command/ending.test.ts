@@ -25,7 +25,7 @@ function ending(exit: Partial<Exit>, stop?: { how: 'interrupt' | 'cancel' | 'kil
   return endingOf({ state: 'exited', pid: 'p_x', program, exit: { ...EXIT, ...exit } }, stop)
 }
 
-describe('what a program’s end means for its process', () => {
+describe('the ending of a process, from the end of its program', () => {
   test('an exit without a stop request keeps its code, even if a request comes a moment later', () => {
     expect(ending({})).toMatchObject({ status: 'completed', exitCode: 0 })
     expect(ending({ exitCode: 7 })).toMatchObject({ status: 'failed', exitCode: 7 })
@@ -82,7 +82,7 @@ describe('what a program’s end means for its process', () => {
     })
   })
 
-  test('it tells how much was printed, what was used, and what was left behind', () => {
+  test('it has the size of the output, the usage, and the number of descendants left behind', () => {
     const usage = { cpuMs: 3, peakMemoryBytes: null, readBytes: null, writtenBytes: null, sampled: false }
     expect(ending({ usage, leftBehind: 2 })).toMatchObject({
       result: { outputBytes: 5, usage, leftBehind: 2 },

@@ -78,7 +78,7 @@ test('a program that has closed its own input is answered for, and lives on', as
   expect((await reeve.show({ pid })).status).toBe('running')
 })
 
-test('a program that does not read is given no more than a bound, and loses none of it', async () => {
+test('a program that does not read gets bounded input, and loses none of it', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const { pid } = await start(reeve, {

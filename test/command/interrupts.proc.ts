@@ -42,7 +42,7 @@ test('an interrupt of one tool call touches the commands of that one alone', asy
   expect(temp.programs(two)).toHaveLength(1)
 })
 
-test('a session’s scope reaches its commands and its tools, and counts what had ended before', async () => {
+test('a session’s scope reaches its commands and its tools, and counts processes that had ended before', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed({}, { tools: { hang } })
   const { one, two } = await twoCalls(reeve)
@@ -127,7 +127,7 @@ test('an interrupt is answered by a program as it likes, and its own code is on 
   })
 })
 
-test('a session interrupts what is its own, and nothing else', async () => {
+test('a session interrupts its own processes, and no others', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const { one } = await twoCalls(reeve)

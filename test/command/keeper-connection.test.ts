@@ -41,7 +41,7 @@ test('a keeper that is lost while it is settled in is never taken for one that i
   await connection.close()
 })
 
-test('what a keeper tells while it is settled in is heard afterwards', async () => {
+test('reports of a keeper during the handshake are handled after it', async () => {
   const { connection, seen } = connectionWith(async (_nth, { onTell }) => onTell(TROUBLE))
   await connection.open()
   expect(seen).toEqual(['up kp_1', 'trouble'])

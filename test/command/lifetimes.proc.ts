@@ -35,7 +35,7 @@ async function live(reeve: Reeve, pids: Record<Lifetime, string>): Promise<strin
 
 const byLifetime = { status: 'cancelled', reason: 'lifetime', source: expect.stringMatching(/^kernel:/) }
 
-test('the end of a turn, a session and a parent ends what lives as long, and nothing else', async () => {
+test('the end of a turn, a session or a parent ends the processes with that lifetime, and no others', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const pids = await oneOfEach(reeve)
@@ -51,7 +51,7 @@ test('the end of a turn, a session and a parent ends what lives as long, and not
   expect(await live(reeve, pids)).toEqual(['daemon'])
 })
 
-test('a parent that ends by itself ends what lives as long', async () => {
+test('a parent that ends by itself ends the processes with its lifetime', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const parent = await start(reeve, { argv: ['cat'], stdin: 'pipe' })
@@ -63,7 +63,7 @@ test('a parent that ends by itself ends what lives as long', async () => {
   expect(temp.programs()).toEqual([])
 })
 
-test('a daemon that is closed ends what lives as long as it does; the rest goes on, and the next daemon has it', async () => {
+test('a closed daemon ends the commands with its lifetime; the others go on, and the next daemon has them', async () => {
   await using temp = new TempReeve()
   const first = await temp.embed()
   const pids = await oneOfEach(first)
@@ -93,7 +93,7 @@ test('a daemon that is closed with keep leaves everything as it is', async () =>
   for (const pid of Object.values(pids)) expect((await second.show({ pid })).status).toBe('running')
 })
 
-test('what ends while no daemon is there is known to the next, with its real code and all its output', async () => {
+test('the next daemon knows a command that ended while no daemon ran, with its exit code and all its output', async () => {
   await using temp = new TempReeve()
   const first = await temp.embed()
   const go = `${temp.folder}/go`

@@ -76,7 +76,7 @@ test.each(['auto', 'marker'] as const)(
   },
 )
 
-test('a limit of open files holds for the program and what it starts', async () => {
+test('a limit of open files holds for the program and its descendants', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const { text } = await runs(reeve, { run: 'ulimit -n; sh -c "ulimit -n"', limits: { openFiles: 50 } })
@@ -85,7 +85,7 @@ test('a limit of open files holds for the program and what it starts', async () 
   expect(inTerminal).toBe('50\r\n')
 })
 
-test('what a command has used is measured, also after its end', async () => {
+test('the usage of a command is measured, also after its end', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const { pid } = await start(reeve, {

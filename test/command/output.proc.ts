@@ -27,7 +27,7 @@ test('a command ends at once with its own code while a descendant holds its outp
   expect(temp.programs(pid)).toEqual([])
 })
 
-test('what descendants print after the end goes to the log, behind where the output ended', async () => {
+test('output of descendants after the end goes to the log, behind the end of the output', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const go = join(temp.folder, 'go')

@@ -135,7 +135,7 @@ test('a readiness timeout reports the last failure, and names a port that anothe
   }
 })
 
-test('what became ready while no daemon was there is ready for the next, however late that comes', async () => {
+test('a command that became ready while no daemon ran is ready for the next daemon, however late it starts', async () => {
   await using temp = new TempReeve()
   const { startDaemon } = await import('./daemon-program.ts')
   const daemon = await startDaemon(temp)

@@ -25,7 +25,7 @@ test('descendants of an ended command are forced after the grace of the call, no
   expect(temp.programs(pid)).toEqual([])
 })
 
-test('what a command left behind is asked by the signal and with the grace of its spec', async () => {
+test('descendants left behind by a command get the signal and the grace of its spec', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed({ graceMs: 60_000 })
   const asked = await leaves(temp, reeve, { endSignal: 'SIGUSR1' }, "trap 'exit' USR1;")
@@ -36,7 +36,7 @@ test('what a command left behind is asked by the signal and with the grace of it
   expect(temp.programs(forced)).toEqual([])
 })
 
-test('what a command left behind and is never forced has been asked, and the kill is answered', async () => {
+test('without force, a kill of descendants left behind sends the signal, and is answered', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed({ graceMs: 0 })
   const pid = await leaves(temp, reeve)
@@ -63,7 +63,7 @@ test('a kill whose grace is long answers ended when the whole tree is gone, and 
   expect(temp.programs(pid)).toEqual([])
 })
 
-test('a kill that never forces answers asked while something of the tree lives, though its program has ended', async () => {
+test('a kill without force answers asked while a descendant lives, even if the program has ended', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const { pid } = await start(reeve, { run: `sh -c "echo ready; ${STUBBORN}" & wait`, graceMs: 0 })

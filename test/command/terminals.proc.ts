@@ -36,7 +36,7 @@ const showing = (reeve: Pick<Reeve, 'screen'>, pid: string, text: string) =>
 
 const has = (program: string) => spawnSync('which', [program]).status === 0
 
-test('a full-screen program is driven by what is typed and read as a screen', async () => {
+test('a full-screen program is driven by typed keys and read as a screen', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const { pid } = await start(reeve, { argv: FULL_SCREEN, pty: { cols: 80, rows: 24 } })
@@ -101,7 +101,7 @@ test('a command has a terminal of 120 × 30, or of the size it asked for, as its
   expect((await runs(reeve, { run: looks, pty: { cols: 40 } })).text).toMatch(/^30 40\r\n/)
 })
 
-test('what a terminal program prints right before its end is not lost, a hundred times', async () => {
+test('output of a terminal program right before its end is not lost, a hundred times', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const whole = Array.from({ length: 300 }, (_, index) => `${index + 1}\r\n`).join('')

@@ -74,7 +74,7 @@ describe.each(['auto', 'marker'] as const)('with tree: %s', (tree) => {
     expect(temp.programs()).toEqual([])
   })
 
-  test('what a tree left behind when its first program ended is ended by a kill', async () => {
+  test('a kill ends descendants that outlived their program', async () => {
     await using temp = new TempReeve()
     const reeve = await temp.embed({ tree })
     const { pid, outcome } = await runs(
@@ -87,7 +87,7 @@ describe.each(['auto', 'marker'] as const)('with tree: %s', (tree) => {
     expect(temp.programs(pid)).toEqual([])
   })
 
-  test('what was left behind without its output is ended by a kill too', async () => {
+  test('a kill also ends descendants that do not hold the output open', async () => {
     await using temp = new TempReeve()
     const reeve = await temp.embed({ tree })
     const { pid, outcome } = await runs(reeve, 'setsid sleep 1000 >/dev/null 2>&1 </dev/null & exit 4')
@@ -197,7 +197,7 @@ test('two kills at once end one process once, and agree', async () => {
   expect(events.filter(({ type }) => type === 'ended')).toHaveLength(1)
 })
 
-test('kill all ends what a filter selects, counts it, and leaves the rest', async () => {
+test('kill all ends the processes that a filter selects, counts them, and leaves the others', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const some = [

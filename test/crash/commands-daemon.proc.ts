@@ -94,7 +94,7 @@ test('a daemon that is killed amid its spawns has begun each of them at most onc
   expect(readFileSync(ran, 'utf8').split('\n').filter(Boolean).sort()).toEqual([...keys].sort())
 })
 
-test('standard input works on after kill -9 of the daemon, and what was typed before is not typed again', async () => {
+test('standard input works after kill -9 of the daemon, and earlier input is not typed again', async () => {
   await using temp = new TempReeve()
   const daemon = await startDaemon(temp)
   const { record } = await daemon.call('spawn', { kind: 'command', spec: { argv: ['cat'], stdin: 'pipe' } })

@@ -59,7 +59,7 @@ test('a command without terminal and piped input lives on when its keeper is kil
   }
 })
 
-test('what is printed and ends before there is another keeper is in the log', async () => {
+test('output of a program that ends before the next keeper starts is in the log', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const go = join(temp.folder, 'go')
@@ -116,7 +116,7 @@ test('one with piped input sees its end, and a terminal program is ended for cer
   expect((await ended(reeve, (await start(reeve, 'exit 3')).pid)).outcome).toMatchObject({ exitCode: 3 })
 })
 
-test('daemon and keeper killed together: the next daemon finds what lives, and settles what does not', async () => {
+test('daemon and keeper killed together: the next daemon adopts live programs, and settles the ended ones', async () => {
   await using temp = new TempReeve()
   const daemon = await startDaemon(temp, { output: { tailBytes: 256 * 1024 * 1024 } })
   const go = join(temp.folder, 'go')
@@ -181,7 +181,7 @@ test('the boot report of a daemon whose keeper and commands were killed counts e
   for (const pid of pids) expect((await ended(reeve, pid)).outcome).toMatchObject(unseen)
 })
 
-test('a keeper that is killed amid spawns begins none of them twice, and none is left without an outcome', async () => {
+test('a keeper that is killed amid spawns starts no program twice, and each process gets an outcome', async () => {
   const seed = 20_260_104
   const random = new Random(seed)
   await using temp = new TempReeve()

@@ -73,7 +73,7 @@ describe.each(NEW_STORES)('%s', (_, newStore) => {
     await opened.close()
   })
 
-  test('a wait that was cut off by kill -9 goes on elsewhere with what it was given', async () => {
+  test('a wait that was cut off by kill -9 continues in another kernel with the answer it was given', async () => {
     const store = await newStore()
     const log = join(tempFolder(), 'executions')
     const boss = await embed({ store })

@@ -75,7 +75,7 @@ test('an end whose daemon was killed before its notice was read is reported once
   expect(notices.map(({ pid }) => pid).sort()).toEqual(processes.map(({ record }) => record.pid).sort())
 })
 
-test('what was taken from a daemon that died before the acknowledgement is given again, and after it never', async () => {
+test('a notice taken from a daemon that died is given again before its acknowledgement, and never after it', async () => {
   await using temp = new TempReeve()
   let daemon = await startDaemon(temp)
   await daemon.call('openSession', { session: 's1' })

@@ -51,7 +51,7 @@ async function shown({ home }: TempReeve, pid: string): Promise<ProcessRecord> {
 
 const LEAVES = 'setsid sleep 1000 & exit 0'
 
-test('after kill --all and down nothing is left of a home, also of what commands left behind', async () => {
+test('after kill --all and down no OS process and no file of commands or their descendants is left', async () => {
   const line = new CommandLine()
   const { temp } = line
   const started = await line.run(['run', '--lifetime', 'detached', '-d', '--', 'sh', '-c', LEAVES])

@@ -43,7 +43,7 @@ test('the file is readable by its owner alone, and no draft of it is left', () =
   expect(readdirSync(home.folder).sort()).toEqual(['secrets.json', 'secrets.json.lock'])
 })
 
-test('one program reads at once what another one sets', () => {
+test('a program reads the new value as soon as another one has set it', () => {
   const home = homePaths(tempFolder())
   const daemon = new SecretFile(home)
   expect(daemon.read()).toEqual({})

@@ -63,7 +63,7 @@ test('a home that cannot be used is named with the reason', async () => {
   for (const home of [file, join(file, 'below')]) {
     const error = await refusal(up({ home, env: {}, log: quiet }))
     expect(error).toMatchObject({ code: 'home_unusable', details: { home } })
-    expect(error.message).toMatch(/there is a file in its place/)
+    expect(error.message).toMatch(/there is a file with its name/)
     expect(error.remedy).toMatch(/REEVE_HOME/)
   }
 })

@@ -26,7 +26,7 @@ test.each([
   expect(failing({ ...sound, printed })).toEqual(['count printed 3 lines, and its log has them'])
 })
 
-test('a command that stood still while nobody was there fails a proof', () => {
+test('a command that stood still while no daemon ran fails a proof', () => {
   expect(failing({ ...sound, atReturn: 1 })).toEqual(['0 of them were printed while nobody was there.'])
 })
 
@@ -36,7 +36,7 @@ test('an exit code that is not the real one fails a proof', () => {
   expect(failing({ ...sound, endedMeanwhile: [] })).toEqual([build])
 })
 
-test('a terminal that forgot what was typed, or is another one, fails a proof', () => {
+test('a terminal that lost its input, or is another one, fails a proof', () => {
   const shell = 'shell kept its terminal'
   expect(failing({ ...sound, screen: sound.screen.slice(1) })).toEqual([shell])
   expect(failing({ ...sound, screen: sound.screen.map((line) => (line === '42' ? '1' : line)) })).toEqual([

@@ -63,7 +63,7 @@ test('a keeper whose daemon took leave exits with its last program, without wait
   expect(there.gone).toBe(1)
 })
 
-test('what a program still has to do while its daemon takes leave keeps the keeper only as long', () => {
+test('a program that still works when its daemon leaves keeps the keeper only until it ends', () => {
   const { there, stay, daemonComes, connectionEnds, programs } = lingeringKeeper()
   daemonComes()
   programs(1)

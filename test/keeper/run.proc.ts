@@ -44,7 +44,7 @@ test('a program ends at once with its own code although a descendant holds its o
   expect(startTimeOf(sleeper)).toBe('')
 })
 
-test('what descendants write after the end lies behind the end of the output, also once it is acknowledged', async () => {
+test('output of descendants after the end lies behind the end of the output, also once it is acknowledged', async () => {
   const { temp, daemon } = await keeperWithDaemon()
   await using _ = temp
   const go = join(temp.folder, 'go')

@@ -102,7 +102,7 @@ test('a program in a terminal is ended with all its descendants when its keeper 
   for (const osPid of osPids) expect(startTimeOf(osPid)).toBe('')
 })
 
-test('a program that ended between two keepers is lost, with what its pipe still held, and its strays are ended', async () => {
+test('a program that ended between two keepers is lost, the rest of its pipe is read, and its strays are ended', async () => {
   await using temp = new TempKeeper()
   await temp.startKeeper()
   const before = await temp.daemon()
@@ -124,7 +124,7 @@ test('a program that ended between two keepers is lost, with what its pipe still
   expect(startTimeOf(Number(sleeper))).toBe('')
 })
 
-test('what ran before a reboot is lost with its machine', async () => {
+test('a program of an earlier boot is lost', async () => {
   await using temp = new TempKeeper()
   await temp.startKeeper()
   const before = await temp.daemon()

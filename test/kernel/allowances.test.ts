@@ -13,7 +13,7 @@ async function opened() {
   return reeve
 }
 
-test('a charge beyond what is left is refused with the name of the limit, and charges nothing', async () => {
+test('a charge beyond the rest is refused with the name of the limit, and charges nothing', async () => {
   const reeve = await opened()
   const { record } = await reeve.spawn({ ...OUTSIDE, allowance: { modelCalls: 2 } })
   const { pid } = record

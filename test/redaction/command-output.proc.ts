@@ -91,7 +91,7 @@ test('secrets that a command prints appear on no surface, and in no file but its
   expect((statSync(join(temp.home.commands, 'output')).mode & 0o777).toString(8)).toBe('700')
 })
 
-describe('what a command prints in other ways than as a variable', () => {
+describe('a secret in the output in another form than a variable', () => {
   const key = invented('printed in other ways', 36)
   const half = [key.slice(0, 18), key.slice(18)]
   const WAYS = {

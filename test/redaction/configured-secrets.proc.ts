@@ -7,7 +7,7 @@ import { TempReeve } from '../temp-reeve.ts'
 import { invented } from './corpus.ts'
 import { expectNoSecrets } from './expect-no-secrets.ts'
 
-describe('what Reeve was given', () => {
+describe('a secret that Reeve was given', () => {
   test('as a variable to pass on is masked where it is printed, also after the daemon was replaced', async () => {
     await using temp = new TempReeve()
     process.env['REEVE_TEST_PLAIN'] = 'a value without any shape'

@@ -199,7 +199,7 @@ test('a word behind a token is behind a word, also when that is masked', () => {
   expect(mask(once)).toBe(once)
 })
 
-test('masking what is masked changes nothing', () => {
+test('masking is idempotent', () => {
   fc.assert(
     fc.property(text, (one) => {
       const once = masker.bytes(Buffer.from(one))
@@ -209,7 +209,7 @@ test('masking what is masked changes nothing', () => {
   )
 })
 
-test('a read of any range shows what a read of the whole shows', () => {
+test('a read of any range shows the same bytes as a read of the whole', () => {
   fc.assert(
     fc.property(text, fc.nat(), fc.nat(), (one, a, b) => {
       const whole = Buffer.from(one)

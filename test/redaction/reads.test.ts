@@ -125,7 +125,7 @@ describe('a log whose streams are kept apart', () => {
     },
   )
 
-  test('holds back what one of them has only begun', async () => {
+  test('holds back the possible beginning of a secret', async () => {
     const secret = invented('tagged', 36)
     const writer = log([
       ['stdout', `ghp_${secret.slice(0, 10)}`],
@@ -176,7 +176,7 @@ describe('a log that was read before', () => {
     )
   })
 
-  test('shows nothing of what has become known as a secret since', async () => {
+  test('masks a value that became known as a secret later', async () => {
     const secret = 'nothing-to-hide-but-this'
     const { folder } = new LogWriter(tempFolder()).write(`${text}${secret}\n${text}`)
     const clean = new CleanRanges()
@@ -289,7 +289,7 @@ test('the rest of a key whose beginning was removed is masked up to its end', as
 describe('a log that grows', () => {
   const secret = invented('grows', 36)
 
-  test('holds back what may become a secret, and shows it masked when it has become one', async () => {
+  test('holds back a possible secret, and shows it masked when it has become one', async () => {
     const log = new LogWriter(tempFolder()).write(`a line\nand ghp_${secret.slice(0, 10)}`)
     const held = await readRange(
       log.folder,
@@ -309,7 +309,7 @@ describe('a log that grows', () => {
     expect(rest.bytes.toString()).toBe(`${'*'.repeat(36)} there`)
   })
 
-  test('shows what was held back long enough, but not the beginning of a secret', async () => {
+  test('shows bytes that were held back long enough, but not the beginning of a secret', async () => {
     const log = new LogWriter(tempFolder()).write(`and ghp_${secret.slice(0, 10)}`)
     const shown = await readRange(
       log.folder,

@@ -20,7 +20,7 @@ describe('reveal', () => {
     return `cat ${join(folder, 'text')}; cat`
   }
 
-  test('shows the host what was printed, and is noted with the process once a minute', async () => {
+  test('shows the output to the host, and is recorded with the process once a minute', async () => {
     await using temp = new TempReeve()
     const noted: object[] = []
     const reeve = await temp.embed({}, { onReveal: (revealed) => void noted.push(revealed) })

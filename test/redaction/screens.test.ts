@@ -35,7 +35,7 @@ test('a line that a program broke itself at the last column is put together as w
   expect(lines).toEqual(['ghp_****************', '*'.repeat(20), '', 'status', '', ''])
 })
 
-test('a window title is masked, and what is no secret stays', async () => {
+test('a window title is masked, and other text stays', async () => {
   const { title, lines } = await shown(`\u001b]0;deploy with ghp_${secret}\u0007plain 日本 text\r\n`)
   expect(title).toBe(`deploy with ghp_${'*'.repeat(36)}`)
   expect(lines[0]).toBe('plain 日本 text')
@@ -141,6 +141,6 @@ test('masked and revealed screens of one process do not mix', async () => {
   expect(await show(masker)).toBe(`ghp_${'*'.repeat(36)}`)
 })
 
-test('without masking a screen shows what is there', async () => {
+test('without masking a screen shows the secret', async () => {
   expect((await shown(`ghp_${secret}`, { masker: null })).lines[1]).toBe(secret.slice(16))
 })

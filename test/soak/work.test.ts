@@ -48,7 +48,7 @@ test('the soak accepts a whole log with the right code, and nothing less', () =>
   expect(wrongIn(pipe, { outcome: null, program }, WHOLE, true)).toHaveLength(1)
 })
 
-test('when keepers are killed, what could live on must be whole, and the rest a beginning', () => {
+test('when keepers are killed, the output of surviving programs is complete, and that of the others a prefix', () => {
   const cut = 'w7 1\nw7 2\nw7'
   for (const sort of ['pipe', 'tagged', 'direct'] as const) {
     expect(wrongIn(piece(sort), abandoned, WHOLE, true)).toEqual([])

@@ -18,7 +18,7 @@ async function ended(reeve: ReeveVerbs, name: string, run: string): Promise<stri
   return record.pid
 }
 
-test('every process that ends is one span below its parent, with how it ended and what happened to it', async () => {
+test('every ended process is one span below its parent, with its outcome and its events', async () => {
   const collector = await TestCollector.open()
   const { reeve } = await new TempReeve().up(told(collector))
   const parent = await reeve.spawn({ kind: 'command', name: 'parent', spec: { run: 'exec sleep 1000' } })

@@ -68,7 +68,7 @@ function pressing(picture: Picture, ...keys: string[]): Picture {
 }
 
 describe('the picture', () => {
-  test('is a tree with what each process uses, totals above and keys below, as high as the terminal', () => {
+  test('is a tree with the usage of each process, totals above and keys below, as high as the terminal', () => {
     expect(drawn(serverAndBuild())).toEqual([
       'reeve top · 4 running · CPU 160% · memory 6.0 MiB · output 1.0 KiB/s',
       '    CPU     MEMORY     OUTPUT/S  STATUS       AGE  PROCESS',
@@ -136,7 +136,7 @@ describe('the picture', () => {
     expect(drawn(picture).join('\n')).toContain('cancelled SIGTERM')
   })
 
-  test('shows what a waiting process waits for', () => {
+  test('shows the awaited condition of a waiting process', () => {
     const waiting = (name: string, wait: object, moreWaits: object[] = []) =>
       record(name, { kind: 'workflow', status: 'waiting', wait, moreWaits })
     const picture = loaded(
@@ -187,7 +187,7 @@ describe('the picture', () => {
   })
 })
 
-describe('what has ended', () => {
+describe('an ended process', () => {
   const ended = (at: number) => ({ status: 'failed', exitCode: 7, reason: null, signal: null, endedAt: at })
 
   test('is shown for ten seconds with its end, and then no more', () => {
@@ -242,7 +242,7 @@ describe('keys', () => {
     expect(pressing(byAge, 's', 's').sort).toBe('tree')
   })
 
-  test('a filter shows what has the text in it and what lies above; Esc shows all again', () => {
+  test('a filter shows matching processes and their ancestors; Esc shows all again', () => {
     const filtered = pressing(serverAndBuild(), '/', 'B', 'u', 's', 'y', 'x', 'backspace', 'enter')
     const shown = (picture: Picture) => drawn(picture).flatMap((line) => /run-(\w+)/.exec(line)?.[1] ?? [])
     expect(shown(filtered)).toEqual(['server', 'busy'])
@@ -251,7 +251,7 @@ describe('keys', () => {
     expect(drawn(pressing(serverAndBuild(), '/', 'z', 'z', 'enter'))[2]).toContain('No process matches "zz"')
   })
 
-  test('k asks; only y kills, and what is chosen meanwhile changes nothing', () => {
+  test('k asks; only y kills, and a later selection changes nothing', () => {
     const asking = pressing(serverAndBuild(), 'down', 'down', 'down', 'k')
     expect(drawn(asking).at(-1)).toBe(
       'Kill build and everything it started? y kills, any other key does not.',
@@ -264,7 +264,7 @@ describe('keys', () => {
     }
   })
 
-  test('p pauses what runs and resumes what is paused', () => {
+  test('p pauses a running process and resumes a paused one', () => {
     const paused = changed(serverAndBuild(), [record('server', { status: 'paused', revision: 4 })], NOW)
     expect(press(serverAndBuild(), 'p', 5).act).toEqual({ act: 'pause', pid: 'p_server' })
     expect(press(paused, 'p', 5).act).toEqual({ act: 'resume', pid: 'p_server' })
@@ -299,7 +299,7 @@ describe('keys', () => {
     )
   })
 
-  test('with nothing to choose from, nothing is done', () => {
+  test('without a process, keys do nothing', () => {
     for (const key of ['k', 'p', 'a', 'enter', 'down', 'end', 's', '/'])
       expect(press(EMPTY, key, 5).act).toBeNull()
     expect(press(EMPTY, 'q', 5).act).toEqual({ act: 'quit' })

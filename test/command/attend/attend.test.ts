@@ -118,7 +118,7 @@ test('a held line is reported when its window is over, even if nothing more is p
   await expect.poll(lines).toEqual([['ERROR 1'], ['ERROR 2', 'ERROR 3']])
 })
 
-test('what was seen while the store was away is written when it is back', async () => {
+test('observations made while the store was unavailable are written when it is back', async () => {
   let isAway = true
   const { log, clock, written, troubles, attendance, timers } = attended(
     { run: 'x', watch: [{ text: 'ERR' }] },

@@ -84,7 +84,7 @@ test('an unfinished line is reported when it is finished, and not before', () =>
   expect(watch.sees(lines, end, 99)).toMatchObject({ match: { offset: 12, lines: ['ERR'] } })
 })
 
-test('what was held back is looked at again by a successor, and counted into its next match', () => {
+test('a successor examines held-back lines again, and counts them into its next match', () => {
   const watch = new Watch(SPEC, undefined, FLOOD_LIMITS)
   const seen = (offset: number) => [{ offset, end: offset + 4, text: 'ERR' }]
   expect(watch.sees(seen(0), 4, 0)).toMatchObject({ type: 'match' })
@@ -124,7 +124,7 @@ test('held lines are reported once when their window is over, even if nothing mo
   expect(watch.heldDueAt(30_000)).toBe(31_000)
 })
 
-test('a watch whose clock is set back tells what it holds after one window', () => {
+test('a watch whose clock is set back reports held lines after one window', () => {
   const watch = new Watch(SPEC, undefined, FLOOD_LIMITS)
   const seen = (offset: number) => [{ offset, end: offset + 4, text: `ERR ${offset}` }]
   expect(watch.sees(seen(0), 4, 1_000_000)).toMatchObject({ type: 'match' })

@@ -26,7 +26,7 @@ function variablesIn(text: string): Record<string, string> {
   )
 }
 
-test('keys of the daemon are not passed on unless they are named, and what a command brings itself wins', async () => {
+test('keys of the daemon are not passed on unless they are named, and the variables of a command win', async () => {
   daemonHas('FAKE_API_KEY', 'sk-fake')
   daemonHas('REEVE_TEST_PLAIN', 'plain')
   await using temp = new TempReeve()
@@ -63,7 +63,7 @@ test('an environment that was stored is used, and the spec wins over it', async 
   expect(text).toBe('1 two from the daemon\n')
 })
 
-test('a login shell’s environment is what the user knows, without what its start-up files print', async () => {
+test('a login shell’s environment is that of the user, without the output of start-up files', async () => {
   await using temp = new TempReeve()
   const homeOfUser = join(temp.folder, 'user')
   mkdirSync(homeOfUser)
@@ -129,7 +129,7 @@ test('a login shell has a session of its own, so that it takes over no terminal'
   expect(session).toBe(osPid)
 })
 
-test('a login shell that does not come to an end is ended, with what it started', async () => {
+test('a login shell that does not end is killed, with its descendants', async () => {
   await using temp = new TempReeve()
   const [seen, shell] = [join(temp.folder, 'seen'), join(temp.folder, 'shell')]
   const script = `#!/bin/sh\nsleep 1000 &\necho $! > ${seen}\nwait\n`
@@ -204,7 +204,7 @@ function holding(store: Store) {
   return { store: wrapped, holdNext: () => (isNext = true), held: held.promise, release: released.resolve }
 }
 
-test('a spawn that is refused never changes what a command of another session is given', async () => {
+test('a refused spawn never changes the variables of another session’s command', async () => {
   await using temp = new TempReeve()
   await using store = await openSqlite(temp.store).then((opened) =>
     Object.assign(holding(opened), { [Symbol.asyncDispose]: () => opened.close() }),

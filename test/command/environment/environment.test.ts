@@ -4,7 +4,7 @@ import { loginEnvironment, userShell } from '../../../src/command/environment/lo
 import { withoutSecrets } from '../../../src/command/environment/sanitise.ts'
 import { daemonEnvironment } from '../../../src/daemon/base-environment.ts'
 
-test('keys and passwords of the daemon are left out, and what is no secret stays', () => {
+test('keys and passwords of the daemon are left out, and other variables stay', () => {
   const secrets = [
     'OPENAI_API_KEY',
     'ANTHROPIC_API_KEY',

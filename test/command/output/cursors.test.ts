@@ -51,7 +51,7 @@ test('a process that is forgotten takes its cursors with it, and no others', asy
   expect(readdirSync(folder)).toEqual([BUILD])
 })
 
-test('what is no pid reaches no file', async () => {
+test('a text that is no pid reaches no file', async () => {
   const folder = tempFolder()
   const cursors = new Cursors(join(folder, 'cursors'))
   await expect(cursors.set('..', 'anna', 5)).rejects.toThrow('is no pid')

@@ -31,7 +31,7 @@ test('sizes are known per process, with the index', async () => {
   expect(await sizesOf(join(tempFolder(), 'nowhere'))).toEqual(new Map())
 })
 
-test('what was freed in place counts no longer', async () => {
+test('bytes that were freed in place no longer count', async () => {
   const output = tempFolder()
   const log = new LogWriter(join(output, OLD), { headBytes: 1 << 30 }).write(Buffer.alloc(1 << 20, 1))
   // A file that is made longer has a hole there, as one has that was freed in place.
@@ -65,7 +65,7 @@ test('below the cap no process is looked up and nothing is dropped', async () =>
   expect(readdirSync(output).length).toBe(3)
 })
 
-test('an answer that names others than were asked about drops none of them', async () => {
+test('pids in an answer that were not asked about are not dropped', async () => {
   const output = threeLogs()
   mkdirSync(join(output, 'notes'))
   const finished = async () => ['notes', '..', OLD]
@@ -82,7 +82,7 @@ test('a log is dropped once, and then is not there', async () => {
   expect(existsSync(output)).toBe(true)
 })
 
-test('what a dead daemon left half deleted goes with the next pruning', async () => {
+test('the next pruning removes a log that a dead daemon deleted in part', async () => {
   const output = threeLogs()
   mkdirSync(join(output, `${OLD}.dropped`))
   writeFileSync(join(output, `${OLD}.dropped`, '000000000000000'), 'rest')

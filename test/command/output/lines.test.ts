@@ -116,7 +116,7 @@ test('escape sequences are kept or stripped as asked', async () => {
   expect((await readLines(folder, { ...ALL, ansi: 'strip' })).lines[0]?.text).toBe('red')
 })
 
-test('lines that are written later are counted, with what was counted before', async () => {
+test('lines that are written later are added to the count', async () => {
   const log = new LogWriter(tempFolder(), SMALL)
   for (let line = 0; line < 30; line++) {
     log.write(countingBytes(line * 10, line * 10 + 10))

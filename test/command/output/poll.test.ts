@@ -18,7 +18,7 @@ test('a poll without a log answers with nothing', async () => {
   })
 })
 
-test('a poll gives what came since the cursor, and the next one nothing twice', async () => {
+test('a poll returns the output since the cursor, and the next one repeats none of it', async () => {
   const log = new LogWriter(tempFolder()).write('one\n')
   const first = await readSince(log.folder, 0, POLL)
   expect(first).toMatchObject({ text: 'one\n', from: 0, next: 4, more: false, end: 4 })

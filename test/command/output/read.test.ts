@@ -65,7 +65,7 @@ test('a read behind the end gives nothing, at the end', async () => {
     expect(await readRange(folder, from, 3)).toMatchObject({ offset: 5, next: 5, gap: null, end: 5 })
 })
 
-test('a read within a gap begins behind it and names what was missed', async () => {
+test('a read within a gap begins behind it and reports the gap', async () => {
   const { folder } = new LogWriter(tempFolder(), SMALL).write(countingBytes(0, 130))
   const chunk = await readRange(folder, 33, 1000)
   expect(chunk).toMatchObject({ offset: 80, next: 100, gap: { from: 33, to: 80 }, end: 130 })

@@ -144,7 +144,7 @@ test('polls of rendered lines make up all of them, and none twice', async () => 
   expect(all).toBe(Array.from({ length: 100 }, (_, index) => `line ${index}\n`).join(''))
 })
 
-test('a line that is longer than a page is shown in parts, and none of it twice', async () => {
+test('a line that is longer than a page is shown in parts, each once', async () => {
   const long = 'x'.repeat(120)
   const { folder } = new LogWriter(tempFolder()).write(`a\n${long}\nb\n`)
   let [at, all, more] = [0, '', true]
@@ -189,7 +189,7 @@ function pagesOf(bytes: Buffer, maxChars: number): { bytes: Buffer; text: string
   return pages
 }
 
-test('a last line that the cursor came back to keeps what was printed there before', () => {
+test('a last line that the cursor came back to keeps its earlier text', () => {
   const printed = 'a1: pulling\nb2: pulling\nc3: pulling\x1b[2A\r\n\n\x1b[12Cdone, extracting'
   const [first] = pagesOf(Buffer.from(printed), 40)
   expect(first?.text).toContain('c3: pulling')

@@ -128,7 +128,7 @@ test('a pattern that makes backtracking workflows hang takes no longer than othe
   expect((await searchLines(folder, { pattern: '^(a+)+$', limit: 1 })).total).toBe(0)
 })
 
-test('a search in rendered text finds what is shown, and nothing that was printed over', async () => {
+test('a search in rendered text finds visible text, and no overwritten text', async () => {
   const { folder } = new LogWriter(tempFolder()).write('foo  50%\rfoo 100%\nplain 50%\n')
   const found = async (text: string, ansi: 'render' | 'strip') =>
     (await searchLines(folder, { text, limit: 10, ansi })).matches.map((match) => match.text)

@@ -11,7 +11,7 @@ test('the time of a byte is that of the last entry before it', async () => {
   expect(times).toEqual([1000, 1000, 2000, 2000, 3000, 3000])
 })
 
-test('nothing that came at a time or later lies before its offset', async () => {
+test('the offset of a time lies before all output of that time and later', async () => {
   const log = new LogWriter(tempFolder()).note('time', 1000, 0).note('time', 2000, 50).note('time', 3000, 90)
   const offsets = await Promise.all(
     [500, 1000, 1001, 1999, 2000, 2500, 3000, 9000].map((time) => offsetAt(log.folder, time)),

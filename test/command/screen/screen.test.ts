@@ -34,7 +34,7 @@ test('an empty log and none at all are an empty screen', async () => {
   expect(await new Screens().show(PID, `${log.folder}/nowhere`, SIZE)).toMatchObject(empty)
 })
 
-test('an editor on the alternate screen is seen, and what was there before is back when it ends', async () => {
+test('an editor on the alternate screen is shown, and the former screen is back when it ends', async () => {
   const log = new LogWriter(tempFolder()).write('$ vim\r\n')
   log.write('\x1b[?1049h\x1b[2J\x1b[H')
   log.write('first line\r\n\x1b[2;1H~\x1b[3;1H~\x1b[4;1H~')
@@ -153,7 +153,7 @@ test('a screen after a gap reports the missing bytes, and keeps the mode from be
   expect(lines[0]).toBe('after')
 })
 
-test('a terminal that saw what has fallen out since misses nothing', async () => {
+test('a terminal that was fed before its log rotated misses nothing', async () => {
   const log = new LogWriter(tempFolder(), { headBytes: 16, segmentBytes: 16, tailBytes: 16 })
   const screens = new Screens()
   for (let line = 0; line < 20; line++) {
@@ -191,7 +191,7 @@ test('more terminals than are kept, and forgotten ones, are rebuilt', async () =
   expect((await showing).lines[0]).toBe(`log ${logs.length - 1}`)
 })
 
-test('a terminal that was fed bit by bit shows what one shows that was fed at once', async () => {
+test('a terminal that was fed in small pieces shows the same as one that was fed at once', async () => {
   const part = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 15 }),
     fc.constantFrom(

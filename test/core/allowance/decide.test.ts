@@ -14,7 +14,7 @@ import type { Kind } from '../../../src/core/process/record.ts'
 
 const ROOT = account('process:p_root', { toolCalls: 100, cost: 1, children: 50 })
 
-test('a child that asks for nothing gets half of what is left of each limit', () => {
+test('a child without a request gets half of the rest of each limit', () => {
   const { parent, given } = carve(ROOT, {})
   expect(given).toEqual({ toolCalls: 50, cost: 0.5, children: 24 })
   expect(remainderOf(parent)).toEqual({ toolCalls: 50, cost: 0.5, children: 25 })
@@ -100,7 +100,7 @@ test('sums of decimals have no rounding error', () => {
   expect(leftOf(one, 'cost')).toBe(0)
 })
 
-test('in a tree, use and held amounts never exceed what the root was given, except by work charged afterwards; unused amounts return at the end', () => {
+test("in a tree, used and held amounts never exceed the root's allowance, except by work charged afterwards; unused amounts return at the end", () => {
   void fc.assert(
     fc.property(given, fc.array(step, { maxLength: 60 }), (rootGiven, steps) => {
       const tree = new Tree(rootGiven)

@@ -5,7 +5,7 @@ import { isLeaf, killCgroup, numberIn, removeCgroup } from '../../../src/keeper/
 import { limitMemory, memoryKills, peakMemory } from '../../../src/keeper/tree/memory-group.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
-test('only what a keeper made is a leaf', () => {
+test('only a cgroup that a keeper made is a leaf', () => {
   expect(isLeaf('/sys/fs/cgroup/unified/reeve-h1/12-345-6')).toBe(true)
   expect(isLeaf('/sys/fs/cgroup/reeve-h1/12-345-6')).toBe(true)
   for (const path of [
@@ -36,7 +36,7 @@ test('a number is found by its whole name', () => {
   expect(numberIn('usage_usec 12\n', 'usage')).toBeNull()
 })
 
-test('a leaf with the controller limits memory itself, without what the keeper had used there', () => {
+test('a leaf with the controller limits memory itself, without the former usage of the keeper', () => {
   const leaf = tempFolder()
   for (const [file, text] of [
     ['memory.max', 'max\n'],

@@ -171,7 +171,7 @@ test('SIGKILL in the middle of a long grace forces at once', async () => {
   expect(lives(osPid!)).toBe(false)
 })
 
-test('what the program starts to tidy up is given its time', async () => {
+test('a clean-up process that the program starts gets its time', async () => {
   using started = new TestProgram(
     'trap \'sh -c "sleep 0.1; echo tidied > done"; exit 5\' TERM; echo $$ >> "$PIDS"; while :; do sleep 0.01; done',
   )
@@ -241,7 +241,7 @@ test('a program of another boot is gone, and the process with its PID is not sig
   expect(lives(osPid!)).toBe(true)
 })
 
-test('where a stranger has the PID of the program, what the program left is ended, and the stranger not', async () => {
+test('where a stranger has the PID of the program, its descendants are ended, and the stranger is not', async () => {
   using left = new TestProgram('setsid sh -c \'echo $$ >> "$PIDS"; exec sleep 300\' & exit 0')
   const [leftBehind] = await left.whenThereAre(1)
   await left.exited

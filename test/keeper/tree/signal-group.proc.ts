@@ -19,7 +19,7 @@ test('a signal to the group reaches its members and no process that left it', as
   expect(osPids.filter(lives)).toHaveLength(4)
 })
 
-test('what is left of a group is signalled by its marker, and by nothing less', async () => {
+test('remaining members of a group are signalled only if they have its marker', async () => {
   using started = new TestProgram('sh -c \'echo $$ >> "$PIDS"; exec sleep 300\' & wait $!; exit 0')
   const [osPid] = await started.whenThereAre(1)
   process.kill(started.program.osPid, 'SIGKILL')

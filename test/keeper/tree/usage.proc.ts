@@ -4,7 +4,7 @@ import { TestProgram } from './program.ts'
 
 const MB = 1 << 20
 
-test('a tree is measured by looking at it, also what its children used that are gone', async () => {
+test('a tree is measured by sampling, with the usage of ended children', async () => {
   using started = new TestProgram(`
     sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
     head -c 4194304 /dev/zero > file; sync file
@@ -29,7 +29,7 @@ test('memory is that of the whole tree', async () => {
   expect(memoryBytes).toBeGreaterThan(128 * MB)
 })
 
-test('of what is gone nothing is known', async () => {
+test('the usage of a gone tree is unknown', async () => {
   using started = new TestProgram('exit 0')
   await started.exited
   expect(usageOf(started.program, started.marker)).toEqual({
@@ -43,7 +43,7 @@ test('of what is gone nothing is known', async () => {
   expect(memoryOf(started.program, started.marker)).toBe(0)
 })
 
-test('what was used once is not used less later', () => {
+test('measured usage never decreases', () => {
   const earlier = { cpuMs: 30, peakMemoryBytes: 900, readBytes: null, writtenBytes: 5, sampled: true }
   const later = { cpuMs: null, peakMemoryBytes: 100, readBytes: 7, writtenBytes: 6, sampled: true }
   expect(joined(earlier, later)).toEqual({
