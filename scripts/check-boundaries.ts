@@ -17,7 +17,7 @@ import { pathToFileURL } from 'node:url'
  *
  * The longest entry that matches an import decides. Only composition roots have `*`.
  */
-const mayImport: Record<string, readonly string[]> = {
+export const mayImport: Record<string, readonly string[]> = {
   base: [],
   // The tools of base that rules need are pure: the option that a caller probably meant is part of a refusal.
   core: ['base/is-object.ts', 'base/nearest-name.ts'],

@@ -1,6 +1,6 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { absentFrom, compositionRoots, violations } from '../scripts/check-boundaries.ts'
+import { absentFrom, compositionRoots, mayImport, violations } from '../scripts/check-boundaries.ts'
 
 const found = (path: string, ...lines: string[]) =>
   violations([{ path, text: lines.join('\n') }]).map(
@@ -26,6 +26,70 @@ test('a violation names file, line, what was imported and what may be', () => {
   expect(found('src/kernel/claim.ts', '', "import { open } from '../store/sqlite/open.ts'")).toEqual([
     'src/kernel/claim.ts:2 imports ../store/sqlite/open.ts; src/kernel may import its own files, store/contract.ts, core, base',
   ])
+})
+
+describe('the documents for contributors', () => {
+  const rows = readFileSync('AGENTS.md', 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      const [, folder, imports] = /^\| \S+ \| `src\/([\w/]+)\/` \|.*\| ([^|]+) \|$/.exec(line) ?? []
+      return folder === undefined ? [] : [[folder, imports ?? ''] as const]
+    })
+
+  test('AGENTS.md has a row for each folder with an import rule', () => {
+    const folders = Object.keys(mayImport).filter((folder) => folder !== '')
+    expect(rows.map(([folder]) => folder).toSorted()).toEqual(folders.toSorted())
+  })
+
+  test.each(rows.filter(([folder]) => !compositionRoots().includes(folder)))(
+    'the row of %s in AGENTS.md names all that it may import',
+    (folder, imports) => {
+      const named = [...imports.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
+      const rule = (mayImport[folder] ?? []).filter((entry) => !/^(!|node:\*)/.test(entry))
+      const mayUseSqlite =
+        mayImport[folder]?.includes('node:*') && !mayImport[folder].includes('!node:sqlite')
+      expect(named.filter((name) => name !== 'node:sqlite').toSorted()).toEqual(
+        rule.map((entry) => entry.replace('type ', '')).toSorted(),
+      )
+      expect(imports.startsWith('Node')).toBe(mayImport[folder]?.includes('node:*'))
+      expect(named.includes('node:sqlite')).toBe(mayUseSqlite === true)
+    },
+  )
+
+  test('the layers in ARCHITECTURE.md have each folder of src', () => {
+    const [layers = ''] = /^```$.*?^```$/ms.exec(readFileSync('ARCHITECTURE.md', 'utf8')) ?? []
+    const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    expect(folders.map(({ name }) => name).filter((name) => !layers.includes(` ${name}/`))).toEqual([])
+  })
+
+  test.each(['AGENTS.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'])('each path in %s exists', (page) => {
+    expect(pathsIn(readFileSync(page, 'utf8')).length).toBeGreaterThan(5)
+    expect(pathsIn(readFileSync(page, 'utf8')).filter((path) => !exists(path))).toEqual([])
+  })
+
+  test('a path that does not exist is found', () => {
+    const text =
+      'See `src/kernel/nowhere.ts`, `kernel/nowhere.ts`, `test/nowhere/`, `kernel/perform.ts` and `send()`.'
+    const paths = pathsIn(text)
+    expect(paths).toEqual([
+      'src/kernel/nowhere.ts',
+      'src/kernel/nowhere.ts',
+      'test/nowhere/',
+      'src/kernel/perform.ts',
+    ])
+    expect(paths.filter((path) => !exists(path))).toHaveLength(3)
+  })
+
+  test('the scripts in package.json name files that exist', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      scripts: Record<string, string>
+    }
+    const paths = Object.values(scripts).flatMap(
+      (line) => line.match(/\b(?:src|test|scripts|bench|bin)\/\S+/g) ?? [],
+    )
+    expect(paths.length).toBeGreaterThan(5)
+    expect(paths.filter((path) => !existsSync(path))).toEqual([])
+  })
 })
 
 describe('forbidden', () => {
@@ -159,3 +223,22 @@ describe('core says nothing about clocks, chance or waiting', () => {
     expect(found('src/kernel/claim.ts', 'const answer = await later')).toEqual([])
   })
 })
+
+/** The quoted paths of a document, from the root of the repository. Paths without a root folder are below src/. */
+function pathsIn(text: string): string[] {
+  const roots = ['src', 'test', 'scripts', 'docs', 'bench', 'examples', 'bin']
+  const rooms = readdirSync('src', { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [entry.name] : [],
+  )
+  return [...text.matchAll(/`([\w.*…-]+\/[\w.*…/-]*)`/g)].flatMap(([, path = '']) => {
+    const [first = ''] = path.split('/')
+    if (roots.includes(first)) return [path]
+    return rooms.includes(first) ? [`src/${path}`] : []
+  })
+}
+
+/** `*` and `…` stand for any part of a name. */
+function exists(path: string): boolean {
+  const pattern = path.replaceAll('…', '*')
+  return pattern.includes('*') ? globSync(pattern).length > 0 : existsSync(path)
+}
