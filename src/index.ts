@@ -87,7 +87,7 @@ export type Connected = Reeve & ServesWorkflows
  */
 export async function connect(options: ConnectOptions = {}): Promise<Connected> {
   const reeve = await connectTo(options)
-  // Loaded when it is asked for: most clients serve nothing.
+  // Loaded on demand: most clients serve nothing.
   let worker: Promise<import('./worker/worker.ts').Worker> | undefined
   const serving = () => {
     worker ??= import('./worker/worker.ts').then(({ Worker }) => new Worker(reeve))

@@ -1,6 +1,6 @@
 /**
  * Imported first by whatever a user imports, and by itself: the rest needs built-in modules that an older Node does not
- * have, and without this the error would speak of those.
+ * have, and without this check the error would be about them.
  */
 const NEEDED = 24
 const { node } = process.versions

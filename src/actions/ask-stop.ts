@@ -10,7 +10,7 @@ export interface AskedStop {
   readonly how: Done['type'] | 'unrecorded'
 }
 
-/** Records the request to stop. Where the store takes no writes, the keeper is asked all the same. */
+/** Records the request to stop. If the store takes no writes, the keeper still gets the request. */
 export async function askToStop(kernel: Kernel, intent: StopIntent): Promise<AskedStop> {
   try {
     const { type: how, row } = await kernel.perform(intent)

@@ -22,7 +22,7 @@ const MAX_NOTED = 10_000
 
 /**
  * Permits reveals of secrets to admins, and notes each reveal: as an event while the process lives, and to `onReveal` always.
- * The end is the last event of a process, so `onReveal` alone hears of reveals after it.
+ * The end is the last event of a process, so later reveals are reported to `onReveal` alone.
  */
 export class Reveals {
   readonly #kernel: () => Kernel

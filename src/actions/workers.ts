@@ -20,7 +20,7 @@ import { checkJson, parse } from './parse.ts'
 import { spawnChild } from './spawn.ts'
 
 const PAGE = 100
-/** How long an unavailable store is asked for an environment. */
+/** How long reads of an environment are retried while the store is unavailable. */
 const ENVIRONMENT_MS = 5_000
 /** A proxy between worker and daemon may cut longer requests. */
 const MAX_CLAIM_MS = 60_000
@@ -215,7 +215,7 @@ function holderOf(worker: string, workflows: readonly string[]): Omit<HolderRow,
   }
 }
 
-/** Listens for events that may make work. It subscribes before the store is asked, so that no event is missed. */
+/** Listens for events that may make work. It subscribes before it queries the store, so that no event is missed. */
 function listenForWork(kernel: Kernel, signal: AbortSignal | undefined) {
   const heard = Promise.withResolvers<void>()
   const off = kernel.feed.onAll((events) => {

@@ -154,7 +154,7 @@ export class CommandOutput {
     await this.#cursors.forget(pid)
   }
 
-  /** The masking for notices: a reader is told of nothing that it could not see in the log. */
+  /** The masking for notices: a notice shows no more than the log does. */
   maskingOf(record: ProcessRecord): Promise<Masking | null> {
     return this.#access.masking(record, 'masked')
   }

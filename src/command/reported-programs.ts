@@ -51,7 +51,7 @@ export class ReportedPrograms {
     return state.state === 'lost' ? 'abandoned' : 'completed'
   }
 
-  /** The programs of another store: this one has never heard of their processes. */
+  /** The programs of another store: their processes are unknown in this one. */
   async foreign(kernel: Kernel): Promise<ProgramState[]> {
     const foreign: ProgramState[] = []
     for (const state of this.#states.values())
@@ -61,7 +61,7 @@ export class ReportedPrograms {
 
   /**
    * Ends and forgets programs that no process stands for any more: their end is in the store already, or another kernel settled
-   * them while this one was away. Programs of processes that the store has never heard of are left alone.
+   * them while this one was away. Programs of processes that are unknown in the store are left alone.
    */
   async clearStrays(kernel: Kernel): Promise<void> {
     for (const pid of [...this.#states.keys()]) {

@@ -37,7 +37,7 @@ export type Change =
       readonly positions: readonly number[]
       readonly how: DoneHow
     }
-  /** The turns in which the addressee has looked at the process itself. */
+  /** The turns in which the addressee has read the process itself. */
   | {
       readonly type: 'notice_observed'
       readonly scope: string

@@ -6,7 +6,7 @@ import type { Daemon, UpOptions } from './up.ts'
 export interface RunOptions extends UpOptions {
   /** Called once, when the daemon is ready. */
   readonly onReady?: (daemon: Daemon) => void | Promise<void>
-  /** Called once, when it is asked to stop, while it still serves. A failure does not prevent the stop. */
+  /** Called once, when a stop is requested, while it still serves. A failure does not prevent the stop. */
   readonly onStopping?: (daemon: Daemon, options: { readonly keep: boolean }) => Promise<void>
 }
 

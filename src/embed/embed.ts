@@ -72,7 +72,7 @@ export interface EmbedOptions {
   readonly redact?: RedactOptions
   /**
    * Called with stops of external processes that have no PID on record: those that this program runs itself. Returns whether
-   * the stop reached the process; only then do callers hear that it was signalled. After a restart it is called again with
+   * the stop reached the process; only then is the signal confirmed to callers. After a restart it is called again with
    * stops that were not delivered.
    */
   readonly onStop?: OnStop

@@ -19,7 +19,7 @@ import { ProcTable } from './tree/proc-table.ts'
 export interface ProgramsContext extends ProgramContext {
   readonly keeper: KeeperIdentity
   readonly live: LiveFiles
-  /** Whether a daemon is connected that hears of an end at once. */
+  /** Whether a daemon is connected, which gets each end at once. */
   hasDaemon(): boolean
   tell(tell: Tell): void
   grew(pid: string, end: number): void

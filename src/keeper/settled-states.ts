@@ -5,7 +5,7 @@ const RETRY_MS = 1000
 
 interface SettledStatesOptions {
   readonly live: LiveFiles
-  /** Whether a daemon is connected that hears of an end at once. */
+  /** Whether a daemon is connected, which gets each end at once. */
   hasDaemon(): boolean
   trouble(pid: string, message: string): void
   /** A state was written that could not be before. */

@@ -8,7 +8,7 @@ import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
 
 /**
- * Records that the actor has looked at an ended process in this turn, so that the turn gets no notice of it. The inbox's row
+ * Records that the actor has read an ended process in this turn, so that the turn gets no notice of it. The inbox's row
  * is written, too, so that the second of two concurrent looks sees the first.
  */
 export async function observe(edges: Edges, actor: Actor, pid: Pid, turn: string): Promise<void> {

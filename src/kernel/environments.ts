@@ -11,7 +11,7 @@ import type { Edges } from './edges.ts'
 
 const RETRY_MS = 500
 
-/** The environment of a starting process. An unavailable store is asked again: that is no outcome of the process. */
+/** The environment of a starting process. Retries while the store is unavailable: an outage must not end the process. */
 export async function environmentFor(edges: Edges, ref: string, signal: AbortSignal): Promise<Environment> {
   for (;;) {
     try {

@@ -34,7 +34,7 @@ export interface FinalWriteTarget {
 }
 
 /**
- * How an attempt is finished, in a kernel and in a worker alike. A target that is unavailable is asked again until it
+ * How an attempt is finished, in a kernel and in a worker alike. An unavailable target is retried until it
  * answers, or until the attempt is over because its lease is lost or its holder closes. Then the answer is undefined.
  */
 export class FinalWrites {

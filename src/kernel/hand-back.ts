@@ -61,7 +61,7 @@ export class HandBack {
     running.remove(attempt)
   }
 
-  /** If the store cannot record the stop, the executor is asked without it, and the next kernel records the end. */
+  /** If the store cannot record the stop, the executor gets the stop without a record, and the next kernel records the end. */
   async #stopWithDaemon(attempt: Attempt): Promise<void> {
     const asked = this.#asked(attempt)
     const stop = { how: 'cancel', reason: 'lifetime: the daemon is shutting down' } as const

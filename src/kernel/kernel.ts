@@ -131,7 +131,7 @@ export class Kernel {
     this.#look()
   }
 
-  /** Ends the processes whose lifetime is the daemon's, while waiters can still hear of it. Answers with their pids. */
+  /** Ends the processes whose lifetime is the daemon's, while waiters still get the ends. Returns their pids. */
   async endWithDaemon(): Promise<Pid[]> {
     return (await Promise.all(this.#executions.map((executions) => executions.endWithDaemon()))).flat()
   }

@@ -33,7 +33,7 @@ const MAX_BATCH = 2_000
 /** A batch holds up all other writes for about this long. */
 const MAX_BATCH_MS = 60
 
-/** Removes ended processes with all that is about them; a tombstone keeps the fence and refuses the pid. */
+/** Removes ended processes with all their data; a tombstone keeps the fence and refuses the pid. */
 export async function prune(edges: Edges, options: PruneOptions): Promise<Pid[]> {
   const all: Pid[] = []
   for await (const { pruned } of pruneInBatches(edges, options)) for (const pid of pruned) all.push(pid)

@@ -41,7 +41,7 @@ const UNWATCHED: AccessWatch = {
   stop: () => undefined,
 }
 
-/** Waits and followers of one session; every session is asked about by itself. */
+/** Waits and followers of one session, whose access is read together. */
 interface Watched {
   readonly visibility: Visibility
   readonly watches: Set<Watch>

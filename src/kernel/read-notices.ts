@@ -32,7 +32,7 @@ export interface Reading {
 
 export interface ReadNotices {
   readonly notices: readonly StoredNotice[]
-  /** Where the next read begins: behind everything that this one looked at. */
+  /** The start of the next read: behind everything that this one read. */
   readonly next: number
   readonly more: boolean
   /** When held-back matches are released. */

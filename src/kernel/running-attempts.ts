@@ -43,7 +43,7 @@ export class RunningAttempts {
     this.#onForgotten(attempt)
   }
 
-  /** Another holder has the lease: the code is told to stop, and nothing is written for it. */
+  /** Another holder has the lease: aborts the code, and writes nothing for it. */
   lose(attempt: Attempt, message: string): void {
     this.forget(attempt)
     attempt.stop(new Stopped('lease_lost', message))

@@ -69,7 +69,7 @@ export class WorkClaims {
     this.#scheduler.lookAt(due)
   }
 
-  /** Looks for work that was passed over because no slot was free. */
+  /** Looks for work that was skipped because no slot was free. */
   lookIfSlotsWereFull(): void {
     if (this.#slots.hadTooFew()) this.look()
   }

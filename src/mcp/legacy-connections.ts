@@ -183,7 +183,7 @@ export class LegacyConnections {
   }
 }
 
-/** For a request that is no handshake and will be refused. */
+/** For a request that is not a handshake and will be refused. */
 const NO_HANDSHAKE = { clientInfo: { name: '', version: '' }, protocolVersion: '', capabilities: {} }
 
 function callerKey({ actor, tokenId }: McpCaller): string {

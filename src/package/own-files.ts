@@ -15,7 +15,7 @@ export function launcher(): string {
   return join(root(), 'bin', 'reeve.mjs')
 }
 
-/** The text of a file that is no module, by its path below `src`: the build copies it to the same path below `dist`. */
+/** The text of a file that is not a module, by its path below `src`: the build copies it to the same path below `dist`. */
 export function ownText(path: string): string {
   return readFileSync(join(root(), isSource() ? 'src' : 'dist', path), 'utf8')
 }

@@ -106,7 +106,7 @@ export class Masker {
   }
 
   /**
-   * Masks a text that is no output: a command line, a message. Its JavaScript length stays. `lines`: the text is output, as a
+   * Masks a text other than output: a command line, a message. Its JavaScript length stays. `lines`: the text is output, as a
    * screen shows it, and a value after `NAME=` at the start of a line is the whole line. `openAt`: more text may follow at this
    * index, or was cut off there, so possible beginnings of secrets are masked, too; by default before a final `…`.
    */

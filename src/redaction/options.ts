@@ -29,7 +29,7 @@ import { textOf } from './text-of.ts'
  * The value of an option of a command that is a secret: `--password 'two words'`, `--token=…`, `-phunter2` of MySQL, `-u
  * user:password` of curl. `at` is the first dash. Answers with where the value ends; with `at` if there is nothing to hide.
  *
- * A command line is told from text about commands: there, words that describe a value stay.
+ * Distinguishes command lines from text about commands, in which words that describe a value stay.
  */
 export function findOption(found: Findings, at: number): number {
   const { bytes, start } = found

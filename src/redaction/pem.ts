@@ -97,7 +97,7 @@ function firstRun(bytes: Buffer, body: number, most: number): Run | null {
       if (to > from && !isHeader && (isLong || to === bytes.length)) return { from, to }
       from = to + 1
     }
-    // What an encrypted key says of itself, and the empty line behind that.
+    // The headers of an encrypted key, and the empty line behind them.
     if (end > begins && !isHeader) return null
     at = end
   }

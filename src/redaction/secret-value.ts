@@ -126,7 +126,7 @@ function isPossibleSecret(value: string, style: ValueStyle): boolean {
   return value.length >= 16 && looksGenerated(value)
 }
 
-/** Text behind `password`: nearly anything, but for words that describe one and texts of a form. */
+/** Text behind `password`: nearly anything, except words that describe a password and texts of a form. */
 function isPassword(value: string, style: ValueStyle): boolean {
   if (/^\d{1,3}$/.test(value) || isLink(value)) return false
   if (value.includes(' ')) return style !== 'sentence' && style !== 'bare' && !isSentence(value)
@@ -228,7 +228,7 @@ function isCode(value: string): boolean {
   if (/^[!&*][^\s,;(){}=]+$/.test(text) && looksGenerated(text.slice(1))) return false
   if (/^[!&*([]|^\/\^|=>|^(?:await|new|typeof|return|function|lambda|not|async) /.test(text)) return true
   const word = /^[A-Za-z_$@][\w$]*/.exec(text)?.[0] ?? ''
-  // Names have no letter behind a digit, but for well-known terms.
+  // Names have no letter behind a digit, except well-known terms.
   if (word === '' || /\d[A-Za-z]/.test(word.replace(TERMS, ''))) return false
   const rest = text.slice(word.length)
   if (/^(?:qr|re?|m|s)\//.test(text)) return true

@@ -148,7 +148,7 @@ export class GroupCommit {
     const steps = plan()
     let known: readonly unknown[] = []
     for (;;) {
-      // A plan that throws has a defect, which only its caller hears of: nothing of it has been applied.
+      // A plan that throws has a defect, which is reported to its caller alone: nothing of it has been applied.
       let step: IteratorResult<readonly Question[], { answer: unknown; changes: readonly Change[] }>
       try {
         step = steps.next(known)

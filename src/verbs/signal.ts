@@ -11,7 +11,7 @@ export const signal = verb({
     '`cancel` asks, and `kill` does not wait for an answer; both go down the tree, except to children that outlive their parent. `interrupt` asks this one process. An OS signal, for example `SIGHUP`, is sent to the program of a command, which decides what to do. The answer `signalled` means that the signal was delivered; `recorded`, that the stop of an external process is on record and could not be delivered from here.',
   route: 'POST /processes/{pid}/signal',
   needs: 'operate',
-  // An OS signal is sent as often as it is asked for.
+  // Every request sends the OS signal again.
   repeat: { keys: ['replayKey'], except: { member: 'signal', startsWith: 'SIG' } },
   input: z.strictObject({
     pid: processRef,

@@ -24,7 +24,7 @@ export const spawn = verb({
     record,
     warning: z
       .discriminatedUnion('code', [
-        /** Names in `passEnv` that are no variables. */
+        /** Names in `passEnv` without a variable. */
         z.strictObject({ code: z.literal('unknown_variables'), names: z.array(z.string()) }),
         /** The same command was started by the same owner moments ago. */
         z.strictObject({ code: z.literal('duplicate_of'), pid: z.string() }),

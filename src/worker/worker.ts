@@ -247,7 +247,7 @@ export class Worker {
     })
   }
 
-  /** Repeats `act`. A daemon that is away is asked again after a backoff, and a new one gets an announcement. */
+  /** Repeats `act`. Retries an unavailable daemon with backoff; a new daemon gets an announcement. */
   async #untilClosed(act: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing
     let delay = RETRY_MS

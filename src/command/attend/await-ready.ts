@@ -91,7 +91,7 @@ export class AwaitReady {
     if (!this.#over.aborted && !this.#settled) await this.#settle(this.#timeoutMs)
   }
 
-  /** The end of the log; a failing disk is asked again until it answers. */
+  /** The end of the log; retries while the disk fails. */
   async #end(): Promise<number> {
     while (!this.#over.aborted) {
       try {

@@ -10,7 +10,7 @@ export interface Surroundings {
 }
 
 /**
- * Reports how the line ended, and waits to be killed together with all that the line left behind: until then the process group
+ * Reports how the line ended, and waits to be killed together with all descendants of the line: until then the process group
  * is certainly ours. If the daemon dies, its end of the channel closes, and the group kills itself.
  */
 const LEADER = '{ read -r _ <&3; kill -9 0; } & "$1" -c "$2" 3>&-; echo $? >&3; wait'

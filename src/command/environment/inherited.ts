@@ -98,7 +98,7 @@ export class InheritedEnvironments {
     }
   }
 
-  /** When the ends that were heard of so far are handled. */
+  /** Resolves when all ends reported so far are handled. */
   async settled(): Promise<void> {
     await this.#handled
   }

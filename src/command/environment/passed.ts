@@ -102,7 +102,7 @@ export class PassedSecrets {
     return (await orMissing(readdir(this.#folder))) ?? []
   }
 
-  /** A process that never began has no values of its own yet: then those of the one before it count. */
+  /** A process that never began has no values of its own yet: then the values of its predecessor count. */
   async #before(record: ProcessRecord, kernel: Kernel): Promise<Values | null> {
     let { originator, restartOf } = record
     for (let steps = 0; restartOf !== null && steps < MAX_RESTARTS; steps++) {

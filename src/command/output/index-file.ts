@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { decodeEntry, ENTRY_BYTES, INDEX_NAME, type IndexEntry } from '../../keeper/protocol/log-format.ts'
 import { orMissing } from './missing.ts'
 
-/** The index of an output log, read a block at a time and only where it is looked at. */
+/** The index of an output log, read lazily in blocks. */
 export class IndexFile {
   readonly #file: FileHandle
   /** How many entries there were when it was opened. */

@@ -110,7 +110,7 @@ async function listed(folder: string): Promise<number[] | null> {
 }
 
 /**
- * The last one is looked at first: it must be there, since where the log ends is known by it alone. Null if it is not. Any
+ * Reads the last segment first: it must exist, since it alone determines the end of the log. Null if it is not. Any
  * other may be gone by now, and is a gap then.
  */
 async function sizedSegments(folder: string, offsets: readonly number[]): Promise<Segment[] | null> {

@@ -10,7 +10,7 @@ import type { Showing } from './text.ts'
 import { truncatedBy, walkLines } from './walk-lines.ts'
 
 export interface SearchOptions extends Wanted {
-  /** Byte offset: lines that begin before it are passed over. */
+  /** Byte offset: lines that begin before it are skipped. */
   readonly from?: number
   /** How many matches to give; the others are only counted. */
   readonly limit: number

@@ -17,7 +17,7 @@ export interface RawLine {
 export interface LineStart {
   /** The number of the line that begins here, or is open here. */
   readonly line: number
-  /** The bytes begin within a line: the rest of that is passed over. */
+  /** The bytes begin within a line: the rest of that line is skipped. */
   readonly open: boolean
   readonly behindGap: boolean
 }
@@ -51,8 +51,8 @@ export class LineSplitter {
   }
 
   /**
-   * The same, each cut when it is asked for: a piece of newlines alone has as many lines as bytes. They are all to be walked
-   * before anything else is asked of the splitter.
+   * The same, lazily: a piece of newlines alone has as many lines as bytes. The caller must consume all lines before it calls
+   * the splitter again.
    */
   *cut({ offset, bytes }: Piece): Generator<RawLine, void, void> {
     let from = 0

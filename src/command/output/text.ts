@@ -22,7 +22,7 @@ export interface CutText {
 }
 
 /**
- * The text of these bytes, up to a number of characters; never a part of one. Bytes that are no UTF-8 become U+FFFD. A
+ * The text of these bytes, up to a number of characters; never a part of one. Invalid UTF-8 becomes U+FFFD. A
  * character or an escape sequence that is not finished waits for the bytes to come, unless they are `final`, or a sequence
  * is longer than any real one.
  */
@@ -90,7 +90,7 @@ export class TextStream {
   }
 }
 
-/** Real sequences are short, but for pictures and the clipboard; of those the rest then shows as text. */
+/** Real sequences are short, except for pictures and the clipboard: the rest of those shows as text. */
 export const MAX_ESCAPE_BYTES = 4096
 
 function wholeText(bytes: Buffer, final: boolean): CutText {

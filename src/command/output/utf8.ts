@@ -1,5 +1,5 @@
 /**
- * How many bytes the character at `at` takes. For bytes that are no UTF-8: as many as become one U+FFFD, which are those
+ * How many bytes the character at `at` takes. For invalid UTF-8: as many as become one U+FFFD, which are those
  * that could have begun a character, as every decoder of the web platform has it. 0 if the bytes end within a character.
  */
 export function unitLength(bytes: Uint8Array, at: number): number {

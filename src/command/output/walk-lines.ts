@@ -7,7 +7,7 @@ import { ofStream, type Stream } from './streams.ts'
 
 /** A step on the way through the lines of a log. */
 export interface Step {
-  /** Each is cut when it is asked for. They are all to be walked before the next step is asked for. */
+  /** Cut lazily. The caller must consume all of them before the next step. */
   readonly lines: Iterable<RawLine>
   /** Lines that the plan counted, and that were deleted before they could be read. */
   readonly lost: Gap | null

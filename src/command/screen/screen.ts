@@ -36,8 +36,8 @@ export interface Screen {
 }
 
 /**
- * The screens of terminal programs, rebuilt from their logs. A terminal that was shown lately is kept, and fed only what
- * is new; of more than `MAX_TERMINALS` the one that was asked for longest ago goes, and is rebuilt when it is asked for.
+ * The screens of terminal programs, rebuilt from their logs. Recently shown terminals are cached, and fed only new
+ * output; beyond `MAX_TERMINALS` the least recently used one is evicted, and rebuilt on the next request.
  */
 export class Screens {
   /** In the order they were last asked for. Masked and revealed screens of one process are two terminals. */

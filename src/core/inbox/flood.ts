@@ -1,6 +1,6 @@
 import type { Pid } from '../process/pid.ts'
 
-/** How many watch matches a scope is told. No other notice is ever held back. */
+/** Limits for notices of watch matches to a scope. No other notice is ever held back. */
 export interface FloodLimits {
   /** Per watch of one process: at most one notice in this time. */
   readonly everyMs: number

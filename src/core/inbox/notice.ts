@@ -19,7 +19,7 @@ export const NOTICE_KINDS = [
 ] as const
 export type NoticeKind = (typeof NOTICE_KINDS)[number]
 
-/** One durable thing a scope is told, written with the event that caused it. Unique per scope, source event and kind. */
+/** A durable message to a scope, written with the event that caused it. Unique per scope, source event and kind. */
 export interface Notice {
   readonly scope: Scope
   readonly pid: Pid
@@ -59,7 +59,7 @@ export function ownListenerOf(record: Pick<ProcessRecord, 'wakeTarget' | 'owner'
   return record.parent === null ? null : `process:${record.parent}`
 }
 
-/** The scope that is told of a process. A command without one that asks for notices reports to the person at the machine. */
+/** The scope that gets the notices of a process. A command without one that asks for notices reports to the person at the machine. */
 export function listenerOf(record: ProcessRecord): Scope | null {
   const own = ownListenerOf(record)
   if (own !== null) return own

@@ -5,7 +5,7 @@ import { hasEnded, type Outcome, type ProcessRecord, STOPS, type StopHow } from 
 import type { ProcessRow } from './row.ts'
 
 /**
- * A request to end. A process with a holder is asked, and its executor settles the stop; a process without one ends here
+ * A request to end. A process with a holder gets the request, and its executor settles the stop; a process without one ends here
  * and now. An external process is only told, because Reeve cannot end it.
  */
 export function decideStop({ row, replayed }: Facts, intent: Extract<Intent, { type: 'stop' }>): Decision {

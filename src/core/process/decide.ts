@@ -211,7 +211,7 @@ function seenAt(record: ProcessRecord, { ending, at }: Extract<Intent, { type: '
   return Math.max(earliest, Math.min(ending.endedAt ?? at, at))
 }
 
-/** The end is always the last event, so a reveal of an ended process makes no event: only the `onReveal` callback hears of it. */
+/** The end is always the last event, so a reveal of an ended process makes no event: it is reported to the `onReveal` callback alone. */
 function decideReveal(row: ProcessRow, { actor, verb }: Extract<Intent, { type: 'reveal' }>): Decision {
   return hasEnded(row.record)
     ? { type: 'keep' }

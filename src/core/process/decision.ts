@@ -11,7 +11,7 @@ import type { ProcessRow } from './row.ts'
 export interface Facts {
   readonly row: ProcessRow
   readonly replayed: StoredEvent | null
-  /** The overflow state of the scope that is told of a watch match. */
+  /** The overflow state of the scope that gets a watch match. */
   readonly overflow?: Overflow
   /** An earlier holder has already asked for the approval that the process waits for. */
   readonly isAsked?: boolean
@@ -38,7 +38,7 @@ export type Decision =
       readonly type: 'append'
       readonly events: readonly NewEvent[]
       readonly lease?: Lease
-      /** The new overflow state of the scope that is told. */
+      /** The new overflow state of that scope. */
       readonly overflow?: Overflow
     }
   /** It happened before: this is the event. */

@@ -7,7 +7,7 @@ import type { ProcessRow } from './row.ts'
 export interface FactsNeeded {
   /** The event that is stored under this replay key. */
   readonly replayKey: string | null
-  /** The inbox of the scope that is told of a watch match: its overflow state limits how much is told. */
+  /** The inbox of the scope that gets a watch match: its overflow state limits the number of notices. */
   readonly overflowOf: Scope | null
   /** The notices of the scope that approves: an earlier holder may have asked for this approval already. */
   readonly approvalsOf: Scope | null

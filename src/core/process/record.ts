@@ -63,7 +63,7 @@ export interface Limits {
 
 export interface GroupSeat {
   readonly id: string
-  /** The scope that is told of it. Groups of different scopes are different groups, even with equal ids. */
+  /** The scope that gets its notices. Groups of different scopes are different groups, even with equal ids. */
   readonly scope: Scope | null
   readonly index: number
   readonly size: number
@@ -154,7 +154,7 @@ interface StopRequest {
   readonly source: Actor
   /** The process whose stop led to this one. */
   readonly cause: Pid | null
-  /** How long it may take before it is forced, if the request says so. */
+  /** The time before it is forced, if the request has one. */
   readonly graceMs?: number
   readonly at: number
   /** Of an external process: when the request reached it. Absent until then, so that a restarted kernel sends it again. */

@@ -170,7 +170,7 @@ class Encoding {
 /** How many parts of a path are shown. */
 const MAX_SHOWN = 20
 
-/** A `Buffer` is told from other subclasses of `Uint8Array` by its name: `core` does not know Node. */
+/** Recognises a `Buffer` among the subclasses of `Uint8Array` by its name: `core` does not know Node. */
 function isBytes(value: object, prototype: unknown): value is Uint8Array {
   if (!(value instanceof Uint8Array)) return false
   return prototype === Uint8Array.prototype || value.constructor.name === 'Buffer'

@@ -27,7 +27,7 @@ const manifestSchema = z.object({
 export type Manifest = z.infer<typeof manifestSchema>
 export type BackedUpFile = Manifest['files'][number]
 
-/** Reads and checks the manifest of a backup; throws `backup_unusable` for a folder that is none. */
+/** Reads and checks the manifest of a backup; throws `backup_unusable` for a folder that is not a backup. */
 export function readManifest(folder: string): Manifest {
   const parsed = manifestSchema.safeParse(jsonIn(folder))
   if (!parsed.success) throw unusable(folder, `${MANIFEST_NAME} is not complete`)

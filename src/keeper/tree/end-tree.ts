@@ -23,7 +23,7 @@ export interface EndHow {
   readonly onSignalled?: () => void
 }
 
-/** Ends a program and all that belongs to it; see TreeEnd. */
+/** Ends a program and its descendants; see TreeEnd. */
 export function endTree(target: EndTarget, how: EndHow): Promise<EndAnswer> {
   return new TreeEnd(target, how).done
 }
@@ -63,7 +63,7 @@ const STRENGTH: Readonly<Record<string, number>> = {
  * The end of one tree, in progress.
  *
  * | state   | action                                              | then                                     |
- * | looking | identity first, then who is there                   | asking; `not_ours`, `already_gone`       |
+ * | looking | checks the identity, then lists the members         | asking; `not_ours`, `already_gone`       |
  * | asking  | the signal, children before parents; looks          | `asked`; forcing, when the grace is over |
  * | forcing | the cgroup is killed; who is left is stopped, so    | `forced`; `survived`, when time is up    |
  * |         | that none is born, and then killed; looks           |                                          |

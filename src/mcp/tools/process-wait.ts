@@ -62,7 +62,7 @@ export const processWait = tool({
       const allowedMs = Math.min(mostMs, msLeft())
       let waited = await wait(isTask ? HELD_MS : allowedMs)
       if (isTask && waited.type === 'timed_out') {
-        // The end comes some day. A line may never come, so a wait for one has a deadline.
+        // Every process ends, but a line may never come, so a wait for a line has a deadline.
         const unbounded = what === undefined && timeoutMs === undefined
         const task = waitTask(waited.record, session, { by: unbounded ? null : by, ...wanted })
         if (task !== null) return { task }

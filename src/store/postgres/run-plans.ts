@@ -42,7 +42,7 @@ function runPlan(
   facts: Facts,
 ): (() => void) | readonly Question[] | typeof LATER | typeof STALE {
   const reading = new PlanReading(staged, facts)
-  // A plan that throws has a defect, which only its caller hears of. But the facts that it was given have to be true.
+  // A plan that throws has a defect, which is reported to its caller alone. But the facts that it was given have to be true.
   const failWith = (error: unknown) => {
     const unproved = staged.unproved([], reading)
     if (unproved.length > 0) return unproved
