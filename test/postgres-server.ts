@@ -113,7 +113,13 @@ async function initialise(folder: string, dataDir: string, user: User) {
 
 async function startPostmaster(dataDir: string, port: number, user: User): Promise<ChildProcess> {
   const { postgres } = await binaries()
-  const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=']
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    `port=${port}`,
+    'unix_socket_directories=',
+    // In the data folder, and so removed with it: the default leaves segments of a killed server in /dev/shm.
+    'dynamic_shared_memory_type=mmap',
+  ]
   // Detached: Ctrl-C in the terminal is for the test run, which then stops the server.
   const postmaster = spawn(postgres, ['-D', dataDir, ...settings.flatMap((setting) => ['-c', setting])], {
     ...user,
