@@ -1,10 +1,10 @@
 import type { KeptPlan, SettledState } from '../home/live-files.ts'
 import type { ProgramLog } from '../log/program-log.ts'
-import type { EndAnswer, WriteAnswer } from '../protocol/messages.ts'
+import type { EndAnswer } from '../protocol/messages.ts'
 import type { EndedBecause, HeldBack, ProgramState } from '../protocol/program-state.ts'
 import type { Input } from './input.ts'
-import { NumberedWrites } from './numbered-writes.ts'
 import type { Output } from './output.ts'
+import { ProgramInput } from './program-input.ts'
 import { ProgramLimits } from './program-limits.ts'
 import type { ProgramTree } from './program-tree.ts'
 import { TimeLimits } from './time-limits.ts'
@@ -51,6 +51,7 @@ export interface ProgramParts {
  */
 export class Program {
   readonly pid: string
+  readonly input: ProgramInput
   readonly #parts: ProgramParts
   readonly #events: ProgramEvents
   readonly #times: TimeLimits
@@ -65,7 +66,6 @@ export class Program {
   #isLeaving = false
   /** Since when a program that writes its log itself is stopped, because the disk is full. */
   #stoppedSince: number | null = null
-  readonly #writes = new NumberedWrites()
 
   constructor(parts: ProgramParts, events: ProgramEvents) {
     const { plan, tree, usageLimits, usageSamples, startedAt } = parts
@@ -73,6 +73,7 @@ export class Program {
     this.#parts = parts
     this.#events = events
     this.#isPaused = parts.paused
+    this.input = new ProgramInput({ ...parts, isRunning: () => this.#state === 'running' })
     this.#times = new TimeLimits(plan, {
       ranMs: Date.now() - startedAt,
       isHeld: () => parts.log.isHolding || this.#isPaused || this.#stoppedSince !== null,
@@ -228,34 +229,6 @@ export class Program {
     this.#times.goOn()
     if (isHeld) this.#parts.tree.stop()
     else if (!this.#isPaused) this.#parts.tree.goOn()
-  }
-
-  write(seq: number | null, bytes: Buffer): WriteAnswer {
-    const replayed = this.#writes.replayOf(seq)
-    if (replayed !== null) return replayed
-    if (this.#state !== 'running') return { type: 'ended' }
-    const { input } = this.#parts
-    if (input === null) return { type: 'no_stdin' }
-    const answer = input.write(bytes)
-    this.#parts.output.wake()
-    if (seq !== null && answer.type === 'written') this.#writes.add(seq, answer.bytes)
-    return answer
-  }
-
-  closeInput(): 'closed' | 'no_stdin' | 'ended' {
-    if (this.#state !== 'running') return 'ended'
-    if (this.#parts.input === null) return 'no_stdin'
-    this.#parts.input.end()
-    return 'closed'
-  }
-
-  resize(cols: number, rows: number): 'resized' | 'no_pty' | 'ended' {
-    if (this.#state !== 'running') return 'ended'
-    const { resize, log } = this.#parts
-    if (resize === null) return 'no_pty'
-    resize(cols, rows)
-    log.size(cols, rows)
-    return 'resized'
   }
 
   #exceeded(because: EndedBecause): void {

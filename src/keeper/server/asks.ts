@@ -60,14 +60,16 @@ export function answersOf(programs: Programs, recover: () => Promise<void>): Ans
     resume: ({ pid }) => settledOr(pid, { continued: 0 }, (program) => ({ continued: program.resume() })),
     write: ({ pid, seq, data }) =>
       settledOr<Asks['write'][1]>(pid, { type: 'ended' }, (program) =>
-        program.write(seq, Buffer.from(data, 'base64')),
+        program.input.write(seq, Buffer.from(data, 'base64')),
       ),
     closeInput: ({ pid }) =>
-      settledOr<Asks['closeInput'][1]>(pid, { type: 'ended' }, (program) => ({ type: program.closeInput() })),
+      settledOr<Asks['closeInput'][1]>(pid, { type: 'ended' }, (program) => ({
+        type: program.input.close(),
+      })),
     resize: ({ pid, cols, rows }) => {
       if (!isSize(cols, rows)) throw badAsk(`A terminal can't be ${cols} × ${rows} characters large.`)
       return settledOr<Asks['resize'][1]>(pid, { type: 'ended' }, (program) => ({
-        type: program.resize(cols, rows),
+        type: program.input.resize(cols, rows),
       }))
     },
     limits: ({ pid, cpuSeconds, outputBytes }) => {
