@@ -1,7 +1,7 @@
 import type { JsonObject } from '../core/json/json.ts'
 import type { Served } from '../core/lease/holder.ts'
 import type { Placement } from '../core/placement/placement.ts'
-import { type EventOf, knownEvent, type StoredEvent } from '../core/process/event.ts'
+import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Kind, ProcessRecord } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
@@ -12,6 +12,7 @@ import { AttemptStops } from './attempt-stops.ts'
 import { reclaim } from './claim.ts'
 import type { Edges } from './edges.ts'
 import type { Executor, Keeping, StopRequest } from './executor.ts'
+import { FeedReactions } from './feed-reactions.ts'
 import { HandBack } from './hand-back.ts'
 import type { Kernel } from './kernel.ts'
 import { RunningAttempts } from './running-attempts.ts'
@@ -31,15 +32,7 @@ interface ExecutionOptions {
 }
 
 /**
- * The processes that one holder executes: this class begins them, and reacts to the feed.
- *
- * | event of the feed                                  | reaction                                       |
- * | registered, queued again, resumed                  | looks for work, if it serves the kind          |
- * | wait left, by a process that is not executed here   | looks for work: the process may have been parked |
- * | parked                                             | looks for work when the process is due         |
- * | stop requested, of a process that is executed here | see `AttemptStops`                             |
- * | paused, resumed, of a process that is executed here | tells its executor                             |
- * | ended by another kernel, held by a keeper          | ends its program, see `SettledElsewhere`       |
+ * The processes that one holder executes. This class begins them; `FeedReactions` says how they react to events.
  *
  * Three things differ for processes that a keeper holds: a starting kernel goes on with them, a closing kernel leaves
  * them there, and a kill is settled by their executor.
@@ -56,6 +49,7 @@ export class Executions {
   readonly #adoption: Adoption
   readonly #handBack: HandBack
   readonly #settledElsewhere: SettledElsewhere
+  readonly #reactions: FeedReactions
   #isClosed = false
   /** Granted when this kernel was already closing: handed back before they begin. */
   readonly #late: Attempt[] = []
@@ -117,6 +111,13 @@ export class Executions {
       running,
       self: () => kernel.id,
       holder: holderNow,
+    })
+    this.#reactions = new FeedReactions({
+      served,
+      running,
+      claims: this.#claims,
+      stops: this.#stops,
+      settledElsewhere: this.#settledElsewhere,
     })
   }
 
@@ -217,46 +218,7 @@ export class Executions {
 
   /** Handles events of the feed. */
   heard(events: readonly StoredEvent[]): void {
-    const waiting = new Set<Pid>()
-    for (const event of events) {
-      const known = knownEvent(event)
-      switch (known?.type) {
-        case 'registered':
-          if (!this.#running.has(known.pid) && this.#served.wouldRun(known.payload)) waiting.add(known.pid)
-          break
-        case 'wait_left':
-          if (this.#served.hasEngines && !this.#running.has(known.pid)) waiting.add(known.pid)
-          break
-        case 'parked':
-          this.#parked(known)
-          break
-        case 'holder_lost':
-        case 'released':
-          waiting.add(known.pid)
-          break
-        case 'resumed':
-          this.#running.get(known.pid)?.request({ type: 'resume' })
-          waiting.add(known.pid)
-          break
-        case 'started':
-          waiting.delete(known.pid)
-          break
-        case 'stop_requested':
-          this.#stops.requested(known)
-          break
-        case 'ended':
-          if (this.keeping !== undefined) this.#settledElsewhere.ended(event)
-          break
-        case 'paused':
-          this.#running.get(known.pid)?.request({ type: 'pause' })
-          break
-      }
-    }
-    if (waiting.size > 0) this.look()
-  }
-
-  #parked({ payload }: EventOf<'parked'>): void {
-    if (payload.until !== null && this.#served.hasEngines) this.#claims.lookAt(payload.until)
+    this.#reactions.heard(events)
   }
 
   /** Looks for work, now or right after the look that is under way. */
