@@ -7,7 +7,6 @@ import { Retention, type RetentionLimits } from '../actions/retention.ts'
 import { type Revealed, Reveals } from '../actions/reveal.ts'
 import { spawnChild } from '../actions/spawn.ts'
 import { WAIT_TIMES } from '../actions/wait-times.ts'
-import { messageOf } from '../base/error-text.ts'
 import type { Commands } from '../command/commands.ts'
 import { openCommands } from '../command/open-commands.ts'
 import type { CommandsOptions } from '../command/options.ts'
@@ -25,7 +24,6 @@ import { KERNEL_DEFAULTS } from '../kernel/defaults.ts'
 import { Kernel, type KernelOptions } from '../kernel/kernel.ts'
 import type { Redaction, RedactOptions } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
-import { openSqlite } from '../store/sqlite/open.ts'
 import { systemClock } from '../store/system-clock.ts'
 import { inProcess, type SpawnAs, type ToolHandler } from '../tool/in-process.ts'
 import { type Reeve, type ReeveVerbs, type ServesWorkflows, verbs } from '../verbs/reeve.ts'
@@ -35,9 +33,11 @@ import { type VariablesOf, Workflows } from '../workflow/in-kernel.ts'
 import { EnvironmentSecrets } from './environment-secrets.ts'
 import { ownIdentity } from './identity.ts'
 import { nodeEdges } from './node-edges.ts'
+import { openStore } from './open-store.ts'
 import { OPTIONS, WORKFLOW } from './options.ts'
 import { redactionOf } from './redaction-of.ts'
 import { StoreWatch } from './store-watch.ts'
+import { warnOfReveal, warnOfTrouble } from './warnings.ts'
 
 export interface EmbedOptions {
   /** A file for SQLite, a `postgres://` URL, or a store of your own. A store that is opened here is closed here. */
@@ -168,7 +168,7 @@ async function start(
     named: secrets,
   })
   const reveals = new Reveals(() => kernel, options.onReveal ?? warnOfReveal)
-  const onTrouble = options.onTrouble ?? ((error, doing) => warn(error, doing, masker))
+  const onTrouble = options.onTrouble ?? ((error, doing) => warnOfTrouble(error, doing, masker))
   const { osPid, startTime, id } = holder
   const commands =
     options.commands === undefined
@@ -283,22 +283,4 @@ async function closeAll({ kernel, commands, externals, leave }: Closing, keep: b
   } finally {
     await leave()
   }
-}
-
-async function openStore(address: string): Promise<Store> {
-  if (!/^postgres(ql)?:/.test(address)) return openSqlite(address)
-  const { openPostgres } = await import('../store/postgres/open.ts')
-  return openPostgres(address)
-}
-
-function warn(error: unknown, doing: string, masker: AnswerMasker): void {
-  const said = messageOf(error)
-  process.emitWarning(masker.text(`While ${doing}: ${said}`), { type: 'ReeveWarning' })
-}
-
-/** The end is the last event of a process: a reveal after it is not recorded, so it becomes a warning. */
-function warnOfReveal({ pid, actor, verb }: Revealed, isRecorded: boolean): void {
-  if (isRecorded) return
-  const said = `${actor} was shown secrets of ${pid} (${verb}), which has ended and takes no event of it.`
-  process.emitWarning(`${said} Listen with onReveal to hear of it.`, { type: 'ReeveWarning' })
 }
