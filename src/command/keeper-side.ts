@@ -12,6 +12,7 @@ import type { Attendance } from './attend/attend.ts'
 import { CommandRoom } from './command-room.ts'
 import { HeldOutput } from './held-output.ts'
 import { KeeperConnection, type Listening } from './keeper-connection.ts'
+import { keeperHolder } from './keeper-holder.ts'
 import { LinkLost } from './keeper-link.ts'
 import { KeeperPulse } from './keeper-pulse.ts'
 import { LogFollowers } from './log-followers.ts'
@@ -113,7 +114,7 @@ export class KeeperSide implements Executor, Keeping {
   }
 
   get holder(): Holder {
-    return this.#holderOf(this.identity)
+    return keeperHolder(this.identity, this.#options.homeId)
   }
 
   get identity(): KeeperIdentity {
@@ -260,7 +261,7 @@ export class KeeperSide implements Executor, Keeping {
   async #settle({ hello }: Reached): Promise<void> {
     const former = this.#identity?.id
     if (former !== undefined && former !== hello.keeper.id)
-      await this.#kernel?.keepers.replaced(this, former, this.#holderOf(hello.keeper))
+      await this.#kernel?.keepers.replaced(this, former, keeperHolder(hello.keeper, this.#options.homeId))
     this.#identity = hello.keeper
   }
 
@@ -278,21 +279,6 @@ export class KeeperSide implements Executor, Keeping {
     this.#followers.askAgain()
     const kernel = this.#kernel
     if (kernel !== undefined) this.#inBackground('clearing strays', () => this.clearStrays(kernel))
-  }
-
-  #holderOf({ id, host, boot, pidNamespace, osPid, startTime }: KeeperIdentity): Holder {
-    const { homeId } = this.#options
-    return {
-      id,
-      host,
-      boot,
-      pidNamespace,
-      osPid,
-      startTime,
-      role: 'keeper',
-      incarnation: homeId,
-      serves: [],
-    }
   }
 
   /** A task that fails because the connection ended is repeated over the next one. */
