@@ -140,7 +140,7 @@ export class ExternalProcesses {
       if (known?.type === 'registered') this.#track(known.payload)
       else if (type === 'ended') this.#forget(pid)
       else if (type === 'stop_delivered' && this.#tracked.has(pid))
-        this.#inBackground(`forcing ${pid}`, () => this.#planForce(pid))
+        this.#inBackground(`forcing ${pid}`, () => this.#scheduleForce(pid))
       else if (type === 'stop_requested' && this.#mayReach(pid)) this.#deliverLater(pid)
     }
   }
@@ -260,7 +260,7 @@ export class ExternalProcesses {
     })
   }
 
-  async #planForce(pid: Pid): Promise<void> {
+  async #scheduleForce(pid: Pid): Promise<void> {
     const row = await this.#kernel.edges.store.ask({ ask: 'process', pid })
     if (row !== null) this.#force(row.record)
   }

@@ -1,12 +1,12 @@
 import { messageOf } from '../base/error-text.ts'
 import type { LiveFiles, SettledState } from './home/live-files.ts'
 import { LeftBehind } from './left-behind.ts'
-import { FailedStart } from './program/check-plan.ts'
+import { FailedStart } from './program/check-spawn-plan.ts'
 import { prepare } from './program/prepare.ts'
 import type { Program, ProgramEvents } from './program/program.ts'
 import type { ProgramContext } from './program/program-context.ts'
 import { ProgramTree } from './program/program-tree.ts'
-import { keptPlan, start } from './program/start.ts'
+import { start, storedSpawnPlan } from './program/start.ts'
 import { markerOf } from './protocol/home.ts'
 import type { Asks, EndAnswer, Tell } from './protocol/messages.ts'
 import type { KeeperIdentity, ProgramIdentity, ProgramState, Usage } from './protocol/program-state.ts'
@@ -218,7 +218,7 @@ export class Programs {
     const prepared = await prepare(this.#context, plan)
     // No await from here until the program runs, so that no other request comes in between.
     try {
-      if (!live.claim({ pid, fence, keeper, boot: keeper.boot, at: Date.now(), plan: keptPlan(plan) }))
+      if (!live.claim({ pid, fence, keeper, boot: keeper.boot, at: Date.now(), plan: storedSpawnPlan(plan) }))
         return Promise.reject(new Error(`${pid} was begun by another keeper`))
       const started = start(this.#context, { pid, plan, fifos }, prepared, this.eventsOf(pid))
       if (started instanceof Promise) throw await started

@@ -4,7 +4,7 @@ import { messageOf, traceOf } from '../base/error-text.ts'
 import { bootId } from '../os/boot.ts'
 import { isAlive, whoIs } from '../os/identity.ts'
 import { statOf } from '../os/stat.ts'
-import type { Intent, KeptPlan, SettledState } from './home/live-files.ts'
+import type { Intent, SettledState, StoredSpawnPlan } from './home/live-files.ts'
 import type { Stream } from './log/output-log.ts'
 import { logEnd } from './log/segments.ts'
 import { OrphanWatch } from './orphan-watch.ts'
@@ -166,7 +166,7 @@ function takeBack(
 }
 
 /** The plan of a program with an unreadable intent: no limits, and output by its open files. Without a pipe it had a terminal. */
-function planWithout(context: ProgramsContext, pid: string, { osPid }: ProgramIdentity): KeptPlan {
+function planWithout(context: ProgramsContext, pid: string, { osPid }: ProgramIdentity): StoredSpawnPlan {
   const hasFifo = (stream: Stream | null) => existsSync(join(context.fifos.folder, fifoName(pid, stream)))
   const isDirect = linkOf(`/proc/${osPid}/fd/1`) === join(context.output, pid, segmentName(0))
   return {

@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import type { Visibility } from '../../src/core/authority/visibility.ts'
 import type { Filter } from '../../src/core/process/filter.ts'
-import { listPlan } from '../../src/store/list-plan.ts'
+import { listParts } from '../../src/store/list-parts.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { Values } from '../../src/store/postgres/statements/conditions.ts'
 import { listIds } from '../../src/store/postgres/statements/list.ts'
@@ -38,7 +38,7 @@ test('a list on SQLite reads the index for its filter, and no other record', asy
   onTestFinished(() => db.close())
   for (const [filter, visibleTo, indexes] of CASES) {
     const range = { after: 0, until: 100, newestFirst: false, records: 10 }
-    const { sql, values } = listQuery(listPlan(filter, visibleTo), range)
+    const { sql, values } = listQuery(listParts(filter, visibleTo), range)
     const plan = db.prepare(`explain query plan ${sql}`).all(null, ...values)
     const read = plan.map(({ detail }) => String(detail)).join('\n')
     for (const index of indexes) expect(read, JSON.stringify(filter)).toContain(index)
@@ -75,7 +75,7 @@ test('a list on PostgreSQL reads the index for its filter', async () => {
   for (const [filter, visibleTo, indexes] of CASES) {
     const values = new Values()
     const range = { after: 0, newestFirst: false, records: 10 }
-    const text = listIds(`"${schema}".`, listPlan(filter, visibleTo), range, values)
+    const text = listIds(`"${schema}".`, listParts(filter, visibleTo), range, values)
     const plan = await sql.unsafe(`explain ${text}`, values.all as never[])
     const read = plan.map((row) => String(row['QUERY PLAN'])).join('\n')
     for (const index of indexes) expect(read, `${JSON.stringify(filter)}\n${read}`).toContain(index)

@@ -1,5 +1,5 @@
 import type { Gap } from './layout.ts'
-import { type LinePlan, planLines } from './line-plan.ts'
+import { indexLines, type LineIndex } from './line-index.ts'
 import type { Masking } from './masking.ts'
 import { isPlainText, renderedLine } from './rendered-text.ts'
 import type { RawLine } from './split-lines.ts'
@@ -48,17 +48,17 @@ export interface LinesAnswer {
 export async function readLines(folder: string, options: LinesOptions): Promise<LinesAnswer> {
   if (options.stream !== undefined) await refuseUntagged(folder)
   for (let tries = 1; ; tries++) {
-    const plan = await planLines(folder, options.stream ?? null)
-    if (plan === null) return { lines: [], total: 0, truncated: [], next: null, previous: null }
-    const { raw, lost } = await readPage(folder, plan, options)
+    const index = await indexLines(folder, options.stream ?? null)
+    if (index === null) return { lines: [], total: 0, truncated: [], next: null, previous: null }
+    const { raw, lost } = await readPage(folder, index, options)
     if (lost.length > 0 && tries < MAX_TRIES) continue
     const streams = await streamsOf(folder, raw, options.stream)
-    const lines = raw.map((line, index) => lineOf(line, options, streams[index]))
+    const lines = raw.map((line, nth) => lineOf(line, options, streams[nth]))
     return {
       lines,
-      total: plan.total,
-      truncated: truncatedBy(plan, lost),
-      ...neighbours(lines, plan, options),
+      total: index.total,
+      truncated: truncatedBy(index, lost),
+      ...neighbours(lines, index, options),
     }
   }
 }
@@ -96,24 +96,24 @@ export function textOf(raw: RawLine, { ansi, ended = false, masking = null }: Li
 
 const CARRIAGE_RETURN = 0x0d
 
-/** A page that lost lines to rotation while it was read is planned again, at most this often; then it reports the lost range. */
+/** A page that lost lines to rotation while it was read is indexed again, at most this often; then it reports the lost range. */
 const MAX_TRIES = 4
 
 /** The most that one page holds; `next` and `previous` lead to the rest. */
 const MAX_PAGE_LINES = 10_000
 export const MAX_PAGE_BYTES = 4 * 1024 * 1024
 
-async function readPage(folder: string, plan: LinePlan, options: LinesOptions) {
+async function readPage(folder: string, index: LineIndex, options: LinesOptions) {
   const { from, offset, limit, stream, masking = null } = options
   const most = Math.min(limit, MAX_PAGE_LINES)
-  const last = from === 'start' ? Math.min(plan.total, offset + most) : Math.max(0, plan.total - offset)
+  const last = from === 'start' ? Math.min(index.total, offset + most) : Math.max(0, index.total - offset)
   const first = from === 'start' ? offset : Math.max(0, last - most)
   const raw: RawLine[] = []
   const lost: Gap[] = []
   let bytes = 0
-  const start = plan.entries.findLast(({ line, open }) => line < first || (line === first && !open))
+  const start = index.entries.findLast(({ line, open }) => line < first || (line === first && !open))
   if (start === undefined || first >= last) return { raw, lost }
-  for await (const step of walkLines(folder, plan, start, { stream: stream ?? null, first, masking })) {
+  for await (const step of walkLines(folder, index, start, { stream: stream ?? null, first, masking })) {
     if (step.lost !== null) lost.push(step.lost)
     for (const line of step.lines) {
       if (line.number >= last) return { raw, lost }
@@ -128,7 +128,7 @@ async function readPage(folder: string, plan: LinePlan, options: LinesOptions) {
   return { raw, lost }
 }
 
-function neighbours(lines: readonly Line[], { total }: LinePlan, { limit }: LinesOptions) {
+function neighbours(lines: readonly Line[], { total }: LineIndex, { limit }: LinesOptions) {
   const first = lines[0]?.number ?? total
   const behind = (lines.at(-1)?.number ?? total) + 1
   return {

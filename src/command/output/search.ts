@@ -1,5 +1,5 @@
 import type { Gap } from './layout.ts'
-import { planLines } from './line-plan.ts'
+import { indexLines } from './line-index.ts'
 import { type Line, lineOf, MAX_PAGE_BYTES, textOf } from './lines.ts'
 import type { Masking } from './masking.ts'
 import { locatorOf, type Matcher, matcherOf, type Wanted } from './pattern.ts'
@@ -50,12 +50,12 @@ export async function searchLines(folder: string, options: SearchOptions): Promi
   const { from = 0, stream, masking = null } = options
   const search = new Search(matcherOf(options), options)
   if (stream !== undefined) await refuseUntagged(folder)
-  const plan = await planLines(folder, stream ?? null)
-  if (plan === null) return { ...search.answer(), truncated: [], end: 0 }
+  const index = await indexLines(folder, stream ?? null)
+  if (index === null) return { ...search.answer(), truncated: [], end: 0 }
   const lost: Gap[] = []
-  const start = plan.entries.findLast(({ offset }) => offset <= from) ?? plan.entries[0]
+  const start = index.entries.findLast(({ offset }) => offset <= from) ?? index.entries[0]
   if (start !== undefined)
-    for await (const step of walkLines(folder, plan, start, { stream: stream ?? null, masking })) {
+    for await (const step of walkLines(folder, index, start, { stream: stream ?? null, masking })) {
       if (step.lost !== null) lost.push(step.lost)
       await scanTurns.next()
       for (const line of step.lines) {
@@ -64,7 +64,7 @@ export async function searchLines(folder: string, options: SearchOptions): Promi
       }
       if (search.isDone) break
     }
-  return { ...search.answer(), truncated: truncatedBy(plan, lost), end: plan.end }
+  return { ...search.answer(), truncated: truncatedBy(index, lost), end: index.end }
 }
 
 /** Matches that are counted at most. */

@@ -1,5 +1,5 @@
 import { type Gap, joined } from './layout.ts'
-import type { LinePlan, PlanEntry } from './line-plan.ts'
+import type { LineIndex, LineIndexEntry } from './line-index.ts'
 import type { Masking } from './masking.ts'
 import { type Piece, pieces } from './pieces.ts'
 import { LineSplitter, type RawLine } from './split-lines.ts'
@@ -9,7 +9,7 @@ import { ofStream, type Stream } from './streams.ts'
 export interface Step {
   /** Cut lazily. The caller must consume all of them before the next step. */
   readonly lines: Iterable<RawLine>
-  /** Lines that the plan counted, and that were deleted before they could be read. */
+  /** Lines that the index counted, and that were deleted before they could be read. */
   readonly lost: Gap | null
 }
 
@@ -20,35 +20,35 @@ export interface WalkOptions {
 }
 
 /**
- * The lines of a log from one entry of its plan on, and from number `first`, a piece at a time, up to where the log ended
- * when the plan was made.
- * Reads only the lines of the plan. Segments that have vanished since are skipped up to the next entry, where the line number is
- * known again: so numbers agree with the plan's total, even if the log rotates.
+ * The lines of a log from one entry of its index on, and from number `first`, a piece at a time, up to where the log ended
+ * when the index was made.
+ * Reads only the lines of the index. Segments that have vanished since are skipped up to the next entry, where the line number is
+ * known again: so numbers agree with the index's total, even if the log rotates.
  */
 export async function* walkLines(
   folder: string,
-  plan: LinePlan,
-  start: PlanEntry,
+  index: LineIndex,
+  start: LineIndexEntry,
   { stream, first = 0, masking }: WalkOptions,
 ): AsyncGenerator<Step> {
   const splitter = new LineSplitter(start, first)
   let at = start.offset
-  while (at < plan.end) {
-    const planned = plan.gaps.find(({ from }) => from >= at)
+  while (at < index.end) {
+    const known = index.gaps.find(({ from }) => from >= at)
     let vanished: Gap | null = null
-    for await (const piece of pieces(folder, at, planned?.from ?? plan.end, masking)) {
+    for await (const piece of pieces(folder, at, known?.from ?? index.end, masking)) {
       vanished = piece.gap
       if (vanished !== null) break
       const parts = stream === null ? [piece] : await ofStream(folder, piece, stream)
       const lines = cutAll(splitter, parts)
       yield { lines: stream === null ? lines : remasked(lines, masking), lost: null }
     }
-    const gap = vanished ?? planned
+    const gap = vanished ?? known
     if (gap === undefined) break
-    const entry = plan.entries.find(({ offset }) => offset >= gap.to)
-    at = entry?.offset ?? plan.end
+    const entry = index.entries.find(({ offset }) => offset >= gap.to)
+    at = entry?.offset ?? index.end
     const lost = vanished === null ? null : { from: vanished.from, to: at }
-    yield { lines: remasked(splitter.breakOff(entry?.line ?? plan.total), masking), lost }
+    yield { lines: remasked(splitter.breakOff(entry?.line ?? index.total), masking), lost }
   }
   yield { lines: remasked(splitter.end(), masking), lost: null }
 }
@@ -64,6 +64,6 @@ function* cutAll(splitter: LineSplitter, parts: readonly Piece[]): Generator<Raw
 }
 
 /** All gaps that a reader must know of. */
-export function truncatedBy(plan: LinePlan, lost: readonly Gap[]): Gap[] {
-  return joined([...plan.gaps, ...lost])
+export function truncatedBy(index: LineIndex, lost: readonly Gap[]): Gap[] {
+  return joined([...index.gaps, ...lost])
 }

@@ -16,7 +16,7 @@ import { removeFile } from '../remove-file.ts'
 import type { SpareFiles } from './spare-files.ts'
 
 /** The part of a plan that is kept: without the environment and the input, which are often secret. */
-export interface KeptPlan extends Omit<SpawnPlan, 'env' | 'stdin'> {
+export interface StoredSpawnPlan extends Omit<SpawnPlan, 'env' | 'stdin'> {
   readonly stdin: 'null' | 'pipe' | 'text'
 }
 
@@ -26,7 +26,7 @@ export interface Intent {
   readonly keeper: KeeperIdentity
   readonly boot: string
   readonly at: number
-  readonly plan: KeptPlan
+  readonly plan: StoredSpawnPlan
 }
 
 export type SettledState = Exclude<ProgramState, { state: 'running' }>

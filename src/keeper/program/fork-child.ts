@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { codeOf, messageOf } from '../../base/error-text.ts'
 import type { SpawnPlan } from '../protocol/spawn-plan.ts'
 import { limitArguments, withUmask } from './caller-limits.ts'
-import { FailedStart } from './check-plan.ts'
+import { FailedStart } from './check-spawn-plan.ts'
 import type { FifoPool } from './fifo-pool.ts'
 import { FifoInput, type Input, openInputFifo } from './input.ts'
 

@@ -1,7 +1,7 @@
 import { messageOf } from '../../base/error-text.ts'
 import { descriptorLimitOf, openDescriptorsOf, RESERVED_DESCRIPTORS } from '../../os/descriptors.ts'
 import type { SpawnPlan } from '../protocol/spawn-plan.ts'
-import { FailedStart } from './check-plan.ts'
+import { FailedStart } from './check-spawn-plan.ts'
 import { loadPtyLibrary, type PtyLibrary } from './fork-with-pty.ts'
 import type { ProgramContext } from './program-context.ts'
 

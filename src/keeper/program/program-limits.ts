@@ -1,10 +1,10 @@
-import type { KeptPlan } from '../home/live-files.ts'
+import type { StoredSpawnPlan } from '../home/live-files.ts'
 import type { ProgramLog } from '../log/program-log.ts'
 import type { EndedBecause } from '../protocol/program-state.ts'
 import type { ProgramTree } from './program-tree.ts'
 import type { UsageLimits } from './usage-limits.ts'
 
-type Limits = KeptPlan['limits']
+type Limits = StoredSpawnPlan['limits']
 
 interface ProgramLimitsParts {
   readonly tree: ProgramTree

@@ -1,4 +1,4 @@
-import type { KeptPlan, SettledState } from '../home/live-files.ts'
+import type { SettledState, StoredSpawnPlan } from '../home/live-files.ts'
 import type { ProgramLog } from '../log/program-log.ts'
 import type { EndAnswer } from '../protocol/messages.ts'
 import type { EndedBecause, HeldBack, ProgramState } from '../protocol/program-state.ts'
@@ -24,7 +24,7 @@ export interface ProgramEvents {
 
 export interface ProgramParts {
   readonly pid: string
-  readonly plan: KeptPlan
+  readonly plan: StoredSpawnPlan
   readonly tree: ProgramTree
   readonly log: ProgramLog
   readonly output: Output
@@ -89,7 +89,7 @@ export class Program {
   }
 
   /** Changes the limits: a part of them may have been given to a child, or come back from one. */
-  limit(limits: Pick<KeptPlan['limits'], 'cpuSeconds' | 'outputBytes'>): 'set' | 'ended' {
+  limit(limits: Pick<StoredSpawnPlan['limits'], 'cpuSeconds' | 'outputBytes'>): 'set' | 'ended' {
     if (this.#state !== 'running') return 'ended'
     this.#limits.change(limits)
     return 'set'

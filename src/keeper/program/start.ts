@@ -2,12 +2,12 @@ import { rmSync } from 'node:fs'
 import { messageOf } from '../../base/error-text.ts'
 import { bootId } from '../../os/boot.ts'
 import { startTimeOf } from '../../os/identity.ts'
-import type { KeptPlan } from '../home/live-files.ts'
+import type { StoredSpawnPlan } from '../home/live-files.ts'
 import type { ProgramLog } from '../log/program-log.ts'
 import { MARKER, markerOf } from '../protocol/home.ts'
 import type { ProgramIdentity } from '../protocol/program-state.ts'
 import type { SpawnPlan } from '../protocol/spawn-plan.ts'
-import { checkPlan, FailedStart } from './check-plan.ts'
+import { checkSpawnPlan, FailedStart } from './check-spawn-plan.ts'
 import { FifoOutput } from './fifo-output.ts'
 import { Filling } from './filling.ts'
 import {
@@ -39,7 +39,7 @@ export function start(
   events: ProgramEvents,
 ): ForkAnswer<Program> {
   if (prepared.failure !== null) throw prepared.failure
-  const file = checkPlan(plan)
+  const file = checkSpawnPlan(plan)
   const marker = markerOf(context.homeId, pid)
   const request: ForkRequest = { pid, file, plan, fifos, env: { ...plan.env, [MARKER]: marker } }
   const startedAt = Date.now()
@@ -61,7 +61,7 @@ export function start(
     filling.program = new Program(
       {
         pid,
-        plan: keptPlan(plan),
+        plan: storedSpawnPlan(plan),
         tree,
         log,
         output: output(tree),
@@ -84,7 +84,7 @@ export function start(
   }
 }
 
-export function keptPlan({ env: _, stdin, ...plan }: SpawnPlan): KeptPlan {
+export function storedSpawnPlan({ env: _, stdin, ...plan }: SpawnPlan): StoredSpawnPlan {
   return { ...plan, stdin: typeof stdin === 'string' ? stdin : 'text' }
 }
 

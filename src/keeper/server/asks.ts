@@ -1,9 +1,9 @@
-import { isSize } from '../program/check-plan.ts'
+import { isSize } from '../program/check-spawn-plan.ts'
 import type { Program } from '../program/program.ts'
 import { isSignal } from '../program/signal-names.ts'
 import type { Programs } from '../programs.ts'
 import type { AskName, Asks, KeeperRefusal } from '../protocol/messages.ts'
-import { faultOfPlan } from './plan-shape.ts'
+import { faultOfSpawnPlan } from './spawn-plan-shape.ts'
 
 /** A request that is answered with an error. */
 export class Refused extends Error {
@@ -35,7 +35,7 @@ export function answersOf(programs: Programs, recover: () => Promise<void>): Ans
 
   return {
     spawn: ({ pid, fence, plan, fifos = [] }) => {
-      const fault = faultOfPlan(plan)
+      const fault = faultOfSpawnPlan(plan)
       if (fault !== undefined) throw badAsk(fault)
       return programs.spawn(checkedPid(pid), fence, plan, fifos)
     },

@@ -2,7 +2,7 @@ import { isVisible } from '../../../core/authority/visibility.ts'
 import { matches } from '../../../core/process/filter.ts'
 import type { ProcessRow } from '../../../core/process/row.ts'
 import type { Page, Questions } from '../../contract.ts'
-import { type ListPart, type ListSource, type ListTerm, listPlan } from '../../list-plan.ts'
+import { type ListPart, type ListSource, type ListTerm, listParts } from '../../list-parts.ts'
 import type { UnreadableRows } from '../../unreadable.ts'
 import type { Link } from '../link.ts'
 import { isGrantedTo, Values, visibleRows } from './conditions.ts'
@@ -22,7 +22,7 @@ export function listStatements(
   return {
     async list(question: Questions['processes'][0]): Promise<Page<ProcessRow>> {
       const { filter, visibleTo, newestFirst = false, after, limit } = question
-      const parts = listPlan(filter, visibleTo)
+      const parts = listParts(filter, visibleTo)
       const items: ProcessRow[] = []
       if (parts.length === 0) return { items, next: null }
       const records = Math.max(MIN_RECORDS, Math.min(MAX_RECORDS, limit))

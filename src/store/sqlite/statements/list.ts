@@ -4,7 +4,7 @@ import { matches } from '../../../core/process/filter.ts'
 import type { ProcessRow } from '../../../core/process/row.ts'
 import { type ProcessColumns, processRow } from '../../columns.ts'
 import type { Page, Questions } from '../../contract.ts'
-import { type ListPart, type ListSource, type ListTerm, listPlan } from '../../list-plan.ts'
+import { type ListPart, type ListSource, type ListTerm, listParts } from '../../list-parts.ts'
 import type { UnreadableRows } from '../../unreadable.ts'
 import { allRows } from '../rows.ts'
 import { statementCache } from '../statement-cache.ts'
@@ -31,7 +31,7 @@ export function listStatements(db: DatabaseSync, unreadable: UnreadableRows) {
     /** Yields between queries. */
     *list(question: Questions['processes'][0]): Generator<void, Page<ProcessRow>> {
       const { filter, visibleTo, newestFirst = false, after, limit } = question
-      const parts = listPlan(filter, visibleTo)
+      const parts = listParts(filter, visibleTo)
       const items: ProcessRow[] = []
       const end = Number(lastId.get()?.['id'] ?? 0)
       const session = visibleTo?.type === 'session' ? visibleTo.session : null

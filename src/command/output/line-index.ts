@@ -5,26 +5,26 @@ import { type LineStart, NEWLINE } from './split-lines.ts'
 import { ofStream, type Stream } from './streams.ts'
 
 /** Where lines can be counted from: the beginning of a block of the log. */
-export interface PlanEntry extends LineStart {
+export interface LineIndexEntry extends LineStart {
   readonly offset: number
 }
 
 /** How many lines a log has now, and how to reach any of them without reading all before it. */
-export interface LinePlan {
+export interface LineIndex {
   readonly end: number
   readonly total: number
   readonly gaps: readonly Gap[]
-  readonly entries: readonly PlanEntry[]
+  readonly entries: readonly LineIndexEntry[]
 }
 
 /**
  * Counts the lines that are kept, of one stream or of both. A finished segment is counted once and remembered, so that
  * this reads little more than the segment that is being written. One that vanishes before it is counted is a gap.
  */
-export async function planLines(folder: string, stream: Stream | null): Promise<LinePlan | null> {
+export async function indexLines(folder: string, stream: Stream | null): Promise<LineIndex | null> {
   const layout = await layoutOf(folder)
   if (layout === null) return null
-  const entries: PlanEntry[] = []
+  const entries: LineIndexEntry[] = []
   const gaps: Gap[] = []
   let line = 0
   let open = false

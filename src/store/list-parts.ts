@@ -55,7 +55,7 @@ const END_STATUSES: ReadonlySet<string> = new Set<EndStatus>([
   'abandoned',
 ])
 
-export function listPlan(filter: Filter, visibleTo: Visibility | undefined): readonly ListPart[] {
+export function listParts(filter: Filter, visibleTo: Visibility | undefined): readonly ListPart[] {
   const sets = setsOf(filter)
   const [first] = sets
   if (first === undefined || visibleTo?.type === 'none') return []

@@ -15,7 +15,7 @@ export class FailedStart extends Error {
 }
 
 /** The program's file, if the plan can be carried out. Throws FailedStart if not. */
-export function checkPlan(plan: SpawnPlan): string {
+export function checkSpawnPlan(plan: SpawnPlan): string {
   const name = plan.argv[0]
   if (name === undefined || name === '')
     throw new FailedStart('There is no program in argv.', 'Give argv at least one word.')

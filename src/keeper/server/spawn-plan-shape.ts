@@ -4,7 +4,7 @@ import { isObject } from '../../base/is-object.ts'
  * The first error in the shape of a plan, or undefined. A daemon of the same protocol sends no malformed plan; a well-formed one
  * that can't be carried out is a failed start instead.
  */
-export function faultOfPlan(plan: unknown): string | undefined {
+export function faultOfSpawnPlan(plan: unknown): string | undefined {
   if (!isObject(plan)) return 'plan is missing'
   const { argv, cwd, env, pty, stdin, output, caps, limits, tree, endSignal } = plan
   const faults: [string, boolean][] = [
