@@ -37,12 +37,12 @@ export async function registerPassing(
         if (!('passedBy' in one) || (await isRegistered(kernel, one.passedBy))) continue
         const { passedBy: by, passing } = one
         const { secrets, inherited } = passing
-        const hasKept = secrets !== undefined && (await passed.keep(by, secrets))
+        const hasKept = secrets !== undefined && (await passed.retain(by, secrets))
         unused.set(index, async () => {
           if (hasKept) await passed.drop(by)
           if (inherited !== undefined) await commands.inherited.drop(by)
         })
-        if (inherited !== undefined) await commands.inherited.keep(by, inherited)
+        if (inherited !== undefined) await commands.inherited.retain(by, inherited)
       }
       const registered = await kernel.register(all.map((one) => one.registering))
       for (const [index, { type }] of registered.entries()) if (type === 'registered') unused.delete(index)

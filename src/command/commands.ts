@@ -118,13 +118,13 @@ export class Commands {
 
   /** Since when, and how many bytes of, its output is held back because the disk is full. */
   heldBack(pid: Pid): HeldBack | undefined {
-    return this.keeperOf(pid).held.of(pid)
+    return this.keeperOf(pid).heldBackOutput.of(pid)
   }
 
   /** The held output and unrecorded ends of all commands. */
   get backlog(): { readonly held: readonly HeldBack[]; readonly unrecordedEnds: number } {
     return {
-      held: this.#keepers.flatMap(({ held }) => held.all()),
+      held: this.#keepers.flatMap(({ held }) => heldBackOutput.all()),
       unrecordedEnds: this.#keepers.reduce((sum, keeper) => sum + keeper.unrecordedEnds, 0),
     }
   }

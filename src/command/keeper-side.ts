@@ -10,7 +10,7 @@ import type { Executor, Keeping, Lost, StopRequest, Work } from '../kernel/execu
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Attendance } from './attend/attend.ts'
 import { CommandRoom } from './command-room.ts'
-import { HeldOutput } from './held-output.ts'
+import { HeldBackOutput } from './held-back-output.ts'
 import { KeeperConnection, type Listening } from './keeper-connection.ts'
 import { keeperHolder } from './keeper-holder.ts'
 import { LinkLost } from './keeper-link.ts'
@@ -53,7 +53,7 @@ export interface KeeperSideOptions {
 export class KeeperSide implements Executor, Keeping {
   readonly keeping: Keeping = this
   readonly serves: readonly Served[]
-  readonly held = new HeldOutput()
+  readonly heldBackOutput = new HeldBackOutput()
   readonly #options: KeeperSideOptions
   readonly #room: CommandRoom
   readonly #running = new Map<Pid, Running>()
@@ -239,7 +239,7 @@ export class KeeperSide implements Executor, Keeping {
         this.#followers.wake(tell.pid as Pid)
         return
       case 'held':
-        this.held.told(tell.pid as Pid, tell.heldBack)
+        this.heldBackOutput.told(tell.pid as Pid, tell.heldBack)
         return
       case 'trouble':
         this.#options.onTrouble(
@@ -252,7 +252,7 @@ export class KeeperSide implements Executor, Keeping {
   #know(state: ProgramState): void {
     const pid = state.pid as Pid
     this.#reported.set(pid, state)
-    if (state.state === 'running') this.#starts.hold(pid)
+    if (state.state === 'running') this.#starts.openReaders(pid)
     if (state.state !== 'running') this.#running.get(pid)?.ended.resolve(state)
     this.#followers.wake(pid)
   }
@@ -268,7 +268,7 @@ export class KeeperSide implements Executor, Keeping {
   /** Learns the states of the programs, then makes the requests that came while the connection was down. */
   #up({ hello }: Reached): void {
     const there = new Map(hello.programs.map((state) => [state.pid as Pid, state]))
-    this.held.reset(hello.programs)
+    this.heldBackOutput.reset(hello.programs)
     for (const state of hello.programs) this.#know(state)
     for (const [pid, running] of this.#running) {
       if (!running.begun) continue

@@ -64,8 +64,8 @@ export class ProgramStarts {
   }
 
   /** Holds the output pipes of a running program open. */
-  hold(pid: Pid): void {
-    this.#orTrouble(pid, () => this.#spares.hold(pid))
+  openReaders(pid: Pid): void {
+    this.#orTrouble(pid, () => this.#spares.openFor(pid))
   }
 
   release(pid: Pid): void {

@@ -39,7 +39,7 @@ export async function runCommand(
     let ended: Ended
     if (begun.state === 'running') {
       running.begun = true
-      starts.hold(record.pid)
+      starts.openReaders(record.pid)
       requests.makeAgain(running, begun.paused)
       if (record.program === null)
         await kernel.performAs(work, { type: 'program_started', program: programOf(begun) })

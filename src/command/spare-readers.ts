@@ -26,22 +26,22 @@ export class SpareReaders {
     if (this.#stock.length < count) this.#stock = this.#listed()
     const reserved: string[] = []
     for (let name = this.#stock.pop(); name !== undefined; name = this.#stock.pop()) {
-      if (this.#holdOne(pid, name)) reserved.push(name)
+      if (this.#openOne(pid, name)) reserved.push(name)
       if (reserved.length === count) break
     }
     return reserved
   }
 
-  /** The program runs: holds its pipes, and releases reserved ones that it does not use. */
-  hold(pid: Pid): void {
+  /** The program runs: opens its pipes, and releases reserved ones that it does not use. */
+  openFor(pid: Pid): void {
     const names = ['out', 'err'].map((end) => `${pid}.${end}`)
-    const held = new Set((this.#open.get(pid) ?? []).map((descriptor) => fstatSync(descriptor).ino))
+    const opened = new Set((this.#open.get(pid) ?? []).map((descriptor) => fstatSync(descriptor).ino))
     const wanted = names.flatMap(
       (name) => statSync(join(this.#fifos, name), { throwIfNoEntry: false })?.ino ?? [],
     )
-    if (held.size === wanted.length && wanted.every((ino) => held.has(ino))) return
+    if (opened.size === wanted.length && wanted.every((ino) => opened.has(ino))) return
     this.release(pid)
-    for (const name of names) this.#holdOne(pid, name)
+    for (const name of names) this.#openOne(pid, name)
   }
 
   release(pid: Pid): void {
@@ -58,7 +58,7 @@ export class SpareReaders {
     return readdirSync(this.#fifos).filter((name) => !/\.(out|err|in)$/.test(name))
   }
 
-  #holdOne(pid: Pid, name: string): boolean {
+  #openOne(pid: Pid, name: string): boolean {
     try {
       const descriptor = openSync(join(this.#fifos, name), constants.O_RDONLY | constants.O_NONBLOCK)
       this.#open.set(pid, [...(this.#open.get(pid) ?? []), descriptor])

@@ -6,9 +6,9 @@ import { refusal } from '../core/refusal.ts'
 import type { HomePaths } from '../home/paths.ts'
 import { readIfPresent, writeWholeFile } from '../home/write-file.ts'
 import {
-  type KeptToken,
-  keptToken,
   newTokenText,
+  type StoredToken,
+  storedToken,
   TOKEN_ROLES,
   type Tokens,
   tokenHash,
@@ -22,7 +22,7 @@ import { waitForLock } from './file-lock.ts'
 export class TokenFile implements Tokens {
   readonly #path: string
   readonly #onTrouble: (error: unknown) => void
-  #read: readonly KeptToken[] = []
+  #read: readonly StoredToken[] = []
   #version: string
 
   constructor({ tokens }: HomePaths, onTrouble: (error: unknown) => void = () => undefined) {
@@ -33,7 +33,7 @@ export class TokenFile implements Tokens {
   }
 
   /** If the file has become unreadable, its last good content: a mistake in an editor adds and revokes no token. */
-  all(): readonly KeptToken[] {
+  all(): readonly StoredToken[] {
     const version = versionOf(this.#path)
     if (version === this.#version) return this.#read
     this.#version = version
@@ -46,10 +46,10 @@ export class TokenFile implements Tokens {
   }
 
   /** The text is shown this once; only its hash is kept. */
-  create(wanted: Pick<KeptToken, 'role' | 'session' | 'label'>): { token: string; kept: KeptToken } {
+  create(wanted: Pick<StoredToken, 'role' | 'session' | 'label'>): { token: string; kept: StoredToken } {
     const token = newTokenText()
     const id = `t_${randomBytes(6).toString('hex')}`
-    const made = keptToken.safeParse({ ...wanted, id, hash: tokenHash(token), createdAt: Date.now() })
+    const made = storedToken.safeParse({ ...wanted, id, hash: tokenHash(token), createdAt: Date.now() })
     if (!made.success) throw wrongToken(made.error)
     const kept = made.data
     this.#change((tokens) => [...tokens, kept])
@@ -67,7 +67,7 @@ export class TokenFile implements Tokens {
   }
 
   /** Holds a lock, so that of two programs that each add a token neither loses the other's. */
-  #change(changed: (tokens: readonly KeptToken[]) => readonly KeptToken[]): void {
+  #change(changed: (tokens: readonly StoredToken[]) => readonly StoredToken[]): void {
     const lock = waitForLock(`${this.#path}.lock`)
     try {
       // Read from disk: a file with a mistake in it is refused, and not overwritten by the last good content.
@@ -96,11 +96,11 @@ export function adminToken(paths: HomePaths, tokens: TokenFile): string {
   return token
 }
 
-function readTokens(path: string): readonly KeptToken[] {
+function readTokens(path: string): readonly StoredToken[] {
   const text = readIfPresent(path)
   if (text === undefined) return []
   try {
-    return z.array(keptToken).parse(JSON.parse(text))
+    return z.array(storedToken).parse(JSON.parse(text))
   } catch (error) {
     const said = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
     throw new ReeveError(

@@ -177,7 +177,7 @@ export class Programs {
         this.#context.changed()
       },
       grew: (end) => this.#context.grew(pid, end),
-      held: (heldBack) => this.#context.tell({ tell: 'held', pid, heldBack }),
+      heldBackChanged: (heldBack) => this.#context.tell({ tell: 'held', pid, heldBack }),
     }
   }
 

@@ -5,7 +5,7 @@ import { ROLES } from '../verbs/verb.ts'
 export const TOKEN_ROLES = [...ROLES, 'agent'] as const
 
 /** A stored token: its role, and only a hash of its text. */
-export const keptToken = z
+export const storedToken = z
   .strictObject({
     id: z.string().min(1),
     hash: z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex'),
@@ -17,17 +17,17 @@ export const keptToken = z
   .refine(({ role, session }) => (role === 'agent') === (session !== undefined), {
     message: 'an agent token, and no other, belongs to a session',
   })
-export type KeptToken = z.output<typeof keptToken>
+export type StoredToken = z.output<typeof storedToken>
 
 /** The tokens that a server accepts. */
 export interface Tokens {
-  all(): readonly KeptToken[]
+  all(): readonly StoredToken[]
 }
 
 /** Compares with every token in constant time, so that the time reveals nothing. */
-export function findToken(tokens: Tokens, given: string): KeptToken | undefined {
+export function findToken(tokens: Tokens, given: string): StoredToken | undefined {
   const hash = Buffer.from(tokenHash(given), 'hex')
-  let found: KeptToken | undefined
+  let found: StoredToken | undefined
   for (const token of tokens.all()) {
     if (timingSafeEqual(hash, Buffer.from(token.hash, 'hex'))) found = token
   }

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import type { Daemon } from '../../src/daemon/up.ts'
 import { serve } from '../../src/server/server.ts'
-import { type KeptToken, newTokenText, tokenHash } from '../../src/server/tokens.ts'
+import { newTokenText, type StoredToken, tokenHash } from '../../src/server/tokens.ts'
 import { until } from '../keeper/client.ts'
 import { quiet, TempReeve } from '../temp-reeve.ts'
 import { ask } from './ask.ts'
@@ -148,7 +148,7 @@ test('a token that is revoked while its terminal opens gets no terminal', async 
   const daemon = await new TempReeve().up()
   const pid = await spawn(daemon, 'sleep 300')
   const text = newTokenText()
-  const kept: KeptToken = { id: 't_1', hash: tokenHash(text), role: 'operate', createdAt: 0 }
+  const kept: StoredToken = { id: 't_1', hash: tokenHash(text), role: 'operate', createdAt: 0 }
   // The first look lets the caller in; from the next one on the token is revoked.
   let looks = 0
   const tokens = { all: () => (looks++ === 0 ? [kept] : []) }

@@ -25,7 +25,7 @@ interface InheritedOptions {
 }
 
 /**
- * Environments, umasks and limits that callers gave their commands (`spec.inheritEnv`). They are held in memory alone, because
+ * Environments, umasks and limits that callers gave their commands (`spec.inheritEnv`). They are retained in memory alone, because
  * a person's environment holds secrets. Only a command with a restart policy has a file, readable by its user alone: the
  * policy must work under the next daemon, too. The file moves on to each successor, and is removed at the last end.
  */
@@ -44,7 +44,7 @@ export class InheritedEnvironments {
   }
 
   /** Before the command is registered. On disk, too, if it may be restarted by its policy. */
-  async keep(registration: Starter, inherited: Inherited): Promise<void> {
+  async retain(registration: Starter, inherited: Inherited): Promise<void> {
     const name = fileNameOf(registration)
     this.#live.set(name, inherited)
     if (hasRestartPolicy(registration)) await writePrivately(this.#folder, name, JSON.stringify(inherited))
@@ -59,7 +59,7 @@ export class InheritedEnvironments {
   /** Null if it inherits nothing, or its variables were lost with an earlier daemon. */
   async of(record: Starter): Promise<Inherited | null> {
     if (record.spec['inheritEnv'] === undefined) return null
-    return this.#held(record) ?? (await this.#ofProgram(record))
+    return this.#retained(record) ?? (await this.#ofProgram(record))
   }
 
   /** Throws if the inherited environment was lost: the command must not start in another one. */
@@ -158,7 +158,7 @@ export class InheritedEnvironments {
     })
   }
 
-  #held(registration: PassedBy): Inherited | null {
+  #retained(registration: PassedBy): Inherited | null {
     const name = fileNameOf(registration)
     return this.#live.get(name) ?? this.#ended.get(name) ?? null
   }
@@ -167,7 +167,7 @@ export class InheritedEnvironments {
   async #ofPredecessor({ originator, restartOf }: ProcessRecord, kernel: Kernel): Promise<Inherited | null> {
     if (restartOf === null || !originator.startsWith('kernel:')) return null
     const row = await kernel.edges.store.ask({ ask: 'process', pid: restartOf })
-    return row === null ? null : this.#held(row.record)
+    return row === null ? null : this.#retained(row.record)
   }
 
   /** The system keeps the environment of a program while it runs: a later daemon reads it there. */

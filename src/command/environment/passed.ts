@@ -42,7 +42,7 @@ export class PassedSecrets {
   }
 
   /** On disk, whole, when it resolves. False if there are values already: the same request was made before. */
-  async keep(registration: PassedBy, values: Values): Promise<boolean> {
+  async retain(registration: PassedBy, values: Values): Promise<boolean> {
     const file = this.#file(registration)
     if ((await orMissing(stat(file))) !== null) return false
     await writePrivately(this.#folder, fileNameOf(registration), JSON.stringify(values))
@@ -72,7 +72,7 @@ export class PassedSecrets {
     const before = await this.#before(record, kernel)
     if (before === null) return {}
     const values = named(record, before)
-    if (Object.keys(values).length > 0) await this.keep(record, values)
+    if (Object.keys(values).length > 0) await this.retain(record, values)
     return values
   }
 

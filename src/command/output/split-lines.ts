@@ -34,7 +34,7 @@ export class LineSplitter {
   /** The unfinished line; null if there is none. */
   #offset: number | null = null
   #parts: Buffer[] = []
-  #heldBytes = 0
+  #bufferedBytes = 0
   #cut = false
 
   /** Lines with a smaller number than `first` are only counted. */
@@ -57,12 +57,12 @@ export class LineSplitter {
   *cut({ offset, bytes }: Piece): Generator<RawLine, void, void> {
     let from = 0
     for (let at = newlineFrom(bytes, 0); at !== -1; at = newlineFrom(bytes, from)) {
-      this.#hold(offset, bytes, from, at)
+      this.#buffer(offset, bytes, from, at)
       const line = this.#finish('newline')
       if (line !== null) yield line
       from = at + 1
     }
-    if (from < bytes.length) this.#hold(offset, bytes, from, bytes.length)
+    if (from < bytes.length) this.#buffer(offset, bytes, from, bytes.length)
     // A copy: a view would keep the whole piece in memory.
     this.#parts = this.#parts.map((part) => Buffer.from(part))
   }
@@ -86,15 +86,15 @@ export class LineSplitter {
     return !this.#passesOver && this.#number >= this.#first
   }
 
-  #hold(offset: number, bytes: Buffer, from: number, to: number): void {
+  #buffer(offset: number, bytes: Buffer, from: number, to: number): void {
     this.#offset ??= offset + from
     if (!this.#isWanted) return
-    const room = MAX_LINE_BYTES - this.#heldBytes
+    const room = MAX_LINE_BYTES - this.#bufferedBytes
     if (to - from > room) this.#cut = true
     if (to === from || room === 0) return
     const part = bytes.subarray(from, Math.min(to, from + room))
     this.#parts.push(part)
-    this.#heldBytes += part.length
+    this.#bufferedBytes += part.length
   }
 
   /** Null if it is only counted. */
@@ -105,7 +105,7 @@ export class LineSplitter {
     this.#partial = false
     this.#offset = null
     if (this.#parts.length > 0) this.#parts = []
-    this.#heldBytes = 0
+    this.#bufferedBytes = 0
     this.#cut = false
     return line
   }

@@ -41,22 +41,22 @@ export interface Screen {
  */
 export class Screens {
   /** In the order they were last asked for. Masked and revealed screens of one process are two terminals. */
-  readonly #held = new Map<string, HeldTerminal>()
+  readonly #cached = new Map<string, CachedTerminal>()
 
   async show(pid: Pid, folder: string, options: ShowOptions): Promise<Screen> {
-    const held = this.#hold(pid, folder, options)
-    const answer = held.turn.then(async () => {
+    const terminal = this.#terminalOf(pid, folder, options)
+    const answer = terminal.turn.then(async () => {
       const isLive = options.isLive ?? false
-      if (!(await held.replay.catchUp(isLive))) {
-        held.replay.dispose()
-        held.replay = new TerminalReplay(folder, options.cols, options.rows, held.masker)
-        await held.replay.catchUp(isLive)
+      if (!(await terminal.replay.catchUp(isLive))) {
+        terminal.replay.dispose()
+        terminal.replay = new TerminalReplay(folder, options.cols, options.rows, terminal.masker)
+        await terminal.replay.catchUp(isLive)
       }
       const scrollback = Math.min(options.scrollback ?? 0, MAX_SCROLLBACK)
-      return screenOf(held.replay, scrollback, held.masker, isLive)
+      return screenOf(terminal.replay, scrollback, terminal.masker, isLive)
     })
     // One after the other: a terminal can't be fed by two. An error is the caller's; the next one tries again.
-    held.turn = answer.then(ignore, ignore)
+    terminal.turn = answer.then(ignore, ignore)
     return answer
   }
 
@@ -66,33 +66,33 @@ export class Screens {
   }
 
   #drop(key: string): void {
-    const held = this.#held.get(key)
-    if (held === undefined) return
-    this.#held.delete(key)
+    const terminal = this.#cached.get(key)
+    if (terminal === undefined) return
+    this.#cached.delete(key)
     // Callers that wait for this terminal still get their answer.
-    void held.turn.then(() => held.replay.dispose())
+    void terminal.turn.then(() => terminal.replay.dispose())
   }
 
-  #hold(pid: Pid, folder: string, { cols, rows, masker = null }: ShowOptions): HeldTerminal {
+  #terminalOf(pid: Pid, folder: string, { cols, rows, masker = null }: ShowOptions): CachedTerminal {
     const key = keyOf(pid, masker !== null)
-    const known = this.#held.get(key)
+    const known = this.#cached.get(key)
     // A masker is another one when more has become known as a secret.
     if (known !== undefined && (known.cols !== cols || known.rows !== rows || known.masker !== masker))
       this.#drop(key)
-    const held = this.#held.get(key) ?? {
+    const terminal = this.#cached.get(key) ?? {
       replay: new TerminalReplay(folder, cols, rows, masker),
       cols,
       rows,
       masker,
       turn: Promise.resolve(),
     }
-    this.#held.delete(key)
-    this.#held.set(key, held)
-    for (const oldest of this.#held.keys()) {
-      if (this.#held.size <= MAX_TERMINALS) break
+    this.#cached.delete(key)
+    this.#cached.set(key, terminal)
+    for (const oldest of this.#cached.keys()) {
+      if (this.#cached.size <= MAX_TERMINALS) break
       this.#drop(oldest)
     }
-    return held
+    return terminal
   }
 }
 
@@ -103,7 +103,7 @@ function keyOf(pid: Pid, isMasked: boolean): string {
 /** About 2 MB each. */
 export const MAX_TERMINALS = 16
 
-interface HeldTerminal {
+interface CachedTerminal {
   replay: TerminalReplay
   readonly masker: Masker | null
   readonly cols: number

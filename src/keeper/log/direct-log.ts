@@ -25,7 +25,7 @@ import type { ProgramLog } from './program-log.ts'
 export class DirectLog implements ProgramLog {
   /** The segment, opened for appending: the program's output. */
   readonly fd: number
-  readonly isHolding = false
+  readonly isHoldingBack = false
   readonly heldBack = null
   readonly isWritten = true
   readonly #folder: string

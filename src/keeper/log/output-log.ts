@@ -13,13 +13,13 @@ export type Stream = 'stdout' | 'stderr'
 
 /** The events of a log. */
 export interface LogEvents {
-  /** All held bytes are on disk: the program may go on. */
+  /** All buffered bytes are on disk: the program may go on. */
   flows(): void
   /** The log was deleted: further output is discarded. */
   dropped(): void
   trouble(message: string): void
-  /** The amount of held output has changed. */
-  held(): void
+  /** The amount of output that is held back has changed. */
+  heldBackChanged(): void
 }
 
 /** Bytes, or a size of the terminal. */
@@ -37,10 +37,10 @@ type Piece =
  * The log of an ended program may be deleted while its descendants still write. Then it is *dropped*: their output is still read,
  * so that no descendant blocks, but only counted.
  *
- * | state   | append                       | its folder is seen to be gone | retry                                   |
- * | flows   | written, or kept and → holds | → dropped                     | –                                       |
- * | holds   | kept                         | → dropped                     | all written and room → flows, else wait |
- * | dropped | counted                      | –                             | –                                       |
+ * | state      | append                               | its folder is seen to be gone | retry                                   |
+ * | flows      | written, or buffered and → held back | → dropped                     | –                                       |
+ * | held back  | buffered                             | → dropped                     | all written and room → flows, else wait |
+ * | dropped    | counted                              | –                             | –                                       |
  */
 export class OutputLog implements ProgramLog, OpenLog {
   readonly #folder: string
@@ -49,10 +49,10 @@ export class OutputLog implements ProgramLog, OpenLog {
   readonly #openLogs: OpenLogs
   readonly #segments: Segments
   readonly #index: IndexWriter
-  readonly #held: Piece[] = []
-  #heldBytes = 0
-  /** Since when it holds; null while it flows. */
-  #heldSince: number | null = null
+  readonly #buffered: Piece[] = []
+  #bufferedBytes = 0
+  /** Since when it is held back; null while it flows. */
+  #heldBackSince: number | null = null
   /** The last write failed because the disk is full. */
   #isFull = false
   #retry: NodeJS.Timeout | null = null
@@ -91,30 +91,30 @@ export class OutputLog implements ProgramLog, OpenLog {
   }
 
   get end(): number {
-    return this.#segments.end + this.#heldBytes + this.#droppedBytes
+    return this.#segments.end + this.#bufferedBytes + this.#droppedBytes
   }
 
-  get isHolding(): boolean {
-    return this.#heldSince !== null
+  get isHoldingBack(): boolean {
+    return this.#heldBackSince !== null
   }
 
   get heldBack(): HeldBack | null {
-    return this.#heldSince === null ? null : { since: this.#heldSince, bytes: this.#heldBytes }
+    return this.#heldBackSince === null ? null : { since: this.#heldBackSince, bytes: this.#bufferedBytes }
   }
 
   get isWritten(): boolean {
-    return this.#heldBytes === 0
+    return this.#bufferedBytes === 0
   }
 
   /** True while the program may go on. The chunk may be used again as soon as this returns. */
   append(chunk: Buffer, stream: Stream | null): boolean {
-    const written = this.isHolding ? 0 : this.#write(chunk, stream)
-    if (written < chunk.length) this.#keep(chunk.subarray(written), stream)
-    return !this.isHolding
+    const written = this.isHoldingBack ? 0 : this.#write(chunk, stream)
+    if (written < chunk.length) this.#buffer(chunk.subarray(written), stream)
+    return !this.isHoldingBack
   }
 
   size(cols: number, rows: number): void {
-    if (this.isHolding || !this.#writeSize(cols, rows)) this.#held.push({ cols, rows })
+    if (this.isHoldingBack || !this.#writeSize(cols, rows)) this.#buffered.push({ cols, rows })
   }
 
   async flushed(withinMs?: number): Promise<void> {
@@ -160,13 +160,17 @@ export class OutputLog implements ProgramLog, OpenLog {
     if (written < chunk.length) return written
     this.#uncheckedBytes += written
     if (this.#uncheckedBytes >= CHECK_DISK_BYTES && !this.#hasRoom())
-      this.#hold(`The disk of ${this.#folder} is nearly full. It is held back until there is space again.`)
+      this.#holdBack(
+        `The disk of ${this.#folder} is nearly full. It is held back until there is space again.`,
+      )
     return written
   }
 
   #cannotWrite(error: unknown): void {
     this.#isFull = codeOf(error) === 'ENOSPC'
-    this.#hold(`Its output can't be written: ${messageOf(error)}. It is held back until that works again.`)
+    this.#holdBack(
+      `Its output can't be written: ${messageOf(error)}. It is held back until that works again.`,
+    )
   }
 
   /** Whether the log has been deleted, so that a failed write is no failure. */
@@ -202,17 +206,17 @@ export class OutputLog implements ProgramLog, OpenLog {
     this.#stream = stream
   }
 
-  #keep(chunk: Buffer, stream: Stream | null): void {
-    this.#held.push({ stream, chunk: Buffer.from(chunk) })
-    this.#heldBytes += chunk.length
-    this.#events.held()
+  #buffer(chunk: Buffer, stream: Stream | null): void {
+    this.#buffered.push({ stream, chunk: Buffer.from(chunk) })
+    this.#bufferedBytes += chunk.length
+    this.#events.heldBackChanged()
   }
 
-  #hold(message: string): void {
-    if (this.#heldSince === null) {
-      this.#heldSince = Date.now()
+  #holdBack(message: string): void {
+    if (this.#heldBackSince === null) {
+      this.#heldBackSince = Date.now()
       this.#events.trouble(message)
-      this.#events.held()
+      this.#events.heldBackChanged()
     }
     if (this.#retry !== null) return
     this.#retry = setTimeout(() => this.#tryAgain(), this.#backoff.nextMs())
@@ -222,35 +226,35 @@ export class OutputLog implements ProgramLog, OpenLog {
     this.#retry = null
     // A released reserve is for a daemon that starts, not for output.
     if (this.#isFull && !hasRoom(this.#folder, RESERVE_BYTES + 1)) {
-      this.#hold('')
+      this.#holdBack('')
       return
     }
     this.#isFull = false
-    if (!this.#writeHeld()) return
+    if (!this.#writeBuffered()) return
     for (const resolve of this.#whenWritten.splice(0)) resolve()
     if (this.#isClosing) this.#release()
     else if (this.#hasRoom()) {
       this.#stopRetrying()
       this.#backoff.reset()
       this.#events.flows()
-    } else this.#hold('')
+    } else this.#holdBack('')
   }
 
   /** False if something is left to retry. */
-  #writeHeld(): boolean {
-    for (let piece = this.#held[0]; piece !== undefined; piece = this.#held[0]) {
+  #writeBuffered(): boolean {
+    for (let piece = this.#buffered[0]; piece !== undefined; piece = this.#buffered[0]) {
       if ('cols' in piece) {
         if (!this.#writeSize(piece.cols, piece.rows)) return false
       } else {
         const { stream, chunk } = piece
         const written = this.#write(chunk, stream)
-        this.#heldBytes -= written
+        this.#bufferedBytes -= written
         if (written < chunk.length) {
-          this.#held[0] = { stream, chunk: chunk.subarray(written) }
+          this.#buffered[0] = { stream, chunk: chunk.subarray(written) }
           return false
         }
       }
-      this.#held.shift()
+      this.#buffered.shift()
     }
     return true
   }
@@ -263,9 +267,9 @@ export class OutputLog implements ProgramLog, OpenLog {
   #stopRetrying(): void {
     if (this.#retry !== null) clearTimeout(this.#retry)
     this.#retry = null
-    if (this.#heldSince === null) return
-    this.#heldSince = null
-    this.#events.held()
+    if (this.#heldBackSince === null) return
+    this.#heldBackSince = null
+    this.#events.heldBackChanged()
   }
 
   #release(): void {

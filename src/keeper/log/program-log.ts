@@ -5,7 +5,7 @@ export interface ProgramLog {
   /** Its length, including bytes that wait to be written. */
   readonly end: number
   /** Whether the program is held back, because the disk is full. */
-  readonly isHolding: boolean
+  readonly isHoldingBack: boolean
   readonly heldBack: HeldBack | null
   /** Whether all of it is on disk. */
   readonly isWritten: boolean
@@ -13,6 +13,6 @@ export interface ProgramLog {
   flushed(withinMs?: number): Promise<void>
   /** The terminal has this size from here on. */
   size(cols: number, rows: number): void
-  /** No more output comes. Held bytes are still retried. */
+  /** No more output comes. Buffered bytes are still retried. */
   close(): void
 }

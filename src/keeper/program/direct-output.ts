@@ -6,7 +6,7 @@ import type { Output } from './output.ts'
 export interface DirectEvents {
   grew(): void
   /** The disk is nearly full: the program must stop, or has room again. */
-  held(isHeld: boolean): void
+  diskFull(isFull: boolean): void
   /** No process is left that could write. */
   ended(): void
 }
@@ -16,7 +16,7 @@ export interface DirectEvents {
  * to report a change.
  *
  * | state  | it changes | it does not | nearly full         | the program has ended          |
- * | grows  | reported   | → quiet     | held; → full        | → late                         |
+ * | grows  | reported   | → quiet     | reported; → full    | → late                         |
  * | quiet  | → grows    | –           | –                   | → late                         |
  * | full   | –          | –           | – (room: → grows)   | → late                         |
  * | late   | reported   | –           | –                   | its tree is empty: closed      |
@@ -61,7 +61,7 @@ export class DirectOutput implements Output {
     this.#isLate = true
     this.#stopWatching()
     // Its descendants were stopped with it, and have to be resumed.
-    if (this.#isFull) this.#events.held(false)
+    if (this.#isFull) this.#events.diskFull(false)
     if (this.#hasWriters()) this.#lookIn(LATE_LOOK_MS)
     else this.close()
   }
@@ -105,7 +105,7 @@ export class DirectOutput implements Output {
 
   #waitForRoom(): void {
     const isFull = !this.#log.hasRoom
-    if (isFull !== this.#isFull) this.#events.held(isFull)
+    if (isFull !== this.#isFull) this.#events.diskFull(isFull)
     this.#isFull = isFull
     this.#quietSince = performance.now()
     this.#lookIn(isFull ? ROOM_LOOK_MS : LOOK_MS)

@@ -36,7 +36,7 @@ export class Filling {
           this.#trouble(`${this.folder} was deleted while it runs. What it prints from now on is not kept.`)
       },
       trouble: (message) => this.#trouble(message),
-      held: () => this.program?.heldBackChanged(),
+      heldBackChanged: () => this.program?.heldBackChanged(),
     }
     const log = new OutputLog(this.folder, this.#caps, logEvents, this.#context.openLogs)
     const events: OutputEvents = {
@@ -56,10 +56,10 @@ export class Filling {
     const log = new DirectLog(this.folder, this.#caps, (message) => this.#trouble(message))
     const events = {
       grew: () => this.program?.grew(),
-      held: (isHeld: boolean) => {
-        if (isHeld)
+      diskFull: (isFull: boolean) => {
+        if (isFull)
           this.#trouble(`The disk of ${this.folder} is nearly full. It is stopped until there is space.`)
-        this.program?.held(isHeld)
+        this.program?.diskFull(isFull)
       },
       ended: () => this.program?.outputEnded(),
     }

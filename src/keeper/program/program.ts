@@ -19,7 +19,7 @@ export interface ProgramEvents {
   closed(): void
   grew(end: number): void
   /** The output is held back, or no longer (null). */
-  held(heldBack: HeldBack | null): void
+  heldBackChanged(heldBack: HeldBack | null): void
 }
 
 export interface ProgramParts {
@@ -76,7 +76,7 @@ export class Program {
     this.input = new ProgramInput({ ...parts, isRunning: () => this.#state === 'running' })
     this.#times = new TimeLimits(plan, {
       ranMs: Date.now() - startedAt,
-      isHeld: () => parts.log.isHolding || this.#isPaused || this.#stoppedSince !== null,
+      isSuspended: () => parts.log.isHoldingBack || this.#isPaused || this.#stoppedSince !== null,
       exceeded: (because) => this.#exceeded(because),
     })
     this.#samples = usageSamples.of(() => tree.sample())
@@ -125,7 +125,7 @@ export class Program {
   }
 
   heldBackChanged(): void {
-    this.#events.held(this.heldBack)
+    this.#events.heldBackChanged(this.heldBack)
   }
 
   get tree(): ProgramTree {
@@ -223,11 +223,11 @@ export class Program {
   }
 
   /** The disk is too full for a program that writes its own log. A paused program stays paused when there is room again. */
-  held(isHeld: boolean): void {
-    this.#stoppedSince = isHeld ? Date.now() : null
+  diskFull(isFull: boolean): void {
+    this.#stoppedSince = isFull ? Date.now() : null
     this.heldBackChanged()
     this.#times.goOn()
-    if (isHeld) this.#parts.tree.stop()
+    if (isFull) this.#parts.tree.stop()
     else if (!this.#isPaused) this.#parts.tree.goOn()
   }
 

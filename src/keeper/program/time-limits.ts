@@ -5,7 +5,7 @@ interface Timing {
   /** How long it has run already. */
   readonly ranMs: number
   /** Whether the program cannot write: it is paused, or the disk is full. */
-  isHeld(): boolean
+  isSuspended(): boolean
   exceeded(because: 'timeout' | 'idle'): void
 }
 
@@ -54,7 +54,7 @@ export class TimeLimits {
   }
 
   #watchIdle(idleTimeoutMs: number): void {
-    if (this.#timing.isHeld()) this.goOn()
+    if (this.#timing.isSuspended()) this.goOn()
     const leftMs = idleTimeoutMs - (performance.now() - this.#lastOutputAt)
     if (leftMs <= 0) this.#timing.exceeded('idle')
     else this.#idle = setTimeout(() => this.#watchIdle(idleTimeoutMs), Math.min(leftMs, MAX_TIMER_MS))

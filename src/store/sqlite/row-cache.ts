@@ -28,7 +28,7 @@ export class RowCache {
   }
 
   commit(): void {
-    for (const [pid, row] of this.#touched) this.#keep(pid, row)
+    for (const [pid, row] of this.#touched) this.#cache(pid, row)
     this.#touched.clear()
   }
 
@@ -42,7 +42,7 @@ export class RowCache {
     this.#committed.clear()
   }
 
-  #keep(pid: Pid, row: NumberedRow | null): void {
+  #cache(pid: Pid, row: NumberedRow | null): void {
     this.#committed.delete(pid)
     if (row === null || hasEnded(row.row.record)) return
     this.#committed.set(pid, row)

@@ -6,7 +6,7 @@ import { OutputLog } from '../../../src/keeper/log/output-log.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
 const CAPS = { headBytes: 1024, tailBytes: 4096, segmentBytes: 1024, minFreeBytes: 0 }
-const EVENTS = { flows() {}, dropped() {}, trouble() {}, held() {} }
+const EVENTS = { flows() {}, dropped() {}, trouble() {}, heldBackChanged() {} }
 
 function descriptorsBelow(folder: string): number {
   const targets = readdirSync('/proc/self/fd').map((name) => {

@@ -2,7 +2,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { HeldBack, ProgramState } from '../keeper/protocol/program-state.ts'
 
 /** Commands whose output a keeper holds back, because the disk is full. */
-export class HeldOutput {
+export class HeldBackOutput {
   readonly #held = new Map<Pid, HeldBack>()
 
   of(pid: Pid): HeldBack | undefined {
@@ -18,7 +18,7 @@ export class HeldOutput {
     else this.#held.set(pid, heldBack)
   }
 
-  /** The hello of a keeper lists all held output. */
+  /** The hello of a keeper lists all output that it holds back. */
   reset(programs: readonly ProgramState[]): void {
     this.#held.clear()
     for (const state of programs)
