@@ -8,7 +8,7 @@ import type { Intent, SettledState, StoredSpawnPlan } from './home/live-files.ts
 import type { Stream } from './log/output-log.ts'
 import { logEnd } from './log/segments.ts'
 import { OrphanWatch } from './orphan-watch.ts'
-import { fifoName } from './program/fork-with-fifos.ts'
+import { fifoName } from './program/fork-child.ts'
 import type { Program } from './program/program.ts'
 import { takeOver } from './program/take-over.ts'
 import type { Programs, ProgramsContext } from './programs.ts'

@@ -1,6 +1,6 @@
 import { isObject } from '../base/is-object.ts'
 import { ReeveError } from '../core/errors.ts'
-import { fromWire } from '../verbs/wire.ts'
+import { fromWire } from '../verbs/request.ts'
 
 /** The JSON object in a request's body. An empty body is an empty object. */
 export async function bodyOf(request: Request, maxBytes: number): Promise<Record<string, unknown>> {

@@ -1,7 +1,9 @@
+import type { Context } from 'hono'
 import { ReeveError } from '../core/errors.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { ROLES, type Role } from '../verbs/verb.ts'
+import type { Env } from './app.ts'
 import type { Served } from './served.ts'
 
 /** Who calls: the role of the token, and the actor that the call acts as. */
@@ -66,4 +68,11 @@ export function viewOf(caller: Caller, { reveal, terminal }: SecretsAsked): Part
   if (terminal) demand(caller, 'operate')
   if (terminal && caller.tokenId === null) return { terminal }
   return reveal || (terminal && caller.role === 'admin' && caller.actor === 'host') ? { reveal: true } : {}
+}
+
+/** Aborted when the caller disconnects, or its token is revoked. */
+export function callSignal(context: Context<Env>): AbortSignal {
+  const { signal } = context.req.raw
+  const revoked = context.get('revoked')
+  return revoked === undefined ? signal : AbortSignal.any([signal, revoked])
 }

@@ -1,21 +1,19 @@
 import type { Context, Hono } from 'hono'
 import * as z from 'zod'
 import { ReeveError } from '../core/errors.ts'
-import type { CallOptions, ReeveVerbs, VerbName } from '../verbs/reeve.ts'
-import { verbs } from '../verbs/reeve.ts'
+import { type CallOptions, type ReeveVerbs, type VerbName, verbs } from '../verbs/reeve.ts'
+import { fromWire, hasBody, partsOf, toWire } from '../verbs/request.ts'
 import { rawBytes } from '../verbs/shapes/raw-bytes.ts'
 import type { Verb } from '../verbs/verb.ts'
-import { hasBody, inputOf, routeOf, toWire } from '../verbs/wire.ts'
 import type { Env } from './app.ts'
 import { bodyOf } from './body.ts'
-import { callSignal } from './call-signal.ts'
-import { actingFor, type Caller, demand, refuseInherited, viewOf } from './caller.ts'
+import { actingFor, type Caller, callSignal, demand, refuseInherited, viewOf } from './caller.ts'
 import type { Served } from './served.ts'
 
 /** Every verb below `/v1`, with one handler for all of them. */
 export function addVerbs(app: Hono<Env>, reeve: Served, maxBytes: number): void {
   for (const name of Object.keys(verbs) as VerbName[]) {
-    const { method, path } = routeOf(name)
+    const { method, path } = partsOf(verbs[name].route)
     app.on(method, pathPattern(path), (context) => perform(name, context, reeve, maxBytes))
   }
 }
@@ -96,4 +94,42 @@ function withKey(
     'The header Idempotency-Key and the idempotencyKey in the body differ.',
     'Give one of them, or the same in both.',
   )
+}
+
+/** The input of a verb in a request, before it is parsed. Members of the query are JSON, except those that are texts. */
+function inputOf(
+  name: VerbName,
+  path: Readonly<Record<string, string>>,
+  query: URLSearchParams,
+  body: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const texts = textsOf(name)
+  const given = [...query].map(([member, text]) => [member, texts.has(member) ? text : fromWireOr(text)])
+  return { ...Object.fromEntries(given), ...body, ...path }
+}
+
+/** Text that is not JSON stays as it is: the verb's schema says what is wrong with it. */
+function fromWireOr(text: string): unknown {
+  try {
+    return fromWire(text)
+  } catch {
+    return text
+  }
+}
+
+const texts = new Map<VerbName, ReadonlySet<string>>()
+
+/** The members of a verb's input that are texts. */
+function textsOf(name: VerbName): ReadonlySet<string> {
+  const known = texts.get(name)
+  if (known !== undefined) return known
+  const { properties = {} } = z.toJSONSchema(verbs[name].input, { io: 'input', unrepresentable: 'any' })
+  const found = new Set(
+    Object.keys(properties).filter((member) => {
+      const property = properties[member]
+      return typeof property === 'object' && property.type === 'string'
+    }),
+  )
+  texts.set(name, found)
+  return found
 }

@@ -17,9 +17,9 @@ import {
   type ForkRequest,
   forkChild,
   forkFailure,
+  forkWithFifos,
   OpenedFds,
 } from './fork-child.ts'
-import { forkWithFifos } from './fork-with-fifos.ts'
 import { forkWithPty } from './fork-with-pty.ts'
 import type { Output } from './output.ts'
 import type { Prepared } from './prepare.ts'
