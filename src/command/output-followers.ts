@@ -8,8 +8,7 @@ import { followOutput } from './output/follow.ts'
 import { type Gap, joined, layoutOf } from './output/layout.ts'
 import { type FoundLine, LineFinder } from './output/line-finder.ts'
 import { scanTurns } from './output/scan-turns.ts'
-import type { OutputAccess, View } from './output-access.ts'
-import { outputEndIn } from './output-end.ts'
+import { type OutputAccess, outputEndIn, type View } from './output-access.ts'
 
 /** How often followers check for growth without a nudge: a keeper that is being replaced sends none. */
 const LOOK_MS = 250

@@ -1,10 +1,9 @@
 import type { Pid } from '../core/process/pid.ts'
-import type { ProcessRecord } from '../core/process/record.ts'
+import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import type { ProgramState } from '../keeper/protocol/program-state.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { KeeperConnection } from './keeper-connection.ts'
 import { KeeperRefused } from './keeper-link.ts'
-import { storedStateOf } from './stored-state.ts'
 
 interface ReportedProgramsOptions {
   readonly ask: KeeperConnection['ask']
@@ -86,4 +85,15 @@ export class ReportedPrograms {
     this.#states.delete(pid)
     onCleared(pid)
   }
+}
+
+/** What the store says of a process: its holder, that it is over, or nothing. */
+async function storedStateOf(
+  kernel: Kernel,
+  pid: Pid,
+): Promise<'over' | 'unknown' | { holder: string | null }> {
+  const { store } = kernel.edges
+  const row = await store.ask({ ask: 'process', pid })
+  if (row !== null) return hasEnded(row.record) ? 'over' : { holder: row.holder }
+  return (await store.ask({ ask: 'tombstone', pid })) === null ? 'unknown' : 'over'
 }

@@ -1,6 +1,5 @@
 import { canonical } from '../../core/json/canonical.ts'
-import type { Json, JsonObject } from '../../core/json/json.ts'
-import { sizeOf } from '../../core/json/size.ts'
+import { type Json, type JsonObject, sizeOf } from '../../core/json/json.ts'
 import type { Check, Misfit } from './check.ts'
 import { limitOf, type SchemaPosition } from './position.ts'
 import type { Run } from './run.ts'

@@ -1,6 +1,5 @@
 import { isObject } from '../../base/is-object.ts'
-import type { Json, JsonObject } from '../../core/json/json.ts'
-import { sizeOf } from '../../core/json/size.ts'
+import { type Json, type JsonObject, sizeOf } from '../../core/json/json.ts'
 import { type Check, firstMisfit, sentenceOf } from './check.ts'
 import { keywordChecks } from './keywords.ts'
 import { Run } from './run.ts'

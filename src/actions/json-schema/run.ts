@@ -1,5 +1,4 @@
-import type { Json } from '../../core/json/json.ts'
-import { sizeOf } from '../../core/json/size.ts'
+import { type Json, sizeOf } from '../../core/json/json.ts'
 
 /** The budget of any payload, however small. */
 const BASE_STEPS = 2_000

@@ -1,6 +1,5 @@
 import type { FloodLimits, Overflow } from '../inbox/flood.ts'
-import type { Json } from '../json/json.ts'
-import { sizeOf } from '../json/size.ts'
+import { type Json, sizeOf } from '../json/json.ts'
 import { type Fence, holds, type Lease } from '../lease/lease.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import type { StoredEvent } from './event.ts'
