@@ -81,7 +81,7 @@ export class FifoOutput implements Output {
  * | rests  | wait in the FIFO                        | taken; none → reads, a few → rests, many → reads | → held      | –       |
  * | held   | wait in the FIFO                        | –                                               | –            | → reads |
  */
-export class FifoReader {
+class FifoReader {
   readonly #fd: number
   readonly #events: FifoEvents
   readonly #socket: Socket

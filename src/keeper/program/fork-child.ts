@@ -11,6 +11,59 @@ import type { OpenedFifo } from './fifo-output.ts'
 import type { FifoPool } from './fifo-pool.ts'
 import { FifoInput, type Input, openInputFifo } from './input.ts'
 
+export interface ForkRequest {
+  readonly pid: string
+  /** The program's file, looked up. */
+  readonly file: string
+  readonly plan: SpawnPlan
+  /** The FIFOs of the pool to use, as far as they exist. */
+  readonly fifos: readonly string[]
+  /** The plan's, with the marker. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** A program that has just been started: only its PID is known. */
+export interface Forked {
+  readonly osPid: number
+  readonly input: Input | null
+  readonly resize: ((cols: number, rows: number) => void) | null
+  /** Read right after the fork, while the PID can't belong to another process. */
+  kill(): void
+}
+
+/** The system reports some errors only a moment later. */
+export type ForkAnswer<Success> = Success | Promise<FailedStart>
+
+/** Never called before the forking call has returned. All output before the exit can be drained then. */
+export type ExitHeard = (exitCode: number | null, signal: string | null) => void
+
+/**
+ * Starts a program whose output comes through named FIFOs. The program has them open for reading and writing, so they live as long
+ * as it does, with or without a keeper.
+ */
+export function forkWithFifos(
+  request: ForkRequest,
+  pool: FifoPool,
+  exited: ExitHeard,
+): ForkAnswer<Forked & { readonly fifos: readonly OpenedFifo[] }> {
+  const opened = new OpenedFds()
+  const fifos: OpenedFifo[] = []
+  const open = (stream: Stream | null) => {
+    const path = pool.take(fifoName(request.pid, stream), request.fifos[fifos.length])
+    opened.otherwise(() => removeFile(path))
+    const fd = opened.keepers(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK))
+    fifos.push({ fd, path, stream })
+    return opened.programs(openSync(path, constants.O_RDWR))
+  }
+  const openOutput = () => {
+    if (request.plan.output === 'tagged') return { out: open('stdout'), err: open('stderr') }
+    const both = open(null)
+    return { out: both, err: both }
+  }
+  const forked = forkChild(request, pool, opened, openOutput, exited)
+  return forked instanceof Promise ? forked : Object.assign(forked, { fifos })
+}
+
 /** Starts a program in a session of its own, without a terminal. On failure everything in `opened` is closed. */
 export function forkChild(
   request: ForkRequest,
@@ -98,32 +151,6 @@ function openStdin(
   }
 }
 
-export interface ForkRequest {
-  readonly pid: string
-  /** The program's file, looked up. */
-  readonly file: string
-  readonly plan: SpawnPlan
-  /** The FIFOs of the pool to use, as far as they exist. */
-  readonly fifos: readonly string[]
-  /** The plan's, with the marker. */
-  readonly env: Readonly<Record<string, string>>
-}
-
-/** A program that has just been started: only its PID is known. */
-export interface Forked {
-  readonly osPid: number
-  readonly input: Input | null
-  readonly resize: ((cols: number, rows: number) => void) | null
-  /** Read right after the fork, while the PID can't belong to another process. */
-  kill(): void
-}
-
-/** The system reports some errors only a moment later. */
-export type ForkAnswer<Success> = Success | Promise<FailedStart>
-
-/** Never called before the forking call has returned. All output before the exit can be drained then. */
-export type ExitHeard = (exitCode: number | null, signal: string | null) => void
-
 /**
  * File and arguments for exec: with a limit of open files, a shell sets the limit and then execs the program; prlimit does the
  * same with the limits of the caller.
@@ -168,33 +195,6 @@ export class OpenedFds {
     for (const fd of this.#keepers.splice(0)) closeSync(fd)
     for (const undo of this.#undo.splice(0)) undo()
   }
-}
-
-/**
- * Starts a program whose output comes through named FIFOs. The program has them open for reading and writing, so they live as long
- * as it does, with or without a keeper.
- */
-export function forkWithFifos(
-  request: ForkRequest,
-  pool: FifoPool,
-  exited: ExitHeard,
-): ForkAnswer<Forked & { readonly fifos: readonly OpenedFifo[] }> {
-  const opened = new OpenedFds()
-  const fifos: OpenedFifo[] = []
-  const open = (stream: Stream | null) => {
-    const path = pool.take(fifoName(request.pid, stream), request.fifos[fifos.length])
-    opened.otherwise(() => removeFile(path))
-    const fd = opened.keepers(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK))
-    fifos.push({ fd, path, stream })
-    return opened.programs(openSync(path, constants.O_RDWR))
-  }
-  const openOutput = () => {
-    if (request.plan.output === 'tagged') return { out: open('stdout'), err: open('stderr') }
-    const both = open(null)
-    return { out: both, err: both }
-  }
-  const forked = forkChild(request, pool, opened, openOutput, exited)
-  return forked instanceof Promise ? forked : Object.assign(forked, { fifos })
 }
 
 /** In the folder of FIFOs. */
