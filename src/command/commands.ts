@@ -124,7 +124,7 @@ export class Commands {
   /** The held output and unrecorded ends of all commands. */
   get backlog(): { readonly held: readonly HeldBack[]; readonly unrecordedEnds: number } {
     return {
-      held: this.#keepers.flatMap(({ held }) => heldBackOutput.all()),
+      held: this.#keepers.flatMap(({ heldBackOutput }) => heldBackOutput.all()),
       unrecordedEnds: this.#keepers.reduce((sum, keeper) => sum + keeper.unrecordedEnds, 0),
     }
   }
