@@ -1,0 +1,56 @@
+import type { AuditAnchor, ChainedEntry } from './chain.ts'
+import { auditEntryFrom } from './entry.ts'
+
+/**
+ * Where the chain stops being what was written.
+ *
+ * | reason    | found                                                                                     |
+ * | changed   | the text, time or hash of this entry is not the one that was written                      |
+ * | missing   | the entry with this position is not there, and later ones are                             |
+ * | rewritten | the chain is consistent, but differs from an anchor: it was replaced from here on, or later |
+ * | cut       | the chain ends here, and an anchor names a later entry                                     |
+ */
+export interface ChainBreak {
+  readonly type: 'broken'
+  /** The first position that cannot be trusted. */
+  readonly from: number
+  readonly reason: 'changed' | 'missing' | 'rewritten' | 'cut'
+}
+
+export type VerifiedPage = { readonly type: 'sound'; readonly end: AuditAnchor } | ChainBreak
+
+/**
+ * Verifies the entries after `from`, a place that has been verified. `anchors` are places that were noted outside of the
+ * store, in order of position. Pure: the caller provides the hash function.
+ */
+export function verifyPage(
+  from: AuditAnchor,
+  page: readonly ChainedEntry[],
+  anchors: readonly AuditAnchor[],
+  hashOf: (text: string) => string,
+): VerifiedPage {
+  const noted = new Map(anchors.map(({ position, hash }) => [position, hash]))
+  let end = from
+  for (const { position, at, text, hash } of page) {
+    const next = end.position + 1
+    if (position !== next) return { type: 'broken', from: next, reason: 'missing' }
+    if (hash !== hashOf(`${end.hash}${text}`) || auditEntryFrom(text)?.at !== at)
+      return { type: 'broken', from: next, reason: 'changed' }
+    if ((noted.get(position) ?? hash) !== hash)
+      return { type: 'broken', from: afterLastAnchor(position, anchors), reason: 'rewritten' }
+    end = { position, hash }
+  }
+  return { type: 'sound', end }
+}
+
+/** After the last page: every anchor must be in the chain. A chain that is longer than its anchors is sound. */
+export function verifyEnd(end: AuditAnchor, anchors: readonly AuditAnchor[]): ChainBreak | null {
+  const isCut = anchors.some(({ position }) => position > end.position)
+  return isCut ? { type: 'broken', from: end.position + 1, reason: 'cut' } : null
+}
+
+/** Entries up to the anchor before are proved: the first that may differ follows it. */
+function afterLastAnchor(position: number, anchors: readonly AuditAnchor[]): number {
+  const before = anchors.filter((anchor) => anchor.position < position).map((anchor) => anchor.position)
+  return Math.max(0, ...before) + 1
+}
