@@ -1,4 +1,10 @@
 import type { Account } from './allowance/account.ts'
+import type { Approval } from './approval/approval.ts'
+import type { AuditStart } from './audit/chain.ts'
+import type { AuditEntry } from './audit/entry.ts'
+import type { AuditWindow } from './audit/window.ts'
+import type { RuleSet } from './capability/rule-set.ts'
+import type { RuleUse } from './capability/rule-use.ts'
 import type { Environment } from './environment/environment.ts'
 import type { Group } from './group/group.ts'
 import type { Inbox } from './inbox/inbox.ts'
@@ -26,7 +32,10 @@ export type Change =
       readonly row: ProcessRow
       readonly events: readonly ProcessEvent[]
     }
-  /** Ended processes are removed with their events, notices, grants and uses of environments; `keepReason` was null for each. */
+  /**
+   * Ended processes are removed with their events, notices, grants, uses of environments, approvals and rule sets;
+   * `keepReason` was null for each.
+   */
   | { readonly type: 'prune'; readonly tombstones: readonly Tombstone[] }
   | { readonly type: 'tombstones_gone'; readonly pids: readonly Pid[] }
   | { readonly type: 'notice'; readonly notice: Notice }
@@ -54,7 +63,7 @@ export type Change =
   | { readonly type: 'group_gone'; readonly id: string }
   | { readonly type: 'session'; readonly was: Session | null; readonly session: Session }
   | { readonly type: 'turn'; readonly was: Turn | null; readonly turn: Turn }
-  /** With its turns, and its uses of environments. */
+  /** With its turns, its uses of environments, and its rule set. */
   | { readonly type: 'session_gone'; readonly id: string }
   | { readonly type: 'grant'; readonly grant: Grant }
   | { readonly type: 'revoke'; readonly session: string; readonly pid: string }
@@ -66,3 +75,16 @@ export type Change =
   /** Announces or renews: valid for `ttlMs` from now, by the store's own clock. */
   | { readonly type: 'holder'; readonly holder: Holder; readonly ttlMs: number }
   | { readonly type: 'holder_gone'; readonly id: string }
+  /** Raises the authority epoch: every plan that was decided on rule sets and is not committed yet is decided again. */
+  | { readonly type: 'rule_set'; readonly was: RuleSet | null; readonly ruleSet: RuleSet }
+  /** With the uses of its rules. Raises the epoch, if there was a rule set. */
+  | { readonly type: 'rule_set_gone'; readonly subject: string }
+  | { readonly type: 'rule_use'; readonly was: RuleUse | null; readonly use: RuleUse }
+  | { readonly type: 'rule_use_gone'; readonly id: string }
+  | { readonly type: 'approval'; readonly was: Approval | null; readonly approval: Approval }
+  /** Appended to the chain in the order of the changes. It is no event: the feed does not move. */
+  | { readonly type: 'audit'; readonly entry: AuditEntry }
+  /** Entries up to the start are removed. A start before the present one changes nothing. */
+  | { readonly type: 'audit_pruned'; readonly start: AuditStart }
+  | { readonly type: 'audit_window'; readonly was: AuditWindow | null; readonly window: AuditWindow }
+  | { readonly type: 'audit_window_gone'; readonly key: string }

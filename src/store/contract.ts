@@ -1,5 +1,11 @@
 import type { Account } from '../core/allowance/account.ts'
+import type { Approval, ApprovalState } from '../core/approval/approval.ts'
+import type { AuditTail, ChainedEntry } from '../core/audit/chain.ts'
+import type { AuditFilter } from '../core/audit/filter.ts'
+import type { AuditWindow } from '../core/audit/window.ts'
 import type { Visibility } from '../core/authority/visibility.ts'
+import type { RuleSet } from '../core/capability/rule-set.ts'
+import type { RuleUse } from '../core/capability/rule-use.ts'
 import type { Change, DoneHow } from '../core/change.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import type { Group } from '../core/group/group.ts'
@@ -187,6 +193,49 @@ export interface Questions {
     },
     readonly Account[],
   ]
+  /**
+   * The rules of a subject. The answer holds at the commit, like every other: if any rule set has changed, the plan is decided
+   * again. But the row is not locked, so that plans which read the same rules do not wait for each other. A store may answer
+   * with one object again and again while it is unchanged.
+   */
+  ruleSet: [{ readonly subject: string }, RuleSet | null]
+  /** In order of their subjects. */
+  ruleSets: [{ readonly after: string | null; readonly limit: number }, readonly RuleSet[]]
+  ruleUse: [{ readonly id: string }, RuleUse | null]
+  approval: [{ readonly id: string }, Approval | null]
+  /** The oldest first. */
+  approvals: [
+    {
+      readonly state?: ApprovalState
+      /** What this person is asked: requests to this person, and those that any person may answer. */
+      readonly person?: string
+      readonly pid?: Pid
+      readonly after: number | null
+      readonly limit: number
+    },
+    Page<Approval>,
+  ]
+  /** Pending approvals whose time has come, the earliest first: to expire, or to be pushed to people. */
+  approvalsDue: [{ readonly by?: DueBy; readonly at: number; readonly limit: number }, readonly Approval[]]
+  /** When the next pending approval expires, or has to be pushed. */
+  nextApprovalDue: [{ readonly by?: DueBy }, number | null]
+  /**
+   * Entries of the chain in their order, or the newest first. A store looks at a bounded number of entries for one page, so a
+   * page may have fewer than `limit` items, or none, and still have a next one. Entries that hold no entry any more match no
+   * filter.
+   */
+  audit: [
+    AuditFilter & {
+      readonly newestFirst?: boolean
+      readonly after: number | null
+      readonly limit: number
+    },
+    Page<ChainedEntry>,
+  ]
+  auditTail: [object, AuditTail]
+  auditWindow: [{ readonly key: string }, AuditWindow | null]
+  /** Windows that were opened before a time, the earliest first. */
+  auditWindows: [{ readonly before: number; readonly limit: number }, readonly AuditWindow[]]
   activity: [{ readonly session: string | null; readonly since: number | null }, Activity]
   /** The key of the last process, in the order of ends, that ended before a time or is older than the newest `keep`, if any. */
   pruneThrough: [{ readonly endedBefore: number | null; readonly keep: number | null }, EndKey | null]
@@ -211,6 +260,9 @@ export interface Questions {
 type QuestionName = keyof Questions
 export type Question = { [Name in QuestionName]: { readonly ask: Name } & Questions[Name][0] }[QuestionName]
 export type AnswerTo<Q extends Question> = Questions[Q['ask']][1]
+
+/** The time of an approval that is due; `expiresAt` if none is given. */
+type DueBy = 'expiresAt' | 'pushAt'
 
 /** The key of an ended process in the order of ends; `id` orders processes that ended at the same time. */
 export interface EndKey {

@@ -1,6 +1,8 @@
 import { allowanceSums } from './conformance/allowance-sums.ts'
 import { allowances } from './conformance/allowances.ts'
 import { answers } from './conformance/answers.ts'
+import { approvals } from './conformance/approvals.ts'
+import { audit } from './conformance/audit.ts'
 import { behavesOn, type Suite } from './conformance/bench.ts'
 import { charges } from './conformance/charges.ts'
 import { ends } from './conformance/ends.ts'
@@ -26,6 +28,7 @@ import { recovery } from './conformance/recovery.ts'
 import { registration } from './conformance/registration.ts'
 import { removedHolders } from './conformance/removed-holders.ts'
 import { replayKeys } from './conformance/replay-keys.ts'
+import { ruleSets } from './conformance/rule-sets.ts'
 import { signals } from './conformance/signals.ts'
 import { stopGraces } from './conformance/stop-graces.ts'
 import { tree } from './conformance/tree.ts'
@@ -68,5 +71,8 @@ export function storeConformance(suite: Suite): void {
   pruning(behaves)
   pruneExemptions(behaves)
   environments(behaves)
+  ruleSets(behaves)
+  approvals(behaves)
+  audit(behaves)
   feed(behaves)
 }

@@ -4,6 +4,7 @@ import type { StoredEvent } from '../../core/process/event.ts'
 import { hasEnded } from '../../core/process/record.ts'
 import type { Grant } from '../../core/session/grant.ts'
 import type { Changes, Question, Questions, StoredNotice } from '../contract.ts'
+import { approvals, approvalsDue, auditEntries, auditTail, nextApprovalDue } from './authority.ts'
 import { environmentsOf, eventsOf, pairKey } from './keys.ts'
 import type { HeldHolder, MemoryTables } from './memory-tables.ts'
 import {
@@ -110,6 +111,34 @@ export function answerFrom({ tables, now, before }: View, question: Question): u
       return [...tables.accounts.values()]
         .filter((account) => isOpenIn(account, question))
         .sort((a, b) => order(a.id, b.id))
+        .slice(0, question.limit)
+    case 'ruleSet':
+      return tables.ruleSets.get(question.subject) ?? null
+    case 'ruleSets':
+      return [...tables.ruleSets.values()]
+        .filter(({ subject }) => subject > (question.after ?? ''))
+        .sort((a, b) => order(a.subject, b.subject))
+        .slice(0, question.limit)
+    case 'ruleUse':
+      return tables.ruleUses.get(question.id) ?? null
+    case 'approval':
+      return tables.approvals.get(question.id)?.approval ?? null
+    case 'approvals':
+      return approvals(tables, question)
+    case 'approvalsDue':
+      return approvalsDue(tables, question)
+    case 'nextApprovalDue':
+      return nextApprovalDue(tables, question)
+    case 'audit':
+      return auditEntries(tables, question)
+    case 'auditTail':
+      return auditTail(tables)
+    case 'auditWindow':
+      return tables.auditWindows.get(question.key) ?? null
+    case 'auditWindows':
+      return [...tables.auditWindows.values()]
+        .filter(({ openedAt }) => openedAt < question.before)
+        .sort((a, b) => a.openedAt - b.openedAt || order(a.key, b.key))
         .slice(0, question.limit)
     case 'activity':
       return activity(tables, question)

@@ -1,7 +1,11 @@
+import type { Approval } from '../../core/approval/approval.ts'
+import type { AuditStart } from '../../core/audit/chain.ts'
 import type { Notice } from '../../core/inbox/notice.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
+import { chained } from '../chain-hash.ts'
 import type { Change, StoredNotice } from '../contract.ts'
 import { becameLive } from '../due.ts'
+import { auditTail } from './authority.ts'
 import { environmentsOf, eventsOf, pairKey } from './keys.ts'
 import type { MemoryTables } from './memory-tables.ts'
 import { UndoLog } from './undo-log.ts'
@@ -84,6 +88,7 @@ export class ChangeWriter {
         log.remove(tables.sessions, change.id)
         for (const [key, turn] of tables.turns) if (turn.session === change.id) log.remove(tables.turns, key)
         this.#endUsesBy(`session:${change.id}`)
+        this.#dropRuleSet(`session:${change.id}`)
         return
       case 'session':
         log.put(tables.sessions, change.session.id, asStored(change.session))
@@ -118,6 +123,33 @@ export class ChangeWriter {
       }
       case 'holder_gone':
         log.remove(tables.holders, change.id)
+        return
+      case 'rule_set':
+        log.put(tables.ruleSets, change.ruleSet.subject, asStored(change.ruleSet))
+        return
+      case 'rule_set_gone':
+        this.#dropRuleSet(change.subject)
+        return
+      case 'rule_use':
+        log.put(tables.ruleUses, change.use.id, asStored(change.use))
+        return
+      case 'rule_use_gone':
+        log.remove(tables.ruleUses, change.id)
+        return
+      case 'approval':
+        this.#putApproval(change.approval)
+        return
+      case 'audit':
+        log.push(tables.audit, chained(auditTail(tables), change.entry))
+        return
+      case 'audit_pruned':
+        this.#pruneAudit(change.start)
+        return
+      case 'audit_window':
+        log.put(tables.auditWindows, change.window.key, asStored(change.window))
+        return
+      case 'audit_window_gone':
+        log.remove(tables.auditWindows, change.key)
         return
     }
   }
@@ -191,6 +223,7 @@ export class ChangeWriter {
       this.#log.remove(tables.processes, pid)
       this.#log.remove(tables.events, pid)
       this.#endUsesBy(`process:${pid}`)
+      this.#dropRuleSet(`process:${pid}`)
       this.#log.put(tables.tombstones, pid, asStored(tombstone))
     }
     const feed = tables.feed.filter((event) => !pruned.has(event.pid))
@@ -200,6 +233,31 @@ export class ChangeWriter {
       if (left.length < told.length) this.#log.put(tables.notices, scope, left)
     }
     for (const [key, grant] of tables.grants) if (pruned.has(grant.pid)) this.#log.remove(tables.grants, key)
+    for (const [id, { approval }] of tables.approvals)
+      if (pruned.has(approval.pid)) this.#log.remove(tables.approvals, id)
+  }
+
+  /** With the uses of its rules. */
+  #dropRuleSet(dropped: string): void {
+    const { ruleSets, ruleUses } = this.#tables
+    this.#log.remove(ruleSets, dropped)
+    for (const [id, { subject }] of ruleUses) if (subject === dropped) this.#log.remove(ruleUses, id)
+  }
+
+  #putApproval(approval: Approval): void {
+    const tables = this.#tables
+    const known = tables.approvals.get(approval.id)
+    const place = known?.place ?? tables.nextApproval
+    if (known === undefined) this.#log.assign(tables, 'nextApproval', place + 1)
+    this.#log.put(tables.approvals, approval.id, { place, approval: asStored(approval) })
+  }
+
+  #pruneAudit(start: AuditStart): void {
+    const tables = this.#tables
+    if (start.position <= (tables.auditStart?.position ?? 0)) return
+    this.#log.assign(tables, 'auditStart', asStored(start))
+    const left = tables.audit.filter(({ position }) => position > start.position)
+    this.#log.assign(tables, 'audit', left)
   }
 
   #beginUse(ref: string, by: string): void {

@@ -1,4 +1,9 @@
 import type { Account } from '../../core/allowance/account.ts'
+import type { Approval } from '../../core/approval/approval.ts'
+import type { AuditStart, ChainedEntry } from '../../core/audit/chain.ts'
+import type { AuditWindow } from '../../core/audit/window.ts'
+import type { RuleSet } from '../../core/capability/rule-set.ts'
+import type { RuleUse } from '../../core/capability/rule-use.ts'
 import type { Environment } from '../../core/environment/environment.ts'
 import type { Group } from '../../core/group/group.ts'
 import type { Inbox } from '../../core/inbox/inbox.ts'
@@ -28,6 +33,12 @@ export interface EventLog {
   readonly byReplayKey: Map<string, StoredEvent>
 }
 
+/** An approval with the number that orders it in lists. */
+export interface NumberedApproval {
+  readonly place: number
+  readonly approval: Approval
+}
+
 /** The tables that several memory stores share, and the nudges between them. */
 export class MemoryTables {
   processes = new Map<Pid, NumberedRow>()
@@ -47,9 +58,17 @@ export class MemoryTables {
   notices = new Map<string, StoredNotice[]>()
   inboxes = new Map<string, Inbox>()
   accounts = new Map<string, Account>()
+  ruleSets = new Map<string, RuleSet>()
+  ruleUses = new Map<string, RuleUse>()
+  approvals = new Map<string, NumberedApproval>()
+  /** In order of position. */
+  audit: ChainedEntry[] = []
+  auditStart: AuditStart | null = null
+  auditWindows = new Map<string, AuditWindow>()
   nextId = 1
   nextNoticePosition = 1
   nextUse = 1
+  nextApproval = 1
   position = 0
   prunedThrough = 0
   live = 0

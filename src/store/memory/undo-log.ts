@@ -1,6 +1,8 @@
 import type { MemoryTables } from './memory-tables.ts'
 
-type Counter = 'nextId' | 'nextNoticePosition' | 'nextUse' | 'position' | 'prunedThrough' | 'live' | 'feed'
+type Counter =
+  | ('nextId' | 'nextNoticePosition' | 'nextUse' | 'nextApproval')
+  | ('position' | 'prunedThrough' | 'live' | 'feed' | 'audit' | 'auditStart')
 
 /** Changes tables in place, and remembers how to undo it. */
 export class UndoLog {

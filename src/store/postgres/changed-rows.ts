@@ -24,6 +24,16 @@ export function changedRows(change: Change): readonly Guard['question'][] {
       return [{ ask: 'account', id: change.id }]
     case 'turn':
       return [{ ask: 'turn', session: change.turn.session, id: change.turn.id }]
+    case 'approval':
+      return [{ ask: 'approval', id: change.approval.id }]
+    case 'rule_use':
+      return [{ ask: 'ruleUse', id: change.use.id }]
+    case 'rule_use_gone':
+      return [{ ask: 'ruleUse', id: change.id }]
+    case 'audit_window':
+      return [{ ask: 'auditWindow', key: change.window.key }]
+    case 'audit_window_gone':
+      return [{ ask: 'auditWindow', key: change.key }]
     default:
       return []
   }

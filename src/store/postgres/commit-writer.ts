@@ -1,9 +1,17 @@
 import type { Commit } from '../contract.ts'
-import { type Facts, keyOf, processKey, sessionKey } from './facts.ts'
+import { AUTHORITY, type Facts, keyOf, processKey, sessionKey } from './facts.ts'
 import type { Link } from './link.ts'
 import type { Staged } from './staged.ts'
 import { commitStatements, type Writer } from './statements/commit.ts'
-import { isContended, isGivenUp, isLocked, isUnreachable, neverSent, toStoreError } from './store-errors.ts'
+import {
+  isContended,
+  isGivenUp,
+  isLocked,
+  isRuleChange,
+  isUnreachable,
+  neverSent,
+  toStoreError,
+} from './store-errors.ts'
 import type { Tables } from './tables.ts'
 
 export interface CommitWriterOptions {
@@ -70,6 +78,7 @@ export class CommitWriter {
       position = answer.position
     } catch (error) {
       if (isLocked(error)) return this.#locked(staged)
+      if (isRuleChange(error)) return this.#again([AUTHORITY], error)
       // The error does not name the row, so no fact is trusted any more.
       if (isContended(error)) return this.#again(staged.guards.keys(), error)
       if (!isUnreachable(error) && !isGivenUp(error)) throw error
@@ -90,7 +99,7 @@ export class CommitWriter {
 
   /** For plans that write nothing: the facts that they were decided on must still hold, all at one moment. */
   async #compare(staged: Staged): Promise<CommitAttempt> {
-    if (staged.guards.size === 0) return { type: 'done' }
+    if (staged.guards.size === 0 && staged.epoch === null) return { type: 'done' }
     const stale = await this.#link.reach(() => this.#statements.stale(staged))
     return stale.length > 0 ? this.#again(stale) : { type: 'done' }
   }
@@ -135,10 +144,14 @@ export class CommitWriter {
     facts.forgetLoaded()
     for (const [pid, { next, value }] of staged.processes)
       facts.remember(processKey(pid), { version: next, value })
-    for (const rows of [staged.sessions, staged.turns, staged.groups, staged.inboxes, staged.accounts])
+    const { sessions, turns, groups, inboxes, accounts, approvals, ruleUses, auditWindows } = staged
+    for (const rows of [sessions, turns, groups, inboxes, accounts, approvals, ruleUses, auditWindows])
       for (const [key, { next, value }] of rows)
         if (value === null) facts.forget([key])
         else facts.remember(key, { version: next, value })
+    const ruleSets = [...staged.ruleSets].filter(([, { base, value }]) => base !== null || value !== null)
+    if (ruleSets.length > 0)
+      facts.ruleSets.raise(ruleSets.map(([subject, { value }]) => [subject, value] as const))
     for (const [ref, value] of staged.environments)
       facts.remember(keyOf({ ask: 'environment', ref }), { version: 1, value })
     facts.forget([...staged.tombstones.keys()].map(processKey))

@@ -1,4 +1,5 @@
 import type { Question } from '../contract.ts'
+import { RuleSetFacts } from './rule-set-facts.ts'
 
 /** The cached row of a key. Version 0 stands for a row that is known not to exist. */
 export interface Fact {
@@ -8,6 +9,9 @@ export interface Fact {
 
 export const ABSENT: Fact = { version: 0, value: null }
 
+/** Stands among stale keys for the epoch of rule sets. */
+export const AUTHORITY = 'authority'
+
 /** Rows kept in memory, so that a busy process is not read again for every event. */
 const MAX_ROWS = 10_000
 
@@ -16,6 +20,8 @@ const MAX_ROWS = 10_000
  * commit compares them; and facts that were loaded for the current batch, which are dropped after it.
  */
 export class Facts {
+  /** They have no versions: the commit compares the epoch of all of them. */
+  readonly ruleSets = new RuleSetFacts()
   readonly #cache = new Map<string, Fact>()
   readonly #loaded = new Map<string, Fact>()
 
@@ -44,7 +50,10 @@ export class Facts {
 
   /** Facts that turned out stale, and everything that was loaded with them. */
   forgetStale(keys: Iterable<string>): void {
-    this.forget(keys)
+    for (const key of keys) {
+      if (key === AUTHORITY) this.ruleSets.forget()
+      this.#cache.delete(key)
+    }
     this.forgetLoaded()
   }
 
@@ -76,6 +85,14 @@ export function keyOf(question: Question): string {
       return inboxKey(question.scope)
     case 'account':
       return accountKey(question.id)
+    case 'ruleSet':
+      return `ruleSet:${question.subject}`
+    case 'ruleUse':
+      return `ruleUse:${question.id}`
+    case 'approval':
+      return `approval:${question.id}`
+    case 'auditWindow':
+      return `auditWindow:${question.key}`
     case 'event':
       return eventKey(question.pid, question.replayKey)
     default:

@@ -47,7 +47,7 @@ class Loader {
 
   /** All questions are of one type. */
   async load(questions: readonly Question[]): Promise<void> {
-    const { scope, notice, account, prune, holder, event } = this.#statements
+    const { scope, notice, account, authority, approval, audit, prune, holder, event } = this.#statements
     switch (questions[0]?.ask) {
       case 'process':
         return this.#loadProcesses(only('process', questions).map(({ pid }) => pid))
@@ -86,6 +86,29 @@ class Loader {
           ask: 'account',
           id,
         }))
+      case 'ruleSet': {
+        // The version is the epoch of all rule sets.
+        const subjects = only('ruleSet', questions).map(({ subject }) => subject)
+        const { epoch, bySubject } = await authority.ruleSetsOf(subjects)
+        for (const subject of subjects)
+          this.#put({ ask: 'ruleSet', subject }, epoch, bySubject.get(subject) ?? null)
+        return
+      }
+      case 'ruleUse':
+        return this.#putAll(
+          await authority.ruleUsesOf(only('ruleUse', questions).map(({ id }) => id)),
+          ({ id }) => ({ ask: 'ruleUse', id }),
+        )
+      case 'approval':
+        return this.#putAll(
+          await approval.read(only('approval', questions).map(({ id }) => id)),
+          ({ id }) => ({ ask: 'approval', id }),
+        )
+      case 'auditWindow':
+        return this.#putAll(
+          await audit.windowsOf(only('auditWindow', questions).map(({ key }) => key)),
+          ({ key }) => ({ ask: 'auditWindow', key }),
+        )
       case 'environment': {
         const refs = only('environment', questions).map(({ ref }) => ref)
         for (const { ref, environment } of await scope.environmentsOf(refs))

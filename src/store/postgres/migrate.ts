@@ -22,6 +22,7 @@ export const MIGRATIONS = [
   '0013-workflow-kind',
   '0014-step-index',
   '0015-notice-position',
+  '0016-authority',
 ] as const
 
 /** The files in `functions/`. They show the functions as they are now; git has the earlier ones. */
@@ -30,8 +31,11 @@ export const FUNCTIONS = [
   'stale-keys',
   'lock-and-find-stale',
   'drop-unused-environments',
+  'drop-rule-uses',
   'prune-processes',
   'apply-rest',
+  'append-audit',
+  'apply-authority',
   'finish-commit',
   'commit-changes',
   'commit-one',

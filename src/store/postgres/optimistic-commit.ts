@@ -1,4 +1,5 @@
 import { pause } from '../../base/pause.ts'
+import type { RuleSet } from '../../core/capability/rule-set.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Plan, Question } from '../contract.ts'
 import { closedError } from '../group-commit.ts'
@@ -119,6 +120,7 @@ export class OptimisticCommit {
       for (const { reject } of batch) reject(error)
     }
     this.#facts.forgetLoaded()
+    this.#facts.ruleSets.trim()
     if (this.#waiting.length > 0) {
       this.#arm()
       return
@@ -220,6 +222,10 @@ export class OptimisticCommit {
       const key = keyOf(question)
       const fact = facts.get(key)
       if (fact === undefined) continue
+      if (question.ask === 'ruleSet') {
+        this.#facts.ruleSets.learn(fact.version, question.subject, fact.value as RuleSet | null)
+        continue
+      }
       if (fact.version > 0 && LASTING.has(question.ask)) this.#facts.remember(key, fact)
       // Also for this batch alone: a batch that needs more rows than the cache holds would load them again and again.
       this.#facts.load(key, fact)
@@ -235,6 +241,9 @@ const LASTING: ReadonlySet<Question['ask']> = new Set([
   'group',
   'inbox',
   'account',
+  'approval',
+  'ruleUse',
+  'auditWindow',
   'environment',
   'announced',
   'secret',

@@ -14,6 +14,8 @@ export class PlanReading {
   readonly guards = new Map<string, Guard>()
   /** Questions that were answered with "absent" without a look. */
   readonly assumed = new Map<string, Question>()
+  /** Whether the plan has read a rule set, so that the commit has to compare the epoch. */
+  hasReadRules = false
   readonly #staged: Staged
   readonly #facts: Facts
 
@@ -42,6 +44,14 @@ export class PlanReading {
         return this.#stagedOrCompared(staged.inboxes, question)
       case 'account':
         return this.#stagedOrCompared(staged.accounts, question)
+      case 'approval':
+        return this.#stagedOrCompared(staged.approvals, question)
+      case 'ruleUse':
+        return this.#stagedOrCompared(staged.ruleUses, question)
+      case 'auditWindow':
+        return this.#stagedOrCompared(staged.auditWindows, question)
+      case 'ruleSet':
+        return this.#ruleSet(question.subject)
       case 'tombstone':
         return staged.tombstones.get(question.pid) ?? this.#assume(question)
       case 'environment':
@@ -83,6 +93,14 @@ export class PlanReading {
     if (fact.value instanceof StoreError) throw fact.value
     this.guards.set(key, { question, version: fact.version })
     return fact.value
+  }
+
+  #ruleSet(subject: string): unknown {
+    const staged = this.#staged.ruleSets.get(subject)
+    const ruleSet = staged === undefined ? this.#facts.ruleSets.get(subject) : staged.value
+    if (ruleSet === undefined) return MISSING
+    this.hasReadRules = true
+    return ruleSet
   }
 
   #known(question: Question): unknown {

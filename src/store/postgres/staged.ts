@@ -1,4 +1,10 @@
 import type { Account } from '../../core/allowance/account.ts'
+import type { Approval } from '../../core/approval/approval.ts'
+import type { AuditStart } from '../../core/audit/chain.ts'
+import type { AuditEntry } from '../../core/audit/entry.ts'
+import type { AuditWindow } from '../../core/audit/window.ts'
+import type { RuleSet } from '../../core/capability/rule-set.ts'
+import type { RuleUse } from '../../core/capability/rule-use.ts'
 import type { DoneHow } from '../../core/change.ts'
 import type { Environment } from '../../core/environment/environment.ts'
 import type { Group } from '../../core/group/group.ts'
@@ -26,6 +32,7 @@ export interface Guard {
     {
       ask:
         | ('process' | 'session' | 'turn' | 'group' | 'inbox' | 'account')
+        | ('approval' | 'ruleUse' | 'auditWindow')
         | ('holder' | 'announced' | 'environment')
     }
   >
@@ -44,6 +51,7 @@ export interface StagedRow<Value> {
 interface Reading {
   readonly guards: ReadonlyMap<string, Guard>
   readonly assumed: ReadonlyMap<string, Question>
+  readonly hasReadRules: boolean
 }
 
 /** The changes of a batch that is not committed yet, one state per row: later plans see it, and the commit writes it. */
@@ -55,6 +63,15 @@ export class Staged {
   readonly groups = new Map<string, StagedRow<Group | null>>()
   readonly inboxes = new Map<string, StagedRow<Inbox | null>>()
   readonly accounts = new Map<string, StagedRow<Account | null>>()
+  readonly approvals = new Map<string, StagedRow<Approval | null>>()
+  readonly ruleUses = new Map<string, StagedRow<RuleUse | null>>()
+  readonly auditWindows = new Map<string, StagedRow<AuditWindow | null>>()
+  /** By subject. They have no versions. */
+  readonly ruleSets = new Map<string, Pick<StagedRow<RuleSet | null>, 'base' | 'value'>>()
+  /** The epoch of the rule sets that the plans were decided on; null if they were decided on none. */
+  epoch: number | null = null
+  readonly audit: AuditEntry[] = []
+  auditStart: AuditStart | null = null
   readonly goneSessions = new Set<string>()
   readonly tombstones = new Map<Pid, Tombstone>()
   readonly goneTombstones: Pid[] = []
@@ -99,6 +116,10 @@ export class Staged {
     for (const row of changes.flatMap(changedRows)) {
       if (this.#facts.get(keyOf(row)) === undefined) open.set(keyOf(row), row)
     }
+    for (const subject of changes.flatMap(changedSubjects)) {
+      const question = { ask: 'ruleSet', subject } as const
+      if (this.#facts.ruleSets.get(subject) === undefined) open.set(keyOf(question), question)
+    }
     if (this.#optimistic && open.size > 0) {
       for (const change of changes) if (change.type === 'process') removeProved(change, open)
     }
@@ -115,6 +136,8 @@ export class Staged {
     if (this.changed && changes.some(isFinal)) return LATER
     if (!changes.every((change) => this.#isCurrent(change, changes))) return STALE
     for (const [key, guard] of reading.guards) this.guards.set(key, guard)
+    if (reading.hasReadRules || changes.some((change) => changedSubjects(change).length > 0))
+      this.epoch = this.#facts.ruleSets.epoch
     for (const change of changes) this.#apply(change)
     this.changed ||= changes.length > 0
     return 'applied'
@@ -211,6 +234,33 @@ export class Staged {
       case 'holder_gone':
         this.holders.set(change.id, null)
         return
+      case 'rule_set':
+        this.#stageRuleSet(change.ruleSet.subject, change.ruleSet)
+        return
+      case 'rule_set_gone':
+        this.#stageRuleSet(change.subject, null)
+        return
+      case 'rule_use':
+        this.#stage(this.ruleUses, { ask: 'ruleUse', id: change.use.id }, change.use)
+        return
+      case 'rule_use_gone':
+        this.#stage(this.ruleUses, { ask: 'ruleUse', id: change.id }, null)
+        return
+      case 'approval':
+        this.#stage(this.approvals, { ask: 'approval', id: change.approval.id }, change.approval)
+        return
+      case 'audit':
+        this.audit.push(change.entry)
+        return
+      case 'audit_pruned':
+        if (change.start.position > (this.auditStart?.position ?? 0)) this.auditStart = change.start
+        return
+      case 'audit_window':
+        this.#stage(this.auditWindows, { ask: 'auditWindow', key: change.window.key }, change.window)
+        return
+      case 'audit_window_gone':
+        this.#stage(this.auditWindows, { ask: 'auditWindow', key: change.key }, null)
+        return
     }
   }
 
@@ -223,6 +273,12 @@ export class Staged {
       this.events.push(event)
       if (event.replayKey !== null) this.#eventKeys.add(eventKey(pid, event.replayKey))
     }
+  }
+
+  #stageRuleSet(subject: string, value: RuleSet | null): void {
+    const staged = this.ruleSets.get(subject)
+    const base = staged === undefined ? (this.#facts.ruleSets.get(subject) ?? null) : staged.base
+    this.ruleSets.set(subject, { base, value })
   }
 
   #stage<Value>(
@@ -261,6 +317,12 @@ function removeProved(
     open.delete(keyOf({ ask: 'tombstone', pid }))
   }
   for (const { replayKey } of events) if (replayKey !== null) open.delete(eventKey(pid, replayKey))
+}
+
+/** The subjects whose rule sets a change writes: the commit has to compare their epoch. */
+function changedSubjects(change: Change): readonly string[] {
+  if (change.type === 'rule_set') return [change.ruleSet.subject]
+  return change.type === 'rule_set_gone' ? [change.subject] : []
 }
 
 function isFinal({ type }: Change): boolean {

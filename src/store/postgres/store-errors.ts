@@ -26,6 +26,11 @@ export function neverSent(error: unknown): boolean {
   return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|CONNECT_TIMEOUT|57P03|53300)$/.test(errorCode(error))
 }
 
+/** Whether a rule set has changed since the commit was decided. Nothing was written. */
+export function isRuleChange(error: unknown): boolean {
+  return codeOf(error) === 'RV003'
+}
+
 /** Whether a commit arrived after its store had given it up. */
 export function isGivenUp(error: unknown): boolean {
   return errorCode(error) === 'RV002'

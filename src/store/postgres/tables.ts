@@ -47,6 +47,10 @@ export class Tables {
       case 'group':
       case 'inbox':
       case 'account':
+      case 'ruleSet':
+      case 'ruleUse':
+      case 'approval':
+      case 'auditWindow':
       case 'environment':
       case 'holder':
       case 'announced':
@@ -96,6 +100,20 @@ export class Tables {
         return this.#statements.notice.overflowing(question.limit)
       case 'accounts':
         return this.#statements.account.list(question)
+      case 'ruleSets':
+        return this.#statements.authority.ruleSets(question)
+      case 'approvals':
+        return this.#statements.approval.list(question)
+      case 'approvalsDue':
+        return this.#statements.approval.due(question)
+      case 'nextApprovalDue':
+        return this.#statements.approval.nextDue(question)
+      case 'audit':
+        return this.#statements.audit.page(question)
+      case 'auditTail':
+        return this.#statements.audit.tail()
+      case 'auditWindows':
+        return this.#statements.audit.windows(question)
       case 'activity':
         return this.#statements.process.activity(question)
       case 'prunable':

@@ -15,6 +15,7 @@ export const MIGRATIONS = [
   '0009-workflow-kind',
   '0010-step-index',
   '0011-notice-position',
+  '0012-authority',
 ] as const
 
 /** The schema version of this code. */

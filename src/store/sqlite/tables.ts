@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { RuleSet } from '../../core/capability/rule-set.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { referenceChanges } from '../../core/process/prune.ts'
@@ -7,10 +8,12 @@ import type { Change, Commit, Page, PruneCandidate, Question, Questions } from '
 import { becameLive } from '../due.ts'
 import type { Transaction } from '../group-commit.ts'
 import { UnreadableRows } from '../unreadable.ts'
+import { AuditChain } from './audit-chain.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { Counters } from './counters.ts'
 import { ForeignCommits } from './foreign-commits.ts'
 import { ProcessRows } from './process-rows.ts'
+import { RuleSetCache } from './rule-set-cache.ts'
 import { allStatements } from './statements/all.ts'
 import { isBusy, isConstraint, toStoreError } from './store-errors.ts'
 
@@ -26,6 +29,8 @@ export class Tables implements Transaction {
   readonly #unreadable = new UnreadableRows()
   readonly #rows: ProcessRows
   readonly #counters: Counters
+  readonly #ruleSets: RuleSetCache
+  readonly #audit: AuditChain
   readonly #checkpoints: Checkpoints
   /** Events that the open transaction has appended. */
   #events: StoredEvent[] = []
@@ -43,6 +48,8 @@ export class Tables implements Transaction {
     this.#checkpoints = new Checkpoints(db)
     this.#statements = allStatements(db, this.#unreadable)
     this.#counters = new Counters(this.#statements.meta)
+    this.#ruleSets = new RuleSetCache(this.#statements.authority)
+    this.#audit = new AuditChain(this.#statements.audit)
     this.#rows = new ProcessRows({
       statements: this.#statements.process,
       isInTransaction: () => db.isTransaction,
@@ -50,6 +57,8 @@ export class Tables implements Transaction {
     this.foreignCommits = new ForeignCommits(this.#statements.meta.foreignVersion, () => {
       this.#rows.forget()
       this.#counters.forget()
+      this.#ruleSets.forgetEpoch()
+      this.#audit.forget()
     })
   }
 
@@ -71,6 +80,8 @@ export class Tables implements Transaction {
     this.foreignCommits.look()
     this.#counters.begin()
     this.#rows.begin()
+    this.#ruleSets.begin()
+    this.#audit.begin()
     this.#events = []
     this.#pruned = 0
     this.#ids.clear()
@@ -78,8 +89,12 @@ export class Tables implements Transaction {
 
   commit(): Commit | null {
     this.#counters.write()
+    this.#ruleSets.write()
+    this.#audit.write()
     this.#checkpoints.commit(this.#pruned, () => this.#commit.run())
     this.#rows.commit()
+    this.#ruleSets.commit()
+    this.#audit.commit()
     const positions = this.#counters.commit()
     return positions === null ? null : { ...positions, events: this.#events }
   }
@@ -93,6 +108,8 @@ export class Tables implements Transaction {
     // A commit that failed may have happened all the same: rows are read again, and followers have to read the feed.
     this.#rows.rollBack()
     this.#counters.forget()
+    this.#ruleSets.rollBack()
+    this.#audit.forget()
     this.foreignCommits.assume()
     if (this.#db.isTransaction) this.#db.exec('rollback')
   }
@@ -168,6 +185,28 @@ export class Tables implements Transaction {
         return this.#statements.account.read(question.id)
       case 'accounts':
         return this.#statements.account.list(question)
+      case 'ruleSet':
+        return this.#ruleSet(question.subject)
+      case 'ruleSets':
+        return this.#statements.authority.ruleSets(question)
+      case 'ruleUse':
+        return this.#statements.authority.ruleUse(question.id)
+      case 'approval':
+        return this.#statements.approval.read(question.id)
+      case 'approvals':
+        return this.#statements.approval.list(question)
+      case 'approvalsDue':
+        return this.#statements.approval.due(question)
+      case 'nextApprovalDue':
+        return this.#statements.approval.nextDue(question)
+      case 'audit':
+        return this.#statements.audit.page(question)
+      case 'auditTail':
+        return this.#statements.audit.tail()
+      case 'auditWindow':
+        return this.#statements.audit.window(question.key)
+      case 'auditWindows':
+        return this.#statements.audit.windows(question)
       case 'activity':
         return this.#statements.process.activity(question, this.#statements.meta.read().live)
       case 'prunable':
@@ -230,6 +269,7 @@ export class Tables implements Transaction {
         return
       case 'session_gone':
         this.#statements.scope.dropSession(change.id)
+        this.#ruleSets.drop([`session:${change.id}`])
         return
       case 'session':
         this.#statements.scope.putSession(change.session)
@@ -258,6 +298,33 @@ export class Tables implements Transaction {
       case 'holder_gone':
         this.#statements.holder.remove(change.id)
         return
+      case 'rule_set':
+        this.#ruleSets.put(change.ruleSet)
+        return
+      case 'rule_set_gone':
+        this.#ruleSets.drop([change.subject])
+        return
+      case 'rule_use':
+        this.#statements.authority.putRuleUse(change.use)
+        return
+      case 'rule_use_gone':
+        this.#statements.authority.dropRuleUse(change.id)
+        return
+      case 'approval':
+        this.#statements.approval.put(change.approval)
+        return
+      case 'audit':
+        this.#audit.append(change.entry)
+        return
+      case 'audit_pruned':
+        this.#audit.prune(change.start)
+        return
+      case 'audit_window':
+        this.#statements.audit.putWindow(change.window)
+        return
+      case 'audit_window_gone':
+        this.#statements.audit.dropWindow(change.key)
+        return
     }
   }
 
@@ -285,6 +352,7 @@ export class Tables implements Transaction {
     counters.prunedThrough = Math.max(counters.prunedThrough, last)
     this.#pruned += tombstones.length
     for (const { pid } of tombstones) this.#rows.pruned(pid)
+    this.#ruleSets.drop(tombstones.map(({ pid }) => `process:${pid}`))
     this.#unreadable.forget(tombstones.map(({ pid }) => pid))
   }
 
@@ -294,5 +362,10 @@ export class Tables implements Transaction {
     const found = this.#statements.prune.candidates(question, justWritten)
     if (isInside) for (const { pid, id } of found) this.#ids.set(pid, id)
     return found
+  }
+
+  #ruleSet(subject: string): RuleSet | null {
+    // Outside a transaction the file may be newer than the cache.
+    return this.#db.isTransaction ? this.#ruleSets.get(subject) : this.#statements.authority.ruleSet(subject)
   }
 }

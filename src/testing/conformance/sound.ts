@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { type AuditAnchor, CHAIN_BEGIN, type ChainedEntry } from '../../core/audit/chain.ts'
+import { type AuditEntry, auditEntryFrom } from '../../core/audit/entry.ts'
+import { verifyEnd, verifyPage } from '../../core/audit/verify.ts'
 import { groupKeyOf } from '../../core/group/group.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
 import { refold } from '../../core/process/fold.ts'
 import type { ProcessRow } from '../../core/process/row.ts'
-import type { Store } from '../../store/contract.ts'
+import type { Page, Store } from '../../store/contract.ts'
 
 const PAGE = 1_000
 
@@ -38,6 +42,7 @@ export async function assertSound(store: Store): Promise<void> {
     'live processes are counted',
   )
   for (const scope of scopesOf(rows)) await assertNoticesCaused(store, scope, byPid)
+  await verifiedAudit(store)
 }
 
 /** How many processes are checked one by one; the others are checked only by the feed. */
@@ -77,6 +82,10 @@ export async function snapshotOf(store: Store) {
     accounts: await store.ask({ ask: 'accounts', after: null, limit: PAGE }),
     inboxes: await Promise.all([...scopes].map((scope) => store.ask({ ask: 'inbox', scope }))),
     activity: await store.ask({ ask: 'activity', session: null, since: null }),
+    ruleSets: await store.ask({ ask: 'ruleSets', after: null, limit: PAGE }),
+    approvals: await store.ask({ ask: 'approvals', after: null, limit: PAGE }),
+    audit: await store.ask({ ask: 'auditTail' }),
+    auditWindows: await store.ask({ ask: 'auditWindows', before: Number.MAX_SAFE_INTEGER, limit: PAGE }),
   }
 }
 
@@ -108,6 +117,35 @@ export async function allChanges(store: Store, pageSize = PAGE): Promise<StoredE
     }
     if (page.events.length < pageSize) return events
   }
+}
+
+/** The end of the audit's chain, which must be whole. */
+export async function verifiedAudit(store: Store): Promise<AuditAnchor> {
+  const { start, ...tail } = await store.ask({ ask: 'auditTail' })
+  let end: AuditAnchor = start ?? CHAIN_BEGIN
+  for (const page of await auditPages(store)) {
+    const verified = verifyPage(end, page, [tail], (text) => hash('sha256', text))
+    if (verified.type === 'broken') assert.fail(`the audit is broken: ${JSON.stringify(verified)}`)
+    end = verified.end
+  }
+  assert.equal(verifyEnd(end, [tail]), null)
+  assert.equal(end.position, tail.position, 'the chain ends where the store says')
+  return { position: end.position, hash: end.hash }
+}
+
+export async function auditedEntries(store: Store): Promise<AuditEntry[]> {
+  return (await auditPages(store)).flat().flatMap(({ text }) => auditEntryFrom(text) ?? [])
+}
+
+async function auditPages(store: Store): Promise<(readonly ChainedEntry[])[]> {
+  const pages: (readonly ChainedEntry[])[] = []
+  let after: number | null = null
+  do {
+    const page: Page<ChainedEntry> = await store.ask({ ask: 'audit', after, limit: PAGE })
+    pages.push(page.items)
+    after = page.next
+  } while (after !== null)
+  return pages
 }
 
 function assertRefolds({ record }: ProcessRow, events: readonly StoredEvent[]): void {

@@ -1,3 +1,4 @@
+import { auditText } from '../../../src/core/audit/entry.ts'
 import type { Json } from '../../../src/core/json/json.ts'
 import type { Actor } from '../../../src/core/process/record.ts'
 import type { Change } from '../../../src/store/contract.ts'
@@ -7,15 +8,17 @@ import { asJson } from '../payload.ts'
 import type { Stage } from '../stage.ts'
 
 /**
- * All rows except processes: sessions, turns, groups, grants, environments, holders and tombstones are what the committed
- * changes made of them. So a refused write, which commits no change, leaves no trace.
+ * All rows except processes: sessions, turns, groups, grants, environments, holders, tombstones, and the rows of authority are
+ * what the committed changes made of them. So a refused write, which commits no change, leaves no trace.
  */
 export function checkTables(stage: Stage, ledger: Ledger): Check {
   const tables = new Map(Object.keys(READ).map((name) => [name, new Map<string, Json>()]))
   const table = (name: string) => tables.get(name) ?? new Map<string, Json>()
+  let audited = 0
 
   return {
     other(change, now) {
+      if (change.type === 'audit') table('audit').set(String(++audited), auditText(change.entry))
       note(table, change, now)
     },
     full() {
@@ -50,6 +53,7 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
       remove(table('turn'), (key) => key.startsWith(`${change.id} `))
       for (const key of [...table('environment_use').keys()])
         if (key.startsWith(`session:${change.id} `)) endUses(table, key)
+      dropRuleSet(table, `session:${change.id}`)
       return
     case 'turn':
       table('turn').set(`${change.turn.session} ${change.turn.id}`, asJson(change.turn))
@@ -101,11 +105,41 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
         remove(table('visible'), (key) => key.endsWith(` ${pid}`))
         for (const key of [...table('environment_use').keys()])
           if (key.startsWith(`process:${pid} `)) endUses(table, key)
+        dropRuleSet(table, `process:${pid}`)
+        for (const [id, approval] of [...table('approval')])
+          if ((approval as { pid: Json }).pid === pid) table('approval').delete(id)
       }
       return
     case 'tombstones_gone':
       for (const pid of change.pids) table('tombstone').delete(pid)
       return
+    case 'rule_set':
+      table('rule_set').set(change.ruleSet.subject, asJson(change.ruleSet))
+      return
+    case 'rule_set_gone':
+      dropRuleSet(table, change.subject)
+      return
+    case 'rule_use':
+      table('rule_use').set(change.use.id, asJson(change.use))
+      return
+    case 'rule_use_gone':
+      table('rule_use').delete(change.id)
+      return
+    case 'approval':
+      table('approval').set(change.approval.id, asJson(change.approval))
+      return
+    case 'audit_window':
+      table('audit_window').set(change.window.key, asJson(change.window))
+      return
+    case 'audit_window_gone':
+      table('audit_window').delete(change.key)
+      return
+    case 'audit_pruned':
+      for (const key of [...table('audit').keys()])
+        if (Number(key) <= change.start.position) table('audit').delete(key)
+      return
+    // `checkTables` numbers them.
+    case 'audit':
     // These have checks of their own.
     case 'process':
     case 'notice':
@@ -116,6 +150,13 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
       table('inbox').delete(change.scope)
       return
   }
+}
+
+/** With the uses of its rules. */
+function dropRuleSet(table: (name: string) => Map<string, Json>, subject: string): void {
+  table('rule_set').delete(subject)
+  for (const [id, use] of [...table('rule_use')])
+    if ((use as { subject: Json }).subject === subject) table('rule_use').delete(id)
 }
 
 /** An environment is removed with its last use. */
@@ -150,6 +191,14 @@ const READ: Readonly<Record<string, (observer: Observer, key: string) => Json>> 
   },
   account: (observer, id) => asJson(observer.ask({ ask: 'account', id })),
   inbox: (observer, scope) => asJson(observer.ask({ ask: 'inbox', scope })),
+  rule_set: (observer, subject) => asJson(observer.ask({ ask: 'ruleSet', subject })),
+  rule_use: (observer, id) => asJson(observer.ask({ ask: 'ruleUse', id })),
+  approval: (observer, id) => asJson(observer.ask({ ask: 'approval', id })),
+  audit: (observer, key) => {
+    const [found] = observer.ask({ ask: 'audit', after: Number(key) - 1, limit: 1 }).items
+    return found?.position === Number(key) ? found.text : null
+  },
+  audit_window: (observer, key) => asJson(observer.ask({ ask: 'auditWindow', key })),
   tombstone: (observer, pid) => asJson(observer.ask({ ask: 'tombstone', pid })),
 }
 

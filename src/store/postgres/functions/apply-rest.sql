@@ -1,5 +1,6 @@
 -- Writes the less frequent parts of a commit: sessions, turns, groups, grants, environments, holders, inboxes, accounts,
--- marks of notices, references, prunes. A row of version 0 is new. Returns the last position that was pruned, or null.
+-- marks of notices, references, prunes, uses of rules whose rule set is removed. A row of version 0 is new. Returns the
+-- last position that was pruned, or null.
 create or replace function reeve.apply_rest(p_rest json) returns bigint language plpgsql as
 $body$
 declare
@@ -50,6 +51,9 @@ begin
       where t.session = x.id;
     delete from reeve.session s using json_array_elements_text(p_rest->'sessions_gone') as x (id)
       where s.id = x.id;
+  end if;
+  if p_rest->'rule_sets_gone' is not null then
+    perform reeve.drop_rule_uses(array (select json_array_elements_text(p_rest->'rule_sets_gone')));
   end if;
   if p_rest->'revokes' is not null then
     delete from reeve.visible v using json_to_recordset(p_rest->'revokes') as x (session text, pid text)

@@ -17,6 +17,7 @@ create or replace function reeve.commit_changes(
   p_event_keys text[], p_event_payloads text,
   p_notice_scopes text[], p_notice_pids text[], p_notice_seqs bigint[], p_notice_kinds text[], p_notice_ats bigint[],
   p_notice_payloads text, p_notice_reply_tos text,
+  p_epoch bigint, p_authority text, p_audit_ats bigint[], p_audit_texts text,
   out stale text, out "position" bigint
 ) language plpgsql as
 $body$
@@ -25,6 +26,7 @@ declare
   v_stale text[];
   v_pruned bigint;
   v_position bigint;
+  v_epoch bigint;
   v_events bigint := coalesce(cardinality(p_event_pids), 0);
 begin
   v_stale := reeve.lock_and_find_stale(p_guard_pids, p_guard_versions, p_guard_scopes);
@@ -73,7 +75,15 @@ begin
   if v_events > 0 or p_notice_pids is not null or v_pruned is not null then
     update reeve.meta m set position = m.position + v_events, live = m.live + p_live,
         pruned_through = greatest(m.pruned_through, v_pruned)
-      returning m.position into v_position;
+      returning m.position, m.authority_epoch into v_position, v_epoch;
+  elsif p_epoch is not null or p_authority is not null or p_audit_ats is not null then
+    select m.authority_epoch into v_epoch from reeve.meta m for no key update;
+  end if;
+  -- The counters are locked, so the epoch cannot change before the commit.
+  if v_epoch <> p_epoch then
+    raise exception 'A rule set has changed' using errcode = 'RV003';
+  end if;
+  if v_position is not null then
     insert into reeve.event (position, pid, seq, type, at, actor, replay_key, payload)
       select v_position - v_events + ordinality, pid, seq, type, at, actor, replay_key, payload
       from unnest(p_event_pids, p_event_seqs, p_event_types, p_event_ats, p_event_actors, p_event_keys,
@@ -86,6 +96,13 @@ begin
           string_to_array(p_notice_payloads, E'\x1e'), string_to_array(p_notice_reply_tos, E'\x1e'))
           as n (scope, pid, seq, kind, at, payload, reply_to);
     end if;
+  end if;
+
+  if p_audit_ats is not null then
+    perform reeve.append_audit(p_audit_ats, p_audit_texts);
+  end if;
+  if p_authority is not null then
+    perform reeve.apply_authority(p_authority::json);
   end if;
 
   perform reeve.finish_commit(p_store, p_fence, p_commit, p_channel, v_position);

@@ -1,6 +1,6 @@
 -- The most frequent commit by far, with little overhead: one process is new (version 0) or changed, with its own events,
 -- and nothing else was read. One statement compares and changes the row. Returns null if the row has changed since it
--- was read.
+-- was read. `p_epoch` and the entries for the audit are as in commit_changes.
 create or replace function reeve.commit_one(
   p_store text, p_fence bigint, p_commit bigint, p_channel text,
   p_pid text, p_version bigint, p_revision bigint, p_process_fence bigint, p_holder text, p_carry text, p_due bigint,
@@ -8,11 +8,12 @@ create or replace function reeve.commit_one(
   p_kind text, p_target text, p_name text, p_parent text, p_root text, p_created_at bigint,
   p_label_signature bigint, p_definition_signature bigint, p_placement text,
   p_live bigint, p_event_types text[], p_event_ats bigint[], p_event_actors text[], p_event_keys text[], p_event_payloads text,
-  p_announced text
+  p_announced text, p_epoch bigint, p_audit_ats bigint[], p_audit_texts text
 ) returns bigint language plpgsql as
 $body$
 declare
   v_position bigint;
+  v_epoch bigint;
   v_events integer := cardinality(p_event_types);
   v_payloads text[];
 begin
@@ -40,7 +41,11 @@ begin
       raise exception 'A new process has the pid of a pruned one' using errcode = 'RV001';
     end if;
   end if;
-  update reeve.meta m set position = m.position + v_events, live = m.live + p_live returning m.position into v_position;
+  update reeve.meta m set position = m.position + v_events, live = m.live + p_live
+    returning m.position, m.authority_epoch into v_position, v_epoch;
+  if v_epoch <> p_epoch then
+    raise exception 'A rule set has changed' using errcode = 'RV003';
+  end if;
   if v_events = 1 then
     insert into reeve.event (position, pid, seq, type, at, actor, replay_key, payload)
       values (v_position, p_pid, p_revision, p_event_types[1], p_event_ats[1], p_event_actors[1], p_event_keys[1],
@@ -52,6 +57,9 @@ begin
         values (v_position - v_events + i, p_pid, p_revision - v_events + i, p_event_types[i], p_event_ats[i],
           p_event_actors[i], p_event_keys[i], v_payloads[i]);
     end loop;
+  end if;
+  if p_audit_ats is not null then
+    perform reeve.append_audit(p_audit_ats, p_audit_texts);
   end if;
   perform reeve.finish_commit(p_store, p_fence, p_commit, p_channel, v_position);
   return v_position;

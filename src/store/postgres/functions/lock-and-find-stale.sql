@@ -1,5 +1,6 @@
 -- Like stale_keys, and locks the rows until the end of the transaction. All transactions lock in one order: processes,
--- sessions, turns, groups, inboxes, accounts, holders, environments, each by key as the caller sorted them.
+-- sessions, turns, groups, inboxes, accounts, approvals, uses of rules, windows of the audit, holders, environments, each by
+-- key as the caller sorted them.
 create or replace function reeve.lock_and_find_stale(p_pids text[], p_versions bigint[], p_scopes text) returns text[]
 language plpgsql as
 $body$
@@ -39,6 +40,21 @@ begin
     from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
     left join lateral (select a.version from reeve.account a where a.id = g.id for no key update) a on true
     where g.kind = 'account' and coalesce(a.version, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select b.version from reeve.approval b where b.id = g.id for no key update) b on true
+    where g.kind = 'approval' and coalesce(b.version, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select u.version from reeve.rule_use u where u.id = g.id for no key update) u on true
+    where g.kind = 'ruleUse' and coalesce(u.version, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select w.version from reeve.audit_window w where w.key = g.id for no key update) w on true
+    where g.kind = 'auditWindow' and coalesce(w.version, 0) <> g.version;
   v_stale := v_stale || v_found;
   -- A holder's row has no version: the time of its last renewal takes that part.
   select array_agg(g.key) into v_found

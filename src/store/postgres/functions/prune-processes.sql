@@ -20,6 +20,12 @@ begin
   ) then
     raise exception 'A process that is to be pruned has changed' using errcode = 'RV001';
   end if;
+  -- In the order of locks: before environments.
+  perform from reeve.approval a where a.pid = any (v_pids) order by a.id for update;
+  if found then
+    delete from reeve.approval a where a.pid = any (v_pids);
+  end if;
+  perform reeve.drop_rule_uses(array (select 'process:' || pid from unnest(v_pids) as x (pid)));
   with ended as (
     delete from reeve.environment_use u using unnest(v_pids) as x (pid)
       where u.used_by = 'process:' || x.pid

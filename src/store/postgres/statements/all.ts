@@ -1,6 +1,9 @@
 import type { UnreadableRows } from '../../unreadable.ts'
 import type { Link } from '../link.ts'
 import { accountStatements } from './account.ts'
+import { approvalStatements } from './approval.ts'
+import { auditStatements } from './audit.ts'
+import { authorityStatements } from './authority.ts'
 import { eventStatements } from './event.ts'
 import { holderStatements } from './holder.ts'
 import { listStatements } from './list.ts'
@@ -24,6 +27,9 @@ export function allStatements(
     holder: holderStatements(link, at),
     notice: noticeStatements(link, at),
     account: accountStatements(link, at),
+    authority: authorityStatements(link, at),
+    approval: approvalStatements(link, at),
+    audit: auditStatements(link, at),
     meta: metaStatements(link, at),
     prune: pruneStatements(link, at),
     list: listStatements(link, at, onRow, unreadable),

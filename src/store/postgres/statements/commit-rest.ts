@@ -1,9 +1,11 @@
 import { referenceChanges } from '../../../core/process/prune.ts'
-import type { Staged, StagedRow } from '../staged.ts'
+import type { Staged } from '../staged.ts'
+import { goneSubjects } from './commit-authority.ts'
+import { filledText, removed, versioned } from './commit-parts.ts'
 
 /** The less frequent parts of a commit, as JSON for apply_rest; null if there are none. Empty parts are left out. */
 export function restText(staged: Staged): string | null {
-  const parts = {
+  return filledText({
     sessions: versioned(staged.sessions, (session) => ({ id: session.id, carry: session.carry })),
     turns: versioned(staged.turns, ({ session, id, carry }) => ({ session, id, carry })),
     groups: versioned(staged.groups, ({ id }) => ({ id })),
@@ -23,6 +25,7 @@ export function restText(staged: Staged): string | null {
     notices_done: staged.noticesDone,
     observed: staged.observed.map(({ turns, ...notice }) => ({ ...notice, turns: JSON.stringify(turns) })),
     sessions_gone: [...staged.goneSessions],
+    rule_sets_gone: goneSubjects(staged),
     grants: [...staged.grants.values()].map((grant) => ({
       ...grant,
       descriptor: JSON.stringify(grant.descriptor),
@@ -44,24 +47,7 @@ export function restText(staged: Staged): string | null {
     })),
     tombstones_gone: staged.goneTombstones,
     ...references(staged),
-  }
-  const filled = Object.entries(parts).filter(([, rows]) => rows.length > 0)
-  return filled.length === 0 ? null : JSON.stringify(Object.fromEntries(filled))
-}
-
-/** Rows that are new or changed, each with its version before and after, its columns and its body. */
-function versioned<Value extends object>(
-  rows: ReadonlyMap<string, StagedRow<Value | null>>,
-  columns: (value: Value) => object,
-): readonly object[] {
-  return [...rows.values()].flatMap(({ value, version, next }) =>
-    value === null ? [] : [{ ...columns(value), version, next, body: JSON.stringify(value) }],
-  )
-}
-
-/** Rows that exist, and that the commit removes. */
-function removed<Value>(rows: ReadonlyMap<string, StagedRow<Value | null>>): readonly Value[] {
-  return [...rows.values()].flatMap(({ base, value }) => (value === null && base !== null ? [base] : []))
+  })
 }
 
 /** The references between processes that the changed records add and remove. */

@@ -31,6 +31,7 @@ export function guards(staged: Staged): Value[] {
 
 function idOf(question: Exclude<Guard['question'], { ask: 'process' }>): string {
   if (question.ask === 'inbox') return question.scope
+  if (question.ask === 'auditWindow') return question.key
   return question.ask === 'environment' ? question.ref : question.id
 }
 
@@ -167,7 +168,7 @@ function columns<Row>(
   return cells.map((cell) => (rows.length === 0 ? null : rows.map(cell)))
 }
 
-function packed(texts: readonly string[]): Value {
+export function packed(texts: readonly string[]): Value {
   return texts.length === 0 ? null : texts.join(RECORD_SEPARATOR)
 }
 

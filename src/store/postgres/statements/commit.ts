@@ -1,6 +1,7 @@
 import type { ProcessRow } from '../../../core/process/row.ts'
 import type { Link } from '../link.ts'
 import type { Staged, StagedRow } from '../staged.ts'
+import { auditCells, authorityText } from './commit-authority.ts'
 import { restText } from './commit-rest.ts'
 import {
   changedLeases,
@@ -23,13 +24,13 @@ export type CommitAnswer =
   | { readonly type: 'stale'; readonly keys: readonly string[] }
   | { readonly type: 'committed'; readonly position: number | null }
 
-const PARAMETERS = 59
-const PARAMETERS_OF_ONE = 32
+const PARAMETERS = 63
+const PARAMETERS_OF_ONE = 35
 
 export function commitStatements(link: Link, at: string) {
   const commit = `select stale, "position" from ${at}commit_changes(${marks(PARAMETERS)})`
   const commitOne = `select ${at}commit_one(${marks(PARAMETERS_OF_ONE)}) as "position"`
-  const check = `select to_json(${at}stale_keys($1, $2, $3))::text as stale`
+  const check = `select to_json(${at}stale_keys($1, $2, $3, $4))::text as stale`
   const settle = `select fence, commit, "position" from ${at}settle($1)`
 
   const writeOne = async (
@@ -44,6 +45,8 @@ export function commitStatements(link: Link, at: string) {
       ...values,
       ...ownEvents(staged),
       announced,
+      staged.epoch,
+      ...auditCells(staged),
     ])
     if (found === undefined) throw new Error('commit_one() returned no row')
     return found.position === null
@@ -70,6 +73,9 @@ export function commitStatements(link: Link, at: string) {
       staged.live,
       ...events(staged),
       ...notices(staged),
+      staged.epoch,
+      authorityText(staged),
+      ...auditCells(staged),
     ]
     const [found] = await link.query<{ stale: string | null; position: number | null }>(commit, values)
     if (found === undefined) throw new Error('commit_changes() returned no row')
@@ -89,7 +95,7 @@ export function commitStatements(link: Link, at: string) {
 
     /** For a batch that writes nothing: the keys of the rows that have changed since it read them, all compared at one moment. */
     async stale(staged: Staged): Promise<readonly string[]> {
-      const [found] = await link.query<{ stale: string | null }>(check, guards(staged))
+      const [found] = await link.query<{ stale: string | null }>(check, [...guards(staged), staged.epoch])
       if (found === undefined) throw new Error('stale_keys() returned no row')
       return found.stale === null ? [] : keysFrom(found.stale)
     },
@@ -137,11 +143,14 @@ interface OnlyProcess {
   readonly announced: string | null
 }
 
-/** The one process that was read and is written with its events, if the commit has nothing else; a new one also with its holder. */
+/**
+ * The one process that was read and is written with its events, if the commit has nothing else but entries for the audit; a
+ * new one also with its holder.
+ */
 function onlyProcess(staged: Staged): OnlyProcess | undefined {
   const { guards, processes, events, notices } = staged
   if (guards.size > 2 || processes.size !== 1 || events.length === 0 || notices.length > 0) return undefined
-  if (restText(staged) !== null) return undefined
+  if (restText(staged) !== null || authorityText(staged) !== null) return undefined
   const [process] = processes.values()
   if (process === undefined) return undefined
   if (guards.size === 1) return { process, announced: null }
@@ -158,9 +167,12 @@ function announcedHolder({ guards }: Staged): string | undefined {
 /** Whether other stores have a reason to read. Renewals and claims are frequent, and no follower waits for them. */
 function isNews(staged: Staged): boolean {
   const { events, tombstones, sessions, goneSessions, turns, grants, revoked, notices, dropped } = staged
+  const { approvals } = staged
   return (
     events.length > 0 ||
     notices.length > 0 ||
-    [tombstones, sessions, goneSessions, turns, grants, revoked, dropped].some(({ size }) => size > 0)
+    [tombstones, sessions, goneSessions, turns, grants, revoked, dropped, approvals].some(
+      ({ size }) => size > 0,
+    )
   )
 }

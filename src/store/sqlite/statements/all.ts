@@ -1,6 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { UnreadableRows } from '../../unreadable.ts'
 import { accountStatements } from './account.ts'
+import { approvalStatements } from './approval.ts'
+import { auditStatements } from './audit.ts'
+import { authorityStatements } from './authority.ts'
 import { eventStatements } from './event.ts'
 import { holderStatements } from './holder.ts'
 import { listStatements } from './list.ts'
@@ -18,6 +21,9 @@ export function allStatements(db: DatabaseSync, unreadable: UnreadableRows) {
     holder: holderStatements(db),
     notice: noticeStatements(db),
     account: accountStatements(db),
+    authority: authorityStatements(db),
+    approval: approvalStatements(db),
+    audit: auditStatements(db),
     meta: metaStatements(db),
     prune: pruneStatements(db),
     list: listStatements(db, unreadable),

@@ -75,7 +75,9 @@ export function pruneStatements(db: DatabaseSync) {
   const removals = ['event', 'notice'].map((table) =>
     db.prepare(`delete from ${table} where process in (select value from json_each(?))`),
   )
-  const removeGrants = db.prepare('delete from visible where pid in (select value from json_each(?))')
+  const removalsByPid = ['visible', 'approval'].map((table) =>
+    db.prepare(`delete from ${table} where pid in (select value from json_each(?))`),
+  )
   const removeProcesses = db.prepare('delete from process where id in (select value from json_each(?))')
   const releaseEnvironments = db.prepare(
     `delete from environment_use where used_by in (select 'process:' || value from json_each(?)) returning ref`,
@@ -144,7 +146,7 @@ export function pruneStatements(db: DatabaseSync) {
       const numbers = JSON.stringify(ids)
       const last = Number(lastPosition.get(numbers)?.['position'] ?? 0)
       for (const removal of removals) removal.run(numbers)
-      removeGrants.run(pids)
+      for (const removal of removalsByPid) removal.run(pids)
       removeProcesses.run(numbers)
       const refs = releaseEnvironments.all(pids).map(({ ref }) => ref)
       if (refs.length > 0) dropUnused.run(JSON.stringify(refs))

@@ -1,0 +1,46 @@
+import type { Approval } from '../../../core/approval/approval.ts'
+import type { Page, Questions } from '../../contract.ts'
+import type { Link } from '../link.ts'
+import { bodies, versionedBodies } from './bodies.ts'
+import { Values } from './conditions.ts'
+
+const DUE_COLUMNS = { expiresAt: 'expires_at', pushAt: 'push_at' } as const
+
+export function approvalStatements(link: Link, at: string) {
+  return {
+    read: (ids: readonly string[]) =>
+      versionedBodies<Approval>(link, `select version, body from ${at}approval where id = any ($1)`, [ids]),
+    async list({ state, person, pid, after, limit }: Questions['approvals'][0]): Promise<Page<Approval>> {
+      const values = new Values()
+      const where = [
+        `place > ${values.add(after ?? 0)}`,
+        ...(state === undefined ? [] : [`state = ${values.add(state)}`]),
+        ...(pid === undefined ? [] : [`pid = ${values.add(pid)}`]),
+        ...(person === undefined ? [] : [`(person = ${values.add(person)} or person is null)`]),
+      ].join(' and ')
+      const found = await link.query<{ place: number; body: string }>(
+        `select place, body from ${at}approval where ${where} order by place limit ${values.add(limit)}`,
+        values.all,
+      )
+      return {
+        items: found.map(({ body }) => JSON.parse(body) as Approval),
+        next: found.length < limit ? null : (found.at(-1)?.place ?? null),
+      }
+    },
+    due({ by = 'expiresAt', at: now, limit }: Questions['approvalsDue'][0]): Promise<Approval[]> {
+      const column = DUE_COLUMNS[by]
+      return bodies<Approval>(
+        link,
+        `select body from ${at}approval where state = 'pending' and ${column} <= $1 order by ${column}, place limit $2`,
+        [now, limit],
+      )
+    },
+    async nextDue({ by = 'expiresAt' }: Questions['nextApprovalDue'][0]): Promise<number | null> {
+      const column = DUE_COLUMNS[by]
+      const [found] = await link.query<{ due: number | null }>(
+        `select min(${column}) as due from ${at}approval where state = 'pending' and ${column} is not null`,
+      )
+      return found?.due ?? null
+    },
+  }
+}

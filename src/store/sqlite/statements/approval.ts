@@ -1,0 +1,72 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Approval } from '../../../core/approval/approval.ts'
+import type { Page, Questions } from '../../contract.ts'
+import { allRows } from '../rows.ts'
+
+const DUE_COLUMNS = { expiresAt: 'expires_at', pushAt: 'push_at' } as const
+
+export function approvalStatements(db: DatabaseSync) {
+  const read = db.prepare('select body from approval where id = ?')
+  const put = db.prepare(`insert into approval (id, pid, state, person, expires_at, push_at, body)
+    values (?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set pid = excluded.pid, state = excluded.state,
+      person = excluded.person, expires_at = excluded.expires_at, push_at = excluded.push_at, body = excluded.body`)
+  const lists = new Map<string, StatementSync>()
+  /** One prepared statement for each combination of filters. */
+  const list = ({ state, person, pid }: Questions['approvals'][0]): StatementSync => {
+    const where = [
+      'place > ?',
+      ...(state === undefined ? [] : ['state = ?']),
+      ...(pid === undefined ? [] : ['pid = ?']),
+      ...(person === undefined ? [] : ['(person = ? or person is null)']),
+    ].join(' and ')
+    const known = lists.get(where)
+    if (known !== undefined) return known
+    const made = db.prepare(`select place, body from approval where ${where} order by place limit ?`)
+    lists.set(where, made)
+    return made
+  }
+  const due = byDue((column) =>
+    db.prepare(
+      `select body from approval where state = 'pending' and ${column} <= ? order by ${column}, place limit ?`,
+    ),
+  )
+  const next = byDue((column) =>
+    db.prepare(
+      `select min(${column}) as due from approval where state = 'pending' and ${column} is not null`,
+    ),
+  )
+
+  return {
+    read(id: string): Approval | null {
+      const found = read.get(id)
+      return found === undefined ? null : approvalFrom(found)
+    },
+    list(question: Questions['approvals'][0]): Page<Approval> {
+      const { state, person, pid, after, limit } = question
+      const given = [state, pid, person].filter((value) => value !== undefined)
+      const found = allRows<{ place: number; body: string }>(list(question), after ?? 0, ...given, limit)
+      return {
+        items: found.map(approvalFrom),
+        next: found.length < limit ? null : (found.at(-1)?.place ?? null),
+      }
+    },
+    due: ({ by = 'expiresAt', at, limit }: Questions['approvalsDue'][0]): Approval[] =>
+      due[by].all(at, limit).map(approvalFrom),
+    nextDue({ by = 'expiresAt' }: Questions['nextApprovalDue'][0]): number | null {
+      const found = next[by].get()?.['due'] ?? null
+      return found === null ? null : Number(found)
+    },
+    put(approval: Approval): void {
+      const { id, pid, state, person, expiresAt, pushAt } = approval
+      put.run(id, pid, state, person, expiresAt, pushAt, JSON.stringify(approval))
+    },
+  }
+}
+
+function byDue(make: (column: 'expires_at' | 'push_at') => StatementSync) {
+  return { expiresAt: make(DUE_COLUMNS.expiresAt), pushAt: make(DUE_COLUMNS.pushAt) }
+}
+
+function approvalFrom(found: Readonly<Record<string, unknown>>): Approval {
+  return JSON.parse(String(found['body'])) as Approval
+}

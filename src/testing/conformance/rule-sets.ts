@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import type { RuleSet } from '../../core/capability/rule-set.ts'
+import { prune } from '../../kernel/prune.ts'
+import { openSession } from '../../kernel/sessions.ts'
+import { know, type Plan, type Store } from '../../store/contract.ts'
+import { actUnderRules, auditEntry, changeRules, put, ruleSet, rulesInPlan } from './authority-rows.ts'
+import { type Behaves, OUTSIDE, pidOf, times } from './bench.ts'
+import { auditedEntries } from './sound.ts'
+
+const addRule = (id: string) => (was: RuleSet | null) => {
+  const next = ruleSet(was?.subject ?? 'session:s1')
+  return { ...next, rules: [...(was?.rules ?? []), { id }] }
+}
+
+/** Rule sets, which plans read without a lock, and the counted uses of their rules. */
+export function ruleSets(behaves: Behaves): void {
+  behaves('a rule set is read as it was written, and listed in the order of subjects', async (bench) => {
+    const home = {
+      ...ruleSet('home', ['r1']),
+      closed: true,
+      source: { path: '/w/.reeve/policy.json', hash: 'h' },
+    }
+    const subjects = ['workspace:/w', 'session:s2', 'process:p_1', 'home', 'session:s1']
+    for (const subject of subjects)
+      await changeRules(bench.store, subject, () => (subject === 'home' ? home : ruleSet(subject)))
+    assert.deepEqual(await bench.store.ask({ ask: 'ruleSet', subject: 'home' }), home)
+    assert.deepEqual(await rulesInPlan(bench.store, 'home'), home)
+    assert.equal(await rulesInPlan(bench.store, 'session:none'), null)
+    assert.equal(await bench.store.ask({ ask: 'ruleSet', subject: 'session:none' }), null)
+    const page = async (after: string | null) =>
+      (await bench.store.ask({ ask: 'ruleSets', after, limit: 3 })).map(({ subject }) => subject)
+    assert.deepEqual(await page(null), ['home', 'process:p_1', 'session:s1'])
+    assert.deepEqual(await page('session:s1'), ['session:s2', 'workspace:/w'])
+  })
+
+  behaves(
+    'a plan sees the rule sets that earlier plans of the same turn wrote and removed',
+    async (bench) => {
+      const seen = await Promise.all([
+        rulesInPlan(bench.store, 'session:s1'),
+        changeRules(bench.store, 'session:s1', addRule('r1')),
+        rulesInPlan(bench.store, 'session:s1'),
+        changeRules(bench.store, 'session:s1', addRule('r2')),
+        rulesInPlan(bench.store, 'session:s1'),
+        changeRules(bench.store, 'session:s1', () => null),
+        rulesInPlan(bench.store, 'session:s1'),
+        changeRules(bench.store, 'session:s1', addRule('r3')),
+      ])
+      assert.deepEqual(
+        [seen[0], seen[2], seen[4], seen[6]],
+        [null, ruleSet('session:s1', ['r1']), ruleSet('session:s1', ['r1', 'r2']), null],
+      )
+      assert.deepEqual(await rulesInPlan(bench.store, 'session:s1'), ruleSet('session:s1', ['r3']))
+    },
+  )
+
+  behaves(
+    'the next plan on another connection sees a changed rule set, also if it knew that there was none',
+    async (bench) => {
+      const other = await bench.open()
+      assert.equal(await rulesInPlan(other, 'session:s1'), null)
+      await changeRules(bench.store, 'session:s1', addRule('r1'))
+      assert.deepEqual(await rulesInPlan(other, 'session:s1'), ruleSet('session:s1', ['r1']))
+      assert.equal(await rulesInPlan(other, 'session:s2'), null)
+      await changeRules(bench.store, 'session:s2', () => ruleSet('session:s2', ['r2']))
+      await changeRules(other, 'session:s1', addRule('r3'))
+      assert.deepEqual(await rulesInPlan(other, 'session:s2'), ruleSet('session:s2', ['r2']))
+      assert.deepEqual(await rulesInPlan(bench.store, 'session:s1'), ruleSet('session:s1', ['r1', 'r3']))
+      await changeRules(bench.store, 'session:s1', () => null)
+      assert.equal(await rulesInPlan(other, 'session:s1'), null)
+      assert.deepEqual(await rulesInPlan(other, 'session:s2'), ruleSet('session:s2', ['r2']))
+    },
+  )
+
+  behaves('rules that several connections add to one set at once are all in it', async (bench) => {
+    const stores = [bench.store, await bench.open(), await bench.open()]
+    await Promise.all(
+      times(45).map((index) => changeRules(storeAt(stores, index), 'session:s1', addRule(`r${index}`))),
+    )
+    const rules = (await bench.store.ask({ ask: 'ruleSet', subject: 'session:s1' }))?.rules ?? []
+    assert.deepEqual(
+      rules.map(({ id }) => id).sort(),
+      times(45)
+        .map((index) => `r${index}`)
+        .sort(),
+    )
+  })
+
+  behaves(
+    'every commit was decided on the rule sets that were in force when it was committed',
+    async (bench) => {
+      const [pid, second] = [pidOf('a'), pidOf('b')]
+      for (const each of [pid, second]) await bench.register(OUTSIDE, { pid: each })
+      const stores = [bench.store, await bench.open(), await bench.open()]
+      const changing = (async () => {
+        for (const index of times(20))
+          await changeRules(bench.store, 'session:s1', addRule(`r${index}`), (next) => [
+            {
+              type: 'audit',
+              entry: auditEntry({ decision: 'granted', inputs: { rules: next?.rules.length ?? 0 } }),
+            },
+          ])
+      })()
+      const acting = stores.flatMap((store, index) =>
+        [pid, second].map(async (actor) => {
+          for (const _ of times(20)) await store.write(actUnderRules(actor, 'session:s1', index))
+        }),
+      )
+      await Promise.all([changing, ...acting])
+      let inForce = 0
+      let acted = 0
+      // The chain has the order of the commits.
+      for (const { decision, inputs } of await auditedEntries(bench.store)) {
+        if (decision === 'granted') inForce = Number(inputs['rules'])
+        else acted += 1
+        if (decision === 'allowed') assert.equal(inputs['saw'], inForce)
+      }
+      assert.deepEqual([inForce, acted], [20, 120])
+    },
+  )
+
+  behaves('a plan that refuses has read rules that were in force, and may note it', async (bench) => {
+    const other = await bench.open()
+    await changeRules(bench.store, 'session:s1', addRule('deny'))
+    const refuse: Plan<'refused' | 'allowed'> = function* () {
+      const rules = yield* know({ ask: 'ruleSet', subject: 'session:s1' })
+      const isDenied = (rules?.rules.length ?? 0) > 0
+      return {
+        answer: isDenied ? 'refused' : 'allowed',
+        changes: isDenied ? [{ type: 'audit', entry: auditEntry() }] : [],
+      }
+    }
+    assert.equal(await other.write(refuse), 'refused')
+    await changeRules(bench.store, 'session:s1', () => null)
+    assert.equal(await other.write(refuse), 'allowed')
+    assert.equal((await auditedEntries(bench.store)).length, 1)
+  })
+
+  behaves('a deleted session and a pruned process take their rule sets with them', async (bench) => {
+    const other = await bench.open()
+    await openSession(bench.edges, 'host', 's1', null)
+    for (const text of ['a', 'b']) {
+      await bench.register(OUTSIDE, { pid: pidOf(text) })
+      await bench.performed('appended', { type: 'request_abandon', pid: pidOf(text), reason: 'gone' })
+    }
+    const subjects = ['session:s1', 'session:s2', `process:${pidOf('a')}`, `process:${pidOf('b')}`]
+    for (const subject of subjects) {
+      await changeRules(bench.store, subject, () => ruleSet(subject, ['r1']))
+      const use = { id: `${subject} r1`, subject, used: 1 }
+      await put(bench.store, { type: 'rule_use', was: null, use })
+    }
+    const left = async (store: Store) => {
+      const found: string[] = []
+      for (const subject of subjects) if ((await rulesInPlan(store, subject)) !== null) found.push(subject)
+      return found
+    }
+    const uses = async () => {
+      const found = await Promise.all(
+        subjects.map((subject) => bench.store.ask({ ask: 'ruleUse', id: `${subject} r1` })),
+      )
+      return found.flatMap((use) => (use === null ? [] : [use.subject]))
+    }
+    assert.deepEqual(await left(other), subjects)
+    await put(bench.store, { type: 'session_gone', id: 's1' })
+    assert.deepEqual(await left(other), subjects.slice(1))
+    assert.deepEqual(await left(bench.store), subjects.slice(1))
+    await prune(bench.edges, { pids: [pidOf('a')] })
+    assert.deepEqual(await left(other), ['session:s2', `process:${pidOf('b')}`])
+    assert.deepEqual(await left(bench.store), ['session:s2', `process:${pidOf('b')}`])
+    assert.deepEqual(await uses(), ['session:s2', `process:${pidOf('b')}`])
+    await changeRules(other, 'session:s2', () => null)
+    assert.deepEqual(await uses(), [`process:${pidOf('b')}`])
+  })
+
+  behaves('a rule is used no more often than its limit, also through several connections', async (bench) => {
+    const stores = [bench.store, await bench.open(), await bench.open()]
+    const id = 'session:s1 r1'
+    const useOnce: Plan<boolean> = function* () {
+      const was = yield* know({ ask: 'ruleUse', id })
+      const used = (was?.used ?? 0) + 1
+      if (used > 10) return { answer: false, changes: [] }
+      return {
+        answer: true,
+        changes: [{ type: 'rule_use', was, use: { id, subject: 'session:s1', used } }],
+      }
+    }
+    const answers = await Promise.all(times(60).map((index) => storeAt(stores, index).write(useOnce)))
+    assert.equal(answers.filter(Boolean).length, 10)
+    assert.deepEqual(await bench.store.ask({ ask: 'ruleUse', id }), { id, subject: 'session:s1', used: 10 })
+    await put(bench.store, { type: 'rule_use_gone', id })
+    assert.equal(await bench.store.ask({ ask: 'ruleUse', id }), null)
+    assert.equal(await stores[1]?.write(useOnce), true)
+  })
+}
+
+function storeAt(stores: readonly Store[], index: number): Store {
+  const store = stores[index % stores.length]
+  assert.ok(store)
+  return store
+}
