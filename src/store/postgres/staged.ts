@@ -99,6 +99,7 @@ export class Staged {
   readonly #facts: Facts
   readonly #optimistic: boolean
   readonly #eventKeys = new Set<string>()
+  #hasGoneRules = false
 
   /** `optimistic`: a row or key that this store does not know, and that a plan writes, is taken for new; the commit fails if not. */
   constructor(facts: Facts, optimistic: boolean) {
@@ -128,7 +129,12 @@ export class Staged {
 
   /** Whether something is removed with everything that depends on it. No plan can build on that before it is committed. */
   get isFinal(): boolean {
-    return this.tombstones.size > 0 || this.goneSessions.size > 0 || this.endedUses.length > 0
+    return (
+      this.tombstones.size > 0 ||
+      this.goneSessions.size > 0 ||
+      this.endedUses.length > 0 ||
+      this.#hasGoneRules
+    )
   }
 
   /** Applies all changes of a plan; if it cannot, it applies none and returns the reason. */
@@ -239,6 +245,7 @@ export class Staged {
         return
       case 'rule_set_gone':
         this.#stageRuleSet(change.subject, null)
+        this.#hasGoneRules = true
         return
       case 'rule_use':
         this.#stage(this.ruleUses, { ask: 'ruleUse', id: change.use.id }, change.use)
@@ -326,7 +333,9 @@ function changedSubjects(change: Change): readonly string[] {
 }
 
 function isFinal({ type }: Change): boolean {
-  return type === 'prune' || type === 'session_gone' || type === 'environment_unused'
+  return (
+    type === 'prune' || type === 'session_gone' || type === 'environment_unused' || type === 'rule_set_gone'
+  )
 }
 
 /** Unique: a group or a session may be removed and created again, and must not look unchanged. A pid is never reused. */

@@ -191,6 +191,48 @@ export function ruleSets(behaves: Behaves): void {
     assert.equal(await bench.store.ask({ ask: 'ruleUse', id }), null)
     assert.equal(await stores[1]?.write(useOnce), true)
   })
+
+  behaves(
+    'a removed rule set takes the uses of its rules with it, also those of the same turn',
+    async (bench) => {
+      const stores = [bench.store, await bench.open()]
+      const id = 'session:s1 r1'
+      const use: Plan<number | null> = function* () {
+        const rules = yield* know({ ask: 'ruleSet', subject: 'session:s1' })
+        const was = yield* know({ ask: 'ruleUse', id })
+        if (rules === null) return { answer: was === null ? null : -1, changes: [] }
+        const used = (was?.used ?? 0) + 1
+        return {
+          answer: used,
+          changes: [{ type: 'rule_use', was, use: { id, subject: 'session:s1', used } }],
+        }
+      }
+      const { store } = bench
+      const add = () => changeRules(store, 'session:s1', addRule('r1'))
+      const remove = () => changeRules(store, 'session:s1', () => null)
+      const answers = await Promise.all([
+        store.write(use),
+        add(),
+        store.write(use),
+        store.write(use),
+        remove(),
+        store.write(use),
+        add(),
+        store.write(use),
+      ])
+      assert.deepEqual([answers[0], answers[2], answers[3], answers[5], answers[7]], [null, 1, 2, null, 1])
+      const [, other] = stores
+      assert.ok(other)
+      const toggling = (async () => {
+        for (const round of times(20)) await (round % 2 === 0 ? remove() : add())
+      })()
+      const using = times(40).map(async () => other.write(use))
+      assert.equal((await Promise.all(using)).includes(-1), false)
+      await toggling
+      await remove()
+      assert.equal(await store.ask({ ask: 'ruleUse', id }), null)
+    },
+  )
 }
 
 function storeAt(stores: readonly Store[], index: number): Store {
