@@ -108,6 +108,7 @@ class PostgresStore implements Store {
   readonly #links: Links
   readonly #settings: Settings
   readonly #tables: Tables
+  readonly #facts = new Facts()
   readonly #commits: OptimisticCommit
   readonly #listeners = new Listeners()
   #pollTimer: ReturnType<typeof setInterval> | undefined
@@ -123,7 +124,7 @@ class PostgresStore implements Store {
     this.#settings = settings
     const unreadable = new UnreadableRows()
     this.#tables = new Tables(links.read, at, { unreadable })
-    const facts = new Facts()
+    const facts = this.#facts
     const onRow = ({ version, row }: NumberedRow) => {
       const key = processKey(row.record.pid)
       if (version > (facts.get(key)?.version ?? 0)) facts.remember(key, { version, value: row })
@@ -149,7 +150,8 @@ class PostgresStore implements Store {
       (message) => this.#receive(message),
       () => void this.#poll('always'),
     )
-    const [position] = await Promise.all([this.#tables.position(), listening])
+    const [position, epoch] = await Promise.all([this.#tables.position(), this.#tables.epoch(), listening])
+    this.#facts.ruleSets.begin(epoch)
     this.#reported = Math.max(this.#reported, position)
     this.#pollTimer = setInterval(() => void this.#poll('if_new'), POLL_MS)
     this.#pollTimer.unref()

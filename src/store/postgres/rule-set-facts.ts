@@ -21,6 +21,11 @@ export class RuleSetFacts {
     return this.#epoch === 0 ? null : this.#bySubject.get(subject)
   }
 
+  /** The epoch as the store found it when it was opened. */
+  begin(epoch: number): void {
+    this.#epoch ??= epoch
+  }
+
   /** From one read of the epoch and of rule sets. */
   learn(epoch: number, subject: string, ruleSet: RuleSet | null): void {
     if (epoch !== this.#epoch) this.#bySubject.clear()

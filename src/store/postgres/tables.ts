@@ -30,6 +30,10 @@ export class Tables {
     return this.#statements.meta.position()
   }
 
+  epoch(): Promise<number> {
+    return this.#statements.authority.epoch()
+  }
+
   stay(store: string): Promise<number> {
     return this.#statements.meta.stay(store)
   }

@@ -7,6 +7,8 @@ import { bodies, type Versioned } from './bodies.ts'
 /** Rule sets, the epoch that they are valid for, and the uses of their rules. */
 export function authorityStatements(link: Link, at: string) {
   return {
+    epoch: async (): Promise<number> =>
+      (await link.query<{ epoch: number }>(`select authority_epoch as epoch from ${at}meta`))[0]?.epoch ?? 0,
     /** One statement, so that the rule sets are those of the epoch. */
     async ruleSetsOf(subjects: readonly string[]) {
       const found = await link.query<{ epoch: number; subject: string | null; body: string | null }>(
