@@ -1,6 +1,6 @@
 import { visibilityOf } from '../core/authority/visibility.ts'
 import { RefusedError } from '../core/errors.ts'
-import type { StoredEvent } from '../core/process/event.ts'
+import { type StoredEvent, type TypedEvent, typedEvent } from '../core/process/event.ts'
 import type { Filter } from '../core/process/filter.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
@@ -33,7 +33,7 @@ export async function readChanges(
   const { store } = kernel.edges
   const wantsAll = filter === undefined && actor === 'host'
   const pageSize = wantsAll ? limit : Math.max(limit, PAGE)
-  const found: StoredEvent[] = []
+  const found: TypedEvent[] = []
   let position = after
   let prunedThrough = known
   for (let scanned = 0; ; ) {
@@ -45,7 +45,7 @@ export async function readChanges(
     prunedThrough = page.prunedThrough
     const wanted = await wantedOf(kernel, actor, page.events, filter)
     const room = limit - found.length
-    found.push(...wanted.slice(0, room))
+    found.push(...wanted.slice(0, room).map(typedEvent))
     scanned += page.events.length
     const isFull = wanted.length >= room
     const last = isFull ? found.at(-1) : page.events.at(-1)
@@ -74,7 +74,7 @@ export async function* followChanges(
   actor: Actor,
   { after, filter, reveal }: FollowQuery,
   options: CallOptions,
-): AsyncGenerator<StoredEvent, void, void> {
+): AsyncGenerator<TypedEvent, void, void> {
   if (reveal) reveals.permit(actor)
   const named = await followNamed(kernel, actor, filter?.pid ?? [], options)
   try {
@@ -82,7 +82,7 @@ export async function* followChanges(
       const [wanted] = await wantedOf(kernel, actor, [event], filter)
       if (wanted === undefined) continue
       if (reveal) await reveals.noteAll(actor, await masker.secretsIn(wanted), 'follow')
-      yield reveal ? wanted : await masker.event(wanted)
+      yield typedEvent(reveal ? wanted : await masker.event(wanted))
     }
     named.throwIfLost()
   } finally {

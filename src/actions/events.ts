@@ -1,3 +1,4 @@
+import { typedEvent } from '../core/process/event.ts'
 import type { Intent } from '../core/process/intent.ts'
 import { PAGE_BYTES } from '../kernel/page.ts'
 import { type ActionParts, type ActionsFor, asked, finderFor, readerFor } from './action.ts'
@@ -54,7 +55,7 @@ export function eventActions(
       const events = await (tail === undefined
         ? edges.store.ask({ ask: 'events', pid: found, after, limit, bytes: PAGE_BYTES })
         : edges.store.ask({ ask: 'tail', pid: found, limit: tail }))
-      return { events: [...events], count: revision }
+      return { events: events.map(typedEvent), count: revision }
     },
     changes: ({ after, prunedThrough, filter, limit }) =>
       readChanges(kernel, actor, { after, prunedThrough, filter, limit }),

@@ -1,6 +1,6 @@
 import { RefusedError } from '../core/errors.ts'
 import type { Reader } from '../core/inbox/readers.ts'
-import type { StoredEvent } from '../core/process/event.ts'
+import { type StoredEvent, typedEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
@@ -34,7 +34,8 @@ export function waitActions(parts: ActionParts): ActionsFor<'wait' | 'waitFor'> 
       const waited = await whileReadable(kernel, actor, [found], options, (lasts) =>
         kernel.waits.forEvent(found, after, isWanted, waitOptions(timeoutMs, lasts)),
       )
-      return waited.type === 'done' ? { type: 'heard', event: waited.value } : waited
+      if (waited.type !== 'done') return waited
+      return { type: 'heard', event: waited.value === null ? null : typedEvent(waited.value) }
     },
   }
 }

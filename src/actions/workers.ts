@@ -3,7 +3,7 @@ import { RefusedError } from '../core/errors.ts'
 import { type HolderRow, isDead } from '../core/lease/holder.ts'
 import { holds } from '../core/lease/lease.ts'
 import { placementsOf } from '../core/placement/placement.ts'
-import type { StoredEvent } from '../core/process/event.ts'
+import { type StoredEvent, typedEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { refusal } from '../core/refusal.ts'
@@ -154,7 +154,7 @@ async function performForWorker(
       if (row === null || !holds(row, fence)) throw new RefusedError(notHeld(pid, fence.holder))
       const { after, limit } = act
       const events = await edges.store.ask({ ask: 'events', pid, after, limit, bytes: PAGE_BYTES })
-      return { type: 'events', events: [...events] }
+      return { type: 'events', events: events.map(typedEvent) }
     }
     case 'environment': {
       const row = await edges.store.ask({ ask: 'process', pid })
@@ -185,7 +185,7 @@ async function performForWorker(
 
 function answerOf(done: Awaited<ReturnType<Kernel['perform']>>): OutputOf<'doWork'> {
   return done.type === 'replayed'
-    ? { type: 'replayed', event: done.event }
+    ? { type: 'replayed', event: typedEvent(done.event) }
     : { type: done.type, at: done.row.record.updatedAt }
 }
 

@@ -161,6 +161,7 @@ async function keeper(reeve: Reeve): Promise<Check> {
 async function records(reeve: Reeve): Promise<Check> {
   const name = 'records'
   const { refold } = await import('../core/process/fold.ts')
+  const { untypedEvent } = await import('../core/process/event.ts')
   const { processes } = await reeve.list({ filter: { status: 'any' }, limit: SAMPLED_RECORDS })
   const wrong: string[] = []
   let looked = 0
@@ -171,7 +172,8 @@ async function records(reeve: Reeve): Promise<Check> {
     if (count > events.length || now.revision !== count || now.revision !== events.length) continue
     looked++
     const { heldBack: _, ...folded } = now
-    if (!isDeepStrictEqual(JSON.parse(JSON.stringify(refold(events))), folded)) wrong.push(record.pid)
+    if (!isDeepStrictEqual(JSON.parse(JSON.stringify(refold(events.map(untypedEvent)))), folded))
+      wrong.push(record.pid)
   }
   if (wrong.length === 0) return { name, state: 'good', found: `${looked} of them are what their events say` }
   const fix = 'This should not happen: please report it, with reeve events of one of them.'

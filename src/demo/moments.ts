@@ -1,4 +1,3 @@
-import type { StoredEvent } from '../core/process/event.ts'
 import type { Timeline } from './timeline.ts'
 import { CHECKS, LETTERS } from './tools.ts'
 
@@ -23,11 +22,8 @@ export function recovered(timeline: Timeline): Promise<void> {
 }
 
 export function abandoned(timeline: Timeline): number {
-  return timeline.ofType('ended').filter(isAbandoned).length
-}
-
-function isAbandoned({ payload }: StoredEvent): boolean {
-  return (payload as { status?: unknown }).status === 'abandoned'
+  return timeline.events.filter((event) => event.type === 'ended' && event.payload.status === 'abandoned')
+    .length
 }
 
 export function ended(timeline: Timeline, tool: string): boolean {

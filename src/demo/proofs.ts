@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { StoredEvent } from '../core/process/event.ts'
+import { type TypedEvent, untypedEvent } from '../core/process/event.ts'
 import { refold } from '../core/process/fold.ts'
 import type { ProcessRecord, SignalQueue } from '../core/process/record.ts'
 import type { Entry } from './ledger.ts'
@@ -15,9 +15,9 @@ export interface Evidence {
   /** The effects, recorded outside of the store. */
   readonly ledger: readonly Entry[]
   /** The whole event log, as it is stored. */
-  readonly log: readonly StoredEvent[]
+  readonly log: readonly TypedEvent[]
   /** The events that a follower got meanwhile. */
-  readonly heard: readonly StoredEvent[]
+  readonly heard: readonly TypedEvent[]
   readonly records: readonly ProcessRecord[]
 }
 
@@ -79,7 +79,10 @@ export function prove({ ledger, log, heard, records }: Evidence): Proof[] {
     proof(
       `Every record is the fold of its events: ${records.length} folded again, field for field.`,
       records
-        .filter((record) => !isDeepStrictEqual(refold(log.filter(({ pid }) => pid === record.pid)), record))
+        .filter(
+          (record) =>
+            !isDeepStrictEqual(refold(log.filter(({ pid }) => pid === record.pid).map(untypedEvent)), record),
+        )
         .map(({ pid }) => `${pid} differs from the fold of its events`),
     ),
     proof(

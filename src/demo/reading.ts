@@ -1,9 +1,9 @@
-import type { StoredEvent } from '../core/process/event.ts'
+import type { TypedEvent } from '../core/process/event.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { Reeve } from '../verbs/reeve.ts'
 
-export async function readLog(reeve: Reeve): Promise<StoredEvent[]> {
-  const log: StoredEvent[] = []
+export async function readLog(reeve: Reeve): Promise<TypedEvent[]> {
+  const log: TypedEvent[] = []
   for (;;) {
     const { events } = await reeve.changes({ after: log.at(-1)?.position ?? 0, limit: 1_000 })
     if (events.length === 0) return log
@@ -17,14 +17,15 @@ export async function readRecords(reeve: Reeve): Promise<ProcessRecord[]> {
 }
 
 /** The kernels that executed a process, in order; for a command, its exit code. */
-export function ranIn(log: readonly StoredEvent[], own: string): (record: ProcessRecord) => string {
-  const started = log.filter(({ type }) => type === 'started')
-  const holderOf = ({ payload }: StoredEvent) => (payload as { holder: string }).holder
+export function ranIn(log: readonly TypedEvent[], own: string): (record: ProcessRecord) => string {
+  const started = log.flatMap((event) =>
+    event.type === 'started' ? [{ pid: event.pid, holder: event.payload.holder }] : [],
+  )
   return ({ pid, kind, outcome }) => {
     if (kind === 'command') return `keeper, exit code ${outcome?.exitCode ?? 'unknown'}`
     return started
       .filter((event) => event.pid === pid)
-      .map((event) => (holderOf(event) === own ? 'here' : 'worker'))
+      .map(({ holder }) => (holder === own ? 'here' : 'worker'))
       .join(', then ')
   }
 }

@@ -1,9 +1,9 @@
-import { knownEvent, type StoredEvent } from '../core/process/event.ts'
+import type { TypedEvent } from '../core/process/event.ts'
 import type { Reeve } from '../verbs/reeve.ts'
 
 /** Follows the change feed, keeps its events, and lets callers wait for a condition on them. */
 export class Timeline {
-  readonly events: StoredEvent[] = []
+  readonly events: TypedEvent[] = []
   readonly #signal: AbortSignal
   readonly #waiting = new Set<() => void>()
 
@@ -36,19 +36,18 @@ export class Timeline {
     })
   }
 
-  of(pid: string): StoredEvent[] {
+  of(pid: string): TypedEvent[] {
     return this.events.filter((event) => event.pid === pid)
   }
 
-  ofType(type: string): StoredEvent[] {
+  ofType(type: string): TypedEvent[] {
     return this.events.filter((event) => event.type === type)
   }
 
   /** The pids of processes that were registered for this tool. */
   pidsOf(tool: string): string[] {
     return this.events.flatMap((event) => {
-      const known = knownEvent(event)
-      return known?.type === 'registered' && known.payload.spec['tool'] === tool ? [known.pid] : []
+      return event.type === 'registered' && event.payload.spec['tool'] === tool ? [event.pid] : []
     })
   }
 

@@ -1,5 +1,5 @@
 import { ReeveError } from '../core/errors.ts'
-import type { StoredEvent } from '../core/process/event.ts'
+import type { TypedEvent } from '../core/process/event.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
 import type { PositionFile } from './position-file.ts'
@@ -51,7 +51,7 @@ export class EndedSpans {
     }
   }
 
-  async #page(): Promise<{ events: readonly StoredEvent[]; position: number }> {
+  async #page(): Promise<{ events: readonly TypedEvent[]; position: number }> {
     try {
       return await this.#reeve.changes({ after: this.#position, limit: PAGE })
     } catch (error) {
@@ -64,7 +64,7 @@ export class EndedSpans {
   }
 
   /** Null if the process was pruned meanwhile. */
-  async #spanFor({ pid }: StoredEvent): Promise<Span | null> {
+  async #spanFor({ pid }: TypedEvent): Promise<Span | null> {
     try {
       const record = await this.#reeve.show({ pid })
       if (record.outcome === null) return null

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
-import type { StoredEvent } from '../core/process/event.ts'
+import type { TypedEvent } from '../core/process/event.ts'
 import type { Outcome, ProcessRecord } from '../core/process/record.ts'
 import { type Attribute, attributes, nanos, type Value } from './otlp.ts'
 
@@ -39,7 +39,7 @@ const STATUS_ERROR = 2
 export function spanOf(
   record: ProcessRecord,
   outcome: Outcome,
-  events: readonly StoredEvent[],
+  events: readonly TypedEvent[],
   all: number,
   root: Pick<ProcessRecord, 'causedBy'>,
 ): Span {
@@ -109,7 +109,7 @@ const EXPORTED: Readonly<Record<string, readonly string[]>> = {
   abandon_requested: ['reason', 'source'],
 }
 
-function eventOf({ type, at, seq, payload }: StoredEvent): SpanEvent {
+function eventOf({ type, at, seq, payload }: TypedEvent): SpanEvent {
   const facts = Object(payload) as Readonly<Record<string, unknown>>
   const exported = (EXPORTED[type] ?? []).flatMap((key) => {
     const value = facts[key]

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { StoredEvent } from '../core/process/event.ts'
+import type { TypedEvent } from '../core/process/event.ts'
 import type { Actor } from '../core/process/record.ts'
 import { abandon } from './abandon.ts'
 import { acknowledge } from './acknowledge.ts'
@@ -166,7 +166,7 @@ export interface ReeveVerbs extends VerbCalls {
       readonly reveal?: boolean
     },
     options?: CallOptions,
-  ): AsyncIterable<StoredEvent>
+  ): AsyncIterable<TypedEvent>
   /**
    * A command's output from an offset on, then as it comes: every gap is named, nothing is repeated. Ends with the command's
    * outcome.

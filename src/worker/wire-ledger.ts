@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import { resolveVariables, secretValue, type Variables } from '../core/environment/secrets.ts'
 import { RefusedError } from '../core/errors.ts'
+import { untypedEvent } from '../core/process/event.ts'
 import type { Attempt } from '../kernel/attempt.ts'
 import type { InputOf, OutputOf, Reeve } from '../verbs/reeve.ts'
 import type { Ledger } from '../workflow/ledger.ts'
@@ -46,14 +47,15 @@ export function wireLedger(
     async events(after) {
       const answer = await act({ type: 'events', after, limit: PAGE_EVENTS })
       if (answer.type !== 'events') throw new Error(`events was answered with ${answer.type}`)
-      return { events: answer.events, isLast: answer.events.length === 0 }
+      return { events: answer.events.map(untypedEvent), isLast: answer.events.length === 0 }
     },
     // Events that may be masked are read again, unmasked.
     onEvents: (listener) =>
       onEvents((events) => listener(events === null || events.some(mayBeMasked) ? null : events)),
     async write(intent) {
       const answer = await act(intent as Act)
-      if (answer.type === 'appended' || answer.type === 'kept' || answer.type === 'replayed') return answer
+      if (answer.type === 'replayed') return { type: answer.type, event: untypedEvent(answer.event) }
+      if (answer.type === 'appended' || answer.type === 'kept') return answer
       throw new Error(`${intent.type} was answered with ${answer.type}`)
     },
     async spawn(request, stepIndex) {

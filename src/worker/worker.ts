@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { pause } from '../base/pause.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
 import { checkOptions } from '../core/known-options.ts'
-import { knownEvent, type StoredEvent } from '../core/process/event.ts'
+import { knownEvent, type StoredEvent, untypedEvent } from '../core/process/event.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
@@ -140,7 +140,7 @@ export class Worker {
       if (after === undefined) await this.#catchUp()
       after = undefined
       const stream = this.#reeve.follow({ after: position, filter }, { signal: this.#closing.signal })
-      for await (const event of stream) this.#heard(event)
+      for await (const event of stream) this.#heard(untypedEvent(event))
     })
   }
 

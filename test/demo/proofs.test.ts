@@ -1,5 +1,6 @@
 import type { ProcessRecord, StoredEvent } from 'reeve'
 import { expect, test } from 'vitest'
+import { typedEvent } from '../../src/core/process/event.ts'
 import type { Entry } from '../../src/demo/ledger.ts'
 import { type Evidence, prove } from '../../src/demo/proofs.ts'
 
@@ -69,7 +70,7 @@ function record(fields: Partial<ProcessRecord>): ProcessRecord {
 }
 
 function event(position: number, type: string): StoredEvent {
-  return {
+  return typedEvent({
     pid: 'p_1',
     seq: position,
     position,
@@ -78,5 +79,5 @@ function event(position: number, type: string): StoredEvent {
     actor: 'host',
     replayKey: null,
     payload: { eventTypes: {} },
-  }
+  })
 }

@@ -1,4 +1,4 @@
-import { type Embedded, embed, type Json, RefusedError } from 'reeve'
+import { type Embedded, embed, RefusedError } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { refusal } from '../../src/core/refusal.ts'
 import { Worker } from '../../src/worker/worker.ts'
@@ -126,8 +126,9 @@ test('a worker gives up a function that ignores a stop, and asks again while tha
     // As if the stop had been asked for with this grace.
     async *follow(input, options) {
       for await (const event of real.follow(input, options)) {
-        const payload = event.payload as Record<string, Json>
-        yield event.type === 'stop_requested' ? { ...event, payload: { ...payload, graceMs: 1 } } : event
+        if (event.type === 'stop_requested')
+          yield { ...event, type: event.type, payload: { ...event.payload, graceMs: 1 } }
+        else yield event
       }
     },
     doWork: async (input) => {

@@ -251,6 +251,27 @@ export type KnownEvent<Event extends AnyEvent = StoredEvent> = ReservedEvent & O
 /** A stored event of this type. */
 export type EventOf<Type extends ReservedEvent['type']> = Extract<KnownEvent, { readonly type: Type }>
 
+/**
+ * An event of a type that its process declared, or of a newer version of Reeve. TypeScript has no type for "any other text", so
+ * `type` includes the known types as well: with `never` the payload adds nothing to theirs, and can be assigned to the type that
+ * the process declared.
+ */
+interface OtherEvent extends Omit<StoredEvent, 'payload'> {
+  readonly payload: never
+}
+
+/** A stored event as callers get it: a comparison of `type` with one of Reeve's own types tells what its `payload` is. */
+export type TypedEvent = KnownEvent | OtherEvent
+
+export function typedEvent(event: StoredEvent): TypedEvent {
+  return event as TypedEvent
+}
+
+/** The event as a store has it: its payload is some JSON. */
+export function untypedEvent(event: TypedEvent): StoredEvent {
+  return event as StoredEvent
+}
+
 interface AnyEvent {
   readonly type: string
   readonly payload: unknown

@@ -5,7 +5,7 @@ import {
   READY_BY,
   type ReservedEvent,
   STEP_KINDS,
-  type StoredEvent,
+  type TypedEvent,
   WAIT_LEFT_HOW,
 } from '../../core/process/event.ts'
 import { EVIDENCES, STOPS } from '../../core/process/record.ts'
@@ -132,4 +132,4 @@ const declared = z.strictObject({
 })
 
 /** `type` decides which payload an event has. */
-export const storedEvent = z.union([reserved, namedSignal, declared]) as z.ZodType<StoredEvent>
+export const storedEvent = z.union([reserved, namedSignal, declared]) as z.ZodType<TypedEvent>
