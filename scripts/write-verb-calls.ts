@@ -16,13 +16,14 @@ import { json, jsonObject } from '../src/verbs/shapes/json.ts'
 import { owner } from '../src/verbs/shapes/owner.ts'
 import { rawBytes } from '../src/verbs/shapes/raw-bytes.ts'
 import { reader } from '../src/verbs/shapes/reader.ts'
+import { record } from '../src/verbs/shapes/record.ts'
 import { registration } from '../src/verbs/shapes/registration.ts'
 import { act } from '../src/verbs/shapes/worker.ts'
 import type { Verb } from '../src/verbs/verb.ts'
 
 interface Schema {
   readonly typeName?: string
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly description?: string
   readonly default?: unknown
   readonly const?: unknown
@@ -46,6 +47,7 @@ const IMPORTED = new Map<z.core.$ZodType, string>([
   [environmentShape, 'Environment'],
   [owner, 'Owner'],
   [amounts, 'Amounts'],
+  [record, 'ProcessRecord'],
 ])
 
 /** Types that several verbs share. */
@@ -58,17 +60,28 @@ const SHARED = new Map<z.core.$ZodType, string>([
   [act, 'WorkInput'],
 ])
 
+/** Verbs whose answers are spelled out, with a text for each member. The answers of the others are derived from their schemas. */
+const SPELLED_OUT: ReadonlySet<string> = new Set([
+  'spawn',
+  'list',
+  'wait',
+  'poll',
+  'notices',
+  'takeNotices',
+  'acknowledge',
+])
+
 const HEAD = `// Written by \`node scripts/write-verb-calls.ts\` from the verbs; do not edit.
 import type { Amounts } from '../core/allowance/amounts.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
-import type { Owner } from '../core/process/record.ts'
+import type { Owner, ProcessRecord } from '../core/process/record.ts'
 import type { CallOptions, OutputOf } from './reeve.ts'
 `
 
 export function verbCallsText(): string {
   const shared = [...SHARED].map(
-    ([schema, name]) => `type ${name} = ${typeText(schemaOf(schema as z.ZodType, true))}\n`,
+    ([schema, name]) => `type ${name} = ${typeText(schemaOf(schema as z.ZodType, 'input', true))}\n`,
   )
   const methods = Object.entries(verbs).map(([name, verb]) => method(name, verb))
   const calls = `/** The verbs as methods. */\nexport interface VerbCalls {\n${methods.join('')}}\n`
@@ -85,10 +98,11 @@ function formatted(text: string): string {
 }
 
 function method(name: string, verb: Verb): string {
-  const schema = schemaOf(verb.input, false)
+  const schema = schemaOf(verb.input, 'input')
   const canBeEmpty = verb.input.safeParse({}).success
   const input = `input${canBeEmpty ? '?' : ''}: ${typeText(schema)}`
-  return `${comment(textOf(verb))}${name}(${input}, options?: CallOptions): Promise<OutputOf<'${name}'>>\n`
+  const answer = SPELLED_OUT.has(name) ? typeText(schemaOf(verb.output, 'output')) : `OutputOf<'${name}'>`
+  return `${comment(textOf(verb))}${name}(${input}, options?: CallOptions): Promise<${answer}>\n`
 }
 
 function textOf({ summary, description, needs, codes }: Verb): string {
@@ -97,9 +111,9 @@ function textOf({ summary, description, needs, codes }: Verb): string {
 }
 
 /** With `isOpened` a shared type is spelled out instead of named. */
-function schemaOf(type: z.ZodType, isOpened: boolean): Schema {
+function schemaOf(type: z.ZodType, io: 'input' | 'output', isOpened = false): Schema {
   return z.toJSONSchema(type, {
-    io: 'input',
+    io,
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema, path }) => {
       const typeName = nameOf(zodSchema, isOpened && path.length === 0)
@@ -123,8 +137,12 @@ function typeText(schema: Schema): string {
   if (choices !== undefined) return [...new Set(choices.map((choice) => `(${typeText(choice)})`))].join(' | ')
   if (schema.type === 'array') return arrayText(schema)
   if (schema.type === 'object') return objectText(schema)
-  if (schema.type === 'integer') return 'number'
-  return schema.type ?? 'unknown'
+  if (schema.type === undefined) return 'unknown'
+  return [schema.type].flat().map(simpleTypeText).join(' | ')
+}
+
+function simpleTypeText(type: string): string {
+  return type === 'integer' ? 'number' : type
 }
 
 function arrayText({ items, prefixItems }: Schema): string {

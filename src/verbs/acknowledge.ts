@@ -33,11 +33,11 @@ export const acknowledge = verb({
       'give positions, or through, or both',
     ),
   output: z.strictObject({
-    acknowledged: z.array(count),
-    /** Another consumer has taken them meanwhile. They are not changed. */
-    lost: z.array(count),
-    /** The cursor of this consumer now. */
-    through: count,
+    acknowledged: z.array(count).describe('positions of notices that are done now'),
+    lost: z
+      .array(count)
+      .describe('positions of notices that another consumer has taken meanwhile; they are not changed'),
+    through: count.describe('the cursor of this consumer now'),
   }),
   codes: ['denied'],
 })

@@ -2,7 +2,7 @@
 import type { Amounts } from '../core/allowance/amounts.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
-import type { Owner } from '../core/process/record.ts'
+import type { Owner, ProcessRecord } from '../core/process/record.ts'
 import type { CallOptions, OutputOf } from './reeve.ts'
 
 /** The verbs as methods. */
@@ -44,7 +44,14 @@ export interface VerbCalls {
       reader?: ReaderInput
     },
     options?: CallOptions,
-  ): Promise<OutputOf<'acknowledge'>>
+  ): Promise<{
+    /** Positions of notices that are done now. */
+    acknowledged: number[]
+    /** Positions of notices that another consumer has taken meanwhile; they are not changed. */
+    lost: number[]
+    /** The cursor of this consumer now. */
+    through: number
+  }>
   /**
    * Counts the processes that have not ended.
    *
@@ -486,7 +493,37 @@ export interface VerbCalls {
       reveal?: boolean | undefined
     },
     options?: CallOptions,
-  ): Promise<OutputOf<'list'>>
+  ): Promise<{
+    /** A page of processes. */
+    processes: {
+      /** The process as its events describe it. */
+      record: ProcessRecord
+      /** It is visible through a grant only. */
+      shared: boolean
+      /** Present while the disk is full: output that is written when there is space. */
+      heldBack?: {
+        /** When that began, in milliseconds since 1970. */
+        since: number
+        /** How many bytes are held in memory. */
+        bytes: number
+      }
+      /** With `ports`: the TCP ports that a command listens on, if it listens on any. */
+      ports?: number[]
+      /** With `budgets`: of processes that have an allowance or were charged, or whose descendants were. */
+      budget?: {
+        /** The limit of each; a missing name has no limit. */
+        given: Amounts
+        /** Used by the process itself. */
+        used: Amounts
+        /** Used by the process and its descendants. */
+        total: Amounts
+        /** What it may still use or pass on; allowances of its descendants are subtracted. */
+        left: Amounts
+      }
+    }[]
+    /** The cursor of the next page; null if there is none. */
+    next: string | null
+  }>
   /**
    * Reads lines of a command's output: the last 200, or a page from either end.
    *
@@ -544,7 +581,46 @@ export interface VerbCalls {
       waitMs?: number | undefined
     },
     options?: CallOptions,
-  ): Promise<OutputOf<'notices'>>
+  ): Promise<{
+    /** The notices, in order of position. */
+    notices: {
+      /** Its position in the order of all inboxes: later notices have higher positions. */
+      position: number
+      /** The inbox that it is in. */
+      scope: string
+      /** The process that it is about. */
+      pid: string
+      /** The event of that process that made it. */
+      seq: number
+      /** What happened. */
+      kind:
+        | 'completion'
+        | 'group_completion'
+        | 'watch_match'
+        | 'watch_disabled'
+        | 'overflow_tripped'
+        | 'overflow_released'
+        | 'ready'
+        | 'heartbeat'
+        | 'approval'
+        | 'limit_warning'
+        | 'wake'
+      /** When it happened, in milliseconds since 1970. */
+      at: number
+      /** The notice as a sentence that can be read alone. */
+      text: string
+      /** The facts of the notice. */
+      payload: Json
+      /** What the registration of the process has as `replyTo`. */
+      replyTo: Json
+      /** How it was handled for all consumers; null if it was not. */
+      done: ('acknowledged' | 'consumed') | null
+    }[]
+    /** The position to continue after. */
+    next: number
+    /** There are more notices now. */
+    more: boolean
+  }>
   /**
    * Opens a session.
    *
@@ -626,7 +702,32 @@ export interface VerbCalls {
       reveal?: boolean | undefined
     },
     options?: CallOptions,
-  ): Promise<OutputOf<'poll'>>
+  ): Promise<{
+    /** The process now. */
+    record: ProcessRecord
+    /** Output that this reader had not read. */
+    text: string
+    /** Where the text ends, to continue from. */
+    cursor: string
+    /** There is more output now: poll again. */
+    more: boolean
+    /** Output that was not kept. */
+    truncated: {
+      /** The offset of the first missing byte. */
+      from: number
+      /** The offset of the next byte that is there. */
+      to: number
+    }[]
+    /** Present while the disk is full: output that is written when there is space. */
+    heldBack?: {
+      /** When that began, in milliseconds since 1970. */
+      since: number
+      /** How many bytes are held in memory. */
+      bytes: number
+    }
+    /** How long it has run, in milliseconds. */
+    uptimeMs: number
+  }>
   /**
    * Removes ended processes with their events, notices and output: some, or all beyond a limit.
    *
@@ -907,7 +1008,35 @@ export interface VerbCalls {
    *
    * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `too_many_commands`, `limit_exceeded`.
    */
-  spawn(input: RegistrationInput, options?: CallOptions): Promise<OutputOf<'spawn'>>
+  spawn(
+    input: RegistrationInput,
+    options?: CallOptions,
+  ): Promise<{
+    /** Registered: it is new; existing: the request was made before; running: `ifRunning` kept the live process of this name. */
+    type: 'registered' | 'existing' | 'running'
+    /** The process. */
+    record: ProcessRecord
+    /** What the caller may not have meant. */
+    warning?:
+      | {
+          /** `passEnv` has names that are no variables. */
+          code: 'unknown_variables'
+          /** These names. */
+          names: string[]
+        }
+      | {
+          /** The same owner started the same command moments ago. */
+          code: 'duplicate_of'
+          /** The earlier process. */
+          pid: string
+        }
+      | {
+          /** Another live process has this name, which refers to the new one from now on. */
+          code: 'name_in_use'
+          /** The other process. */
+          pid: string
+        }
+  }>
   /**
    * Registers many processes at once.
    *
@@ -995,7 +1124,44 @@ export interface VerbCalls {
       waitMs?: number | undefined
     },
     options?: CallOptions,
-  ): Promise<OutputOf<'takeNotices'>>
+  ): Promise<{
+    /** The notices that were taken, in order of position. */
+    notices: {
+      /** Its position in the order of all inboxes: later notices have higher positions. */
+      position: number
+      /** The inbox that it is in. */
+      scope: string
+      /** The process that it is about. */
+      pid: string
+      /** The event of that process that made it. */
+      seq: number
+      /** What happened. */
+      kind:
+        | 'completion'
+        | 'group_completion'
+        | 'watch_match'
+        | 'watch_disabled'
+        | 'overflow_tripped'
+        | 'overflow_released'
+        | 'ready'
+        | 'heartbeat'
+        | 'approval'
+        | 'limit_warning'
+        | 'wake'
+      /** When it happened, in milliseconds since 1970. */
+      at: number
+      /** The notice as a sentence that can be read alone. */
+      text: string
+      /** The facts of the notice. */
+      payload: Json
+      /** What the registration of the process has as `replyTo`. */
+      replyTo: Json
+      /** How it was handled for all consumers; null if it was not. */
+      done: ('acknowledged' | 'consumed') | null
+    }[]
+    /** Until then no other consumer gets them, in milliseconds since 1970. */
+    until: number
+  }>
   /**
    * Records that a session is in use.
    *
@@ -1098,7 +1264,68 @@ export interface VerbCalls {
       reader?: ReaderInput
     },
     options?: CallOptions,
-  ): Promise<OutputOf<'wait'>>
+  ): Promise<
+    | {
+        type: 'ended'
+        /** The process now. */
+        record: ProcessRecord
+        /** With `until`: output that was not kept, and so was not searched. */
+        truncated?: {
+          /** The offset of the first missing byte. */
+          from: number
+          /** The offset of the next byte that is there. */
+          to: number
+        }[]
+      }
+    | {
+        type: 'ready'
+        /** The process now. */
+        record: ProcessRecord
+      }
+    | {
+        type: 'not_ready'
+        /** The process now. */
+        record: ProcessRecord
+      }
+    | {
+        type: 'matched'
+        /** The process now. */
+        record: ProcessRecord
+        /** The line that matched. */
+        line: {
+          /** The offset of its first byte in the output log. */
+          offset: number
+          /** The line. */
+          text: string
+        }
+        /** Output that was not kept, and so was not searched. */
+        truncated: {
+          /** The offset of the first missing byte. */
+          from: number
+          /** The offset of the next byte that is there. */
+          to: number
+        }[]
+      }
+    | {
+        type: 'timed_out'
+        /** The process now. */
+        record: ProcessRecord
+        /** The longest time that is allowed, if `timeoutMs` was longer. */
+        clampedToMs?: number
+        /** With `until`: lines before this offset were searched; a next wait may begin there. */
+        scannedTo?: number
+        /** With `until`: output that was not kept, and so was not searched. */
+        truncated?: {
+          /** The offset of the first missing byte. */
+          from: number
+          /** The offset of the next byte that is there. */
+          to: number
+        }[]
+      }
+    | {
+        type: 'interrupted'
+      }
+  >
   /**
    * Waits until all of several processes have ended.
    *

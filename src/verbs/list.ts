@@ -30,18 +30,25 @@ export const list = verb({
     reveal,
   }),
   output: z.strictObject({
-    processes: z.array(
-      z.strictObject({
-        record,
-        shared: z.boolean(),
-        heldBack,
-        /** With `ports`, for commands that listen on any. */
-        ports: z.array(count).exactOptional(),
-        /** With `budgets`, for processes that have an allowance or were charged, or whose descendants were. */
-        budget: budgetShape.exactOptional(),
-      }),
-    ),
-    next: z.string().nullable(),
+    processes: z
+      .array(
+        z.strictObject({
+          record: record.describe('the process as its events describe it'),
+          shared: z.boolean().describe('it is visible through a grant only'),
+          heldBack,
+          ports: z
+            .array(count)
+            .exactOptional()
+            .describe('with `ports`: the TCP ports that a command listens on, if it listens on any'),
+          budget: budgetShape
+            .exactOptional()
+            .describe(
+              'with `budgets`: of processes that have an allowance or were charged, or whose descendants were',
+            ),
+        }),
+      )
+      .describe('a page of processes'),
+    next: z.string().nullable().describe('the cursor of the next page; null if there is none'),
   }),
   codes: ['denied'],
 })

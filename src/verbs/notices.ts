@@ -24,11 +24,9 @@ export const notices = verb({
     waitMs: waitMs.describe('how long to wait for a notice if there is none, in milliseconds'),
   }),
   output: z.strictObject({
-    notices: z.array(notice),
-    /** Continue after it. */
-    next: count,
-    /** There are more notices now. */
-    more: z.boolean(),
+    notices: z.array(notice).describe('the notices, in order of position'),
+    next: count.describe('the position to continue after'),
+    more: z.boolean().describe('there are more notices now'),
   }),
   codes: ['denied'],
 })

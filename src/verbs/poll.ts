@@ -32,14 +32,13 @@ export const poll = verb({
     reveal,
   }),
   output: z.strictObject({
-    record,
-    text: z.string(),
-    cursor: outputCursor,
-    /** There is more output now: poll again. */
-    more: z.boolean(),
-    truncated: gaps,
+    record: record.describe('the process now'),
+    text: z.string().describe('output that this reader had not read'),
+    cursor: outputCursor.describe('where the text ends, to continue from'),
+    more: z.boolean().describe('there is more output now: poll again'),
+    truncated: gaps.describe('output that was not kept'),
     heldBack,
-    uptimeMs: count,
+    uptimeMs: count.describe('how long it has run, in milliseconds'),
   }),
   codes: [...readCodes],
 })

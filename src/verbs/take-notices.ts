@@ -22,6 +22,9 @@ export const takeNotices = verb({
     turn: turnId.exactOptional().describe('skip notices about processes that this turn has read'),
     waitMs: waitMs.describe('how long to wait for a notice if there is none, in milliseconds'),
   }),
-  output: z.strictObject({ notices: z.array(notice), until: time }),
+  output: z.strictObject({
+    notices: z.array(notice).describe('the notices that were taken, in order of position'),
+    until: time.describe('until then no other consumer gets them, in milliseconds since 1970'),
+  }),
   codes: ['denied'],
 })

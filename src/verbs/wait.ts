@@ -6,8 +6,10 @@ import { record } from './shapes/record.ts'
 import { count, duration, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
-/** With `until`: output that was not kept, and so was not searched. */
-const truncated = gaps.exactOptional()
+const truncated = gaps
+  .exactOptional()
+  .describe('with `until`: output that was not kept, and so was not searched')
+const waited = record.describe('the process now')
 
 export const wait = verb({
   summary: 'Waits until a process has ended, or a command is ready or has printed a line.',
@@ -43,23 +45,30 @@ export const wait = verb({
     })
     .refine(({ until, ready }) => until === undefined || ready === undefined, 'give either until or ready'),
   output: z.discriminatedUnion('type', [
-    z.strictObject({ type: z.literal('ended'), record, truncated }),
-    z.strictObject({ type: z.literal('ready'), record }),
+    z.strictObject({ type: z.literal('ended'), record: waited, truncated }),
+    z.strictObject({ type: z.literal('ready'), record: waited }),
     /** It was not ready within the time of its spec, and runs on. */
-    z.strictObject({ type: z.literal('not_ready'), record }),
+    z.strictObject({ type: z.literal('not_ready'), record: waited }),
     z.strictObject({
       type: z.literal('matched'),
-      record,
-      line: z.strictObject({ offset: count, text: z.string() }),
-      truncated: gaps,
+      record: waited,
+      line: z
+        .strictObject({
+          offset: count.describe('the offset of its first byte in the output log'),
+          text: z.string().describe('the line'),
+        })
+        .describe('the line that matched'),
+      truncated: gaps.describe('output that was not kept, and so was not searched'),
     }),
     z.strictObject({
       type: z.literal('timed_out'),
-      record,
-      /** The longest time that is allowed, if `timeoutMs` was longer. */
-      clampedToMs: duration.exactOptional(),
-      /** With `until`: lines before it were searched, so that a next wait may begin there (`until.from`). */
-      scannedTo: count.exactOptional(),
+      record: waited,
+      clampedToMs: duration
+        .exactOptional()
+        .describe('the longest time that is allowed, if `timeoutMs` was longer'),
+      scannedTo: count
+        .exactOptional()
+        .describe('with `until`: lines before this offset were searched; a next wait may begin there'),
       truncated,
     }),
     z.strictObject({ type: z.literal('interrupted') }),

@@ -104,15 +104,22 @@ export const EVIDENCES = [
 /** Why an unseen end is believed. `not_seen_to_stop`: its code was asked to stop, and ignores that. */
 export type Evidence = (typeof EVIDENCES)[number]
 
+/** How a process ended. */
 export interface Outcome {
   readonly status: EndStatus
+  /** Of a command: its exit code; null if a signal ended it, or the code is unknown. */
   readonly exitCode: number | null
+  /** Of a command: the signal that ended it, such as `SIGTERM`. */
   readonly signal: string | null
+  /** Why it ended, if it was asked to end, failed or reached a limit. */
   readonly reason: string | null
   /** The actor that requested the end, if any did. */
   readonly source: Actor | null
+  /** What it returned, or reported with its end; null if nothing. */
   readonly result: Json
+  /** Of an end that nobody saw: why it is believed. */
   readonly evidence: Evidence | null
+  /** When it first started; null if it never did. */
   readonly startedAt: number | null
   readonly endedAt: number
 }
@@ -151,11 +158,13 @@ export interface Program {
 interface StopRequest {
   readonly how: StopHow
   readonly reason: string
+  /** The actor that requested it. */
   readonly source: Actor
   /** The process whose stop led to this one. */
   readonly cause: Pid | null
   /** The time before it is forced, if the request has one. */
   readonly graceMs?: number
+  /** When it was requested. */
   readonly at: number
   /** Of an external process: when the request reached it. Absent until then, so that a restarted kernel sends it again. */
   readonly deliveredAt?: number
@@ -172,28 +181,44 @@ export interface SignalQueue {
 /** A registration with every default filled in: the payload of `registered`, and the beginning of the record. */
 export interface Registration<K extends Kind = Kind, Spec extends JsonObject = JsonObject> {
   readonly pid: Pid
+  /** The name that callers may use instead of the pid. */
   readonly name: string | null
   readonly kind: K
+  /** What it runs. */
   readonly spec: Spec
+  /** A name for people: that of the request, or one made from the spec. */
   readonly label: string
+  /** What it is an instance of, for filters. */
   readonly definition: Json
   readonly parent: Pid | null
+  /** The process at the top of its tree; its own pid if it has no parent. */
   readonly root: Pid
+  /** How far it is below the root, from 0. */
   readonly depth: number
+  /** The process that it restarts. */
   readonly restartOf: Pid | null
   readonly group: GroupSeat | null
   readonly owner: Owner
+  /** The actor that registered it. */
   readonly originator: Actor
+  /** What caused it, as the request said. */
   readonly causedBy: JsonObject | null
+  /** Copied to its notices, for the reader. */
   readonly replyTo: Json
+  /** The scope with whose end it is stopped. */
   readonly lifetime: Lifetime
   readonly recovery: Recovery
   /** Where it is executed; null: at any holder that serves it. */
   readonly placement: Placement | null
+  /** The hash under which its environment is stored. */
   readonly envRef: string | null
+  /** Its working directory. */
   readonly cwd: string | null
+  /** The event types that it declares, by name. */
   readonly eventTypes: { readonly [type: string]: EventType }
+  /** The hash of the request, by which a repeated one is recognised. */
   readonly registrationHash: string
+  /** The session that gets its notices. */
   readonly wakeTarget: string | null
   readonly limits: Limits
 }
@@ -204,10 +229,14 @@ export interface Registration<K extends Kind = Kind, Spec extends JsonObject = J
  */
 export interface ProcessRecord<K extends Kind = Kind, Spec extends JsonObject = JsonObject>
   extends Omit<Registration<K, Spec>, 'label' | 'definition'> {
+  /** `label` is a name for people; `definition` is what it is an instance of, for filters. */
   readonly identity: { readonly label: string; readonly definition: Json }
   readonly status: Status
+  /** Of a paused process: the status that it returns to. */
   readonly pausedFrom: PausedFrom | null
+  /** The strongest request to stop so far. */
   readonly stopRequest: StopRequest | null
+  /** What it waits for. */
   readonly wait: Wait | null
   /** Further waits of a workflow, in the order in which it entered them. */
   readonly moreWaits: readonly Wait[]
@@ -215,25 +244,37 @@ export interface ProcessRecord<K extends Kind = Kind, Spec extends JsonObject = 
   readonly parked: boolean
   /** Parked processes that wait for the end of this one. */
   readonly awaitedBy: readonly Pid[]
+  /** Of a workflow: how many steps are on record. */
   readonly journal: Journal | null
+  /** Named signals that were sent to it, by name. */
   readonly signals: { readonly [name: string]: SignalQueue }
   /** How many children were ever registered under it. */
   readonly children: number
+  /** How often it began; an attempt that was released or parked does not count. */
   readonly attempts: number
   /** The earliest time of the next start: the backoff after a lost holder. */
   readonly retryAt: number | null
+  /** When it began for the first time, and at which holder. */
   readonly firstStarted: { readonly at: number; readonly holder: string } | null
+  /** Of a command: its OS process. */
   readonly program: Program | null
   /** By name; only watches that have reported something. */
   readonly watches: { readonly [watch: string]: WatchState }
+  /** Of a command with a readiness check: whether it is ready, once that is known. */
   readonly readiness: Readiness | null
+  /** An operator asked to abandon it while a kernel holds it. */
   readonly abandonRequest: { readonly reason: string; readonly source: Actor; readonly at: number } | null
+  /** Of an external process: its id in the other system. */
   readonly externalRef: Json
+  /** How it ended; null while it lives. */
   readonly outcome: Outcome | null
+  /** The latest payloads of declared event types with a facet, by the facet's name. */
   readonly facets: { readonly [facet: string]: Json }
   /** `seq` of the last event folded in. */
   readonly revision: number
+  /** When it was registered. */
   readonly createdAt: number
+  /** The time of its last event. */
   readonly updatedAt: number
 }
 

@@ -28,12 +28,8 @@ export const amounts = z.strictObject({
 }) satisfies z.ZodType<Amounts>
 
 export const budgetShape = z.strictObject({
-  /** The limit of each; a missing name has no limit. */
-  given: amounts,
-  /** By the process itself. */
-  used: amounts,
-  /** By the process and its descendants. */
-  total: amounts,
-  /** The amounts that it may still use or pass on. Allowances of its descendants are subtracted. */
-  left: amounts,
+  given: amounts.describe('the limit of each; a missing name has no limit'),
+  used: amounts.describe('used by the process itself'),
+  total: amounts.describe('used by the process and its descendants'),
+  left: amounts.describe('what it may still use or pass on; allowances of its descendants are subtracted'),
 })

@@ -17,15 +17,15 @@ export const consumer = z
 
 export const notice = z.strictObject({
   position: count.describe('its position in the order of all inboxes: later notices have higher positions'),
-  scope: z.string(),
-  pid: z.string(),
-  seq: count,
-  kind: z.enum(NOTICE_KINDS),
-  at: time,
+  scope: z.string().describe('the inbox that it is in'),
+  pid: z.string().describe('the process that it is about'),
+  seq: count.describe('the event of that process that made it'),
+  kind: z.enum(NOTICE_KINDS).describe('what happened'),
+  at: time.describe('when it happened, in milliseconds since 1970'),
   text: z.string().describe('the notice as a sentence that can be read alone'),
-  payload: json,
-  replyTo: json,
-  done: z.enum(DONE_HOW).nullable(),
+  payload: json.describe('the facts of the notice'),
+  replyTo: json.describe('what the registration of the process has as `replyTo`'),
+  done: z.enum(DONE_HOW).nullable().describe('how it was handled for all consumers; null if it was not'),
 })
 
 /** How long the daemon delays an answer that would be empty. */

@@ -3,7 +3,10 @@ import { commandCodes } from './codes.ts'
 import { count } from './scalars.ts'
 
 /** Bytes of an output log that are no longer kept: from the first missing byte up to the next one that is there. */
-export const gap = z.strictObject({ from: count, to: count })
+export const gap = z.strictObject({
+  from: count.describe('the offset of the first missing byte'),
+  to: count.describe('the offset of the next byte that is there'),
+})
 export const gaps = z.array(gap)
 /** Opaque text to continue reading from. */
 export const outputCursor = z.string().regex(/^o[0-9]{1,16}$/, 'must be a cursor from an earlier answer')
