@@ -3,16 +3,8 @@ import type { Link } from '../link.ts'
 import type { Staged, StagedRow } from '../staged.ts'
 import { auditCells, authorityText } from './commit-authority.ts'
 import { restText } from './commit-rest.ts'
-import {
-  changedLeases,
-  changedProcesses,
-  events,
-  guards,
-  newProcesses,
-  notices,
-  ownEvents,
-  processCells,
-} from './commit-values.ts'
+import { events, guards, notices, ownEvents } from './commit-values.ts'
+import { changedLeases, changedProcesses, newProcesses, processCells } from './process-values.ts'
 
 /** A store as the server knows it: its id, and the fence that each of its commits carries. */
 export interface Writer {

@@ -1,16 +1,14 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Pid } from '../../../core/process/pid.ts'
-import { targetOf } from '../../../core/process/record.ts'
 import type { ProcessRow } from '../../../core/process/row.ts'
 import { type ProcessColumns, processRow } from '../../columns.ts'
 import type { Page, Questions } from '../../contract.ts'
 import { dueOf } from '../../due.ts'
-import { movingText } from '../../record-text.ts'
-import { definitionSignature, labelSignature } from '../../signature.ts'
 import type { UnreadableRow, UnreadableRows } from '../../unreadable.ts'
 import { allRows, getRow } from '../rows.ts'
 import { statementCache } from '../statement-cache.ts'
 import { marks, visibleRows } from './conditions.ts'
+import { changedLease, changedProcess, changedRecord, newProcess } from './process-values.ts'
 
 /** A row with the number that its events refer to and that orders it in lists. */
 export interface NumberedRow {
@@ -71,55 +69,14 @@ export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) 
     },
 
     insert(row: ProcessRow): number {
-      const { record } = row
-      const { lastInsertRowid } = insert.run(
-        record.pid,
-        record.revision,
-        row.fence,
-        row.holder,
-        row.carry,
-        dueOf(row),
-        record.kind,
-        targetOf(record.kind, record.spec),
-        record.name,
-        record.parent,
-        record.root,
-        record.owner.session ?? null,
-        record.wakeTarget,
-        record.createdAt,
-        record.outcome?.endedAt ?? null,
-        record.outcome?.status ?? null,
-        labelSignature(record.identity.label),
-        definitionSignature(record.identity.definition),
-        movingText(record),
-        record.placement,
-      )
+      const { lastInsertRowid } = insert.run(...newProcess(row))
       return Number(lastInsertRowid)
     },
 
     update(id: number, was: ProcessRow, row: ProcessRow): void {
-      const { record } = row
-      if (was.record === record) {
-        updateLease.run(row.fence, row.holder, row.carry, dueOf(row), id)
-        return
-      }
-      if (movesNoIndex(was, row)) {
-        updateRecord.run(record.revision, movingText(record), id)
-        return
-      }
-      update.run(
-        record.revision,
-        row.fence,
-        row.holder,
-        row.carry,
-        dueOf(row),
-        record.owner.session ?? null,
-        record.wakeTarget,
-        record.outcome?.endedAt ?? null,
-        record.outcome?.status ?? null,
-        movingText(record),
-        id,
-      )
+      if (was.record === row.record) updateLease.run(...changedLease(row), id)
+      else if (movesNoIndex(was, row)) updateRecord.run(...changedRecord(row), id)
+      else update.run(...changedProcess(row), id)
     },
 
     pids({ prefix, visibleTo, limit }: Questions['pids'][0]): Pid[] {
