@@ -182,7 +182,10 @@ describe('allowed', () => {
     ['src/core/known-options.ts', "import { nearestName } from '../base/nearest-name.ts'"],
     ['src/keeper/main.ts', "import { messageOf } from '../base/error-text.ts'"],
     ['src/actions/spawn.ts', "import { Commands } from '../command/commands.ts'\nimport '../verbs/spawn.ts'"],
-    ['src/embed/embed.ts', "import { homeAt } from '../keeper/protocol/home.ts'\nimport 'node:crypto'"],
+    [
+      'src/embed/embed.ts',
+      "import { dataFolderAt } from '../keeper/protocol/data-folder-paths.ts'\nimport 'node:crypto'",
+    ],
     ['src/daemon/up.ts', "import '../server/http.ts'\nimport 'node:sqlite'\nimport 'postgres'"],
     ['src/index.ts', "export * from './store/sqlite/open.ts'\nconst a = import(name)"],
   ])('%s: %s', (path, text) => {

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest'
 import { type Daemon, type UpOptions, up } from '../src/daemon/up.ts'
 import type { RunningDaemon } from '../src/home/announced-daemon.ts'
 import { type HomePaths, homePaths } from '../src/home/paths.ts'
-import { type Home, homeAt } from '../src/keeper/protocol/home.ts'
+import { type DataFolderPaths, dataFolderAt } from '../src/keeper/protocol/data-folder-paths.ts'
 import { PROTOCOL } from '../src/keeper/protocol/messages.ts'
 import type { KeeperIdentity } from '../src/keeper/protocol/program-state.ts'
 import {
@@ -35,7 +35,7 @@ type CommandsOptions = NonNullable<EmbedOptions['commands']>
 export class TempReeve implements AsyncDisposable {
   readonly home: HomePaths
   /** The data folder of commands, which the keeper shares. */
-  readonly keeperHome: Home
+  readonly keeperHome: DataFolderPaths
   /** Background failures of all embedded Reeves. */
   readonly troubles: string[] = []
   /** Log lines of all daemons in this OS process. */
@@ -47,7 +47,7 @@ export class TempReeve implements AsyncDisposable {
 
   constructor({ parent = quickFolder }: { readonly parent?: string } = {}) {
     this.home = homePaths(mkdtempSync(join(parent, 'reeve-home-')))
-    this.keeperHome = homeAt(this.home.commands, PROTOCOL)
+    this.keeperHome = dataFolderAt(this.home.commands, PROTOCOL)
     // Not in the dispose method alone: a test that times out never reaches the end of its block.
     onTestFinished(() => this.#remove())
   }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { RefusedError } from '../core/errors.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
-import type { Home } from '../keeper/protocol/home.ts'
+import type { DataFolderPaths } from '../keeper/protocol/data-folder-paths.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { CommandSecrets } from './command-secrets.ts'
 import { commandSpecOf } from './command-spec.ts'
@@ -30,13 +30,13 @@ const TERMINAL = { cols: 120, rows: 30 }
 /** The output logs of all commands, as the verbs show them. */
 export class CommandOutput {
   readonly followers: OutputFollowers
-  readonly #home: Home
+  readonly #home: DataFolderPaths
   readonly #cursors: Cursors
   readonly #access: OutputAccess
   #screens: Promise<Screens> | undefined
 
   constructor(parts: {
-    readonly home: Home
+    readonly home: DataFolderPaths
     readonly keeperOf: (record: ProcessRecord) => KeeperSide
     readonly secrets: CommandSecrets
     readonly kernel: () => Kernel

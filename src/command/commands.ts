@@ -5,7 +5,7 @@ import { canonical } from '../core/json/canonical.ts'
 import type { Json } from '../core/json/json.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
-import type { Home } from '../keeper/protocol/home.ts'
+import type { DataFolderPaths } from '../keeper/protocol/data-folder-paths.ts'
 import type { Lock } from '../keeper/protocol/lock.ts'
 import type { HeldBack, ProgramState } from '../keeper/protocol/program-state.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -25,7 +25,7 @@ import { endSignalOf, missingEnv, type Settings } from './plan.ts'
 
 /** Runs commands for a kernel, and answers the verbs about them. */
 export class Commands {
-  readonly home: Home
+  readonly home: DataFolderPaths
   readonly output: CommandOutput
   readonly secrets: CommandSecrets
   readonly passed: PassedSecrets
@@ -39,7 +39,7 @@ export class Commands {
   #kernel: Kernel | undefined
 
   constructor(parts: {
-    readonly home: Home
+    readonly home: DataFolderPaths
     readonly lock: Lock
     readonly keepers: readonly KeeperSide[]
     readonly environment: BaseEnvironment

@@ -2,12 +2,12 @@ import { existsSync, readdirSync } from 'node:fs'
 import { basename } from 'node:path'
 import { messageOf } from '../base/error-text.ts'
 import { ReeveError } from '../core/errors.ts'
-import type { Home } from '../keeper/protocol/home.ts'
-import { type PreparedHome, prepareHome } from '../keeper/protocol/prepare-home.ts'
+import type { DataFolderPaths } from '../keeper/protocol/data-folder-paths.ts'
+import { type PreparedDataFolder, prepareDataFolder } from '../keeper/protocol/prepare-data-folder.ts'
 import type { ProgramState } from '../keeper/protocol/program-state.ts'
 
 /** Throws if the folder cannot be used, or has files of another program in it; then nothing is written to it. */
-export function preparedHome(home: Home): PreparedHome {
+export function preparedDataFolder(home: DataFolderPaths): PreparedDataFolder {
   const { folder } = home
   try {
     const names = existsSync(folder) ? readdirSync(folder) : []
@@ -16,7 +16,7 @@ export function preparedHome(home: Home): PreparedHome {
     const strange = names.find((name) => !OWN_FOLDERS.includes(name) && !name.startsWith(identity))
     if (strange !== undefined && !names.includes(identity))
       throw unusable(folder, `it has other files in it, ${strange} for one, and is no data folder`)
-    return prepareHome(home)
+    return prepareDataFolder(home)
   } catch (error) {
     if (error instanceof ReeveError) throw error
     throw unusable(folder, messageOf(error), error)
@@ -42,7 +42,7 @@ export function needsLinux(): ReeveError {
   )
 }
 
-export function wrongStore(home: Home, foreign: readonly ProgramState[]): ReeveError {
+export function wrongStore(home: DataFolderPaths, foreign: readonly ProgramState[]): ReeveError {
   const names = foreign.map((state) =>
     state.state === 'running' ? `${state.pid} (PID ${state.program.osPid})` : state.pid,
   )

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Home, homeAt } from '../keeper/protocol/home.ts'
+import { type DataFolderPaths, dataFolderAt } from '../keeper/protocol/data-folder-paths.ts'
 import { PROTOCOL } from '../keeper/protocol/messages.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import { attend } from './attend/attend.ts'
@@ -7,7 +7,7 @@ import type { NamedSecrets } from './command-secrets.ts'
 import { commandSpecOf } from './command-spec.ts'
 import { Commands } from './commands.ts'
 import { takeHome } from './daemon-lock.ts'
-import { needsLinux, preparedHome } from './data-folder.ts'
+import { needsLinux, preparedDataFolder } from './data-folder.ts'
 import { COMMAND_DEFAULTS } from './defaults.ts'
 import { BaseEnvironment } from './environment/base.ts'
 import { InheritedEnvironments } from './environment/inherited.ts'
@@ -29,8 +29,8 @@ interface Surroundings {
 /** Reaches the keeper of the data folder, or starts one. Refused while another daemon uses the folder. */
 export async function openCommands(options: CommandsOptions, surroundings: Surroundings): Promise<Commands> {
   if (process.platform !== 'linux') throw needsLinux()
-  const home = homeAt(resolve(options.home), PROTOCOL)
-  const folder = preparedHome(home)
+  const home = dataFolderAt(resolve(options.home), PROTOCOL)
+  const folder = preparedDataFolder(home)
   const lock = takeHome(home, surroundings.daemon)
   try {
     const opened = Promise.withResolvers<Commands>()
@@ -50,7 +50,7 @@ function partsFor(
   options: CommandsOptions,
   { redaction, named, onTrouble }: Surroundings,
   folder: {
-    readonly home: Home
+    readonly home: DataFolderPaths
     readonly id: string
     readonly restoredFrom: readonly string[]
     readonly opened: Promise<Commands>
@@ -100,7 +100,7 @@ function partsFor(
 
 /** The keeper for new commands first, then those of older protocols that still have programs. */
 async function openKeepers(
-  home: Home,
+  home: DataFolderPaths,
   daemon: Daemon,
   options: Omit<KeeperSideOptions, 'serves' | 'reach'>,
 ): Promise<readonly KeeperSide[]> {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { RefusedError } from '../core/errors.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
-import type { Home } from '../keeper/protocol/home.ts'
+import type { DataFolderPaths } from '../keeper/protocol/data-folder-paths.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { CommandSecrets } from './command-secrets.ts'
 import { CleanRanges } from './output/clean-ranges.ts'
@@ -15,13 +15,13 @@ export type View = 'masked' | 'raw'
 
 /** The location of the output log of a command, and the masking for its readers. */
 export class OutputAccess {
-  readonly #home: Home
+  readonly #home: DataFolderPaths
   readonly #secrets: CommandSecrets
   readonly #kernel: () => Kernel
   readonly #lookedThrough = new CleanRanges()
   readonly #held = new HeldBack(() => this.#kernel().edges.clock.now())
 
-  constructor(home: Home, secrets: CommandSecrets, kernel: () => Kernel) {
+  constructor(home: DataFolderPaths, secrets: CommandSecrets, kernel: () => Kernel) {
     this.#home = home
     this.#secrets = secrets
     this.#kernel = kernel

@@ -1,6 +1,6 @@
 import type { Pid } from '../core/process/pid.ts'
 import { hasEnded } from '../core/process/record.ts'
-import type { Home } from '../keeper/protocol/home.ts'
+import type { DataFolderPaths } from '../keeper/protocol/data-folder-paths.ts'
 import { makeReserve } from '../keeper/protocol/reserve.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { dropOutput, pidsWithOutput, pruneOutput } from './output/housekeeping.ts'
@@ -10,7 +10,7 @@ const RESERVE_LOOK_MS = 5_000
 const PIDS_AT_ONCE = 500
 
 interface OutputUpkeepOptions {
-  readonly home: Home
+  readonly home: DataFolderPaths
   readonly totalBytes: number
   /** Removes the other data of processes whose output was deleted. */
   readonly forget: (pids: readonly Pid[]) => Promise<void>

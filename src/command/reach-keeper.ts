@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from '../base/error-text.ts'
 import { ReeveError } from '../core/errors.ts'
-import { type Home, homeAt } from '../keeper/protocol/home.ts'
+import { type DataFolderPaths, dataFolderAt } from '../keeper/protocol/data-folder-paths.ts'
 import { type Asks, PROTOCOL } from '../keeper/protocol/messages.ts'
 import { alreadyRunning } from './daemon-lock.ts'
 import type { Listening } from './keeper-connection.ts'
@@ -25,7 +25,11 @@ const START_MS = 10_000
 const LOOK_MS = 5
 
 /** Connects to the keeper of this folder, and starts one if there is none. */
-export async function reachKeeper(home: Home, daemon: Daemon, listening: Listening): Promise<Reached> {
+export async function reachKeeper(
+  home: DataFolderPaths,
+  daemon: Daemon,
+  listening: Listening,
+): Promise<Reached> {
   const there = await tryReach(home, PROTOCOL, daemon, listening)
   if (there !== undefined) return there
   const failed = startKeeper(home)
@@ -41,7 +45,7 @@ export async function reachKeeper(home: Home, daemon: Daemon, listening: Listeni
 
 /** Connects to keepers of other protocols that still have programs. They get no new commands. */
 export async function reachOlder(
-  home: Home,
+  home: DataFolderPaths,
   daemon: Daemon,
   options: Omit<KeeperSideOptions, 'serves' | 'reach'>,
 ): Promise<KeeperSide[]> {
@@ -49,7 +53,7 @@ export async function reachOlder(
   for (const name of readdirSync(join(home.folder, 'keeper'))) {
     const protocol = Number(name)
     if (!Number.isInteger(protocol) || protocol === PROTOCOL) continue
-    const there = homeAt(home.folder, protocol)
+    const there = dataFolderAt(home.folder, protocol)
     const reach = (listening: Listening) => tryReach(there, protocol, daemon, listening)
     const side = await KeeperSide.open({ ...options, serves: [], reach })
     if (side !== undefined) older.push(side)
@@ -59,7 +63,7 @@ export async function reachOlder(
 
 /** Undefined if no keeper listens there. */
 async function tryReach(
-  home: Home,
+  home: DataFolderPaths,
   protocol: number,
   daemon: Daemon,
   { onTell, onLost }: Listening,
@@ -86,7 +90,7 @@ async function tryReach(
   }
 }
 
-function refused(home: Home, { refusal, message }: KeeperRefused): ReeveError {
+function refused(home: DataFolderPaths, { refusal, message }: KeeperRefused): ReeveError {
   if (refusal.code === 'busy') return alreadyRunning(home, refusal.osPid)
   return new ReeveError(
     'keeper_unavailable',
@@ -95,7 +99,7 @@ function refused(home: Home, { refusal, message }: KeeperRefused): ReeveError {
   )
 }
 
-function unstartable(home: Home, why: string): ReeveError {
+function unstartable(home: DataFolderPaths, why: string): ReeveError {
   return new ReeveError(
     'keeper_unavailable',
     `No keeper could be started for ${home.folder}: ${why}.`,

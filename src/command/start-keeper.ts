@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import { type Home, MARKER } from '../keeper/protocol/home.ts'
+import { type DataFolderPaths, MARKER } from '../keeper/protocol/data-folder-paths.ts'
 import { releaseReserve } from '../keeper/protocol/reserve.ts'
 import { ownProgram } from '../package/own-files.ts'
 
@@ -8,7 +8,7 @@ import { ownProgram } from '../package/own-files.ts'
 const SMALL_YOUNG_SPACE = '--max-semi-space-size=2'
 
 /** Starts a keeper in a session of its own, so that it outlives the daemon. The function returned says why it ended, if it has. */
-export function startKeeper(home: Home): () => string | undefined {
+export function startKeeper(home: DataFolderPaths): () => string | undefined {
   releaseReserve(home.reserve)
   const main = ownProgram('keeper/main')
   // Without the marker, a keeper that a command started is not found as a part of that command, except by its cgroup and, while

@@ -3,9 +3,9 @@ import { startKeeper } from '../command/start-keeper.ts'
 import type { HomePaths } from '../home/paths.ts'
 import { prepareHome } from '../home/prepare.ts'
 import { readyDaemon } from '../home/present-daemon.ts'
-import { homeAt } from '../keeper/protocol/home.ts'
+import { dataFolderAt } from '../keeper/protocol/data-folder-paths.ts'
 import { PROTOCOL } from '../keeper/protocol/messages.ts'
-import { prepareHome as prepareCommands } from '../keeper/protocol/prepare-home.ts'
+import { prepareDataFolder as prepareCommands } from '../keeper/protocol/prepare-data-folder.ts'
 import type { KeeperIdentity } from '../keeper/protocol/program-state.ts'
 import { whoIs } from '../os/identity.ts'
 
@@ -16,7 +16,7 @@ import { whoIs } from '../os/identity.ts'
 export function startKeeperEarly(paths: HomePaths): void {
   try {
     prepareHome(paths)
-    const home = homeAt(paths.commands, PROTOCOL)
+    const home = dataFolderAt(paths.commands, PROTOCOL)
     if (readyDaemon(paths) !== null || isThere(home.keeper.identity)) return
     prepareCommands(home)
     startKeeper(home)

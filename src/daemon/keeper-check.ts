@@ -3,7 +3,7 @@ import type { Check } from '../cli/daemon-control.ts'
 import { KeeperLink, KeeperRefused } from '../command/keeper-link.ts'
 import { KeeperPulse } from '../command/keeper-pulse.ts'
 import type { HomePaths } from '../home/paths.ts'
-import { homeAt } from '../keeper/protocol/home.ts'
+import { dataFolderAt } from '../keeper/protocol/data-folder-paths.ts'
 import { PROTOCOL } from '../keeper/protocol/messages.ts'
 import type { KeeperIdentity } from '../keeper/protocol/program-state.ts'
 import { bootId } from '../os/boot.ts'
@@ -13,7 +13,7 @@ const name = 'keeper'
 
 /** Checks the keeper of a home without its daemon. A keeper that cannot be reached prevents every daemon from starting. */
 export async function keeperFound(paths: HomePaths): Promise<Check> {
-  const { keeper } = homeAt(paths.commands, PROTOCOL)
+  const { keeper } = dataFolderAt(paths.commands, PROTOCOL)
   const identity = identityIn(keeper.identity)
   const isAnswering = await isAnswered(keeper.socket)
   if (identity === null || identity.boot !== bootId() || !isAlive(identity.osPid, identity.startTime))

@@ -17,7 +17,7 @@ import type { Actor } from '../core/process/record.ts'
 import { type TroubleFacts, troublesOf } from '../core/trouble/trouble.ts'
 import type { OnStop } from '../external/deliveries.ts'
 import { ExternalProcesses } from '../external/external-processes.ts'
-import { homeAt } from '../keeper/protocol/home.ts'
+import { dataFolderAt } from '../keeper/protocol/data-folder-paths.ts'
 import { PROTOCOL } from '../keeper/protocol/messages.ts'
 import { releaseReserve } from '../keeper/protocol/reserve.ts'
 import { KERNEL_DEFAULTS } from '../kernel/defaults.ts'
@@ -129,7 +129,7 @@ export interface DaemonParts {
 
 export async function embedWith(options: EmbedOptions, parts: DaemonParts = {}): Promise<Embedded> {
   parse(OPTIONS, options, 'embed')
-  if (options.commands !== undefined) releaseReserve(homeAt(options.commands.home, PROTOCOL).reserve)
+  if (options.commands !== undefined) releaseReserve(dataFolderAt(options.commands.home, PROTOCOL).reserve)
   const store = typeof options.store === 'string' ? await openStore(options.store) : options.store
   const holder = ownIdentity()
   let unlock: (() => void) | undefined

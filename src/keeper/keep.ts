@@ -8,21 +8,21 @@ import { LineLog } from '../base/line-log.ts'
 import { bootId, pidNamespace } from '../os/boot.ts'
 import { descriptorLimitOf } from '../os/descriptors.ts'
 import { startTimeOf } from '../os/identity.ts'
-import { LiveFiles } from './home/live-files.ts'
-import { SpareFiles } from './home/spare-files.ts'
+import { LiveFiles } from './data-folder/live-files.ts'
+import { SpareFiles } from './data-folder/spare-files.ts'
 import { IdleExit } from './idle-exit.ts'
 import { maxOpenLogs, OpenLogs } from './log/open-logs.ts'
 import { FifoPool } from './program/fifo-pool.ts'
 import { UsageLimits } from './program/usage-limits.ts'
 import { UsageSamples } from './program/usage-samples.ts'
 import { Programs, type ProgramsContext } from './programs.ts'
-import { type Home, homeAt } from './protocol/home.ts'
+import { type DataFolderPaths, dataFolderAt } from './protocol/data-folder-paths.ts'
 import { type Lock, takeLock } from './protocol/lock.ts'
 import { PROTOCOL } from './protocol/messages.ts'
-import { prepareHome } from './protocol/prepare-home.ts'
+import { prepareDataFolder } from './protocol/prepare-data-folder.ts'
 import type { KeeperIdentity } from './protocol/program-state.ts'
-import { Recovery } from './recover.ts'
-import { Presence } from './server/presence.ts'
+import { Recovery } from './recover-programs.ts'
+import { KeeperAnnouncement } from './server/keeper-announcement.ts'
 import { Server } from './server/server.ts'
 import { Cgroups } from './tree/cgroups.ts'
 
@@ -36,8 +36,8 @@ export interface KeepOptions {
 
 /** Runs the keeper of a folder until it is not needed any more. Then it exits this OS process. */
 export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: KeepOptions): Promise<void> {
-  const home = homeAt(folder, protocol)
-  const { id, token } = prepareHome(home)
+  const home = dataFolderAt(folder, protocol)
+  const { id, token } = prepareDataFolder(home)
   const lock = await lockOf(home)
   if (lock === null) process.exit(EXIT_TAKEN)
   shortenLog(home.keeper.log)
@@ -78,13 +78,13 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
     went: () => stay.look(),
     left: () => stay.leave(),
   })
-  const presence = new Presence({ home, server, identity: keeper, note })
+  const announcement = new KeeperAnnouncement({ home, server, identity: keeper, note })
   const stay = new IdleExit({
     lingerMs,
     keeps: () => !programs.isEmpty,
     hasDaemon: () => server.hasDaemon,
     go: async () => {
-      presence.withdraw()
+      announcement.withdraw()
       context.fifos.close()
       await cgroups?.close()
       lock.release()
@@ -94,7 +94,7 @@ export async function keep({ folder, protocol = PROTOCOL, lingerMs = 3000 }: Kee
 
   followSignals(programs, stay)
   await recovery.run()
-  await presence.show()
+  await announcement.show()
   stay.begin(FIRST_LINGER_MS)
 }
 
@@ -107,7 +107,7 @@ const FIRST_LINGER_MS = 10_000
  * Null if there is another keeper. A keeper that is exiting has withdrawn its identity already, and one that is starting has not
  * written it yet: then this one waits.
  */
-async function lockOf(home: Home): Promise<Lock | null> {
+async function lockOf(home: DataFolderPaths): Promise<Lock | null> {
   for (let waitedMs = 0; ; waitedMs += LOCK_LOOK_MS) {
     const lock = takeLock(home.keeper.lock)
     if (lock !== null || waitedMs > LOCK_MS || existsSync(home.keeper.identity)) return lock

@@ -1,6 +1,6 @@
 import { messageOf } from '../base/error-text.ts'
 import { bootId } from '../os/boot.ts'
-import type { LiveFiles } from './home/live-files.ts'
+import type { LiveFiles } from './data-folder/live-files.ts'
 import type { ProgramIdentity } from './protocol/program-state.ts'
 import { cgroupMembers, isLeaf } from './tree/cgroup-files.ts'
 import type { Cgroups } from './tree/cgroups.ts'

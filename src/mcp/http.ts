@@ -6,7 +6,7 @@ import { type ConnectionClaims, ConnectionIds } from './connection-id.ts'
 import { httpClient, type McpCaller } from './http-client.ts'
 import { LegacyConnections } from './legacy-connections.ts'
 import { listenedUris } from './listened-uris.ts'
-import { Presence } from './presence.ts'
+import { OpenStreams } from './open-streams.ts'
 import { subjectOf } from './request-subject.ts'
 import { requestedFolder, subscriptionFolderUnknown } from './requested-folder.ts'
 import { ResourceWatch } from './resource-watch.ts'
@@ -44,7 +44,7 @@ export function mcpHttpHandler(reeve: McpReeve, options: McpHttpOptions = {}): M
   const sessions = new Sessions(reeve)
   const observed = new Sessions(observerOf(reeve))
   const sessionsFor = ({ role }: McpCaller) => (role === 'read' ? observed : sessions)
-  const presence = new Presence()
+  const openStreams = new OpenStreams()
   const open = new Set<() => Promise<void>>()
   const connect = (caller: McpCaller, { reader, since, folder }: ConnectionClaims) => {
     const client = httpClient(sessionsFor(caller), caller, {
@@ -54,7 +54,7 @@ export function mcpHttpHandler(reeve: McpReeve, options: McpHttpOptions = {}): M
     })
     return { server: build(client), client }
   }
-  const connections = new LegacyConnections(connect, new ConnectionIds(key), presence, idleMs)
+  const connections = new LegacyConnections(connect, new ConnectionIds(key), openStreams, idleMs)
 
   /** One handler per request, so that a notification for one caller never reaches another. */
   const modern = async (request: Request, caller: McpCaller, message: unknown) => {
@@ -69,7 +69,7 @@ export function mcpHttpHandler(reeve: McpReeve, options: McpHttpOptions = {}): M
       if (error instanceof ReeveError) return refusedInJsonRpc(error, message)
       throw error
     }
-    const leave = presence.track(client.located)
+    const leave = openStreams.track(client.located)
     const close = () => handler.close()
     open.add(close)
     const over = () => {
@@ -93,7 +93,7 @@ export function mcpHttpHandler(reeve: McpReeve, options: McpHttpOptions = {}): M
         : modern(request, caller, message)
     },
     async close() {
-      presence.close()
+      openStreams.close()
       await Promise.all([connections.close(), ...[...open].map((close) => close())])
     },
   }

@@ -5,7 +5,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { type ConnectionClaims, type ConnectionIds, claimsOf } from './connection-id.ts'
 import type { HttpClient, McpCaller } from './http-client.ts'
-import type { Presence } from './presence.ts'
+import type { OpenStreams } from './open-streams.ts'
 import { requestedFolder } from './requested-folder.ts'
 import { whenResponseEnds } from './when-response-ends.ts'
 
@@ -31,7 +31,7 @@ const MAX_CLOSED = 1_000
 export class LegacyConnections {
   readonly #connect: Connect
   readonly #ids: ConnectionIds
-  readonly #presence: Presence
+  readonly #openStreams: OpenStreams
   readonly #idleMs: number
   readonly #live = new Map<string, Connection>()
   readonly #reviving = new Map<string, Promise<Connection | null>>()
@@ -40,10 +40,10 @@ export class LegacyConnections {
   readonly #sweeping: NodeJS.Timeout
   #isClosing = false
 
-  constructor(connect: Connect, ids: ConnectionIds, presence: Presence, idleMs: number) {
+  constructor(connect: Connect, ids: ConnectionIds, openStreams: OpenStreams, idleMs: number) {
     this.#connect = connect
     this.#ids = ids
-    this.#presence = presence
+    this.#openStreams = openStreams
     this.#idleMs = idleMs
     this.#sweeping = setInterval(() => this.#forgetIdle(), Math.min(SWEEP_MS, idleMs)).unref()
   }
@@ -147,7 +147,7 @@ export class LegacyConnections {
 
   async #handle(connection: Connection, request: Request, message: unknown): Promise<Response> {
     connection.usedAt = Date.now()
-    const leave = this.#presence.track(connection.client.located)
+    const leave = this.#openStreams.track(connection.client.located)
     connection.streams++
     const over = () => {
       connection.streams--

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
-import { homeAt } from '../../src/keeper/protocol/home.ts'
+import { dataFolderAt } from '../../src/keeper/protocol/data-folder-paths.ts'
 import { PROTOCOL } from '../../src/keeper/protocol/messages.ts'
 import type { KeeperIdentity } from '../../src/keeper/protocol/program-state.ts'
 import { isAlive, signalOne } from '../command/os-processes.ts'
@@ -105,7 +105,7 @@ test('the doctor reports a keeper without a daemon, and a keeper that cannot be 
   const { home } = line.temp
   await line.run(['run', '--lifetime', 'detached', '-d', '--', 'sleep', '1000'])
   await line.run(['down'])
-  const { keeper } = homeAt(home.commands, PROTOCOL)
+  const { keeper } = dataFolderAt(home.commands, PROTOCOL)
   const identity = JSON.parse(readFileSync(keeper.identity, 'utf8')) as KeeperIdentity
   expect(await check(line, 'keeper')).toMatchObject({
     state: 'good',

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { MARKER } from '../../src/keeper/protocol/home.ts'
+import { MARKER } from '../../src/keeper/protocol/data-folder-paths.ts'
 import { ownCgroups } from '../../src/os/own-cgroups.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/client/connect.ts'
 import type { ProcessRecord } from '../../src/index.ts'
-import { homeAt } from '../../src/keeper/protocol/home.ts'
+import { dataFolderAt } from '../../src/keeper/protocol/data-folder-paths.ts'
 import { PROTOCOL } from '../../src/keeper/protocol/messages.ts'
 import type { KeeperIdentity } from '../../src/keeper/protocol/program-state.ts'
 import { CommandLine } from '../cli/command-line.ts'
@@ -17,13 +17,15 @@ function moveAway({ home }: TempReeve): void {
 }
 
 function keeperOf({ home }: TempReeve): KeeperIdentity {
-  const { keeper } = homeAt(home.commands, PROTOCOL)
+  const { keeper } = dataFolderAt(home.commands, PROTOCOL)
   return JSON.parse(readFileSync(keeper.identity, 'utf8')) as KeeperIdentity
 }
 
 /** The OS processes with the marker of a process. They are ended with the test. */
 function programsOf(pid: string, { home }: TempReeve): { osPid: number; startTime: string }[] {
-  const { id } = JSON.parse(readFileSync(homeAt(home.commands, PROTOCOL).identity, 'utf8')) as { id: string }
+  const { id } = JSON.parse(readFileSync(dataFolderAt(home.commands, PROTOCOL).identity, 'utf8')) as {
+    id: string
+  }
   const found = markedWith(`${pid}@${id}`).map((osPid) => ({ osPid, startTime: startTimeOf(osPid) }))
   onTestFinished(async () => {
     for (const one of found) await endForCertain(one)
@@ -88,7 +90,7 @@ test('a home that was moved away, with programs left behind in it, takes nothing
   const { pid } = await sleeping(temp)
   for (const one of left) await endForCertain(one)
   await until('the former keeper is gone', () => !isAlive(formerKeeper))
-  expect(existsSync(homeAt(temp.home.commands, PROTOCOL).keeper.socket)).toBe(true)
+  expect(existsSync(dataFolderAt(temp.home.commands, PROTOCOL).keeper.socket)).toBe(true)
   await second.kill()
   await temp.start()
   expect(await shown(temp, pid)).toMatchObject({ status: 'running' })
@@ -114,7 +116,7 @@ test('a daemon starts although the socket of its keeper is missing, and takes ov
   const first = await temp.start()
   const { pid } = await sleeping(temp)
   await first.kill()
-  rmSync(homeAt(temp.home.commands, PROTOCOL).keeper.socket)
+  rmSync(dataFolderAt(temp.home.commands, PROTOCOL).keeper.socket)
   await temp.start()
   expect(await shown(temp, pid)).toMatchObject({ status: 'running' })
 })

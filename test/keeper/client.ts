@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Home, homeAt } from '../../src/keeper/protocol/home.ts'
+import { type DataFolderPaths, dataFolderAt } from '../../src/keeper/protocol/data-folder-paths.ts'
 import { lineReader } from '../../src/keeper/protocol/lines.ts'
 import { segmentOffset } from '../../src/keeper/protocol/log-format.ts'
 import {
@@ -25,7 +25,7 @@ const main = join(root, 'src', 'keeper', 'main.ts')
 /** A data folder with real keepers, one after the other, and daemons that speak the protocol and do nothing else. */
 export class TempKeeper implements AsyncDisposable {
   readonly folder: string
-  readonly home: Home
+  readonly home: DataFolderPaths
   readonly #isOwn: boolean
   readonly #daemons: Daemon[] = []
   readonly #keepers: ChildProcess[] = []
@@ -33,7 +33,7 @@ export class TempKeeper implements AsyncDisposable {
   constructor(protocol = PROTOCOL, name = '', folder?: string) {
     this.#isOwn = folder === undefined
     this.folder = folder ?? mkdtempSync(join(tmpdir(), `reeve-keeper-${name}`))
-    this.home = homeAt(this.folder, protocol)
+    this.home = dataFolderAt(this.folder, protocol)
   }
 
   /** A keeper of another protocol in the same folder. The owner of the folder removes it. */

@@ -6,7 +6,7 @@ import { connect, type InputOf, type ProcessRecord, type Reeve, ReeveError } fro
 import { detach } from '../../src/daemon/detach.ts'
 import type { RunningDaemon } from '../../src/home/announced-daemon.ts'
 import { homePaths } from '../../src/home/paths.ts'
-import { homeAt } from '../../src/keeper/protocol/home.ts'
+import { dataFolderAt } from '../../src/keeper/protocol/data-folder-paths.ts'
 import { PROTOCOL } from '../../src/keeper/protocol/messages.ts'
 import type { KeeperIdentity } from '../../src/keeper/protocol/program-state.ts'
 import { endForCertain, isAlive, markedWith } from '../command/os-processes.ts'
@@ -155,7 +155,7 @@ class Run {
     const daemon = await this.#starting?.catch(() => this.#daemon)
     await this.#reeve?.close()
     if (daemon !== undefined) await endForCertain(identityOf(daemon))
-    const id = homeIdIn(homeAt(this.#home.commands, PROTOCOL).identity)
+    const id = homeIdIn(dataFolderAt(this.#home.commands, PROTOCOL).identity)
     if (id !== undefined) {
       for (const osPid of markedWith(`@${id}`)) await endForCertain({ osPid, startTime: startTimeOf(osPid) })
       const keeper = this.#keeperNow()
@@ -333,7 +333,7 @@ echo "${key} $i ${'.'.repeat(40)}"; [ $((i%${every})) -eq 0 ] && sleep 0.1; done
 
   #keeperNow(): KeeperIdentity | undefined {
     try {
-      const { identity } = homeAt(this.#home.commands, PROTOCOL).keeper
+      const { identity } = dataFolderAt(this.#home.commands, PROTOCOL).keeper
       return JSON.parse(readFileSync(identity, 'utf8')) as KeeperIdentity
     } catch {
       // It has exited, or none was started.

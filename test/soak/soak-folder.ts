@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Home, homeAt } from '../../src/keeper/protocol/home.ts'
+import { type DataFolderPaths, dataFolderAt } from '../../src/keeper/protocol/data-folder-paths.ts'
 import { PROTOCOL } from '../../src/keeper/protocol/messages.ts'
 import type { KeeperIdentity } from '../../src/keeper/protocol/program-state.ts'
 import {
@@ -23,7 +23,7 @@ type Open = ReadonlyMap<string, number>
 export class SoakFolder {
   readonly folder = mkdtempSync(join(tmpdir(), 'reeve-soak-'))
   readonly store = join(this.folder, 'reeve.db')
-  readonly home: Home = homeAt(join(this.folder, 'home'), PROTOCOL)
+  readonly home: DataFolderPaths = dataFolderAt(join(this.folder, 'home'), PROTOCOL)
 
   get commands() {
     return { home: this.home.folder, environment: 'inherit', shell: '/bin/sh' } as const

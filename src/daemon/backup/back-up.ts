@@ -12,9 +12,9 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { codeOf, messageOf } from '../../base/error-text.ts'
 import { ReeveError } from '../../core/errors.ts'
 import type { HomePaths } from '../../home/paths.ts'
-import { homeAt } from '../../keeper/protocol/home.ts'
+import { dataFolderAt } from '../../keeper/protocol/data-folder-paths.ts'
 import { PROTOCOL } from '../../keeper/protocol/messages.ts'
-import { readIdentity } from '../../keeper/protocol/prepare-home.ts'
+import { readIdentity } from '../../keeper/protocol/prepare-data-folder.ts'
 import { ownVersion } from '../../package/own-files.ts'
 import { copySqlite } from '../../store/sqlite/copy.ts'
 import { copyOutput, type OnCopied } from './copy-output.ts'
@@ -55,7 +55,7 @@ export async function backUp(options: BackUpOptions): Promise<BackUpReport> {
   try {
     const { processes } = copySqlite(store, join(draft, BACKUP_PATHS.store))
     for (const name of BACKUP_PATHS.files) copyIfPresent(join(home.folder, name), join(draft, name))
-    const data = homeAt(home.commands, PROTOCOL)
+    const data = dataFolderAt(home.commands, PROTOCOL)
     const identity = readIdentity(data)
     await copyOutput(data.output, join(draft, BACKUP_PATHS.output), options.onOutputCopied)
     const files: BackedUpFile[] = []

@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path'
 import { ReeveError } from '../../core/errors.ts'
 import type { HomePaths } from '../../home/paths.ts'
 import { prepareHome } from '../../home/prepare.ts'
-import { homeAt } from '../../keeper/protocol/home.ts'
+import { dataFolderAt } from '../../keeper/protocol/data-folder-paths.ts'
 import { PROTOCOL } from '../../keeper/protocol/messages.ts'
-import { identifyRestored } from '../../keeper/protocol/prepare-home.ts'
+import { identifyRestored } from '../../keeper/protocol/prepare-data-folder.ts'
 import { checkCopy } from '../../store/sqlite/copy.ts'
 import { BACKUP_PATHS } from './back-up.ts'
 import { describeFile, type Manifest, readManifest, unusable } from './manifest.ts'
@@ -42,7 +42,7 @@ export async function restore({ home, from }: RestoreOptions): Promise<RestoreRe
       mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
       copyFileSync(join(from, path), to)
     }
-    identifyRestored(homeAt(home.commands, PROTOCOL), manifest.dataFolders)
+    identifyRestored(dataFolderAt(home.commands, PROTOCOL), manifest.dataFolders)
     renameSync(draft, home.store)
     return { home: home.folder, madeFrom: manifest.home, madeAt: manifest.madeAt, processes }
   } catch (error) {
@@ -70,12 +70,12 @@ function restoredPath(home: HomePaths, path: string): string | null {
   if (BACKUP_PATHS.files.includes(path)) return join(home.folder, path)
   const [folder, ...rest] = path.split('/')
   if (folder !== BACKUP_PATHS.output || rest.length === 0) return null
-  return join(homeAt(home.commands, PROTOCOL).output, ...rest)
+  return join(dataFolderAt(home.commands, PROTOCOL).output, ...rest)
 }
 
 /** A home is in use once it has a store or a data folder that commands ran in. */
 function refuseUsed({ folder, store, commands, daemon }: HomePaths): void {
-  const used = [store, homeAt(commands, PROTOCOL).identity, daemon].find((path) => existsSync(path))
+  const used = [store, dataFolderAt(commands, PROTOCOL).identity, daemon].find((path) => existsSync(path))
   if (used === undefined) return
   throw new ReeveError(
     'folder_in_use',
@@ -87,7 +87,7 @@ function refuseUsed({ folder, store, commands, daemon }: HomePaths): void {
 
 /** Also removes the files of an earlier attempt: a home without a store cannot have other files at these paths. */
 function removeDraft(draft: string, { commands }: HomePaths): void {
-  const { output, identity } = homeAt(commands, PROTOCOL)
+  const { output, identity } = dataFolderAt(commands, PROTOCOL)
   for (const path of [draft, `${draft}-wal`, `${draft}-shm`, output, identity])
     rmSync(path, { recursive: true, force: true })
 }

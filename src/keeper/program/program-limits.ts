@@ -1,4 +1,4 @@
-import type { StoredSpawnPlan } from '../home/live-files.ts'
+import type { StoredSpawnPlan } from '../data-folder/live-files.ts'
 import type { ProgramLog } from '../log/program-log.ts'
 import type { EndedBecause } from '../protocol/program-state.ts'
 import type { ProgramTree } from './program-tree.ts'

@@ -1,4 +1,4 @@
-import type { SettledState, StoredSpawnPlan } from '../home/live-files.ts'
+import type { SettledState, StoredSpawnPlan } from '../data-folder/live-files.ts'
 import type { ProgramLog } from '../log/program-log.ts'
 import type { EndAnswer } from '../protocol/messages.ts'
 import type { EndedBecause, HeldBack, ProgramState } from '../protocol/program-state.ts'

@@ -1,7 +1,7 @@
 import { withAncestors } from '../../os/ancestors.ts'
 import { bootId } from '../../os/boot.ts'
 import { isOver, type ProcStat, statOf } from '../../os/stat.ts'
-import { markerOf } from '../protocol/home.ts'
+import { markerOf } from '../protocol/data-folder-paths.ts'
 import type { ProgramIdentity } from '../protocol/program-state.ts'
 import { cgroupMembers, isLeaf } from './cgroup-files.ts'
 import { ProcTable } from './proc-table.ts'

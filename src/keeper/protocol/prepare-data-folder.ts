@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { codeOf } from '../../base/error-text.ts'
-import type { Home } from './home.ts'
+import type { DataFolderPaths } from './data-folder-paths.ts'
 
-export interface PreparedHome {
+export interface PreparedDataFolder {
   /** The id of the folder, for as long as it exists. */
   readonly id: string
   /** Ids of the folders whose state was restored into this one: their programs are not its own. */
@@ -12,7 +12,7 @@ export interface PreparedHome {
 }
 
 /** Creates the missing parts of the data folder. Daemon and keeper may do so at the same time. */
-export function prepareHome(home: Home): PreparedHome {
+export function prepareDataFolder(home: DataFolderPaths): PreparedDataFolder {
   for (const folder of [home.folder, home.live, home.fifos, home.output, home.cursors, home.keeper.folder])
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   const identity = writtenOnce(home.identity, () => JSON.stringify({ id: newId() }))
@@ -21,13 +21,13 @@ export function prepareHome(home: Home): PreparedHome {
 }
 
 /** Gives a folder that is about to be filled from backups of others an id of its own. */
-export function identifyRestored(home: Home, restoredFrom: readonly string[]): void {
+export function identifyRestored(home: DataFolderPaths, restoredFrom: readonly string[]): void {
   mkdirSync(home.folder, { recursive: true, mode: 0o700 })
   writtenOnce(home.identity, () => JSON.stringify({ id: newId(), restoredFrom }))
 }
 
 /** The identity of an existing folder; null if it has none. */
-export function readIdentity(home: Home): Pick<PreparedHome, 'id' | 'restoredFrom'> | null {
+export function readIdentity(home: DataFolderPaths): Pick<PreparedDataFolder, 'id' | 'restoredFrom'> | null {
   if (!existsSync(home.identity)) return null
   return identityIn(readFileSync(home.identity, 'utf8'), home.identity)
 }
@@ -55,7 +55,7 @@ function newId(): string {
   return `h_${secret(12)}`
 }
 
-function identityIn(text: string, path: string): Pick<PreparedHome, 'id' | 'restoredFrom'> {
+function identityIn(text: string, path: string): Pick<PreparedDataFolder, 'id' | 'restoredFrom'> {
   const parsed: unknown = JSON.parse(text)
   if (typeof parsed === 'object' && parsed !== null && 'id' in parsed && typeof parsed.id === 'string') {
     const former = 'restoredFrom' in parsed && Array.isArray(parsed.restoredFrom) ? parsed.restoredFrom : []

@@ -18,7 +18,7 @@ import { join } from 'node:path'
  * | `reserve`                | disk space that is given up to start on a full disk (reserve.ts) | daemon           |
  * | `inherited/<pid>.<hash>` | its caller's environment, while it may be started again     | daemon                |
  */
-export interface Home {
+export interface DataFolderPaths {
   readonly folder: string
   readonly identity: string
   readonly live: string
@@ -41,7 +41,7 @@ interface KeeperFiles {
   readonly log: string
 }
 
-export function homeAt(folder: string, protocol: number): Home {
+export function dataFolderAt(folder: string, protocol: number): DataFolderPaths {
   const keeper = join(folder, 'keeper', String(protocol))
   return {
     folder,

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { Sessions } from '../../src/mcp/client.ts'
-import { Presence } from '../../src/mcp/presence.ts'
+import { OpenStreams } from '../../src/mcp/open-streams.ts'
 import { sessionIdOf } from '../../src/mcp/session-id.ts'
 import { embedTemp } from '../embed-temp.ts'
 
@@ -12,15 +12,15 @@ test('a client with several streams is present until the last one closes', async
     touches += 1
   }
   const located = () => Promise.resolve({ session: { touch } })
-  const presence = new Presence()
-  const leaveStream = presence.track(located)
-  presence.track(located)()
+  const openStreams = new OpenStreams()
+  const leaveStream = openStreams.track(located)
+  openStreams.track(located)()
   await vi.advanceTimersByTimeAsync(30_000)
   expect(touches).toBe(1)
   leaveStream()
   await vi.advanceTimersByTimeAsync(60_000)
   expect(touches).toBe(1)
-  presence.close()
+  openStreams.close()
 })
 
 test('a named session and a derived session are different objects, even with the same id', async () => {

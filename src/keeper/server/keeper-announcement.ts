@@ -3,13 +3,13 @@ import { chmodSync, closeSync, openSync, readdirSync, renameSync, writeFileSync 
 import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../../base/error-text.ts'
 import { type FileIdentity, fileAt, isFileAt, removeOwnFile } from '../../os/file-identity.ts'
-import type { Home } from '../protocol/home.ts'
+import type { DataFolderPaths } from '../protocol/data-folder-paths.ts'
 import type { KeeperIdentity } from '../protocol/program-state.ts'
 import { removeFile } from '../remove-file.ts'
 import type { Server } from './server.ts'
 
-export interface PresenceOptions {
-  readonly home: Home
+export interface KeeperAnnouncementOptions {
+  readonly home: DataFolderPaths
   readonly server: Server
   readonly identity: KeeperIdentity
   note(message: string): void
@@ -20,8 +20,8 @@ export interface PresenceOptions {
  * that are lost are recreated. If the folder was moved or removed, its path may belong to another keeper: files there that are not
  * this keeper's own are left alone.
  */
-export class Presence {
-  readonly #options: PresenceOptions
+export class KeeperAnnouncement {
+  readonly #options: KeeperAnnouncementOptions
   readonly #lock: FileIdentity | null
   #socket: FileIdentity | null = null
   #identity: FileIdentity | null = null
@@ -30,7 +30,7 @@ export class Presence {
   #failure: string | null = null
 
   /** Made while this keeper holds the lock. */
-  constructor(options: PresenceOptions) {
+  constructor(options: KeeperAnnouncementOptions) {
     this.#options = options
     this.#lock = fileAt(options.home.keeper.lock)
   }

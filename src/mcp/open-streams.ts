@@ -5,7 +5,7 @@ const TOUCH_MS = 30_000
 type Located = () => Promise<{ readonly session: Pick<ClientSession, 'touch'> }> | undefined
 
 /** Keeps a client's session alive while the client has a stream open, even if it sends no request. */
-export class Presence {
+export class OpenStreams {
   /** A client may have several streams open; each counts. */
   readonly #streams = new Set<{ readonly located: Located }>()
   readonly #touching = setInterval(() => this.#touchAll(), TOUCH_MS).unref()
