@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { owner } from './shapes/owner.ts'
 import { lifetime } from './shapes/record.ts'
-import { name, pid, processRef, replayKey } from './shapes/scalars.ts'
+import { recognised } from './shapes/registration.ts'
+import { processRef } from './shapes/scalars.ts'
 import { spawn } from './spawn.ts'
 import { verb } from './verb.ts'
 
@@ -19,13 +20,7 @@ export const track = verb({
       .max(1_000)
       .exactOptional()
       .describe('what it does; the name of its program by default'),
-    pid: pid
-      .exactOptional()
-      .describe('chosen by the caller: the same pid with the same request is the same process'),
-    idempotencyKey: replayKey
-      .exactOptional()
-      .describe('the same key of the same caller with the same request is the same process'),
-    name: name.exactOptional(),
+    ...recognised,
     label: z.string().min(1).max(200).exactOptional().describe('a name for people'),
     parent: processRef.exactOptional(),
     owner: owner.exactOptional().describe('the scope that it belongs to'),

@@ -31,6 +31,8 @@ export function lifetimes(behaves: Behaves): void {
     ]
     return Promise.all(texts.map(async (text) => (await bench.row(pidOf(text))).record.status))
   }
+  /** Of turn, session, parent, daemon, detached and other. */
+  const afterTheSession = ['cancelled', 'cancelled', 'queued', 'queued', 'queued', 'cancelled']
 
   behaves('the end of a turn stops the processes with the lifetime of that turn', async (bench) => {
     await open(bench)
@@ -48,14 +50,7 @@ export function lifetimes(behaves: Behaves): void {
       const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
       const ended = await kernel.sessions.end('host', 's1')
       assert.equal(ended.endedAt, bench.clock.now())
-      assert.deepEqual(await statuses(bench), [
-        'cancelled',
-        'cancelled',
-        'queued',
-        'queued',
-        'queued',
-        'cancelled',
-      ])
+      assert.deepEqual(await statuses(bench), afterTheSession)
       assert.equal(
         (await bench.row(pidOf('session'))).record.outcome?.reason,
         'lifetime: session s1 has ended',
@@ -83,14 +78,7 @@ export function lifetimes(behaves: Behaves): void {
     ])
     const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
     await kernel.sweep()
-    assert.deepEqual(await statuses(bench), [
-      'cancelled',
-      'cancelled',
-      'queued',
-      'queued',
-      'queued',
-      'cancelled',
-    ])
+    assert.deepEqual(await statuses(bench), afterTheSession)
     await allCarried(bench)
   })
 

@@ -9,7 +9,8 @@ import { specs } from './spec.ts'
 
 const environmentRef = z.string().regex(/^[0-9a-f]{64}$/, 'must be the reference of an environment')
 
-const common = {
+/** How a caller recognises the process that it registers, also when it repeats the request. */
+export const recognised = {
   pid: pid
     .exactOptional()
     .describe('chosen by the caller: the same pid with the same request is the same process'),
@@ -17,6 +18,10 @@ const common = {
     .exactOptional()
     .describe('the same key of the same caller with the same request is the same process'),
   name: name.exactOptional(),
+}
+
+const common = {
+  ...recognised,
   ifRunning: z
     .enum(['keep', 'replace'])
     .exactOptional()
