@@ -18,7 +18,7 @@ interface Segment {
 /** The readable parts of an output log at this moment. */
 export interface Layout {
   readonly segments: readonly Segment[]
-  /** Offsets count from the first byte that was ever written, whether it is still kept or not. */
+  /** Offsets count from the first byte that was ever written, whether it is still retained or not. */
   readonly start: 0
   readonly end: number
   readonly gaps: readonly Gap[]

@@ -18,7 +18,7 @@ export interface LineIndex {
 }
 
 /**
- * Counts the lines that are kept, of one stream or of both. A finished segment is counted once and remembered, so that
+ * Counts the retained lines, of one stream or of both. A finished segment is counted once and remembered, so that
  * this reads little more than the segment that is being written. One that vanishes before it is counted is a gap.
  */
 export async function indexLines(folder: string, stream: Stream | null): Promise<LineIndex | null> {

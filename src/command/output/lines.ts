@@ -8,7 +8,7 @@ import { cutText, type Showing } from './text.ts'
 import { truncatedBy, walkLines } from './walk-lines.ts'
 
 export interface Line {
-  /** From 0, over the lines that are kept: it changes when lines before it fall out of the log. */
+  /** From 0, over the retained lines: it changes when lines before it fall out of the log. */
   readonly number: number
   /** Of its first byte; this never changes. */
   readonly offset: number
@@ -36,7 +36,7 @@ export interface LinesOptions {
 export interface LinesAnswer {
   /** In the order they were written. */
   readonly lines: readonly Line[]
-  /** How many are kept. */
+  /** How many are retained. */
   readonly total: number
   readonly truncated: readonly Gap[]
   /** `offset` from the start for the page behind this one, and the one before; null if there is none. */

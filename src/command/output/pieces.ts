@@ -9,7 +9,7 @@ export interface Piece {
   readonly gap: Gap | null
 }
 
-/** The kept bytes of a log between two offsets, piece by piece, with one piece in memory at a time. */
+/** The retained bytes of a log between two offsets, piece by piece, with one piece in memory at a time. */
 export async function* pieces(
   folder: string,
   from: number,

@@ -83,7 +83,7 @@ interface Around {
   readonly bytes: Buffer
   /** Where it begins in there. */
   readonly start: number
-  /** Nothing lies before the first of `bytes`, or nothing that is kept. */
+  /** Nothing lies before the first of `bytes`, or nothing that is retained. */
   readonly clean: boolean
 }
 
