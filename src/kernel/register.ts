@@ -213,6 +213,7 @@ function toIntent(
     refuseNew: refuseNew ?? null,
     fence: fence ?? null,
     stepIndex: stepIndex ?? null,
+    approval: null,
     acceptsLess: restarts !== undefined,
   }
   const mustBeAnnounced = whileAnnounced === undefined ? undefined : startBy

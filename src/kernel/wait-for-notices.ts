@@ -61,6 +61,8 @@ const NOTIFYING: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'ready_timed_out',
   'heartbeat',
   'limit_near',
+  'approval_requested',
+  'approval_settled',
 ])
 
 function mayNotify({ type, payload }: StoredEvent): boolean {

@@ -22,6 +22,8 @@ const USUAL: Usual = {
   parked: false,
   awaitedBy: [],
   journal: null,
+  gate: null,
+  effectiveSpec: null,
   signals: {},
   children: 0,
   attempts: 0,
@@ -49,6 +51,8 @@ export function movingText(record: ProcessRecord): string {
   if (record.parked) moving.parked = true
   if (record.awaitedBy.length > 0) moving.awaitedBy = record.awaitedBy
   if (record.journal !== null) moving.journal = record.journal
+  if (record.gate !== null) moving.gate = record.gate
+  if (record.effectiveSpec !== null) moving.effectiveSpec = record.effectiveSpec
   if (!isEmpty(record.signals)) moving.signals = record.signals
   if (record.children !== 0) moving.children = record.children
   if (record.attempts !== 0) moving.attempts = record.attempts

@@ -1,12 +1,13 @@
 import { FLOOD_LIMITS } from '../../src/core/inbox/flood.ts'
 import { decide } from '../../src/core/process/decide.ts'
 import type { Rules } from '../../src/core/process/decision.ts'
+import type { ApprovalRequested } from '../../src/core/process/event.ts'
 import { fold } from '../../src/core/process/fold.ts'
 import type { Intent } from '../../src/core/process/intent.ts'
 import { decideRegister, type RegistrationRequest } from '../../src/core/process/register.ts'
 import type { ProcessRow } from '../../src/core/process/row.ts'
 
-const RULES: Rules = {
+export const RULES: Rules = {
   validate: () => undefined,
   maxPayloadBytes: 10_000,
   maxPendingSignals: 10,
@@ -39,13 +40,18 @@ const INTENT = {
   refuseNew: null,
   fence: null,
   stepIndex: null,
+  approval: null,
   acceptsLess: false,
 } as const
 
 /** A process as it is right after its registration, by the rules alone. */
-export function registered(pid: string, request: Partial<RegistrationRequest> = {}): ProcessRow {
+export function registered(
+  pid: string,
+  request: Partial<RegistrationRequest> = {},
+  approval: ApprovalRequested | null = null,
+): ProcessRow {
   const whole: RegistrationRequest = { kind: 'tool', spec: { tool: 't' }, lifetime: 'detached', ...request }
-  const decision = decideRegister(FACTS, { ...INTENT, pid, request: whole }, RULES)
+  const decision = decideRegister(FACTS, { ...INTENT, pid, request: whole, approval }, RULES)
   if (decision.type !== 'register') throw new Error(JSON.stringify(decision))
   const { events, lease } = decision
   return fold({ pid, was: null, group: null, events, lease, actor: 'host', at: INTENT.at }).row

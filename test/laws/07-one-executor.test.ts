@@ -112,6 +112,7 @@ test('an executor that lost its lease gets no more children', async () => {
         startBy: null,
         refuseNew: null,
         stepIndex: null,
+        approval: null,
         acceptsLess: false,
         fence,
       },

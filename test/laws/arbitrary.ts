@@ -55,6 +55,7 @@ function begin(request: RegistrationRequest): History {
       startBy: null,
       refuseNew: null,
       stepIndex: null,
+      approval: null,
       acceptsLess: false,
       fence: null,
     },

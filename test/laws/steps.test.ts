@@ -155,6 +155,7 @@ function registering() {
       refuseNew: null,
       fence: null,
       stepIndex: null,
+      approval: null,
       acceptsLess: false,
       request: { kind: 'workflow', spec: { workflow: 'work' } },
     },

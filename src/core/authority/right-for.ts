@@ -27,11 +27,13 @@ export function rightFor(intent: Intent): Right {
     case 'end_step':
     case 'retry_step':
     case 'park':
+    case 'ask_again':
     case 'give_up_stop':
       return 'execute'
     case 'await_end':
       return 'read'
     case 'answer':
+    case 'settle_approval':
     case 'near_limit':
     case 'confirm_stop':
     case 'clear_wake_target':

@@ -13,7 +13,7 @@ export type Visibility =
 export function visibilityOf(actor: Actor): Visibility {
   if (actor.startsWith('session:')) return { type: 'session', session: actor.slice('session:'.length) }
   if (actor.startsWith('process:')) return { type: 'process', pid: actor.slice('process:'.length) }
-  if (actor === 'host' || actor.startsWith('kernel:')) return { type: 'all' }
+  if (actor === 'host' || actor.startsWith('kernel:') || actor.startsWith('human:')) return { type: 'all' }
   return { type: 'none' }
 }
 

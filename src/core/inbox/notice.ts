@@ -170,6 +170,15 @@ function contentOf(record: ProcessRecord, event: ProcessEvent): NoticeContent | 
       return known.payload.on === 'approval' && known.payload.again !== true
         ? { kind: 'approval', payload: approvalOf(record, known.payload) }
         : null
+    case 'approval_requested': {
+      const { approval, expiresAt } = known.payload
+      return { kind: 'approval', payload: { ...namesOf(record), approval, until: expiresAt } }
+    }
+    case 'approval_settled': {
+      const { approval, how } = known.payload
+      // Every other answer is followed by the end, which is told.
+      return how === 'approved' ? { kind: 'approval', payload: { ...namesOf(record), approval, how } } : null
+    }
     case 'limit_near':
       return {
         kind: 'limit_warning',

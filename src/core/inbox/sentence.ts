@@ -37,7 +37,7 @@ export function sentenceOf(told: Told): string {
     case 'heartbeat':
       return `${nameOf(told, payload)} still runs at ${timeOf(told.at)}, and printed ${counted(payload['newBytes'], 'byte')} since the last word of it.${tailOf(told)}`
     case 'approval':
-      return `${nameOf(told, payload)} waits since ${timeOf(told.at)} for approval of ${textOf(payload['wait'])}${typeof payload['until'] === 'number' ? `, until ${timeOf(payload['until'])}` : ''}. It goes on when that is answered.`
+      return approval(told, payload)
     case 'limit_warning':
       return limitWarning(told, payload)
     case 'wake':
@@ -76,6 +76,17 @@ function restartedAs({ restart }: JsonObject): string {
   const { pid, refused } = objectOf(restart)
   if (typeof pid === 'string') return ` It is started again as ${pid}.`
   return typeof refused === 'string' ? ` It is not started again: ${refused.replace(/\.$/, '')}.` : ''
+}
+
+function approval(told: Told, payload: JsonObject): string {
+  const { approval: id, wait, how, until } = payload
+  const since = `since ${timeOf(told.at)}`
+  if (how === 'approved')
+    return `A person approved ${nameOf(told, payload)} at ${timeOf(told.at)}: it begins now.`
+  const deadline = typeof until === 'number' ? `, until ${timeOf(until)}` : ''
+  if (id !== undefined)
+    return `A person is asked ${since}${deadline} whether ${nameOf(told, payload)} may run (approval ${textOf(id)}). You will be told the answer here.`
+  return `${nameOf(told, payload)} waits ${since} for approval of ${textOf(wait)}${deadline}. It goes on when that is answered.`
 }
 
 function limitWarning(told: Told, payload: JsonObject): string {

@@ -1,4 +1,5 @@
 import { isPlacedAt, type Placement } from '../placement/placement.ts'
+import { awaitsApproval } from '../process/gate.ts'
 import { hasEnded, type ProcessRecord, wakesAt } from '../process/record.ts'
 import type { ProcessRow } from '../process/row.ts'
 import type { Lease } from './lease.ts'
@@ -48,6 +49,7 @@ export function decideReclaim(row: ProcessRow, claimant: string): Lease | undefi
 function whyNot(record: ProcessRecord, at: number): Exclude<ClaimRefusal, 'elsewhere'> | undefined {
   if (hasEnded(record)) return 'ended'
   if (record.recovery === 'external') return 'external'
+  if (awaitsApproval(record)) return 'not_ready'
   const due = wakesAt(record)
   if (due !== null) return due > at ? 'not_due' : undefined
   if (record.status !== 'queued') return 'not_ready'

@@ -3,6 +3,7 @@ import { asJson, type Json } from '../json/json.ts'
 import { holds } from '../lease/lease.ts'
 import { refusal } from '../refusal.ts'
 import { decideAppend } from './decide-append.ts'
+import { decideAskAgain, decideSettleApproval } from './decide-approval.ts'
 import { decideBeat, decideDisableWatch, decideMatch, decideReadiness } from './decide-output.ts'
 import {
   decideAbandon,
@@ -31,6 +32,7 @@ import {
   whileLive,
 } from './decision.ts'
 import type { StoredEvent } from './event.ts'
+import { awaitsApproval } from './gate.ts'
 import { decideGiveUpStop } from './give-up-stop.ts'
 import { type Intent, nearLimitKey } from './intent.ts'
 import { hasEnded, type Outcome, type ProcessRecord, wakesAt } from './record.ts'
@@ -73,6 +75,10 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
       return decideLeaveWait(facts, intent)
     case 'answer':
       return decideAnswer(facts, intent, rules)
+    case 'settle_approval':
+      return decideSettleApproval(facts.row, intent)
+    case 'ask_again':
+      return decideAskAgain(facts.row, intent)
     case 'end_step':
       return decideEndStep(facts, intent, rules)
     case 'retry_step':
@@ -127,7 +133,7 @@ function decideStart(row: ProcessRow, intent: Extract<Intent, { type: 'start' }>
   if (hasEnded(record)) return refuse(alreadyEnded(record))
   if (!holds(row, intent.fence)) return refuse(staleFence(record, intent.fence))
   const due = wakesAt(record)
-  if (record.status !== 'queued' && (due === null || due > intent.at)) {
+  if (awaitsApproval(record) || (record.status !== 'queued' && (due === null || due > intent.at))) {
     return refuse(
       refusal(
         'not_claimable',

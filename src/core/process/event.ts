@@ -1,5 +1,5 @@
 import type { NearLimit } from '../allowance/near.ts'
-import type { Json } from '../json/json.ts'
+import type { Json, JsonObject } from '../json/json.ts'
 import type { Pid } from './pid.ts'
 import type {
   Actor,
@@ -49,6 +49,8 @@ export type ReservedEvent =
   | { readonly type: 'awaited'; readonly payload: { readonly by: Pid } }
   | { readonly type: 'step_ended'; readonly payload: StepEnded }
   | { readonly type: 'step_tried'; readonly payload: StepTried }
+  | { readonly type: 'approval_requested'; readonly payload: ApprovalRequested }
+  | { readonly type: 'approval_settled'; readonly payload: ApprovalSettled }
   | { readonly type: 'paused'; readonly payload: { readonly source: Actor } }
   | { readonly type: 'resumed'; readonly payload: { readonly source: Actor } }
   | {
@@ -128,6 +130,29 @@ export type ReservedEvent =
   /** An actor had its secrets shown, by this verb. */
   | { readonly type: 'revealed'; readonly payload: { readonly source: Actor; readonly verb: string } }
   | { readonly type: 'ended'; readonly payload: Outcome }
+
+/** It may begin only when this action is approved. */
+export interface ApprovalRequested {
+  readonly approval: string
+  readonly actionHash: string
+  readonly expiresAt: number | null
+  /** It was approved, and the action has changed before it began. */
+  readonly again?: true
+}
+
+export const APPROVAL_SETTLED_HOW = ['approved', 'answered', 'denied', 'expired'] as const
+export type ApprovalSettledHow = (typeof APPROVAL_SETTLED_HOW)[number]
+
+export interface ApprovalSettled {
+  readonly approval: string
+  readonly how: ApprovalSettledHow
+  /** The hash of the approved action, if the answer changed it. */
+  readonly actionHash?: string
+  /** The spec that the answer put in the place of the requested one. */
+  readonly spec?: JsonObject
+  /** For the asker, with a denial. */
+  readonly advice?: string
+}
 
 export const STEP_KINDS = ['step', 'sleep', 'signal', 'spawn', 'wait'] as const
 export type StepKind = (typeof STEP_KINDS)[number]
@@ -219,6 +244,8 @@ const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'awaited',
   'step_ended',
   'step_tried',
+  'approval_requested',
+  'approval_settled',
   'paused',
   'resumed',
   'stop_requested',

@@ -1,5 +1,11 @@
 import { type Json, own } from '../json/json.ts'
-import { type EventOf, knownEvent, type ProcessEvent } from './event.ts'
+import {
+  type ApprovalRequested,
+  type ApprovalSettled,
+  type EventOf,
+  knownEvent,
+  type ProcessEvent,
+} from './event.ts'
 import { type Outcome, type ProcessRecord, type Registration, type Wait, waitsOf } from './record.ts'
 import type { PausedFrom } from './status.ts'
 
@@ -51,6 +57,10 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
     }
     case 'step_tried':
       return record
+    case 'approval_requested':
+      return approvalRequested(record, known.payload, event.at)
+    case 'approval_settled':
+      return approvalSettled(record, known.payload)
     case 'paused':
       return { ...record, status: 'paused', pausedFrom: pausedFrom(record) }
     case 'resumed':
@@ -124,6 +134,8 @@ function begin(event: ProcessEvent): ProcessRecord {
     parked: false,
     awaitedBy: [],
     journal: null,
+    gate: null,
+    effectiveSpec: null,
     signals: {},
     children: 0,
     attempts: 0,
@@ -188,6 +200,24 @@ function waitLeft(record: ProcessRecord, left: EventOf<'wait_left'>['payload']):
     ...moved,
     signals: { ...record.signals, [left.name]: { ...queue, taken: queue.taken + 1, pending } },
   }
+}
+
+/** It waits, in no program's memory, and is held by none. If it had begun, that attempt does not count. */
+function approvalRequested(record: ProcessRecord, asked: ApprovalRequested, at: number): ProcessRecord {
+  const { approval, actionHash, expiresAt, again } = asked
+  const wait = { on: 'approval', name: approval, ordinal: 1, since: at, until: null } as const
+  const gate = { approval, actionHash, state: 'pending', expiresAt } as const
+  const attempts = again === true ? record.attempts - 1 : record.attempts
+  return { ...waitEntered(record, wait), gate, parked: true, attempts }
+}
+
+/** An approved process is queued; every other answer is followed by the end. */
+function approvalSettled(record: ProcessRecord, settled: ApprovalSettled): ProcessRecord {
+  if (record.gate === null || settled.how !== 'approved') return record
+  const { approval: name, actionHash = record.gate.actionHash, spec = null } = settled
+  const wait = { on: 'approval', name, ordinal: 1, how: 'answered', signalSeq: null, value: null } as const
+  const gate = { ...record.gate, actionHash, state: 'approved' } as const
+  return { ...waitLeft(record, wait), gate, parked: false, effectiveSpec: spec ?? record.effectiveSpec }
 }
 
 /** An event of a type that the process declared: it may set a facet, and it may be the end. */

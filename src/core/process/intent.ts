@@ -2,6 +2,8 @@ import type { NearLimit } from '../allowance/near.ts'
 import type { Json } from '../json/json.ts'
 import type { Fence, Lease } from '../lease/lease.ts'
 import type {
+  ApprovalRequested,
+  ApprovalSettled,
   ReadyBy,
   StepEnded,
   StepTried,
@@ -107,6 +109,14 @@ export type Intent =
       readonly fence: Fence
     })
   | (Asked & { readonly type: 'answer'; readonly wait: WaitRef; readonly value: Json })
+  /** The approval that it waits for is settled. `value`: the answer to a question. */
+  | (Asked & {
+      readonly type: 'settle_approval'
+      readonly settled: ApprovalSettled
+      readonly value?: Json
+    })
+  /** Its executor found another action than the approved one: it is asked about again, and gives its lease back. */
+  | (Asked & { readonly type: 'ask_again'; readonly requested: ApprovalRequested; readonly fence: Fence })
   /** Of a workflow: a step has ended, or failed and is tried again later. */
   | (Asked & { readonly type: 'end_step'; readonly step: StepEnded; readonly fence: Fence })
   | (Asked & { readonly type: 'retry_step'; readonly step: StepTried; readonly fence: Fence })

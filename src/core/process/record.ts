@@ -1,6 +1,7 @@
 import type { Amounts } from '../allowance/amounts.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { Placement } from '../placement/placement.ts'
+import { awaitsApproval, type Gate } from './gate.ts'
 import type { Pid } from './pid.ts'
 import type { EndStatus, PausedFrom, ReportedEnd, Status } from './status.ts'
 
@@ -29,7 +30,13 @@ export type OwnerSelector = (typeof OWNER_SELECTORS)[number]
 export type Owner = { readonly [selector in OwnerSelector]?: string }
 
 /** The source of a request. `host` is the embedding program or the operator; `kernel` acts for itself (recovery, lifetimes). */
-export type Actor = 'host' | `session:${string}` | `process:${Pid}` | `kernel:${string}`
+export type Actor =
+  | 'host'
+  /** A person with a name. */
+  | `human:${string}`
+  | `session:${string}`
+  | `process:${Pid}`
+  | `kernel:${string}`
 
 /** The addressee of a notice. */
 export type Scope = `session:${string}` | `process:${Pid}` | `human:${string}`
@@ -246,6 +253,10 @@ export interface ProcessRecord<K extends Kind = Kind, Spec extends JsonObject = 
   readonly awaitedBy: readonly Pid[]
   /** Of a workflow: how many steps are on record. */
   readonly journal: Journal | null
+  /** Of a process that may begin only with an approval. */
+  readonly gate: Gate | null
+  /** The spec that is executed, if the approval changed it; `spec` stays as it was asked for. */
+  readonly effectiveSpec: JsonObject | null
   /** Named signals that were sent to it, by name. */
   readonly signals: { readonly [name: string]: SignalQueue }
   /** How many children were ever registered under it. */
@@ -287,8 +298,9 @@ export function waitsOf({ wait, moreWaits }: ProcessRecord): readonly Wait[] {
   return wait === null ? moreWaits : [wait, ...moreWaits]
 }
 
-/** When a parked process goes on by itself; null if never. */
+/** When a parked process goes on by itself; null if never. No time begins a process whose approval is pending. */
 export function wakesAt(record: ProcessRecord): number | null {
+  if (awaitsApproval(record)) return null
   return record.parked && record.status === 'waiting' ? dueIn(record) : null
 }
 

@@ -5,7 +5,9 @@ import type { Fence, Lease } from '../lease/lease.ts'
 import { isPlacedAt, type Placement, refusePlacement } from '../placement/placement.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import type { Session, Turn } from '../session/session.ts'
+import { approvalRequested } from './decide-approval.ts'
 import { type NewEvent, newEvent, type Rules } from './decision.ts'
+import type { ApprovalRequested } from './event.ts'
 import { decideKept, replacedBy } from './if-running.ts'
 import { refuseParent } from './parent.ts'
 import type { Pid } from './pid.ts'
@@ -46,6 +48,8 @@ export interface RegisterIntent {
   readonly fence: Fence | null
   /** The step of the parent, a workflow, that spawns it. */
   readonly stepIndex: number | null
+  /** It is registered unbegun, and begins when this approval is given. */
+  readonly approval: ApprovalRequested | null
   /** If less than the requested allowance is available, it accepts the rest. */
   readonly acceptsLess: boolean
 }
@@ -133,17 +137,23 @@ export function decideRegister(
   if (idle !== undefined) return refused(idle)
   const isHere = isPlacedAt(unlimited.placement, intent.here)
   const replaced = replacedBy(facts.running, intent.request)
-  if (intent.refuseNew !== null && isHere && !makesRoom(replaced, unlimited, intent))
+  const { approval } = intent
+  if (approval === null && intent.refuseNew !== null && isHere && !makesRoom(replaced, unlimited, intent))
     return refused(intent.refuseNew)
   const registration = withAllowance(unlimited, carved.account)
   const registered = newEvent({ type: 'registered', payload: registration })
   const { notBefore } = intent.request
   // A tracked process runs already, and no kernel holds it.
   const tracked = trackedOf(registration)
-  const startedBy = tracked !== null ? `os:${tracked.osPid}` : isHere ? intent.startBy : null
+  const startedBy =
+    tracked !== null ? `os:${tracked.osPid}` : isHere && approval === null ? intent.startBy : null
   const events =
     startedBy === null
-      ? [registered, ...(notBefore === undefined ? [] : [postponed(notBefore)])]
+      ? [
+          registered,
+          ...(notBefore === undefined ? [] : [postponed(notBefore)]),
+          ...(approval === null ? [] : [approvalRequested(approval)]),
+        ]
       : [registered, newEvent({ type: 'started', payload: { holder: startedBy, attempt: 1 } })]
   const parentEvents = facts.parent === null ? [] : [childRegistered(registration, intent)]
   const holder = tracked === null ? startedBy : null

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { COUNTED } from '../../core/allowance/amounts.ts'
 import {
+  APPROVAL_SETTLED_HOW,
   isReserved,
   READY_BY,
   type ReservedEvent,
@@ -9,7 +10,7 @@ import {
   WAIT_LEFT_HOW,
 } from '../../core/process/event.ts'
 import { EVIDENCES, STOPS } from '../../core/process/record.ts'
-import { json } from './json.ts'
+import { json, jsonObject } from './json.ts'
 import { gap } from './output.ts'
 import { eachSelector } from './owner.ts'
 import { actor, kind, outcome, program, registered, waitOn } from './record.ts'
@@ -63,6 +64,19 @@ const payloads: Omit<Payloads, `signal.${string}`> = {
     }),
   ]),
   step_tried: z.strictObject({ ...step, error: z.string(), retryAt: time }),
+  approval_requested: z.strictObject({
+    approval: z.string(),
+    actionHash: z.string(),
+    expiresAt: time.nullable(),
+    again: z.literal(true).exactOptional(),
+  }),
+  approval_settled: z.strictObject({
+    approval: z.string(),
+    how: z.enum(APPROVAL_SETTLED_HOW),
+    actionHash: z.string().exactOptional(),
+    spec: jsonObject.exactOptional(),
+    advice: z.string().exactOptional(),
+  }),
   paused: source,
   resumed: source,
   stop_requested: z.strictObject({

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { GATE_STATES } from '../../core/process/gate.ts'
 import {
   type Actor,
   EVIDENCES,
@@ -31,9 +32,9 @@ export const reportedEnd = z.enum(REPORTED_ENDS)
 export const waitOn = z.enum(WAITS)
 const stopHow = z.enum(STOPS)
 export const actor: z.ZodType<Actor> = z.custom<Actor>(
-  (text) => typeof text === 'string' && /^(host|(session|process|kernel):.+)$/s.test(text),
+  (text) => typeof text === 'string' && /^(host|(human|session|process|kernel):.+)$/s.test(text),
   {
-    message: 'must be host, session:…, process:… or kernel:…',
+    message: 'must be host, human:…, session:…, process:… or kernel:…',
   },
 )
 
@@ -131,6 +132,15 @@ const fields = {
   parked: z.boolean(),
   awaitedBy: z.array(z.string()),
   journal: z.strictObject({ last: count, attempts: count }).nullable(),
+  gate: z
+    .strictObject({
+      approval: z.string(),
+      actionHash: z.string(),
+      state: z.enum(GATE_STATES),
+      expiresAt: time.nullable(),
+    })
+    .nullable(),
+  effectiveSpec: jsonObject.nullable(),
   signals: z.record(z.string(), z.strictObject({ received: count, taken: count, pending: z.array(count) })),
   children: count,
   attempts: count,

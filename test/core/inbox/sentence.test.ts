@@ -73,6 +73,12 @@ test('every kind of notice has a sentence that names the process or the group', 
   expect(said('approval', { ...named, wait: 'deploy to production', ordinal: 1, until: AT })).toBe(
     'npm test (tests, p_a) waits since 2026-01-02T03:04:05Z for approval of deploy to production, until 2026-01-02T03:04:05Z. It goes on when that is answered.',
   )
+  expect(said('approval', { ...named, approval: 'a_1', until: null })).toBe(
+    'A person is asked since 2026-01-02T03:04:05Z whether npm test (tests, p_a) may run (approval a_1). You will be told the answer here.',
+  )
+  expect(said('approval', { ...named, approval: 'a_1', how: 'approved' })).toBe(
+    'A person approved npm test (tests, p_a) at 2026-01-02T03:04:05Z: it begins now.',
+  )
   expect(said('limit_warning', { ...named, limit: 'toolCalls', given: 100, spent: 70, carved: 15 })).toBe(
     'npm test (tests, p_a) comes near its limit toolCalls: of 100 it has spent 70, and 15 are with processes it started, at 2026-01-02T03:04:05Z. What goes beyond is refused, or ends it.',
   )
