@@ -1,6 +1,6 @@
 import { deletedSessionAccountOf, newSessionAccount } from '../core/allowance/account.ts'
 import type { Amounts } from '../core/allowance/amounts.ts'
-import type { Right } from '../core/authority/authorize.ts'
+import type { Right } from '../core/capability/right.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'

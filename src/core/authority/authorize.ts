@@ -1,8 +1,7 @@
+import type { Right } from '../capability/right.ts'
 import type { Actor, Owner, ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import { isOwn, isVisible, visibilityOf } from './visibility.ts'
-
-export type Right = 'read' | 'write' | 'execute' | 'signal' | 'grant' | 'admin'
 
 type Resource =
   | { readonly type: 'process'; readonly record: ProcessRecord; readonly granted?: boolean }

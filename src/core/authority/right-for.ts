@@ -1,5 +1,5 @@
+import type { Right } from '../capability/right.ts'
 import type { Intent } from '../process/intent.ts'
-import type { Right } from './authorize.ts'
 
 /** The right that an actor needs for an intent. */
 export function rightFor(intent: Intent): Right {

@@ -1,5 +1,5 @@
 import { type Amounts, isSame } from '../allowance/amounts.ts'
-import type { Right } from '../authority/authorize.ts'
+import type { Right } from '../capability/right.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 
 /** A scope that outlives turns. Processes whose lifetime it is are stopped when it ends. */

@@ -1,11 +1,10 @@
 import { embed } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
-import { ownerPolicy, type Right } from '../../../src/core/authority/authorize.ts'
+import { ownerPolicy } from '../../../src/core/authority/authorize.ts'
 import { visibilityOf } from '../../../src/core/authority/visibility.ts'
+import { RIGHTS } from '../../../src/core/capability/right.ts'
 import type { Actor } from '../../../src/core/process/record.ts'
 import { tempStore } from '../../temp-folder.ts'
-
-const RIGHTS: readonly Right[] = ['read', 'write', 'execute', 'signal', 'grant', 'admin']
 
 async function processOf(session: string) {
   const reeve = await embed({ store: tempStore() })

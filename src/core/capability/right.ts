@@ -1,0 +1,4 @@
+export const RIGHTS = ['read', 'write', 'execute', 'delete', 'signal', 'grant', 'approve', 'admin'] as const
+
+/** What an actor may do with a resource. */
+export type Right = (typeof RIGHTS)[number]
