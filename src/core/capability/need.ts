@@ -1,0 +1,68 @@
+import type { NameKind } from './resource.ts'
+import type { Right } from './right.ts'
+
+/** One effect of an action: what is done to what. An action has one need or more, and runs only if all are allowed. */
+export interface Need {
+  readonly right: Right
+  readonly resource: ConcreteResource
+  readonly attributes: NeedAttributes
+}
+
+/** What a need is about. Paths in the workspace are relative to it, others absolute; both are normalised. */
+export type ConcreteResource =
+  /** `path` null: which file it is cannot be known. `workspace`: its root, so that absolute rules cover it as well. */
+  | { readonly kind: 'fs'; readonly path: string | null; readonly workspace?: string }
+  | { readonly kind: 'shell'; readonly program: Program; readonly workspace?: string }
+  | { readonly kind: 'net'; readonly host: string; readonly port?: number }
+  | { readonly kind: 'process'; readonly pid: string; readonly ancestors: readonly string[] }
+  | { readonly kind: NameKind; readonly path: string }
+
+/** A program that a command starts. */
+export interface Program {
+  /** The last segment of what was written. */
+  readonly name: string
+  /** What was written, if it was a path. */
+  readonly path?: string
+  /** The file that the host found for it, after symbolic links. */
+  readonly real?: string
+}
+
+/** What constraints compare. An attribute that is left out is not known. */
+export interface NeedAttributes {
+  /** Of a program: the arguments after the global options that are known to be such. Null: not literal, so it may be anything. */
+  readonly args?: readonly (string | null)[]
+  /** Of a program: an option that is not known comes before the subcommand, so the subcommand is not known. */
+  readonly unknownOption?: boolean
+  /** Of a program: the names of the variables that are set for it. */
+  readonly env?: readonly string[]
+  /** Of a program: why what it does cannot be known, such as that of an interpreter or of `eval`. */
+  readonly opaque?: string
+  /** Of a program: it only starts others, which are needs of their own, so that a closed set need not allow it. */
+  readonly transparent?: true
+  /** The files that are touched, besides the resource. */
+  readonly paths?: readonly string[]
+  readonly bytes?: number
+  readonly method?: string
+  readonly host?: string
+}
+
+/** A need in one line, for people. */
+export function needText({ right, resource, attributes }: Need): string {
+  const args = (attributes.args ?? []).map((arg) => (arg === null ? '…' : arg))
+  return [right, concreteText(resource), ...args].join(' ')
+}
+
+function concreteText(resource: ConcreteResource): string {
+  switch (resource.kind) {
+    case 'fs':
+      return `fs:${resource.path ?? '(unknown)'}`
+    case 'shell':
+      return `shell:${resource.program.path ?? resource.program.name}`
+    case 'net':
+      return `net:${resource.host}${resource.port === undefined ? '' : `:${resource.port}`}`
+    case 'process':
+      return `process:${resource.pid}`
+    default:
+      return `${resource.kind}:${resource.path}`
+  }
+}

@@ -1,0 +1,244 @@
+import type { Ceiling } from './ceiling.ts'
+import { type Need, needText } from './need.ts'
+import type { Rule, RuleLink } from './rule.ts'
+import type { RuleSet } from './rule-set.ts'
+import {
+  type CheckedAt,
+  type CompiledRule,
+  isInForce,
+  type MatchedRule,
+  matching,
+  matchOf,
+  tableOf,
+} from './rule-table.ts'
+import { ALLOWED, type RuleRef, type Ruling, refOf, strictestOf, useIdOf } from './ruling.ts'
+
+/** What a ruling depends on besides the rules that apply. */
+export interface RulingFacts extends CheckedAt {
+  /** The sets of the subjects that `delegatorsOf` names; one that is missing has no rules. */
+  readonly delegators: ReadonlyMap<string, RuleSet>
+  /** How often the rules that `countedRulesOf` names were used, by `useIdOf`. One that is missing counts as used up. */
+  readonly used: ReadonlyMap<string, number>
+}
+
+/**
+ * What the rules say about one need. Each set is asked for itself, and the strictest answer holds: a deny anywhere wins, however
+ * narrow an allow is. Each ceiling is a closed set.
+ */
+export function ruleOn(
+  sets: readonly RuleSet[],
+  ceilings: readonly Ceiling[],
+  need: Need,
+  facts: RulingFacts,
+): Ruling {
+  const answered = answeredAsks(sets, need, facts)
+  return strictestOf([...sets, ...ceilings.map(setOf)].map((set) => rulingOf(set, { need, facts, answered })))
+}
+
+/** What the rules say about an action: a deny of one need denies it, else an ask of one asks for all of it. */
+export function ruleOnAll(
+  sets: readonly RuleSet[],
+  ceilings: readonly Ceiling[],
+  needs: readonly Need[],
+  facts: RulingFacts,
+): Ruling {
+  return strictestOf(needs.map((need) => ruleOn(sets, ceilings, need, facts)))
+}
+
+/** The subjects whose sets a ruling depends on as well: those that delegated a rule of these sets. */
+export function delegatorsOf(sets: readonly RuleSet[]): readonly string[] {
+  return [...new Set(sets.flatMap(({ rules }) => tableOf(rules).delegators))]
+}
+
+/** The rules with limited uses that may count for these needs: their counters are facts of the ruling. */
+export function countedRulesOf(
+  sets: readonly RuleSet[],
+  ceilings: readonly Ceiling[],
+  needs: readonly Need[],
+  facts: Omit<RulingFacts, 'used'>,
+): readonly RuleRef[] {
+  const found = [...sets, ...ceilings.map(setOf)].flatMap((set) =>
+    needs.flatMap((need) =>
+      matching(tableOf(set.rules), need, facts)
+        .filter(({ rule }) => rule.effect === 'allow')
+        .flatMap(({ rule }) => countedIn(set.subject, rule, facts.delegators).map(({ ref }) => ref)),
+    ),
+  )
+  return [...new Map(found.map((ref) => [useIdOf(ref), ref])).values()]
+}
+
+/** A set, or a ceiling seen as one. */
+interface AskedSet extends Pick<RuleSet, 'subject' | 'rules' | 'trusted' | 'closed'> {}
+
+interface Asked {
+  readonly need: Need
+  readonly facts: RulingFacts
+  readonly answered: ReadonlySet<string>
+}
+
+function setOf({ givenTo, rules }: Ceiling): AskedSet {
+  return { subject: `ceiling:${givenTo}`, rules, trusted: true, closed: true }
+}
+
+function rulingOf(set: AskedSet, asked: Asked): Ruling {
+  const table = tableOf(set.rules)
+  const matched = matching(table, asked.need, asked.facts)
+  const allowed = bestAllow(set, matched, asked) ?? transparent(asked.need)
+  const requestable = matched.filter(({ rule }) => isRequestable(rule))
+  const requests = asksBy(set, requestable, asked)
+  const isAnswered = requestable.length > 0 && requests.length === 0
+  const limits = [
+    ...limitsIn(set, matched, allowed !== undefined || isAnswered, asked),
+    // Whoever was given a rule is bound by what binds the giver, also by rules that were added later.
+    ...table.delegators.flatMap((subject) => limitsOfDelegator(subject, asked)),
+  ]
+  if (limits.some(({ type }) => type === 'deny')) return strictestOf(limits)
+  if (allowed !== undefined) return strictestOf([allowed, ...limits])
+  if (requestable.length > 0) return strictestOf([...requests, ...limits])
+  return isClosed(set) ? closedTo(set.subject, asked.need, limits) : strictestOf(limits)
+}
+
+/** The denies and asks of a set that hold whatever is allowed. */
+function limitsIn(
+  set: AskedSet,
+  matched: readonly MatchedRule[],
+  isPermitted: boolean,
+  asked: Asked,
+): readonly Ruling[] {
+  const denies = matched.filter(({ rule }) => rule.effect !== 'allow' && rule.effect !== 'ask')
+  const asks = matched.filter(({ rule }) => rule.effect === 'ask' && !isRequestable(rule))
+  // A person can see which file it is.
+  const isAnyFile = asked.need.resource.kind === 'fs' && asked.need.resource.path === null
+  return [
+    ...denies.map(({ rule, match }) =>
+      isAnyFile && match === 'unknown' ? askBy(set.subject, rule) : denyBy(set.subject, rule),
+    ),
+    ...asksBy(set, asks, asked),
+    ...(isPermitted || asked.need.attributes.opaque === undefined ? [] : asksAboutOpaque(set, asked)),
+  ]
+}
+
+function limitsOfDelegator(subject: string, asked: Asked): readonly Ruling[] {
+  const set = asked.facts.delegators.get(subject)
+  if (set === undefined) return []
+  const matched = matching(tableOf(set.rules), asked.need, asked.facts)
+  return limitsIn(set, matched, bestAllow(set, matched, asked) !== undefined, asked)
+}
+
+/** What cannot be analysed may do what a rule about programs asks about or denies, so a person decides. */
+function asksAboutOpaque({ subject, rules }: AskedSet, { facts }: Asked): readonly Ruling[] {
+  const inForce = tableOf(rules).shellLimits.filter((compiled) => isInForce(compiled, facts))
+  const strictest = inForce.find(({ rule }) => rule.reviewer === undefined) ?? inForce[0]
+  return strictest === undefined ? [] : [askBy(subject, strictest.rule)]
+}
+
+function asksBy({ subject }: AskedSet, asks: readonly MatchedRule[], { answered }: Asked): readonly Ruling[] {
+  return asks
+    .filter(({ rule }) => !answered.has(linkKey({ subject, rule: rule.id })))
+    .map(({ rule }) => askBy(subject, rule))
+}
+
+/** One without limited uses, if there is one: no use is spent that can be saved. */
+function bestAllow(
+  { subject, trusted }: AskedSet,
+  matched: readonly MatchedRule[],
+  { need, facts }: Asked,
+): Ruling | undefined {
+  if (!trusted) return undefined
+  const allows = matched
+    .filter(({ rule }) => rule.effect === 'allow' && isStillHeld(rule, need, facts))
+    .map(({ rule }) => ({ rule, counted: countedIn(subject, rule, facts.delegators) }))
+    .filter(({ counted }) => counted.every(({ ref, uses }) => (facts.used.get(useIdOf(ref)) ?? uses) < uses))
+  const best = allows.find(({ counted }) => counted.length === 0) ?? allows[0]
+  if (best === undefined) return undefined
+  return { type: 'allow', rule: refOf(subject, best.rule), uses: best.counted.map(({ ref }) => ref) }
+}
+
+/** A program that only starts others needs no allow of its own. */
+function transparent({ attributes }: Need): Ruling | undefined {
+  return attributes.transparent === true ? ALLOWED : undefined
+}
+
+/** Whether every rule that it was delegated from is still there and still allows the need. */
+function isStillHeld(
+  { delegatedFrom = [] }: Rule,
+  need: Need,
+  { delegators, at, host }: RulingFacts,
+): boolean {
+  return delegatedFrom.every((link) => {
+    const held = heldRule(link, delegators)
+    return held?.rule.effect === 'allow' && matchOf(held, need, { at, host }) === 'yes'
+  })
+}
+
+/** The rule and those that it was delegated from, as far as their uses are limited: a use of it is one of theirs, too. */
+function countedIn(
+  subject: string,
+  rule: Rule,
+  delegators: ReadonlyMap<string, RuleSet>,
+): readonly { readonly ref: RuleRef; readonly uses: number }[] {
+  const held = (rule.delegatedFrom ?? []).map((link) => ({
+    subject: link.subject,
+    rule: heldRule(link, delegators)?.rule,
+  }))
+  return [{ subject, rule }, ...held].flatMap((one) =>
+    one.rule?.uses === undefined ? [] : [{ ref: refOf(one.subject, one.rule), uses: one.rule.uses }],
+  )
+}
+
+function heldRule(
+  { subject, rule }: RuleLink,
+  delegators: ReadonlyMap<string, RuleSet>,
+): CompiledRule | undefined {
+  const set = delegators.get(subject)
+  return set?.trusted === true ? tableOf(set.rules).byId.get(rule) : undefined
+}
+
+function isRequestable({ effect, requestable }: Rule): boolean {
+  return effect === 'ask' && requestable === true
+}
+
+function isClosed({ trusted, closed, rules }: AskedSet): boolean {
+  return trusted && (closed || tableOf(rules).closes)
+}
+
+/** The asks that a person's earlier answers settle for this need. */
+function answeredAsks(sets: readonly RuleSet[], need: Need, facts: RulingFacts): ReadonlySet<string> {
+  const settling = sets
+    .filter(({ trusted }) => trusted)
+    .flatMap(({ rules }) => matching(tableOf(rules), need, facts))
+    .filter(({ rule }) => rule.effect === 'allow' && rule.uses === undefined)
+  return new Set(settling.flatMap(({ rule }) => (rule.settles ?? []).map(linkKey)))
+}
+
+function linkKey({ subject, rule }: RuleLink): string {
+  return `${subject} ${rule}`
+}
+
+function denyBy(subject: string, rule: Rule): Ruling {
+  const ref = refOf(subject, rule)
+  return {
+    type: 'deny',
+    rule: ref,
+    reason: rule.justification ?? `A rule of ${subject} denies it: ${ref.text}`,
+  }
+}
+
+function askBy(subject: string, rule: Rule): Ruling {
+  return {
+    type: 'ask',
+    rule: refOf(subject, rule),
+    reviewer: rule.reviewer ?? null,
+    justification: rule.justification ?? null,
+    uses: [],
+  }
+}
+
+function closedTo(subject: string, need: Need, limits: readonly Ruling[]): Ruling {
+  const ask = limits.find((limit) => limit.type === 'ask')
+  const hint =
+    ask === undefined
+      ? ''
+      : ` It may not be asked for either: the rule "${ask.rule.text}" is not requestable.`
+  return { type: 'deny', rule: null, reason: `No rule of ${subject} allows ${needText(need)}.${hint}` }
+}
