@@ -1,0 +1,158 @@
+import type { RegistrationRequest } from '../process/registration-request.ts'
+import { specOf } from '../process/spec.ts'
+import { lastSegmentOf } from './covers.ts'
+import { pathOfFile } from './file-path.ts'
+import type { Need, Program } from './need.ts'
+import type { RuleSet } from './rule-set.ts'
+import { tableOf } from './rule-table.ts'
+
+/** What is known of a registration besides the request itself. */
+export interface NeedFacts {
+  /** The analysis of the command; null if it was not analysed. */
+  readonly shell: AnalysedShell | null
+  /** The files that the host found for programs, by the name or path as it is written. */
+  readonly programs: ReadonlyMap<string, ResolvedProgram>
+  /** The folder that the command starts in; null if it is not known. */
+  readonly cwd: string | null
+  /** The root of the workspace; null if there is none. */
+  readonly workspace: string | null
+  /** The names of the variables that the request sets. Those of its client's environment are not among them. */
+  readonly env: readonly string[]
+  /** Those of them that can make a program load or start other code, such as `PATH` and `LD_PRELOAD`. */
+  readonly codeVariables: readonly string[]
+  /** The names of the secrets that it is given. */
+  readonly secrets: readonly string[]
+}
+
+/** What a command does, as far as its text tells: every command in it, and the files that it writes by redirection. */
+export type AnalysedShell = {
+  readonly commands: readonly AnalysedCommand[]
+  /** Null: not literal. */
+  readonly writes: readonly (string | null)[]
+} & (
+  | { readonly type: 'commands' }
+  /** It may do more than what is listed. */
+  | { readonly type: 'opaque'; readonly reason: string }
+)
+
+interface AnalysedCommand {
+  /** As it is written. */
+  readonly program: string
+  /** The arguments after known global options. Null: not literal. */
+  readonly args: readonly (string | null)[]
+  readonly unknownOption?: boolean
+  /** The names of the variables that are set for it. */
+  readonly env: readonly string[]
+  /** Why it cannot be known what it does. */
+  readonly opaque?: string
+  /** It only starts commands that are listed as well, as `nohup` does. */
+  readonly transparent?: true
+}
+
+interface ResolvedProgram {
+  /** After symbolic links; absolute. */
+  readonly real: string
+}
+
+/** Everything that a registration would do, as far as rules know it. What an external process does is not done by Reeve. */
+export function needsOf(
+  request: Pick<RegistrationRequest, 'kind' | 'spec'>,
+  facts: NeedFacts,
+): readonly Need[] {
+  const secrets = facts.secrets.map(
+    (path): Need => ({ right: 'read', resource: { kind: 'secret', path }, attributes: {} }),
+  )
+  switch (request.kind) {
+    case 'command':
+      return [...needsOfCommand(facts), ...secrets]
+    case 'tool':
+      return [executeNeed('tool', specOf(request, 'tool').tool), ...secrets]
+    case 'workflow':
+      return [executeNeed('workflow', specOf(request, 'workflow').workflow), ...secrets]
+    case 'agent':
+      return [executeNeed('agent', specOf(request, 'agent').agent), ...secrets]
+    case 'external':
+      return []
+  }
+}
+
+/** Whether the rules of these sets tell commands apart, so that the text of a command must be analysed. */
+export function needsAnalysis(sets: readonly Pick<RuleSet, 'rules'>[]): boolean {
+  return sets.some(({ rules }) => {
+    const { byKind } = tableOf(rules)
+    return byKind.has('shell') || byKind.has('fs')
+  })
+}
+
+/** Commands that change the folder of those after them. */
+const FOLDER_CHANGES = ['cd', 'pushd', 'popd', 'chdir']
+
+/** Writing to these changes no file. */
+const NO_FILES = ['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/tty']
+
+const NOT_ANALYSED: AnalysedShell = {
+  type: 'opaque',
+  reason: 'It was not analysed.',
+  commands: [],
+  writes: [],
+}
+
+/** What may be any command needs a shell. */
+const ANY_COMMAND: AnalysedCommand = { program: 'sh', args: [], env: [] }
+
+function needsOfCommand(facts: NeedFacts): readonly Need[] {
+  const shell = facts.shell ?? NOT_ANALYSED
+  const changesFolder = shell.commands.some(({ program }) => FOLDER_CHANGES.includes(program))
+  // A relative path may then be in any folder.
+  const known = changesFolder ? { ...facts, cwd: null } : facts
+  const opaque =
+    shell.type === 'opaque' ? [needOfProgram({ ...ANY_COMMAND, opaque: shell.reason }, facts)] : []
+  return [
+    ...opaque,
+    ...shell.commands.map((command) => needOfProgram(command, known)),
+    ...shell.writes
+      .filter((target) => target === null || !NO_FILES.includes(target))
+      .map((target) => needOfWrite(target, known)),
+  ]
+}
+
+function needOfProgram(command: AnalysedCommand, facts: NeedFacts): Need {
+  const { program: written, args, unknownOption = false, env } = command
+  const isPath = written.includes('/')
+  const path = isPath ? pathOfFile(written, facts) : undefined
+  const opaque =
+    command.opaque ?? (path === null ? 'The folder of the program is not known.' : loadsCode(facts))
+  const real = facts.programs.get(written)?.real
+  const program: Program = {
+    name: lastSegmentOf(written),
+    ...(isPath ? { path: path ?? written } : {}),
+    ...(real === undefined ? {} : { real: pathOfFile(real, facts) ?? real }),
+  }
+  return {
+    right: 'execute',
+    resource: { kind: 'shell', program, ...inWorkspace(facts) },
+    attributes: {
+      args,
+      unknownOption,
+      env: [...new Set([...facts.env, ...env])],
+      ...(opaque !== undefined ? { opaque } : command.transparent === true ? { transparent: true } : {}),
+    },
+  }
+}
+
+function loadsCode({ codeVariables: [name] }: NeedFacts): string | undefined {
+  return name === undefined ? undefined : `The variable ${name} can make a program run other code.`
+}
+
+function needOfWrite(target: string | null, facts: NeedFacts): Need {
+  const path = target === null ? null : pathOfFile(target, facts)
+  return { right: 'write', resource: { kind: 'fs', path, ...inWorkspace(facts) }, attributes: {} }
+}
+
+function executeNeed(kind: 'tool' | 'workflow' | 'agent', path: string): Need {
+  return { right: 'execute', resource: { kind, path }, attributes: {} }
+}
+
+function inWorkspace({ workspace }: NeedFacts): { readonly workspace?: string } {
+  return workspace === null ? {} : { workspace }
+}
