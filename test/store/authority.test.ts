@@ -15,7 +15,8 @@ import { tempStore } from '../temp-folder.ts'
 import { append, newPid, register } from './plans.ts'
 
 function rulesOf(subject: string, ...ids: readonly string[]): RuleSet {
-  return { subject, rules: ids.map((id) => ({ id })), closed: false, source: null, trusted: true }
+  const rules = ids.map((id) => ({ id, effect: 'ask', rights: ['execute'], resource: 'shell:git' }) as const)
+  return { subject, rules, closed: false, source: null, trusted: true }
 }
 
 function putRules(ruleSet: RuleSet): Plan<void> {

@@ -1,10 +1,17 @@
-import type { JsonObject } from '../json/json.ts'
+import type { Action } from '../capability/action.ts'
+import type { Rule } from '../capability/rule.ts'
+import type { RuleRef } from '../capability/ruling.ts'
+import type { Json, JsonObject } from '../json/json.ts'
 import type { Pid } from '../process/pid.ts'
+import type { Actor } from '../process/record.ts'
 
 /** Only a pending approval can be answered, withdrawn or expire. */
 export type ApprovalState = 'pending' | 'answered' | 'withdrawn' | 'expired'
 
-/** A request to a person, and the answer. */
+/** How far a yes reaches: this time, the same action of this process or session, or every time, by a rule. */
+export type ApprovalGrant = 'once' | 'process' | 'session' | 'always'
+
+/** One request to a person, and its answer. It is settled exactly once. */
 export interface Approval {
   readonly id: string
   /** The process that waits for it. It is removed with that process. */
@@ -16,6 +23,63 @@ export interface Approval {
   readonly expiresAt: number | null
   /** When surfaces push it to people; null once that has happened. */
   readonly pushAt: number | null
-  readonly request: JsonObject
-  readonly answer: JsonObject | null
+  readonly request: ApprovalRequest
+  readonly answer: ApprovalAnswer | null
+}
+
+export type ApprovalRequest = {
+  /** The session or process that asks. */
+  readonly subject: Actor
+  readonly session: string | null
+  /** The processes above the one that waits, the nearest first. */
+  readonly ancestors: readonly Pid[]
+  /** The agent that is asked before the person. */
+  readonly reviewer: string | null
+  /** Higher ones are shown first. */
+  readonly priority: number
+  /** Why the asker wants it, in its own words. */
+  readonly reason: string | null
+} & (PermissionRequest | QuestionRequest)
+
+/** May this process begin. */
+export interface PermissionRequest {
+  readonly type: 'permission'
+  /** The exact action, with every default filled in. */
+  readonly action: Action
+  readonly actionHash: string
+  /** What the action does, a line for each effect. */
+  readonly needs: readonly string[]
+  readonly rule: RuleRef
+  /** Why the rule asks. */
+  readonly justification: string | null
+  /** No is the default answer: the action destroys something. */
+  readonly defaultToNo: boolean
+  /** The grants that may be given. */
+  readonly grants: readonly ApprovalGrant[]
+  /** The rule that the grant `always` stores; null where none is offered. */
+  readonly alwaysRule: Rule | null
+}
+
+/** A question with choices, or for free text. */
+export interface QuestionRequest {
+  readonly type: 'question'
+  readonly text: string
+  readonly choices: readonly string[] | null
+}
+
+export type ApprovalAnswer = { readonly by: Actor; readonly at: number } & (
+  | {
+      readonly type: 'approved'
+      readonly grant: ApprovalGrant
+      /** The spec that runs instead of the requested one. */
+      readonly spec: JsonObject | null
+      /** The rule that settled it, if no person answered this very request. */
+      readonly rule: RuleRef | null
+    }
+  | { readonly type: 'denied'; readonly advice: string | null }
+  | { readonly type: 'replied'; readonly value: Json }
+)
+
+export function isPending({ state }: Approval): boolean {
+  return state === 'pending'
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Approval } from '../../core/approval/approval.ts'
+import type { Actor } from '../../core/process/record.ts'
 import { prune } from '../../kernel/prune.ts'
 import { know, type Plan, type Questions } from '../../store/contract.ts'
-import { approval, put } from './authority-rows.ts'
+import { approval, put, question, reply } from './authority-rows.ts'
 import { type Behaves, type Bench, OUTSIDE, pidOf, times } from './bench.ts'
 
 /** Approvals: records that people answer, oldest first. */
@@ -19,13 +20,13 @@ export function approvals(behaves: Behaves): void {
       person: 'ada',
       expiresAt: 20,
       pushAt: 3,
-      request: { why: 'über "x"\u0000' },
+      request: question('über "x"\u0000'),
     })
     await ask(bench, asked)
     await ask(bench, approval('a0'))
     assert.deepEqual(await bench.store.ask({ ask: 'approval', id: 'a1' }), asked)
     assert.equal(await bench.store.ask({ ask: 'approval', id: 'none' }), null)
-    const answered = { ...asked, state: 'answered', answer: { by: 'human:ada' } } as const
+    const answered = { ...asked, state: 'answered', answer: reply('human:ada') } as const
     await put(bench.store, { type: 'approval', was: asked, approval: answered })
     assert.deepEqual(await bench.store.ask({ ask: 'approval', id: 'a1' }), answered)
     assert.deepEqual(await list(bench), ['a1', 'a0'])
@@ -91,20 +92,20 @@ export function approvals(behaves: Behaves): void {
     for (const round of times(10)) {
       const id = `a${round}`
       await ask(bench, approval(id))
-      const answerAs = (person: string): Plan<string> =>
+      const answerAs = (person: Actor): Plan<Actor> =>
         function* () {
           const was = yield* know({ ask: 'approval', id })
           assert.ok(was)
-          if (was.answer !== null) return { answer: String(was.answer['by']), changes: [] }
-          const answered = { ...was, state: 'answered', answer: { by: person } } as const
+          if (was.answer !== null) return { answer: was.answer.by, changes: [] }
+          const answered = { ...was, state: 'answered', answer: reply(person) } as const
           return { answer: person, changes: [{ type: 'approval', was, approval: answered }] }
         }
       const answers = await Promise.all(
-        times(12).map((index) => stores[index % 3]?.write(answerAs(`person ${index}`))),
+        times(12).map((index) => stores[index % 3]?.write(answerAs(`human:${index}`))),
       )
       assert.equal(new Set(answers).size, 1, `round ${round}`)
       const recorded = await bench.store.ask({ ask: 'approval', id })
-      assert.deepEqual(recorded?.answer, { by: answers[0] })
+      assert.equal(recorded?.answer?.by, answers[0])
     }
   })
 

@@ -1,16 +1,22 @@
 import type { Approval } from '../../core/approval/approval.ts'
 import type { AuditEntry } from '../../core/audit/entry.ts'
+import type { Rule } from '../../core/capability/rule.ts'
 import type { RuleSet } from '../../core/capability/rule-set.ts'
 import type { Change } from '../../core/change.ts'
 import { newEvent } from '../../core/process/decision.ts'
 import { fold } from '../../core/process/fold.ts'
 import type { Pid } from '../../core/process/pid.ts'
+import type { Actor } from '../../core/process/record.ts'
 import { know, type Plan, type Store } from '../../store/contract.ts'
 import { pidOf } from './bench.ts'
 
 /** Small rows of authority. A store does not look into rules, requests and inputs. */
 export function ruleSet(subject: string, rules: readonly string[] = []): RuleSet {
-  return { subject, rules: rules.map((id) => ({ id })), closed: false, source: null, trusted: true }
+  return { subject, rules: rules.map(rule), closed: false, source: null, trusted: true }
+}
+
+export function rule(id: string): Rule {
+  return { id, effect: 'ask', rights: ['execute'], resource: 'shell:git' }
 }
 
 export function approval(id: string, more: Partial<Approval> = {}): Approval {
@@ -22,10 +28,28 @@ export function approval(id: string, more: Partial<Approval> = {}): Approval {
     person: null,
     expiresAt: null,
     pushAt: null,
-    request: { run: 'git push' },
+    request: question('Push?'),
     answer: null,
     ...more,
   }
+}
+
+export function question(text: string): Approval['request'] {
+  return {
+    type: 'question',
+    text,
+    choices: null,
+    subject: 'session:s1',
+    session: 's1',
+    ancestors: [],
+    reviewer: null,
+    priority: 0,
+    reason: null,
+  }
+}
+
+export function reply(by: Actor): Approval['answer'] {
+  return { type: 'replied', by, at: 2, value: 'yes' }
 }
 
 export function auditEntry(more: Partial<AuditEntry> = {}): AuditEntry {

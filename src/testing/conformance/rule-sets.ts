@@ -3,13 +3,13 @@ import type { RuleSet } from '../../core/capability/rule-set.ts'
 import { prune } from '../../kernel/prune.ts'
 import { openSession } from '../../kernel/sessions.ts'
 import { know, type Plan, type Store } from '../../store/contract.ts'
-import { actUnderRules, auditEntry, changeRules, put, ruleSet, rulesInPlan } from './authority-rows.ts'
+import { actUnderRules, auditEntry, changeRules, put, rule, ruleSet, rulesInPlan } from './authority-rows.ts'
 import { type Behaves, OUTSIDE, pidOf, times } from './bench.ts'
 import { auditedEntries } from './sound.ts'
 
 const addRule = (id: string) => (was: RuleSet | null) => {
   const next = ruleSet(was?.subject ?? 'session:s1')
-  return { ...next, rules: [...(was?.rules ?? []), { id }] }
+  return { ...next, rules: [...(was?.rules ?? []), rule(id)] }
 }
 
 /** Rule sets, which plans read without a lock, and the counted uses of their rules. */
