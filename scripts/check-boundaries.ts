@@ -25,6 +25,7 @@ export const mayImport: Record<string, readonly string[]> = {
   os: ['base', 'node:*', '!node:sqlite'],
   home: ['core/errors.ts', 'base', 'os', 'node:*', '!node:sqlite'],
   redaction: ['base', 're2js'],
+  shell: ['base', 'unbash'],
   keeper: ['base', 'os', 'node:*', '@lydell/node-pty'],
   verbs: ['core', 'base', 'zod'],
   store: ['core', 'base', 'node:*', '!node:sqlite'],
@@ -116,6 +117,7 @@ const impure: readonly (readonly [name: string, pattern: RegExp])[] = [
 /** The packages that rules name. */
 const PACKAGES = new Set([
   're2js',
+  'unbash',
   '@lydell/node-pty',
   'zod',
   'postgres',

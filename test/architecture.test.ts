@@ -139,6 +139,9 @@ describe('forbidden', () => {
     ['src/home/paths.ts', "import type { Kernel } from '../kernel/kernel.ts'"],
     ['src/os/boot.ts', "import { homePaths } from '../home/paths.ts'"],
     ['src/redaction/masker.ts', "import { readFileSync } from 'node:fs'"],
+    ['src/shell/analyse.ts', "import { readFileSync } from 'node:fs'"],
+    ['src/shell/analyse.ts', "import type { Rule } from '../core/capability/rule.ts'"],
+    ['src/core/capability/need.ts', "import { parse } from 'unbash'"],
     ['src/actions/spawn.ts', "import { embed } from '../embed/embed.ts'"],
     ['src/actions/spawn.ts', "import { readFile } from 'node:fs/promises'"],
     ['src/actions/spawn.ts', "import { open } from '../store/sqlite/open.ts'"],
@@ -180,6 +183,10 @@ describe('allowed', () => {
     ['src/cli/run.ts', "import { connect } from '../client/connect.ts'\nimport '../verbs/start.ts'"],
     ['src/testing/index.ts', "import assert from 'node:assert/strict'\nimport '../store/contract.ts'"],
     ['src/core/known-options.ts', "import { nearestName } from '../base/nearest-name.ts'"],
+    [
+      'src/shell/analyse.ts',
+      "import { parse } from 'unbash'\nimport { messageOf } from '../base/error-text.ts'",
+    ],
     ['src/keeper/main.ts', "import { messageOf } from '../base/error-text.ts'"],
     ['src/actions/spawn.ts', "import { Commands } from '../command/commands.ts'\nimport '../verbs/spawn.ts'"],
     [
