@@ -1,12 +1,15 @@
 import { parse } from 'unbash'
 import { messageOf } from '../base/error-text.ts'
 import type { ShellAnalysis, ShellCommand } from './analysis.ts'
-import { Budget, MAX_DEPTH, tooLarge } from './budget.ts'
+import { Budget, MAX_DEPTH, MAX_VARIABLES, tooLarge } from './budget.ts'
 import { reasonForOpacity } from './opaque-programs.ts'
 import { baseNameOf, literalToken, type SimpleCommand } from './token.ts'
 import { unwrap } from './unwrap.ts'
 import { type Dialect, walkScript } from './walk.ts'
 import { isUnusual } from './words.ts'
+
+/** Long enough for a person to see what is meant. */
+const MAX_REASON_CHARS = 200
 
 /**
  * What `shell -c text` would run. Bash is analysed, and what all of `sh`, `dash` and `ash` read as bash does. The text of any
@@ -46,7 +49,7 @@ class Analysis {
   }
 
   opaque(reason: string): void {
-    this.#opaque ??= reason
+    this.#opaque ??= clip(reason)
   }
 
   result(): ShellAnalysis {
@@ -72,7 +75,7 @@ class Analysis {
       command: (command) => this.command({ ...command, env: [...env, ...command.env] }, depth),
       time: () => this.#commands.push({ program: 'time', args: [], env: [], transparent: true }),
       write: (target) => this.#writes.push(target),
-      variable: (name) => this.#variables.add(name),
+      variable: (name) => this.#variable(name),
       definesFunction: () => {
         this.#definesFunctions = true
       },
@@ -82,7 +85,8 @@ class Analysis {
 
   /** Lists a command, and what it starts. */
   command(command: SimpleCommand, depth: number): void {
-    if (!this.#budget.spendCommand() || !this.#budget.spend(command.tokens.length)) return
+    if (!this.#budget.spendCommand() || !this.#budget.spend(command.tokens.length + command.env.length))
+      return
     if (depth > MAX_DEPTH) {
       this.#budget.exceed('it is too deeply nested')
       return
@@ -104,10 +108,16 @@ class Analysis {
       args: args.map(({ value }) => value),
       env: [...new Set(command.env)],
       ...(opaque === undefined && inner.transparent && isSystemPath(program) ? { transparent: true } : {}),
-      ...(opaque === undefined ? {} : { opaque }),
+      ...(opaque === undefined ? {} : { opaque: clip(opaque) }),
     })
     for (const one of inner.commands) this.command(one, depth + 1)
     if (inner.script !== undefined) this.text(inner.script.text, inner.script.shell, depth + 1, command.env)
+  }
+
+  #variable(name: string): void {
+    this.#variables.add(name)
+    if (this.#variables.size > MAX_VARIABLES)
+      this.#budget.exceed(`it sets more than ${MAX_VARIABLES} variables`)
   }
 
   /** A variable that the line sets may be one that is exported; one that is set for a function is seen by all its commands. */
@@ -122,6 +132,11 @@ class Analysis {
 /** A file of the same name elsewhere may do anything. */
 function isSystemPath(program: string): boolean {
   return !program.includes('/') || /^(\/usr)?\/bin\/[^/]+$/.test(program)
+}
+
+/** A reason may quote the text. */
+function clip(reason: string): string {
+  return reason.length > MAX_REASON_CHARS ? `${reason.slice(0, MAX_REASON_CHARS - 1)}…` : reason
 }
 
 function dialectOf(shell: string): Dialect | undefined {

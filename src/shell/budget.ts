@@ -44,6 +44,9 @@ export const MAX_WORK = 4 * MAX_TEXT_CHARS
 /** More than any line that a person would read before approving it. */
 export const MAX_COMMANDS = 1_000
 
+/** Each of them is listed with each command. */
+export const MAX_VARIABLES = 1_000
+
 /** Wrappers around wrappers, and texts within texts. */
 export const MAX_DEPTH = 32
 

@@ -139,6 +139,8 @@ class Walk {
       case 'CommandExpansion':
       case 'ProcessSubstitution':
         if (node.script === undefined) this.#opaque('a substitution cannot be read')
+        else if (node.text.includes('<<') && !isOneCommand(node.script))
+          this.#opaque('a substitution has a here-document and other commands')
         return
       case 'ArithmeticCommand':
         this.#bashOnly('((…))')
@@ -257,6 +259,14 @@ class Walk {
     if ((operator === '-v' || operator === '-R') && !/^\w+$/.test(operand.value))
       this.#opaque(`[[ ${operator} … ]] may evaluate the index of a variable`)
   }
+}
+
+/**
+ * Bash 5.2 writes a substitution anew before it runs it, and loses separators behind a here-document: `git; push` becomes
+ * `git push`. One command has none.
+ */
+function isOneCommand({ commands }: ParsedScript): boolean {
+  return commands.length === 1 && commands[0]!.command.type === 'Command' && !commands[0]!.background
 }
 
 /** Whether the text is a number, or an expansion whose value is one. */

@@ -99,6 +99,7 @@ const LINES: readonly (readonly [name: string, verdict: 'push' | 'unknown' | 'op
   ['behind a here-document', 'push', "cat <<'EOF'\nx\nEOF\ngit push"],
   ['here-document for a shell', 'opaque', "sh <<'EOF'\ngit push\nEOF"],
   ['here-document without an end', 'opaque', 'cat <<EOF\nx'],
+  ['separators that bash loses', 'opaque', 'echo $(cat <<E\n)\nE\nwhile git; push; do break; done)'],
   ['delimiter that shells read differently', 'opaque', "cat <<$'E'\n$E\ngit push\nE"],
   ['here-string', 'push', 'cat <<< "$(git push)"'],
   ['here-string for a shell', 'opaque', "bash <<< 'git push'"],

@@ -196,6 +196,10 @@ const LINES: readonly (readonly [
       ['head', '-n', '1'],
     ],
   ],
+  [
+    'git commit -m "$(cat <<\'EOF\'\nFix it; git push\n\n$(git push)\nEOF\n)"',
+    [['git', 'commit', '-m', null], ['cat']],
+  ],
   ['touch {a,b}.txt', [['touch', null]]],
   ['command -v git', [['command', '-v', 'git']]],
 ]

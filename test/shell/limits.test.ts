@@ -128,6 +128,11 @@ test.each([
   ['a long script of sed', `sed '${repeated(' ', MAX_TEXT_CHARS - 10)}'`],
   ['a long slice', `echo \${x:${repeated(' ', MAX_TEXT_CHARS - 20)}y}`],
   ['many commands', repeated('a;')],
+  ['many variables', Array.from({ length: 20_000 }, (_, i) => `a${i}=1`).join('\n')],
+  [
+    'many variables of a shell',
+    `${Array.from({ length: 20_000 }, (_, i) => `a${i}=1`).join(' ')} sh -c '${'a;'.repeat(900)}'`,
+  ],
 ])('the work on %s is bounded', (_, text) => {
   const budget = new Budget()
   analyseShell(text, 'bash', budget)
@@ -147,6 +152,10 @@ test('a line that is too long, has too many commands or is too deeply nested is 
   expect(reasonOf(repeated('$('))).toBe('it is no valid script: unterminated command substitution')
   expect(reasonOf('a;'.repeat(MAX_COMMANDS))).toBeNull()
   expect(reasonOf('a;'.repeat(MAX_COMMANDS + 1))).toBe('it has more than 1000 commands')
+  expect(reasonOf(Array.from({ length: 1001 }, (_, i) => `a${i}=1`).join('\n'))).toBe(
+    'it sets more than 1000 variables',
+  )
+  expect(reasonOf(`echo \${!${'x'.repeat(1000)}}`)).toHaveLength(200)
   expect(reasonOf(`${'nice '.repeat(32)}ls`)).toBeNull()
   expect(reasonOf(`${'nice '.repeat(33)}ls`)).toBe('it is too deeply nested')
   expect(reasonOf(`${'$('.repeat(20)}ls${')'.repeat(20)}`)).toBe('the name of a program is not literal')
