@@ -22,6 +22,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
   cmake: anyOption(/^-[EP]/),
   gcc: anyOption(/^-wrapper|^-fplugin|^-B|^-specs|^--specs|^@/),
   go: (args) => args[0]?.value === 'run' || anyOption(/^--?(exec|toolexec|vettool)/)(args),
+  ip: (args) => args.some(({ value }) => value === null || /^exec?$/.test(value)),
+  wget: anyOption(/^--use-a|^-[a-zA-Z]*e|^--ex/),
   awk: awkRunsCommand,
   gawk: awkRunsCommand,
   mawk: awkRunsCommand,
@@ -90,11 +92,15 @@ function awkRunsCommand(args: readonly Token[]): boolean {
   return false
 }
 
-/** One command of sed that neither runs nor writes: an address with a plain command, or a substitution with plain flags. */
+/**
+ * One command of sed that neither runs nor writes, with the separator behind it: an address with a plain command, or a
+ * substitution with plain flags.
+ */
 const SED_ADDRESS = String.raw`(?:\d+|\$|/(?:[^/\\\n]|\\[^\n])*/I?)`
 const SED_COMMAND = new RegExp(
-  String.raw`^(?:${SED_ADDRESS}(?:,(?:${SED_ADDRESS}|[+~]\d+))?)? ?!?` +
-    String.raw`(?:[pdqQDPNnhHgGx=]|s([/|#,@:!_])(?:(?!\1)[^\\\n]|\\[^\n])*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI0-9]*)?$`,
+  String.raw`(?:${SED_ADDRESS}(?:,(?:${SED_ADDRESS}|[+~]\d+))?)? ?!?` +
+    String.raw`(?:[pdqQDPNnhHgGx=]|s([/|#,@:!_])(?:(?!\1)[^\\\n]|\\[^\n])*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI0-9]*)? ?(?:[;\n][ \n]*|$)`,
+  'y',
 )
 /** Longer scripts are opaque. */
 const MAX_SED_CHARS = 2_000
@@ -126,7 +132,10 @@ function sedRunsCommand(args: readonly Token[]): boolean {
 
 function isHarmlessSed(script: string | null): boolean {
   if (script === null || script.length > MAX_SED_CHARS) return false
-  // A separator inside of a substitution is part of it.
-  if (SED_COMMAND.test(script.trim())) return true
-  return !/[sy\\{}]/.test(script) && script.split(/[;\n]/).every((one) => SED_COMMAND.test(one.trim()))
+  const text = script.trim()
+  for (let at = 0; at < text.length; at = SED_COMMAND.lastIndex) {
+    SED_COMMAND.lastIndex = at
+    if (!SED_COMMAND.test(text)) return false
+  }
+  return true
 }

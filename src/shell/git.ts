@@ -4,6 +4,9 @@ import type { Token } from './token.ts'
 const HARMLESS_CONFIG =
   /^(user\.(name|email|signingkey)|color\.[\w.]+|core\.(quotepath|autocrlf|eol|abbrev|filemode|ignorecase|longpaths|precomposeunicode)|advice\.\w+|init\.defaultbranch|commit\.gpgsign|tag\.gpgsign|pull\.(rebase|ff)|push\.(default|autosetupremote)|merge\.(ff|conflictstyle)|rebase\.(autostash|autosquash)|fetch\.prune|diff\.(renames|algorithm|context|mnemonicprefix|noprefix)|log\.\w+|status\.\w+|gc\.auto|safe\.directory)$/i
 
+/** Settings that start nothing, although others of the same key would. */
+const HARMLESS_SETTING = /^(core\.(editor|pager)|sequence\.editor)=(true|:|cat)$/i
+
 /** Subcommands whose options or arguments run commands. */
 const RUNS_COMMANDS = new Map<string, RegExp>([
   ['rebase', /^(-[a-zA-Z]*x|--ex)/],
@@ -36,11 +39,13 @@ const VALUED = new Set(['-C', '--git-dir', '--work-tree', '--namespace', '--supe
 export function gitRunsCommand(args: readonly Token[]): string | undefined {
   let i = 0
   for (; i < args.length; i++) {
-    const value = args[i]?.value
-    if (value == null || !value.startsWith('-')) break
+    const { value, mayBeOption } = args[i]!
+    // It may be `-c alias.x=…`.
+    if (value === null && mayBeOption) return 'git has arguments that are not literal'
+    if (value === null || !value.startsWith('-')) break
     if (value === '-c') {
       const setting = args[++i]?.value ?? ''
-      if (!HARMLESS_CONFIG.test(setting.split('=')[0]!))
+      if (!HARMLESS_CONFIG.test(setting.split('=')[0]!) && !HARMLESS_SETTING.test(setting))
         return 'git -c sets a configuration that may run programs'
     } else if (/^-c./.test(value) || value.startsWith('--config-env'))
       return 'git takes a configuration that may run programs'

@@ -27,6 +27,8 @@ const RUNNERS = new Set(
   vi vim nvim view ex ed emacs emacsclient nano pico joe mc gvim
   sqlite3 psql mysql mariadb mongosh redis-cli
   socat nc ncat netcat
+  ssh-agent gpg-agent aws-vault op doppler chamber volta fnm hatch pdm rye pixi lerna cargo-watch
+  lxc incus machinectl vagrant multipass
   run-parts xdg-open wsl osc ansible ansible-playbook fab
   xterm gnome-terminal konsole alacritty kitty
   repeat noglob nocorrect

@@ -63,6 +63,11 @@ function otherNames(name: string, { tokens, env }: SimpleCommand, rest: readonly
   const names = Object.hasOwn(USUAL_NAMES, name) ? USUAL_NAMES[name] : undefined
   if (names === undefined) return []
   const { args } = argsForRules(name, valuesOf(rest))
+  const [first, second] = args
+  const isGroup = [...names.keys()].some((one) => one.startsWith(`${first} `))
+  // `docker container $x` may be any of the group.
+  if (isGroup && (second == null || second.startsWith('-')))
+    return [{ tokens: [tokens[0]!, UNKNOWN_WORDS], env }]
   for (const length of [1, 2]) {
     const usual = names.get(args.slice(0, length).join(' '))
     if (usual === undefined) continue

@@ -128,6 +128,7 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   },
   bunx: { ...NO_OPTIONS, flags: '', longFlags: ['bun', 'silent', 'verbose'] },
   pnpx: NO_OPTIONS,
+  corepack: NO_OPTIONS,
   uvx: {
     ...NO_OPTIONS,
     flags: 'q',

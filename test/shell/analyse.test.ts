@@ -95,6 +95,13 @@ describe('wrappers', () => {
     ])
   })
 
+  test('a command of a group that is not literal may be any of it', () => {
+    expect(commandsOf('docker container "$x" y').map(({ args }) => args)).toEqual([
+      ['container', null, 'y'],
+      [null],
+    ])
+  })
+
   test('a name that pnpm does not know may be a program', () => {
     expect(commandsOf('pnpm -r git push').map(({ program, args }) => [program, ...args])).toEqual([
       ['pnpm', '-r', 'git', 'push'],
@@ -128,6 +135,39 @@ describe('programs that run what the files of a project say are not opaque', () 
   ])('%s', (line) => {
     expect(analyseShell(line, 'bash')).toMatchObject({ type: 'commands' })
     expect(commandsOf(line).map(({ opaque }) => opaque)).toEqual([undefined])
+  })
+})
+
+describe('sed', () => {
+  test.each([
+    's/a/b/',
+    's|a/b|c|g',
+    's/a/b/; s/c;d/e/g',
+    '/^$/d;1,5p',
+    '$!N',
+    '1,/x\\/y/d',
+    '/a/I,+3p',
+    's/\\//x/2',
+  ])('a script that neither runs nor writes is harmless: %s', (script) => {
+    expect(analyseArgv(['sed', '-n', script, 'file']).commands[0]).not.toHaveProperty('opaque')
+  })
+
+  test.each([
+    's/a/b/e',
+    's/a/b/w x',
+    '1e ls',
+    'e',
+    'w x',
+    'p;e',
+    's/a/b/g;e',
+    's/a/b/\ne ls',
+    '/a/{e\n}',
+    's/a/b',
+    'r x',
+    'a x',
+  ])('any other script is opaque: %j', (script) => {
+    expect(analyseArgv(['sed', script, 'file']).commands[0]).toHaveProperty('opaque')
+    expect(analyseArgv(['sed', '-e', 'p', '-e', script]).commands[0]).toHaveProperty('opaque')
   })
 })
 

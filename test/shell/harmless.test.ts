@@ -200,6 +200,7 @@ const LINES: readonly (readonly [
     'git commit -m "$(cat <<\'EOF\'\nFix it; git push\n\n$(git push)\nEOF\n)"',
     [['git', 'commit', '-m', null], ['cat']],
   ],
+  ['git -c core.editor=true rebase --continue', [['git', '-c', 'core.editor=true', 'rebase', '--continue']]],
   ['touch {a,b}.txt', [['touch', null]]],
   ['command -v git', [['command', '-v', 'git']]],
 ]
