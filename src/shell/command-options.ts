@@ -85,7 +85,7 @@ function awkRunsCommand(args: readonly Token[]): boolean {
     } else if (/^-(F.+|v\w+=)/s.test(value)) continue
     else if (value.startsWith('-')) return true
     else {
-      if (/system|getline|[|@]/.test(value)) return true
+      if (/system|getline|[|@]/.test(value.replaceAll('||', ''))) return true
       isText = false
     }
   }
@@ -96,12 +96,20 @@ function awkRunsCommand(args: readonly Token[]): boolean {
  * One command of sed that neither runs nor writes, with the separator behind it: an address with a plain command, or a
  * substitution with plain flags.
  */
-const SED_ADDRESS = String.raw`(?:\d+|\$|/(?:[^/\\\n]|\\[^\n])*/I?)`
+const SED_ADDRESS = String.raw`(?:\d+|\$|/${sedPattern('/')}/I?)`
+const SED_SUBSTITUTION = String.raw`s([/|#,@:!_])${sedPattern('\\1')}\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI0-9]*`
 const SED_COMMAND = new RegExp(
   String.raw`(?:${SED_ADDRESS}(?:,(?:${SED_ADDRESS}|[+~]\d+))?)? ?!?` +
-    String.raw`(?:[pdqQDPNnhHgGx=]|s([/|#,@:!_])(?:(?!\1)[^\\\n]|\\[^\n])*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI0-9]*)? ?(?:[;\n][ \n]*|$)`,
+    String.raw`(?:[pdqQDPNnhHgGx=]|${SED_SUBSTITUTION})? ?(?:[;\n][ \n]*|$)`,
   'y',
 )
+
+/** Programs called sed differ in whether a delimiter within brackets ends the pattern, so it must have none. */
+function sedPattern(delimiter: string): string {
+  const brackets = String.raw`\[(?!\^?\])\^?(?:\[:\w+:\]|(?!${delimiter})[^\]\[\\\n])+\]`
+  return String.raw`(?:${brackets}|\\[^\n]|(?!${delimiter})[^\\\n\[])*`
+}
+
 /** Longer scripts are opaque. */
 const MAX_SED_CHARS = 2_000
 

@@ -138,6 +138,27 @@ describe('programs that run what the files of a project say are not opaque', () 
   })
 })
 
+describe('awk', () => {
+  test.each([['{ print $1 }'], ['-F:', '$1 == "a" || $2 > 3'], ['-F', ',', '-v', 'n=3', 'NR == n']])(
+    'a program that only prints is harmless: %j',
+    (...args) => {
+      expect(analyseArgv(['awk', ...args, 'file']).commands[0]).not.toHaveProperty('opaque')
+    },
+  )
+
+  test.each([
+    ['{ system($1) }'],
+    ['{ print | "sh" }'],
+    ['{ print |||"sh" }'],
+    ['{ "ls" | getline }'],
+    ['-f', 'x'],
+    ['@load "x"'],
+    ['-e', 'x'],
+  ])('any other is opaque: %j', (...args) => {
+    expect(analyseArgv(['awk', ...args, 'file']).commands[0]).toHaveProperty('opaque')
+  })
+})
+
 describe('sed', () => {
   test.each([
     's/a/b/',
@@ -148,11 +169,15 @@ describe('sed', () => {
     '1,/x\\/y/d',
     '/a/I,+3p',
     's/\\//x/2',
+    's/[^"a-z]*[[:space:]]/x/g',
   ])('a script that neither runs nor writes is harmless: %s', (script) => {
     expect(analyseArgv(['sed', '-n', script, 'file']).commands[0]).not.toHaveProperty('opaque')
   })
 
   test.each([
+    's/[/]/g;/e;/,/p;/p',
+    's/[]/]/x/',
+    's/[[:alpha:]/]/x/',
     's/a/b/e',
     's/a/b/w x',
     '1e ls',
