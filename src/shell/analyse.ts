@@ -96,8 +96,8 @@ class Analysis {
       this.opaque('the name of a program is not literal')
       return
     }
-    if (program === '' || isUnusual(program)) {
-      this.opaque('the name of a program is empty or has characters that cannot be seen')
+    if (program === '' || program.startsWith('-') || isUnusual(program)) {
+      this.opaque('the name of a program is empty, begins with a dash or has characters that cannot be seen')
       return
     }
     const args = command.tokens.slice(1)

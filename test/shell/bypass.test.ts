@@ -185,6 +185,7 @@ const LINES: readonly (readonly [name: string, verdict: 'push' | 'unknown' | 'op
   ['env with a path', 'opaque', 'env PATH=/tmp/x ls'],
   ['nohup', 'push', 'nohup git push &'],
   ['timeout', 'push', 'timeout -k 3 --signal=KILL 5 git push'],
+  ['option behind an operand', 'opaque', 'timeout 5 -- git push'],
   ['nice', 'push', 'nice -n 3 git push'],
   ['nice with a number', 'push', 'nice -5 git push'],
   ['ionice', 'push', 'ionice -c2 -n 7 git push'],
