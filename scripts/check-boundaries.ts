@@ -50,6 +50,7 @@ export const mayImport: Record<string, readonly string[]> = {
     'keeper/protocol',
     'os',
     'package',
+    'shell',
     'node:*',
     '!node:sqlite',
     're2js',

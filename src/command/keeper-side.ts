@@ -1,3 +1,4 @@
+import type { ResolvedAction } from '../core/capability/action.ts'
 import type { Holder, Served } from '../core/lease/holder.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -21,6 +22,7 @@ import { ProgramStarts } from './program-starts.ts'
 import { lost } from './program-state.ts'
 import type { Reached } from './reach-keeper.ts'
 import { ReportedPrograms } from './reported-programs.ts'
+import { resolveAction } from './resolve-action.ts'
 import { runCommand } from './run-command.ts'
 import { UsageAsks } from './usage-asks.ts'
 
@@ -40,6 +42,8 @@ export interface KeeperSideOptions {
   readonly ends: (record: ProcessRecord, request: StopRequest) => { signal: string; graceMs: number }
   /** Watches the output of a running command, if its spec asks for that. */
   readonly attend: (work: Work, kernel: Kernel, keeper: KeeperSide) => Attendance | null
+  /** The shell that runs the line of a command. */
+  readonly shell: string
   readonly onTrouble: (error: unknown, doing: string) => void
 }
 
@@ -146,6 +150,10 @@ export class KeeperSide implements Executor, Keeping {
   /** From now on the kernel is notified of a change of keeper. */
   serve(kernel: Kernel): void {
     this.#kernel = kernel
+  }
+
+  async resolve(record: ProcessRecord, kernel: Kernel): Promise<ResolvedAction> {
+    return resolveAction(record, await this.#options.plan(record, kernel), this.#options.shell)
   }
 
   async run(work: Work, kernel: Kernel): Promise<Ending | Lost> {

@@ -91,6 +91,7 @@ function partsFor(
         follow: (grew) => keeper.follow(work.record.pid, grew),
         masking: async () => (await opened).output.maskingOf(work.record),
       }),
+    shell,
     onTrouble,
   }
   const totalBytes = options.output?.totalBytes ?? COMMAND_DEFAULTS.totalBytes

@@ -13,6 +13,7 @@ export interface Refusal {
 export type RefusalCode =
   | 'already_ended'
   | 'ambiguous_pid'
+  | 'approval_unknown'
   | 'behind_pruned'
   | 'busy'
   | 'conflict'

@@ -1,3 +1,4 @@
+import type { ResolvedAction } from '../core/capability/action.ts'
 import type { Json } from '../core/json/json.ts'
 import type { Holder, Served } from '../core/lease/holder.ts'
 import type { Fence } from '../core/lease/lease.ts'
@@ -20,6 +21,8 @@ export interface Executor {
   drain?(): Promise<void>
   /** How long it lets work go on after a stop was requested. The kernel gives the attempt up later than that. */
   graceMs?(record: ProcessRecord): number
+  /** Of commands: what this one would do here, for rules that tell commands apart. */
+  resolve?(record: ProcessRecord, kernel: Kernel): Promise<ResolvedAction>
   /** The end is written. */
   settled?(pid: Pid): void
 }

@@ -166,6 +166,12 @@ export class Kernel {
       executions: this.#executions,
       here: this.#here,
       defaultEnvRef: this.defaultEnvRef,
+      resolve: async (record) => {
+        const executor = this.#options.executors.find(
+          ({ serves, resolve }) => resolve !== undefined && serves.some(({ kind }) => kind === record.kind),
+        )
+        return executor?.resolve?.(record, this) ?? null
+      },
     })
     // This kernel, or a keeper of it, has no row: it announces itself again, and then looks for work.
     if (registered.some((one) => one.type === 'registered' && one.removed !== undefined))

@@ -1,3 +1,4 @@
+import { withdrawn } from '../core/approval/decide-answer.ts'
 import { rightFor } from '../core/authority/right-for.ts'
 import { groupKeyOf } from '../core/group/group.ts'
 import { emptyInbox } from '../core/inbox/inbox.ts'
@@ -115,6 +116,7 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
       if (duties.awaitedBy.length > 0) yield* tellAwaiting(rows, record, intent)
       if (duties.account === 'give_back') yield* giveBack(rows, record)
       if (duties.account === 'count_use') yield* countUse(rows, record)
+      if (duties.withdraws !== null) yield* withdraw(rows, duties.withdraws)
       if (decision.overflow !== undefined && listener !== null)
         rows.add([
           { type: 'inbox', was, inbox: { ...(was ?? emptyInbox(listener)), overflow: decision.overflow } },
@@ -122,6 +124,14 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
       return { type: 'appended', row: folded.row }
     }
   }
+}
+
+/** In the transaction of the end, so that no person answers for a process that is gone. */
+function* withdraw(rows: WorkingRows, id: string): PlanPart<void> {
+  const isSettled = rows.changes.some((change) => change.type === 'approval' && change.approval.id === id)
+  if (isSettled) return
+  const was = yield* know({ ask: 'approval', id })
+  if (was !== null) rows.add([{ type: 'approval', was, approval: withdrawn(was) }])
 }
 
 /** Processes that are parked until this one ends go on, in the transaction of its end, so that none is forgotten. */

@@ -5,27 +5,28 @@ import type { Kind } from '../core/process/record.ts'
 import { isRefusal } from '../core/refusal.ts'
 import type { Edges } from './edges.ts'
 import type { Executions } from './executions.ts'
-import { type Registered, type Registering, register } from './register.ts'
+import { type Registered, type Registering, type ResolveAction, register } from './register.ts'
 
 export interface RegisterHereOptions {
   readonly executions: readonly Executions[]
   /** Where this kernel is. */
   readonly here: readonly Placement[]
   readonly defaultEnvRef: string
+  readonly resolve: ResolveAction
 }
 
 /** Registers processes, and begins those that this kernel can begin at once in the same transaction. */
 export async function registerHere(
   edges: Edges,
   registering: readonly Registering[],
-  { executions, here, defaultEnvRef }: RegisterHereOptions,
+  { executions, here, defaultEnvRef, resolve }: RegisterHereOptions,
 ): Promise<Registered[]> {
   const reserved = registering.map(({ request }) =>
     request.notBefore === undefined ? reserve(executions, request.kind, request.spec) : {},
   )
   try {
     const asked = registering.map((one, index) => ({ ...one, here, ...reserved[index]?.start }))
-    const registered = await register(edges, asked, defaultEnvRef)
+    const registered = await register(edges, asked, defaultEnvRef, resolve)
     if (isRefusal(registered)) throw new RefusedError(registered)
     for (const [index, one] of registered.entries())
       if (one.type === 'registered' && one.row.holder !== null) reserved[index]?.slot?.begin(one.row)

@@ -1,19 +1,18 @@
+import type { ResolvedAction } from '../core/capability/action.ts'
 import type { Fence } from '../core/lease/lease.ts'
 import type { Placement } from '../core/placement/placement.ts'
-import { fold } from '../core/process/fold.ts'
 import { refuseInUse, refuseSharedNames } from '../core/process/if-running.ts'
 import type { Pid } from '../core/process/pid.ts'
-import type { Actor, Owner } from '../core/process/record.ts'
-import { decideRegister, type RegisterFacts, type RegisterIntent } from '../core/process/register.ts'
-import { ownerOf } from '../core/process/registration-defaults.ts'
+import type { Actor, ProcessRecord } from '../core/process/record.ts'
+import type { RegisterIntent } from '../core/process/register.ts'
 import { type RegistrationRequest, registrationText } from '../core/process/registration-request.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Refusal } from '../core/refusal.ts'
 import { know, type Plan } from '../store/contract.ts'
-import { carvedChanges, type RestartedProcess } from './allowances.ts'
+import type { RestartedProcess } from './allowances.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
-import { guardOfName, type RegistrationContext, registerFacts } from './register-facts.ts'
+import { type NamedRequest, type Resolution, registerOne, textOf, type Unresolved } from './register-one.ts'
 import { WorkingRows } from './working-rows.ts'
 
 export interface Registering {
@@ -44,32 +43,48 @@ export type Registered =
   | { readonly type: 'existing' | 'running'; readonly row: ProcessRow }
   | { readonly type: 'refused'; readonly refusal: Refusal }
 
+/** Finds out what a command would do on the host that runs it; null if this kernel cannot. */
+export type ResolveAction = (record: ProcessRecord) => Promise<ResolvedAction | null>
+
+/** How often an action is resolved, if the registration changes meanwhile. */
+const MAX_RESOLVES = 4
+
 /**
  * Registers all of them in one transaction, or none: the first refusal refuses all. A child, its parent's event, its
- * seat in a group and its first grants are written together.
+ * seat in a group and its first grants are written together. If rules tell commands apart, the host resolves the commands first.
  */
 export function register(
   edges: Edges,
   registering: readonly Registering[],
   defaultEnvRef: string,
+  resolve: ResolveAction = async () => null,
 ): Promise<Registered[] | Refusal> {
   const at = edges.clock.now()
   const keyed = registering.map((one) => keyedPid(edges, one))
-  const write = (pids: readonly (Pid | undefined)[]) =>
-    edges.store.write(
-      registrationPlan(
-        edges,
-        registering.map((one, index) => toIntent(edges, one, pids[index], defaultEnvRef, at)),
-      ),
-    )
+  const write = async (pids: readonly (Pid | undefined)[]) => {
+    const asked = registering.map((one, index) => toIntent(edges, one, pids[index], defaultEnvRef, at))
+    const resolved = new Map<Pid, Resolution>()
+    for (let left = MAX_RESOLVES; ; left--) {
+      const answer = await edges.store.write(registrationPlan(edges, asked, resolved))
+      if (!isUnresolved(answer)) return answer
+      const { unresolved } = answer
+      const action = left > 0 ? await resolve(unresolved) : null
+      resolved.set(unresolved.pid, { text: textOf(unresolved), action: action ?? UNANALYSED })
+    }
+  }
   // Only the first key of a store has to wait for its pid.
   return keyed.every(isKnown) ? write(keyed) : Promise.all(keyed).then(write)
+}
+
+function isUnresolved(answer: Registered[] | Refusal | Unresolved): answer is Unresolved {
+  return 'unresolved' in answer
 }
 
 function registrationPlan(
   edges: Edges,
   intents: readonly ReturnType<typeof toIntent>[],
-): Plan<Registered[] | Refusal> {
+  resolved: ReadonlyMap<Pid, Resolution>,
+): Plan<Registered[] | Refusal | Unresolved> {
   return function* () {
     const rows = new WorkingRows()
     const registered: Registered[] = []
@@ -79,8 +94,10 @@ function registrationPlan(
       if (own.isNew) rows.assumeAbsent(intent.pid)
       const removed = yield* removedHolder(mustBeAnnounced)
       const asked = removed === undefined ? intent : { ...intent, startBy: null }
-      const one = yield* registerOne(edges, rows, asked, { ...own, names, replaced })
-      if (one.type === 'refused') return { answer: inBatch(one.refusal, index, intents.length), changes: [] }
+      const one = yield* registerOne(edges, rows, asked, { ...own, names, replaced, resolved })
+      if (one.type === 'unresolved') return { answer: one, changes: [] }
+      if (one.type === 'refused')
+        return { answer: inBatch(one.refusal, index, intents.length), changes: one.changes ?? [] }
       registered.push(one.type === 'registered' && removed !== undefined ? { ...one, removed } : one)
     }
     // Last: processes are ended for these requests only if all requests would be registered then.
@@ -91,68 +108,15 @@ function registrationPlan(
   }
 }
 
-/** The fields that are compared between the requests of one plan. */
-type NamedRequest = Pick<RegistrationRequest, 'name' | 'ifRunning'> & { readonly owner: Owner }
-
-/** One registration of a plan: reads the facts, asks for permission, decides, and adds the changes to `rows`. */
-function* registerOne(
-  edges: Edges,
-  rows: WorkingRows,
-  intent: RegisterIntent,
-  context: RegistrationContext & { readonly names: NamedRequest[] },
-): PlanPart<Registered> {
-  const facts = yield* registerFacts(rows, intent, context)
-  const { request, pid, actor, at } = intent
-  const owner = ownerOf(request, facts.parent?.record ?? null, actor)
-  context.names.push({ ...request, owner })
-  const denied = deny(edges, intent, facts, owner)
-  if (denied !== undefined) return { type: 'refused', refusal: denied }
-  const decision = decideRegister(facts, intent, edges.rules)
-  if (decision.type !== 'register')
-    return decision.type === 'refuse' ? { type: 'refused', refusal: decision.refusal } : decision
-  if (decision.replaced !== null) {
-    const { record } = decision.replaced
-    const notEnded = edges.authorize(actor, 'signal', { type: 'process', record })
-    if (notEnded !== undefined) return { type: 'refused', refusal: notEnded }
-    context.replaced.push(decision.replaced)
-  }
-  if (request.ifRunning !== undefined) rows.add([yield* guardOfName(owner)])
-  const { lease } = decision
-  const child = fold({ pid, was: null, group: facts.group, events: decision.events, lease, actor, at })
-  rows.add(child.changes)
-  rows.add(carvedChanges(facts.account, decision.carved))
-  const { parent: was } = facts
-  if (was !== null) {
-    const { pid: parentPid } = was.record
-    const events = decision.parentEvents
-    rows.add(fold({ pid: parentPid, was, group: null, events, lease: undefined, actor, at }).changes)
-  }
-  const { envRef } = child.row.record
-  if (envRef !== null && envRef !== intent.defaultEnvRef)
-    rows.add([{ type: 'environment_used', ref: envRef, by: `process:${pid}` }])
-  for (const { session, descriptor } of request.grants ?? []) {
-    rows.add([{ type: 'grant', grant: { session, pid, descriptor: descriptor ?? null, at } }])
-  }
-  return { type: 'registered', row: child.row }
-}
-
-/** Whether the actor may register here, wake this target, and see the process that would be the answer. */
-function deny(
-  edges: Edges,
-  { request: { wakeTarget }, actor }: RegisterIntent,
-  { parent, existing, running }: RegisterFacts,
-  owner: Owner,
-): Refusal | undefined {
-  const registration = { type: 'registration', owner, parent: parent?.record ?? null } as const
-  const denied = edges.authorize(actor, 'execute', registration)
-  if (denied !== undefined) return denied
-  if (wakeTarget !== undefined && wakeTarget !== owner.session) {
-    const unwakeable = edges.authorize(actor, 'write', { type: 'session', id: wakeTarget })
-    if (unwakeable !== undefined) return unwakeable
-  }
-  const answer = existing ?? running
-  if (answer === null) return undefined
-  return edges.authorize(actor, 'read', { type: 'process', record: answer.record })
+/** What is known of a command that no host has resolved: nothing, so that it may do everything. */
+const UNANALYSED: ResolvedAction = {
+  shell: { type: 'opaque', reason: 'It was not analysed.', commands: [], writes: [] },
+  programs: [],
+  cwd: null,
+  environmentHash: '',
+  env: [],
+  codeVariables: [],
+  secrets: [],
 }
 
 /** The holder that must have a row, if it has none. */
@@ -217,7 +181,13 @@ function toIntent(
     acceptsLess: restarts !== undefined,
   }
   const mustBeAnnounced = whileAnnounced === undefined ? undefined : startBy
-  return { intent, isNew: given === undefined, formerPid, restarts, mustBeAnnounced }
+  return {
+    intent,
+    isNew: given === undefined,
+    formerPid,
+    restarts,
+    mustBeAnnounced,
+  }
 }
 
 function inBatch(refused: Refusal, index: number, count: number): Refusal {

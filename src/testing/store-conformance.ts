@@ -10,6 +10,7 @@ import { environments } from './conformance/environments.ts'
 import { family } from './conformance/family.ts'
 import { feed } from './conformance/feed.ts'
 import { filters } from './conformance/filters.ts'
+import { gate } from './conformance/gate.ts'
 import { inbox } from './conformance/inbox.ts'
 import { inboxReaders } from './conformance/inbox-readers.ts'
 import { inboxSources } from './conformance/inbox-sources.ts'
@@ -73,6 +74,7 @@ export function storeConformance(suite: Suite): void {
   environments(behaves)
   ruleSets(behaves)
   approvals(behaves)
+  gate(behaves)
   audit(behaves)
   feed(behaves)
 }

@@ -41,24 +41,24 @@ export type AnswerDecision =
 export function decideAnswer(approval: Approval, answer: Answer, by: Actor, at: number): AnswerDecision {
   if (!isPending(approval)) return { type: 'settled_before', approval }
   // A clock that stood still, or a daemon that was away, must not let a late answer start it.
-  if (approval.expiresAt !== null && approval.expiresAt <= at) return expired(approval)
+  if (approval.expiresAt !== null && approval.expiresAt <= at) return expired(approval, by)
   const refused = refuseAnswer(approval, answer)
   if (refused !== undefined) return { type: 'refuse', refusal: refused }
   return {
     type: 'settle',
     approval: { ...approval, state: 'answered', answer: answerOf(answer, by, at) },
-    settled: settledBy(approval, answer),
+    settled: settledBy(approval, answer, by),
     value: answer.type === 'reply' ? answer.value : null,
   }
 }
 
 /** Its time is over: the process ends, and does not begin. */
-export function expired(approval: Approval): AnswerDecision {
+export function expired(approval: Approval, by: Actor): AnswerDecision {
   if (!isPending(approval)) return { type: 'settled_before', approval }
   return {
     type: 'settle',
     approval: { ...approval, state: 'expired' },
-    settled: { approval: approval.id, how: 'expired' },
+    settled: { approval: approval.id, how: 'expired', by },
     value: null,
   }
 }
@@ -117,22 +117,24 @@ function answerOf(answer: Answer, by: Actor, at: number): ApprovalAnswer {
   }
 }
 
-function settledBy({ id }: Approval, answer: Answer): ApprovalSettled {
+function settledBy({ id }: Approval, answer: Answer, by: Actor): ApprovalSettled {
   switch (answer.type) {
     case 'approve':
       return {
         approval: id,
         how: 'approved',
+        by,
         ...(answer.edit === undefined ? {} : { spec: answer.edit.spec, actionHash: answer.edit.actionHash }),
       }
     case 'deny':
       return {
         approval: id,
         how: 'denied',
+        by,
         ...(answer.advice === undefined ? {} : { advice: answer.advice }),
       }
     case 'reply':
-      return { approval: id, how: 'answered' }
+      return { approval: id, how: 'answered', by }
   }
 }
 

@@ -1,8 +1,9 @@
 import { canonical } from '../json/canonical.ts'
 import { asJson, type Json } from '../json/json.ts'
 import type { Pid } from '../process/pid.ts'
-import type { Actor } from '../process/record.ts'
-import type { CommandSpec } from '../process/spec.ts'
+import type { Actor, Registration } from '../process/record.ts'
+import { type CommandSpec, specOf } from '../process/spec.ts'
+import type { AnalysedShell } from './needs.ts'
 
 /**
  * An action that a person approves, with every default filled in. A change of any field is another action; the name, the label and
@@ -35,11 +36,70 @@ type Act =
   | { readonly type: 'agent'; readonly agent: string; readonly goal: Json }
 
 /** A program of a command, and the file that the host found for it. */
-interface ActionProgram {
+export interface ActionProgram {
   readonly name: string
   readonly real: string | null
   /** What tells this content of the file from another one. */
   readonly identity: string | null
+}
+
+/** What the host that runs a command found out about it, before it is ruled on. */
+export interface ResolvedAction {
+  readonly shell: AnalysedShell
+  readonly programs: readonly ActionProgram[]
+  readonly cwd: string | null
+  readonly environmentHash: string
+  /** The names of the variables that the request sets. */
+  readonly env: readonly string[]
+  /** Those of them that can make a program load or start other code. */
+  readonly codeVariables: readonly string[]
+  /** The names of the secrets that it is given. */
+  readonly secrets: readonly string[]
+}
+
+/** The action of a registration. `resolved`: of a command. */
+export function actionOf(
+  registration: Pick<Registration, 'kind' | 'spec' | 'parent' | 'cwd' | 'envRef'>,
+  subject: Actor,
+  host: string | null,
+  resolved: ResolvedAction | null,
+): Action | null {
+  const { parent, cwd, envRef } = registration
+  const act = actOf(registration, resolved)
+  if (act === null) return null
+  return {
+    subject,
+    parent,
+    host,
+    act,
+    cwd: resolved === null ? cwd : resolved.cwd,
+    environmentHash: resolved === null ? envRef : resolved.environmentHash,
+    sandbox: null,
+  }
+}
+
+function actOf(process: Pick<Registration, 'kind' | 'spec'>, resolved: ResolvedAction | null): Act | null {
+  switch (process.kind) {
+    case 'command': {
+      const { argv, run, stdin = 'null' } = specOf(process, 'command')
+      const what = argv === undefined ? { run: run ?? '' } : { argv }
+      return { type: 'command', ...what, stdin, programs: resolved?.programs ?? [] }
+    }
+    case 'tool': {
+      const { tool, input = null } = specOf(process, 'tool')
+      return { type: 'tool', tool, input }
+    }
+    case 'workflow': {
+      const { workflow, input = null } = specOf(process, 'workflow')
+      return { type: 'workflow', workflow, input }
+    }
+    case 'agent': {
+      const { agent, goal = null } = specOf(process, 'agent')
+      return { type: 'agent', agent, goal }
+    }
+    case 'external':
+      return null
+  }
 }
 
 /** Raised when the text of an action changes: what was approved before is then asked again. */

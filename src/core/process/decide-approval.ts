@@ -19,7 +19,7 @@ export function approvalRequested(payload: ApprovalRequested) {
  */
 export function decideSettleApproval(
   row: ProcessRow,
-  { settled, value = null, actor, at }: Extract<Intent, { type: 'settle_approval' }>,
+  { settled, value = null, at }: Extract<Intent, { type: 'settle_approval' }>,
 ): Decision {
   const { record } = row
   if (hasEnded(record)) return refuse(alreadyEnded(record))
@@ -32,9 +32,9 @@ export function decideSettleApproval(
   if (settled.how === 'approved') return { type: 'append', events: [event] }
   const outcome: Outcome =
     settled.how === 'answered'
-      ? { ...stopped(record, 'answered', actor, at), status: 'completed', result: value }
+      ? { ...stopped(record, 'answered', settled.by, at), status: 'completed', result: value }
       : {
-          ...stopped(record, `approval_${settled.how}`, actor, at),
+          ...stopped(record, `approval_${settled.how}`, settled.by, at),
           result: settled.advice === undefined ? null : { advice: settled.advice },
         }
   return { type: 'append', events: [event, ended(outcome, `approval:${settled.approval}:ended`)] }

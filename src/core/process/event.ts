@@ -146,6 +146,8 @@ export type ApprovalSettledHow = (typeof APPROVAL_SETTLED_HOW)[number]
 export interface ApprovalSettled {
   readonly approval: string
   readonly how: ApprovalSettledHow
+  /** The person, or whoever else may answer; the kernel, of an expiry. */
+  readonly by: Actor
   /** The hash of the approved action, if the answer changed it. */
   readonly actionHash?: string
   /** The spec that the answer put in the place of the requested one. */

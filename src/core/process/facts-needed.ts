@@ -1,4 +1,5 @@
 import { listenerOf } from '../inbox/notice.ts'
+import { awaitsApproval } from './gate.ts'
 import { type Intent, replayKeyOf } from './intent.ts'
 import { hasEnded, type Owner, type ProcessRecord, type Scope } from './record.ts'
 import type { ProcessRow } from './row.ts'
@@ -43,13 +44,16 @@ export interface EndDuties {
   readonly awaitedBy: ProcessRecord['awaitedBy']
   /** Its allowance goes back to its giver; or its use is counted in the sums above it; or it has no account. */
   readonly account: 'give_back' | 'count_use' | null
+  /** The approval that it waited for: no person need answer it any more. */
+  readonly withdraws: string | null
 }
 
-const NO_DUTIES: EndDuties = { awaitedBy: [], account: null }
+const NO_DUTIES: EndDuties = { awaitedBy: [], account: null, withdraws: null }
 
 export function endDuties(was: ProcessRecord, now: ProcessRecord): EndDuties {
   if (!hasEnded(now) || hasEnded(was)) return NO_DUTIES
   const { awaitedBy, limits, kind } = now
-  if (limits.allowance !== undefined) return { awaitedBy, account: 'give_back' }
-  return { awaitedBy, account: kind === 'command' ? 'count_use' : null }
+  const withdraws = awaitsApproval(was) ? (was.gate?.approval ?? null) : null
+  if (limits.allowance !== undefined) return { awaitedBy, account: 'give_back', withdraws }
+  return { awaitedBy, account: kind === 'command' ? 'count_use' : null, withdraws }
 }

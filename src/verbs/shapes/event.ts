@@ -73,6 +73,7 @@ const payloads: Omit<Payloads, `signal.${string}`> = {
   approval_settled: z.strictObject({
     approval: z.string(),
     how: z.enum(APPROVAL_SETTLED_HOW),
+    by: actor,
     actionHash: z.string().exactOptional(),
     spec: jsonObject.exactOptional(),
     advice: z.string().exactOptional(),

@@ -82,7 +82,7 @@ test('an answer at or after the expiry ends the process instead of starting it',
 
 test('a settled approval neither expires nor is withdrawn', () => {
   const settled = { ...pending, state: 'answered' } as const
-  expect(expired(settled)).toEqual({ type: 'settled_before', approval: settled })
+  expect(expired(settled, 'kernel:k1')).toEqual({ type: 'settled_before', approval: settled })
   expect(withdrawn(settled)).toBe(settled)
   expect(withdrawn(pending)).toMatchObject({ state: 'withdrawn' })
 })

@@ -13,8 +13,8 @@ const asked = { pid: PID, actor: 'human:ada', at: 2_000 } as const
 const fence = { holder: 'k1', fence: 1 }
 const request = { approval: 'a_1', actionHash: 'hash of the action', expiresAt: 9_000 }
 
-function settle(settled: Omit<ApprovalSettled, 'approval'>, value?: string): Intent {
-  const whole = { approval: 'a_1', ...settled }
+function settle(settled: Omit<ApprovalSettled, 'approval' | 'by'>, value?: string): Intent {
+  const whole = { approval: 'a_1', by: 'human:ada', ...settled } as const
   return { type: 'settle_approval', ...asked, settled: whole, ...(value === undefined ? {} : { value }) }
 }
 
@@ -89,7 +89,7 @@ test('a process that needs an approval ignores the answer to another approval', 
   const other: Intent = {
     type: 'settle_approval',
     ...asked,
-    settled: { approval: 'a_2', how: 'approved' },
+    settled: { approval: 'a_2', how: 'approved', by: 'host' },
   }
   expect(decide({ row, replayed: null }, other, RULES)).toEqual({ type: 'keep' })
 })

@@ -67,13 +67,14 @@ test('a move to another owner needs that owner', () => {
 test('an end has duties once: to the processes that wait for it, and to its account', () => {
   const { record } = live
   const ended = after(live, { type: 'request_abandon', ...asked, reason: 'test' }).record
-  const none = { awaitedBy: [], account: null }
+  const none = { awaitedBy: [], account: null, withdraws: null }
   expect(endDuties(record, record)).toEqual(none)
   expect(endDuties(ended, ended)).toEqual(none)
   expect(endDuties(record, ended)).toEqual(none)
   expect(endDuties(record, { ...ended, awaitedBy: ['p_b'], kind: 'command' })).toEqual({
     awaitedBy: ['p_b'],
     account: 'count_use',
+    withdraws: null,
   })
   const limits = { ...ended.limits, allowance: { toolCalls: 1 } }
   expect(endDuties(record, { ...ended, limits, kind: 'command' }).account).toBe('give_back')

@@ -1,0 +1,193 @@
+import type { Approval, ApprovalGrant, ApprovalRequest } from '../core/approval/approval.ts'
+import type { AuditDecision, AuditEntry } from '../core/audit/entry.ts'
+import { type Action, actionOf, actionText, type ResolvedAction } from '../core/capability/action.ts'
+import { type Need, needText } from '../core/capability/need.ts'
+import { needsAnalysis, needsOf } from '../core/capability/needs.ts'
+import { ruleOnAll } from '../core/capability/rule-on.ts'
+import type { RuleSet } from '../core/capability/rule-set.ts'
+import { type RuleRef, type Ruling, useIdOf } from '../core/capability/ruling.ts'
+import type { Change } from '../core/change.ts'
+import { asJson } from '../core/json/json.ts'
+import type { Placement } from '../core/placement/placement.ts'
+import type { ApprovalRequested } from '../core/process/event.ts'
+import type { Actor, Registration } from '../core/process/record.ts'
+import { type Refusal, refusal } from '../core/refusal.ts'
+import type { Edges } from './edges.ts'
+import type { PlanPart } from './plan-part.ts'
+import { ruleSetsOf, rulingFacts, type Subject, subjectOf } from './rule-facts.ts'
+import type { WorkingRows } from './working-rows.ts'
+
+export interface GatedRegistration {
+  readonly registration: Registration
+  readonly actor: Actor
+  readonly at: number
+  readonly here: readonly Placement[]
+  /** Null until the host has resolved it. */
+  readonly resolved: ResolvedAction | null
+  /** The id of the approval, if one is needed. */
+  readonly approvalId: string
+  readonly trace: string | null
+}
+
+/** What the rules say about a registration. `changes` belong to the transaction, also to that of a refusal. */
+export type GateAnswer =
+  | { readonly type: 'open'; readonly changes: readonly Change[] }
+  /** The rules tell commands apart: the host has to resolve this one first. */
+  | { readonly type: 'unresolved' }
+  | { readonly type: 'ask'; readonly approval: ApprovalRequested; readonly changes: readonly Change[] }
+  | { readonly type: 'denied'; readonly refusal: Refusal; readonly changes: readonly Change[] }
+
+const OPEN: GateAnswer = { type: 'open', changes: [] }
+
+/** How long an approval waits before surfaces push it to people: most are answered by a person who looks already. */
+const PUSH_AFTER_MS = 2_000
+
+/**
+ * The gate of every registration: rules on its effects, with the facts of the transaction that registers it. Without rules that
+ * bind the actor it is open, and costs no query.
+ */
+export function* gateOf(edges: Edges, rows: WorkingRows, gated: GatedRegistration): PlanPart<GateAnswer> {
+  const { registration, actor, at, here, resolved } = gated
+  if (registration.kind === 'external') return OPEN
+  const subject = yield* subjectOf(rows, actor, null)
+  if (subject === null) return OPEN
+  const sets = yield* ruleSetsOf(subject)
+  if (sets.length === 0) return OPEN
+  if (registration.kind === 'command' && resolved === null && needsAnalysis(sets))
+    return { type: 'unresolved' }
+  const host = hostOf(here)
+  const action = actionOf(registration, subject.actor, host, resolved)
+  if (action === null) return OPEN
+  const needs = needsOf(registration, {
+    shell: resolved?.shell ?? null,
+    programs: new Map(
+      (resolved?.programs ?? []).flatMap(({ name, real }) => (real === null ? [] : [[name, { real }]])),
+    ),
+    cwd: action.cwd,
+    workspace: null,
+    env: resolved?.env ?? [],
+    codeVariables: resolved?.codeVariables ?? [],
+    secrets: resolved?.secrets ?? [],
+  })
+  const facts = yield* rulingFacts(sets, [], needs, { at, host })
+  const ruling = ruleOnAll(sets, [], needs, facts)
+  const used =
+    ruling.type === 'deny' ? [] : ruling.uses.map((ref) => useOnce(ref, facts.uses.get(useIdOf(ref)) ?? null))
+  return answerOf(edges, gated, { subject, sets, action, needs, ruling, used })
+}
+
+interface Ruled {
+  readonly subject: Subject
+  readonly sets: readonly RuleSet[]
+  readonly action: Action
+  readonly needs: readonly Need[]
+  readonly ruling: Ruling
+  readonly used: readonly Change[]
+}
+
+function answerOf(edges: Edges, gated: GatedRegistration, ruled: Ruled): GateAnswer {
+  const { ruling, used } = ruled
+  switch (ruling.type) {
+    case 'allow':
+      return ruling.rule === null
+        ? OPEN
+        : { type: 'open', changes: [...used, entryOf(gated, ruled, 'allowed', ruling.rule, null)] }
+    case 'deny':
+      return {
+        type: 'denied',
+        refusal: denied(ruled, ruling),
+        changes: [entryOf(gated, ruled, 'denied', ruling.rule, ruling.reason)],
+      }
+    case 'ask': {
+      const actionHash = edges.hash(actionText(ruled.action))
+      const approval = approvalOf(gated, ruled, ruling, actionHash)
+      return {
+        type: 'ask',
+        approval: { approval: approval.id, actionHash, expiresAt: approval.expiresAt },
+        changes: [
+          ...used,
+          { type: 'approval', was: null, approval },
+          entryOf(gated, ruled, 'asked', ruling.rule, ruling.justification),
+        ],
+      }
+    }
+  }
+}
+
+function approvalOf(
+  { registration, at, approvalId }: GatedRegistration,
+  { subject, action, needs }: Ruled,
+  ruling: Extract<Ruling, { type: 'ask' }>,
+  actionHash: string,
+): Approval {
+  const grants: readonly ApprovalGrant[] = ['once']
+  const request: ApprovalRequest = {
+    type: 'permission',
+    subject: subject.actor,
+    session: registration.owner.session ?? null,
+    ancestors: registration.parent === null ? [] : [registration.parent],
+    reviewer: ruling.reviewer,
+    priority: 0,
+    reason: null,
+    action,
+    actionHash,
+    needs: needs.map(needText),
+    rule: ruling.rule,
+    justification: ruling.justification,
+    defaultToNo: false,
+    grants,
+    alwaysRule: null,
+  }
+  return {
+    id: approvalId,
+    pid: registration.pid,
+    state: 'pending',
+    askedAt: at,
+    person: null,
+    expiresAt: null,
+    pushAt: at + PUSH_AFTER_MS,
+    request,
+    answer: null,
+  }
+}
+
+function useOnce({ subject, id }: RuleRef, was: { readonly used: number } | null): Change {
+  const useId = useIdOf({ subject, id })
+  const before = was === null ? null : { id: useId, subject, used: was.used }
+  return { type: 'rule_use', was: before, use: { id: useId, subject, used: (was?.used ?? 0) + 1 } }
+}
+
+function entryOf(
+  { registration, at, trace }: GatedRegistration,
+  { subject, action, needs }: Ruled,
+  decision: AuditDecision,
+  rule: RuleRef | null,
+  reason: string | null,
+): Change {
+  const entry: AuditEntry = {
+    at,
+    actor: subject.actor,
+    action: 'spawn',
+    target: `process:${registration.pid}`,
+    decision,
+    rule,
+    reason,
+    inputs: { needs: needs.map(needText), act: asJson(action.act), cwd: action.cwd },
+    trace,
+  }
+  return { type: 'audit', entry }
+}
+
+function denied({ subject, needs }: Ruled, { rule, reason }: Extract<Ruling, { type: 'deny' }>): Refusal {
+  return refusal(
+    'denied',
+    `${subject.actor} may not do this: ${reason}`,
+    'Do it another way, or ask the person who set the rules.',
+    { subject: subject.actor, rule: rule?.text ?? null, needs: needs.map(needText) },
+  )
+}
+
+function hostOf(here: readonly Placement[]): string | null {
+  const host = here.find((placement) => placement.startsWith('host:'))
+  return host === undefined ? null : host.slice('host:'.length)
+}

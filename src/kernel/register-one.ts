@@ -1,0 +1,153 @@
+import type { ResolvedAction } from '../core/capability/action.ts'
+import type { Change } from '../core/change.ts'
+import { canonical } from '../core/json/canonical.ts'
+import { fold } from '../core/process/fold.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { Owner, ProcessRecord, Registration } from '../core/process/record.ts'
+import {
+  decideRegister,
+  type RegisterDecision,
+  type RegisterFacts,
+  type RegisterIntent,
+} from '../core/process/register.ts'
+import { ownerOf } from '../core/process/registration-defaults.ts'
+import type { RegistrationRequest } from '../core/process/registration-request.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import type { Refusal } from '../core/refusal.ts'
+import { carvedChanges } from './allowances.ts'
+import type { Edges } from './edges.ts'
+import { gateOf } from './gate.ts'
+import type { PlanPart } from './plan-part.ts'
+import { guardOfName, type RegistrationContext, registerFacts } from './register-facts.ts'
+import type { WorkingRows } from './working-rows.ts'
+
+/** The fields that are compared between the requests of one plan. */
+export type NamedRequest = Pick<RegistrationRequest, 'name' | 'ifRunning'> & { readonly owner: Owner }
+
+/** An action as it was resolved, and the registration that it belongs to. */
+export interface Resolution {
+  readonly text: string
+  readonly action: ResolvedAction
+}
+
+export interface Unresolved {
+  readonly unresolved: ProcessRecord
+}
+
+/** One registration of a plan: reads the facts, asks for permission, decides, and adds the changes to `rows`. */
+export function* registerOne(
+  edges: Edges,
+  rows: WorkingRows,
+  intent: RegisterIntent,
+  context: RegistrationContext & {
+    readonly names: NamedRequest[]
+    readonly resolved: ReadonlyMap<Pid, Resolution>
+  },
+): PlanPart<
+  | { readonly type: 'registered' | 'existing' | 'running'; readonly row: ProcessRow }
+  | RefusedRegistration
+  | ({ readonly type: 'unresolved' } & Unresolved)
+> {
+  const facts = yield* registerFacts(rows, intent, context)
+  const { request, pid, actor, at } = intent
+  const owner = ownerOf(request, facts.parent?.record ?? null, actor)
+  context.names.push({ ...request, owner })
+  const denied = deny(edges, intent, facts, owner)
+  if (denied !== undefined) return { type: 'refused', refusal: denied }
+  const first = decideRegister(facts, intent, edges.rules)
+  if (first.type !== 'register')
+    return first.type === 'refuse' ? { type: 'refused', refusal: first.refusal } : first
+  const { registration } = first
+  const known = context.resolved.get(pid)
+  const gate = yield* gateOf(edges, rows, {
+    registration,
+    actor,
+    at,
+    here: intent.here,
+    // Resolved for another registration: what it depends on has changed meanwhile.
+    resolved: known?.text === textOf(registration) ? known.action : null,
+    approvalId: approvalIdOf(pid),
+    trace: traceOf(request),
+  })
+  if (gate.type === 'unresolved')
+    return { type: 'unresolved', unresolved: folded(first, intent, facts).row.record }
+  if (gate.type === 'denied') return { type: 'refused', refusal: gate.refusal, changes: gate.changes }
+  const gated =
+    gate.type === 'ask' ? decideRegister(facts, { ...intent, approval: gate.approval }, edges.rules) : first
+  if (gated.type !== 'register') throw new Error(`The decision about ${pid} depends on its approval`)
+  const decision = gated
+  rows.add(gate.changes)
+  if (decision.replaced !== null) {
+    const { record } = decision.replaced
+    const notEnded = edges.authorize(actor, 'signal', { type: 'process', record })
+    if (notEnded !== undefined) return { type: 'refused', refusal: notEnded }
+    context.replaced.push(decision.replaced)
+  }
+  if (request.ifRunning !== undefined) rows.add([yield* guardOfName(owner)])
+  const child = folded(decision, intent, facts)
+  rows.add(child.changes)
+  rows.add(carvedChanges(facts.account, decision.carved))
+  const { parent: was } = facts
+  if (was !== null) {
+    const { pid: parentPid } = was.record
+    const events = decision.parentEvents
+    rows.add(fold({ pid: parentPid, was, group: null, events, lease: undefined, actor, at }).changes)
+  }
+  const { envRef } = child.row.record
+  if (envRef !== null && envRef !== intent.defaultEnvRef)
+    rows.add([{ type: 'environment_used', ref: envRef, by: `process:${pid}` }])
+  for (const { session, descriptor } of request.grants ?? []) {
+    rows.add([{ type: 'grant', grant: { session, pid, descriptor: descriptor ?? null, at } }])
+  }
+  return { type: 'registered', row: child.row }
+}
+
+/** Refused by a rule: the audit keeps that. */
+interface RefusedRegistration {
+  readonly type: 'refused'
+  readonly refusal: Refusal
+  readonly changes?: readonly Change[]
+}
+
+function folded(
+  { events, lease }: Extract<RegisterDecision, { type: 'register' }>,
+  { pid, actor, at }: RegisterIntent,
+  { group }: RegisterFacts,
+) {
+  return fold({ pid, was: null, group, events, lease, actor, at })
+}
+
+/** The first approval of a process. A later one, for a changed action, has a number behind it. */
+function approvalIdOf(pid: Pid): string {
+  return `a_${pid.slice('p_'.length)}`
+}
+
+/** The W3C trace context of a request. */
+function traceOf({ causedBy }: RegistrationRequest): string | null {
+  const traceparent = causedBy?.['traceparent']
+  return typeof traceparent === 'string' ? traceparent : null
+}
+
+/** Whether the actor may register here, wake this target, and see the process that would be the answer. */
+function deny(
+  edges: Edges,
+  { request: { wakeTarget }, actor }: RegisterIntent,
+  { parent, existing, running }: RegisterFacts,
+  owner: Owner,
+): Refusal | undefined {
+  const registration = { type: 'registration', owner, parent: parent?.record ?? null } as const
+  const denied = edges.authorize(actor, 'execute', registration)
+  if (denied !== undefined) return denied
+  if (wakeTarget !== undefined && wakeTarget !== owner.session) {
+    const unwakeable = edges.authorize(actor, 'write', { type: 'session', id: wakeTarget })
+    if (unwakeable !== undefined) return unwakeable
+  }
+  const answer = existing ?? running
+  if (answer === null) return undefined
+  return edges.authorize(actor, 'read', { type: 'process', record: answer.record })
+}
+
+/** What the resolution of a command depends on. */
+export function textOf({ spec, cwd, envRef, parent }: Registration | ProcessRecord): string {
+  return canonical({ spec, cwd, envRef, parent })
+}

@@ -1,0 +1,88 @@
+import type { Ceiling } from '../core/capability/ceiling.ts'
+import type { Need } from '../core/capability/need.ts'
+import { countedRulesOf, delegatorsOf, type RulingFacts } from '../core/capability/rule-on.ts'
+import type { RuleSet } from '../core/capability/rule-set.ts'
+import type { CheckedAt } from '../core/capability/rule-table.ts'
+import type { RuleUse } from '../core/capability/rule-use.ts'
+import { useIdOf } from '../core/capability/ruling.ts'
+import type { Actor } from '../core/process/record.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import type { PlanPart } from './plan-part.ts'
+import type { WorkingRows } from './working-rows.ts'
+
+/** The session or process whose rules bind an actor, and everything above it. */
+export interface Subject {
+  readonly actor: Actor
+  /** The subjects whose rule sets apply, the widest first. */
+  readonly sets: readonly string[]
+}
+
+/**
+ * The subject of an actor; null for the host, people and kernels, which no rule binds. A tool acts as its parent, so that what it
+ * starts belongs to the agent that called it.
+ */
+export function* subjectOf(
+  rows: WorkingRows,
+  actor: Actor,
+  workspace: string | null,
+): PlanPart<Subject | null> {
+  const above = workspace === null ? ['home'] : ['home', `workspace:${workspace}`]
+  if (actor.startsWith('session:')) return { actor, sets: [...above, actor] }
+  if (!actor.startsWith('process:')) return null
+  const lineage = yield* lineageOf(rows, actor.slice('process:'.length))
+  const session = lineage[0]?.record.owner.session
+  const acting = lineage.filter(({ record }) => record.kind !== 'tool')
+  const nearest = acting[0]
+  // Every caller above is a tool, and the one above all was called by the session or by the host.
+  if (nearest === undefined && session === undefined) return null
+  const processes = acting.map(({ record }) => `process:${record.pid}` as const).reverse()
+  const sets = [...above, ...(session === undefined ? [] : [`session:${session}`]), ...processes]
+  return { actor: nearest === undefined ? `session:${session}` : `process:${nearest.record.pid}`, sets }
+}
+
+/** The process and those above it, the nearest first. */
+export function* lineageOf(rows: WorkingRows, pid: string): PlanPart<readonly ProcessRow[]> {
+  const found: ProcessRow[] = []
+  for (let next: string | null = pid; next !== null; ) {
+    const row: ProcessRow | null = yield* rows.process(next)
+    if (row === null) break
+    found.push(row)
+    next = row.record.parent
+  }
+  return found
+}
+
+/** The rule sets of a subject that exist. */
+export function* ruleSetsOf({ sets }: Subject): PlanPart<readonly RuleSet[]> {
+  const found = (yield sets.map(
+    (subject) => ({ ask: 'ruleSet', subject }) as const,
+  )) as readonly (RuleSet | null)[]
+  return found.filter((set) => set !== null)
+}
+
+/** The facts of a ruling that are not in the sets themselves: the sets of delegators, and how often counted rules were used. */
+export function* rulingFacts(
+  sets: readonly RuleSet[],
+  ceilings: readonly Ceiling[],
+  needs: readonly Need[],
+  checked: CheckedAt,
+): PlanPart<RulingFacts & { readonly uses: ReadonlyMap<string, RuleUse | null> }> {
+  const delegators = yield* delegatorSets(sets)
+  const counted = countedRulesOf(sets, ceilings, needs, { ...checked, delegators })
+  if (counted.length === 0) return { ...checked, delegators, used: new Map(), uses: new Map() }
+  const found = (yield counted.map(
+    (ref) => ({ ask: 'ruleUse', id: useIdOf(ref) }) as const,
+  )) as readonly (RuleUse | null)[]
+  const uses = new Map(counted.map((ref, index) => [useIdOf(ref), found[index] ?? null]))
+  const used = new Map([...uses].map(([id, use]) => [id, use?.used ?? 0]))
+  return { ...checked, delegators, used, uses }
+}
+
+function* delegatorSets(sets: readonly RuleSet[]): PlanPart<ReadonlyMap<string, RuleSet>> {
+  const subjects = delegatorsOf(sets)
+  if (subjects.length === 0) return new Map()
+  const found = (yield subjects.map(
+    (subject) => ({ ask: 'ruleSet', subject }) as const,
+  )) as readonly (RuleSet | null)[]
+  return new Map(found.flatMap((set) => (set === null ? [] : [[set.subject, set] as const])))
+}
