@@ -1,6 +1,7 @@
 import type { VerbName } from '../verbs/reeve.ts'
 import type { ActionParts, ActionsFor } from './action.ts'
 import { allowanceActions } from './allowances.ts'
+import { approvalActions } from './approvals.ts'
 import { environmentActions } from './environments.ts'
 import { eventActions } from './events.ts'
 import { grantActions } from './grants.ts'
@@ -9,6 +10,7 @@ import { inboxActions } from './inbox.ts'
 import { inputActions } from './input.ts'
 import { killActions } from './kill.ts'
 import { outputActions } from './output.ts'
+import { policyActions } from './policies.ts'
 import { processActions } from './processes.ts'
 import { restartActions } from './restart.ts'
 import { sessionActions } from './sessions.ts'
@@ -41,6 +43,8 @@ export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
     ...environmentActions(parts),
     ...workerActions(parts),
     ...holderActions(parts),
+    ...approvalActions(parts),
+    ...policyActions(parts),
     ...upkeepActions(parts),
   }
 }

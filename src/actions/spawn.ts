@@ -2,6 +2,7 @@ import type { Commands } from '../command/commands.ts'
 import { matcherOf } from '../command/output/pattern.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
+import { awaitsApproval } from '../core/process/gate.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import type { RegistrationRequest } from '../core/process/register.ts'
@@ -143,6 +144,8 @@ export async function whenBegun(
   if (type !== 'registered') return answer
   const known: Warning = warning === undefined ? {} : { warning }
   if (record.kind !== 'command' || commands === undefined) return { ...answer, ...known }
+  // A person may take hours.
+  if (awaitsApproval(record)) return { ...answer, ...known }
   const duplicateOf = await liveDuplicate(kernel, commands.duplicateOf(record))
   const begun = await kernel.waits.untilBegun(record, START_MS)
   const names = await commands.missingEnv(record, kernel)

@@ -7,7 +7,7 @@ import type { Refusal } from '../core/refusal.ts'
 import type { AskName, Asks, EndAnswer, Tell } from '../keeper/protocol/messages.ts'
 import type { KeeperIdentity, ProgramState, Usage } from '../keeper/protocol/program-state.ts'
 import type { SpawnPlan } from '../keeper/protocol/spawn-plan.ts'
-import type { Executor, Keeping, Lost, StopRequest, Work } from '../kernel/executor.ts'
+import type { Executor, Keeping, Lost, Parked, StopRequest, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Attendance } from './attend/attend.ts'
 import { CommandRoom } from './command-room.ts'
@@ -107,6 +107,7 @@ export class KeeperSide implements Executor, Keeping {
       reported: this.#reported,
       fifos: options.fifos,
       plan: options.plan,
+      confirm: (work, plan, kernel) => this.#confirm(work, plan, kernel),
       onTrouble: options.onTrouble,
     })
   }
@@ -156,7 +157,12 @@ export class KeeperSide implements Executor, Keeping {
     return resolveAction(record, await this.#options.plan(record, kernel), this.#options.shell)
   }
 
-  async run(work: Work, kernel: Kernel): Promise<Ending | Lost> {
+  async #confirm(work: Work, plan: SpawnPlan, kernel: Kernel): Promise<boolean> {
+    if (work.record.gate === null) return true
+    return kernel.approvals.confirm(work, await resolveAction(work.record, plan, this.#options.shell))
+  }
+
+  async run(work: Work, kernel: Kernel): Promise<Ending | Lost | Parked> {
     const { pid } = work.record
     const running = runningOf(work.record)
     this.#running.set(pid, running)

@@ -17,6 +17,8 @@ interface ProgramStartsOptions {
   readonly reported: ReportedPrograms
   readonly fifos: string
   readonly plan: (record: ProcessRecord, kernel: Kernel) => Promise<SpawnPlan>
+  /** Whether the command may begin with this plan; if not, its approval is asked for again. */
+  readonly confirm: (work: Work, plan: SpawnPlan, kernel: Kernel) => Promise<boolean>
   readonly onTrouble: (error: unknown, doing: string) => void
 }
 
@@ -34,9 +36,9 @@ export class ProgramStarts {
 
   /**
    * The state of the program, begun now or before. However often it is called, it begins the program at most once. `never`: the
-   * process was stopped first.
+   * process was stopped first. `asked_again`: it is not what was approved, and waits.
    */
-  async begin(running: Running, work: Work, kernel: Kernel): Promise<ProgramState | 'never'> {
+  async begin(running: Running, work: Work, kernel: Kernel): Promise<ProgramState | 'never' | 'asked_again'> {
     const { pid, program } = work.record
     const { connection, reported } = this.#options
     for (;;) {
@@ -50,6 +52,7 @@ export class ProgramStarts {
         if (program !== null) return lost(pid)
         const plan = await this.#planOf(work.record, kernel)
         if ('state' in plan) return plan
+        if (!(await this.#options.confirm(work, plan, kernel))) return 'asked_again'
         if (running.stop !== undefined) return 'never'
         this.#asked.add(work)
         const fifos = this.#reserve(pid, plan)

@@ -37,6 +37,12 @@ export async function resolveAction(
   }
 }
 
+/** The commands of a line for the shell, as rules compare them. */
+export async function analyseCommandLine(line: string): Promise<AnalysedShell> {
+  const { analyseShell } = await loadShellAnalysis()
+  return forRules(analyseShell(line))
+}
+
 function forRules(analysis: ShellAnalysis): AnalysedShell {
   const commands = analysis.commands.map(({ args, ...command }) => ({
     ...command,

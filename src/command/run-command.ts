@@ -1,5 +1,5 @@
 import type { Ending } from '../core/process/intent.ts'
-import type { Lost, Work } from '../kernel/executor.ts'
+import type { Lost, Parked, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Attendance } from './attend/attend.ts'
 import { endingOf, neverBegun, withRestart } from './ending.ts'
@@ -27,7 +27,7 @@ export async function runCommand(
   work: Work,
   kernel: Kernel,
   { running, starts, requests, attend }: RunParts,
-): Promise<Ending | Lost> {
+): Promise<Ending | Lost | Parked> {
   const { record } = work
   const gone = rejectWhenGone(work)
   const stopListening = work.onRequest((request) => requests.make(running, request))
@@ -36,6 +36,7 @@ export async function runCommand(
   try {
     const begun = await Promise.race([starts.begin(running, work, kernel), gone.promise])
     if (begun === 'never') return neverBegun(running.stop)
+    if (begun === 'asked_again') return { status: 'parked' }
     let ended: Ended
     if (begun.state === 'running') {
       running.begun = true

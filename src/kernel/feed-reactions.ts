@@ -18,7 +18,7 @@ export interface FeedReactionsParts {
  * How the executions of one holder react to the feed.
  *
  * | event of the feed                                  | reaction                                       |
- * | registered, queued again, resumed                  | looks for work, if it serves the kind          |
+ * | registered, queued again, resumed, approved        | looks for work, if it serves the kind          |
  * | wait left, by a process that is not executed here   | looks for work: the process may have been parked |
  * | parked                                             | looks for work when the process is due         |
  * | stop requested, of a process that is executed here | see `AttemptStops`                             |
@@ -50,6 +50,7 @@ export class FeedReactions {
           break
         case 'holder_lost':
         case 'released':
+        case 'approval_settled':
           waiting.add(known.pid)
           break
         case 'resumed':

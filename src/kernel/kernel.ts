@@ -11,6 +11,7 @@ import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Backoff } from '../core/recovery/verdict.ts'
 import { isRefusal } from '../core/refusal.ts'
+import { Approvals } from './approvals.ts'
 import { BackgroundTasks } from './background-tasks.ts'
 import { Carriers } from './carriers.ts'
 import { type ChargeAnswer, type Charging, charge } from './charge.ts'
@@ -55,6 +56,7 @@ export class Kernel {
   readonly waits: ProcessWaits
   readonly sessions: SessionActs
   readonly keepers: Keepers
+  readonly approvals: Approvals
   readonly #options: KernelOptions
   readonly #presence: Presence
   /** First the executions of this kernel's own row, then those of each keeper. */
@@ -91,6 +93,7 @@ export class Kernel {
       perform: (intent) => this.perform(intent),
     })
     this.waits = new ProcessWaits(edges, this.feed)
+    this.approvals = new Approvals(edges, this, options.executors)
     this.sessions = new SessionActs(edges, { carriers: this.#carriers, readAccess: this.readAccess })
     const isInLease = () => !this.#presence.mayHaveLapsed
     const { here, executions } = holderExecutions(edges, this, options, isInLease)
@@ -166,12 +169,7 @@ export class Kernel {
       executions: this.#executions,
       here: this.#here,
       defaultEnvRef: this.defaultEnvRef,
-      resolve: async (record) => {
-        const executor = this.#options.executors.find(
-          ({ serves, resolve }) => resolve !== undefined && serves.some(({ kind }) => kind === record.kind),
-        )
-        return executor?.resolve?.(record, this) ?? null
-      },
+      resolve: (record) => this.approvals.resolve(record),
     })
     // This kernel, or a keeper of it, has no row: it announces itself again, and then looks for work.
     if (registered.some((one) => one.type === 'registered' && one.removed !== undefined))
@@ -275,6 +273,7 @@ export class Kernel {
       executions: this.#executions,
       carriers: this.#carriers,
       releases: this.#releases,
+      approvals: this.approvals,
     })
   }
 

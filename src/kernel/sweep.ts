@@ -1,4 +1,5 @@
 import type { Pid } from '../core/process/pid.ts'
+import type { Approvals } from './approvals.ts'
 import type { Carriers } from './carriers.ts'
 import type { Edges } from './edges.ts'
 import type { Executions } from './executions.ts'
@@ -10,13 +11,14 @@ export interface SweepParts {
   readonly executions: readonly Executions[]
   readonly carriers: Carriers
   readonly releases: Releases
+  readonly approvals: Approvals
 }
 
 const PAGE = 500
 
 /** Recovers from dead holders, carries on the stops of crashed kernels, and looks for work. */
 export async function sweep(edges: Edges, parts: SweepParts): Promise<RecoveryReport> {
-  const { recovering, executions, carriers, releases } = parts
+  const { recovering, executions, carriers, releases, approvals } = parts
   const adopted: Pid[] = []
   for (const one of executions) adopted.push(...(await one.adopt()))
   const report = await recover(edges, recovering)
@@ -28,6 +30,7 @@ export async function sweep(edges: Edges, parts: SweepParts): Promise<RecoveryRe
   const carrying = await edges.store.ask({ ask: 'carrying', after: null, limit: PAGE })
   for (const row of carrying.items) carriers.carryOn(row)
   await releases.look()
+  await approvals.expireDue()
   for (const one of executions) one.look()
   return report
 }

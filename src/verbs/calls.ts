@@ -394,6 +394,114 @@ export interface VerbCalls {
    */
   holders(input?: Record<string, never>, options?: CallOptions): Promise<OutputOf<'holders'>>
   /**
+   * Lists approvals: requests to people, and their answers. The oldest first.
+   *
+   * A session sees its own requests.
+   *
+   * Needs the role `read`.
+   */
+  approvals(
+    input?: {
+      /** Only approvals in this state. Default: `"pending"`. */
+      state?: ('pending' | 'answered' | 'withdrawn' | 'expired' | 'any') | undefined
+      /** `next` of the page before. */
+      after?: number
+      /** The maximum number of items. Default: `100`. */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'approvals'>>
+  /**
+   * Approves a request: the process that waits for it begins.
+   *
+   * The first answer wins; a later one gets the recorded decision. People and the host may answer. A session may not answer for itself, nor for one above or below it.
+   *
+   * Needs the role `operate`. Refuses with `approval_unknown`, `denied`.
+   */
+  approve(
+    input: {
+      /** The id of the approval. */
+      id: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'approve'>>
+  /**
+   * Denies a request: the process that waits for it ends without having begun.
+   *
+   * The first answer wins; a later one gets the recorded decision.
+   *
+   * Needs the role `operate`. Refuses with `approval_unknown`, `denied`.
+   */
+  deny(
+    input: {
+      /** The id of the approval. */
+      id: string
+      /** What the asker should do instead. */
+      advice?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'deny'>>
+  /**
+   * Lists the rules about the effects of sessions and processes.
+   *
+   * Needs the role `admin`. Refuses with `denied`.
+   */
+  policies(input?: Record<string, never>, options?: CallOptions): Promise<OutputOf<'policies'>>
+  /**
+   * Adds a rule: what sessions and processes may do, may not do, or may do only when a person approves.
+   *
+   * The strictest rule that matches wins: deny, then ask, then allow. An allow closes the set: what nothing allows is then denied. No rule binds the host or people.
+   *
+   * Needs the role `admin`. Refuses with `invalid_rule`, `conflict`, `limit_exceeded`, `denied`, `session_unknown`, `session_ended`.
+   */
+  addRule(
+    input: {
+      /** Home: every session and process of this home; session: one session. Default: `{"type":"home"}`. */
+      to?:
+        | (
+            | {
+                type: 'home'
+              }
+            | {
+                type: 'session'
+                /** The id of a session. */
+                session: string
+              }
+          )
+        | undefined
+      /** Effect (allow, ask, deny), resource (as in shell:git push, tool:deploy, fs:src/**), and optionally rights, constraints, justification, match, nonmatch, expiresAt, uses. */
+      rule: JsonObject
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'addRule'>>
+  /**
+   * Removes a rule, from the next check on.
+   *
+   * A set that was closed by an allow stays closed.
+   *
+   * Needs the role `admin`. Refuses with `not_found`, `conflict`, `denied`.
+   */
+  removeRule(
+    input: {
+      /** The id of the rule. */
+      id: string
+      /** Home: every session and process of this home; session: one session. Default: `{"type":"home"}`. */
+      from?:
+        | (
+            | {
+                type: 'home'
+              }
+            | {
+                type: 'session'
+                /** The id of a session. */
+                session: string
+              }
+          )
+        | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'removeRule'>>
+  /**
    * Asks all processes of a scope to stop.
    *
    * All given selectors must match. A scope may be one tool call, a turn, or a whole session; agents and workflows are asked, too.

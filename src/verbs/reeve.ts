@@ -3,9 +3,12 @@ import type { TypedEvent } from '../core/process/event.ts'
 import type { Actor } from '../core/process/record.ts'
 import { abandon } from './abandon.ts'
 import { acknowledge } from './acknowledge.ts'
+import { addRule } from './add-rule.ts'
 import { announceWorker } from './announce-worker.ts'
 import { answer } from './answer.ts'
 import { append } from './append.ts'
+import { approvals } from './approvals.ts'
+import { approve } from './approve.ts'
 import { budget } from './budget.ts'
 import type { VerbCalls } from './calls.ts'
 import { changeCwd } from './change-cwd.ts'
@@ -15,6 +18,7 @@ import { charge } from './charge.ts'
 import { claimWork } from './claim-work.ts'
 import { closeInput } from './close-input.ts'
 import { deleteSession } from './delete-session.ts'
+import { deny } from './deny.ts'
 import { doWork } from './do-work.ts'
 import { end } from './end.ts'
 import { endSession } from './end-session.ts'
@@ -35,12 +39,14 @@ import { openSession } from './open-session.ts'
 import { openTurn } from './open-turn.ts'
 import { output } from './output.ts'
 import { outputStreams } from './output-streams.ts'
+import { policies } from './policies.ts'
 import { poll } from './poll.ts'
 import { prune } from './prune.ts'
 import { putEnvironment } from './put-environment.ts'
 import { recover } from './recover.ts'
 import { refreshEnvironment } from './refresh-environment.ts'
 import { removeHolder } from './remove-holder.ts'
+import { removeRule } from './remove-rule.ts'
 import { resize } from './resize.ts'
 import { restart } from './restart.ts'
 import { retireWorker } from './retire-worker.ts'
@@ -96,6 +102,12 @@ export const verbs = {
   grant,
   grants,
   holders,
+  approvals,
+  approve,
+  deny,
+  policies,
+  addRule,
+  removeRule,
   interrupt,
   kill,
   killAll,

@@ -132,6 +132,8 @@ export function registration(behaves: Behaves): void {
       parked: false,
       awaitedBy: [],
       journal: null,
+      gate: null,
+      effectiveSpec: null,
       signals: {},
       children: 0,
       attempts: 0,

@@ -1,0 +1,66 @@
+import type { Approval } from '../core/approval/approval.ts'
+import { actionOf, actionText, type ResolvedAction } from '../core/capability/action.ts'
+import { RefusedError } from '../core/errors.ts'
+import { know } from '../store/contract.ts'
+import type { Edges } from './edges.ts'
+import type { Work } from './executor.ts'
+import { type Performed, performOne } from './perform.ts'
+import { WorkingRows } from './working-rows.ts'
+
+/**
+ * Compares the action that is about to begin with the approved one. If it differs, because a program, its folder or its
+ * environment has changed meanwhile, it is asked about again, and the process waits without a holder. False: it must not begin.
+ */
+export async function confirmAction(edges: Edges, work: Work, resolved: ResolvedAction): Promise<boolean> {
+  const { record } = work
+  if (record.gate === null) return true
+  const { approval: id, actionHash: approved } = record.gate
+  const asked = await edges.store.ask({ ask: 'approval', id })
+  // Pruned with its process only.
+  if (asked?.request.type !== 'permission') return false
+  const { subject, host } = asked.request.action
+  const spec = record.effectiveSpec ?? record.spec
+  const action = actionOf({ ...record, spec }, subject, host, resolved)
+  const actionHash = action === null ? approved : edges.hash(actionText(action))
+  if (action === null || actionHash === approved) return true
+  const at = edges.clock.now()
+  const again: Approval = {
+    ...asked,
+    id: nextIdOf(id),
+    state: 'pending',
+    askedAt: at,
+    pushAt: at,
+    request: { ...asked.request, action, actionHash },
+    answer: null,
+  }
+  for (;;) {
+    const fence = work.fence()
+    const done = await edges.store.write<Performed>(function* () {
+      const rows = new WorkingRows()
+      const was = yield* know({ ask: 'approval', id: again.id })
+      rows.add([{ type: 'approval', was, approval: again }])
+      const { expiresAt } = again
+      const requested = { approval: again.id, actionHash, expiresAt }
+      const actor = `process:${record.pid}` as const
+      const one = yield* performOne(edges, rows, {
+        type: 'ask_again',
+        pid: record.pid,
+        actor,
+        at,
+        fence,
+        requested,
+      })
+      return { answer: one, changes: one.type === 'refused' ? [] : rows.changes }
+    })
+    if (done.type !== 'refused') return false
+    // As with every write of an executor: the fence may have risen during the write.
+    if (done.refusal.code !== 'stale_fence' || work.fence().fence <= fence.fence)
+      throw new RefusedError(done.refusal)
+  }
+}
+
+/** The id of the next approval of the same process. */
+function nextIdOf(id: string): string {
+  const [first = id, count = '1'] = id.split('-')
+  return `${first}-${Number(count) + 1}`
+}

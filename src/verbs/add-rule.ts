@@ -1,0 +1,15 @@
+import * as z from 'zod'
+import { ruleJson, ruleSubject, shownRule } from './shapes/rule.ts'
+import { verb } from './verb.ts'
+
+export const addRule = verb({
+  summary:
+    'Adds a rule: what sessions and processes may do, may not do, or may do only when a person approves.',
+  description:
+    'The strictest rule that matches wins: deny, then ask, then allow. An allow closes the set: what nothing allows is then denied. No rule binds the host or people.',
+  route: 'POST /policies/rules',
+  needs: 'admin',
+  input: z.strictObject({ to: ruleSubject, rule: ruleJson }),
+  output: shownRule,
+  codes: ['invalid_rule', 'conflict', 'limit_exceeded', 'denied', 'session_unknown', 'session_ended'],
+})

@@ -1,0 +1,17 @@
+import * as z from 'zod'
+import { approvalId, settlement } from './shapes/approval.ts'
+import { verb } from './verb.ts'
+
+export const deny = verb({
+  summary: 'Denies a request: the process that waits for it ends without having begun.',
+  description: 'The first answer wins; a later one gets the recorded decision.',
+  route: 'POST /approvals/{id}/deny',
+  needs: 'operate',
+  repeat: 'always',
+  input: z.strictObject({
+    id: approvalId,
+    advice: z.string().max(2_000).exactOptional().describe('what the asker should do instead'),
+  }),
+  output: settlement,
+  codes: ['approval_unknown', 'denied'],
+})

@@ -1,0 +1,23 @@
+import * as z from 'zod'
+import { jsonObject } from './json.ts'
+import { sessionId } from './scalars.ts'
+
+/** The subject whose rules are changed. */
+export const ruleSubject = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('home') }),
+    z.strictObject({ type: z.literal('session'), session: sessionId }),
+  ])
+  .default({ type: 'home' })
+  .describe('home: every session and process of this home; session: one session')
+
+export const ruleJson = jsonObject.describe(
+  'effect (allow, ask, deny), resource (as in shell:git push, tool:deploy, fs:src/**), and optionally rights, constraints, justification, match, nonmatch, expiresAt, uses',
+)
+
+export const shownRule = z.strictObject({
+  subject: z.string().describe('home, or session:<id>'),
+  id: z.string(),
+  text: z.string().describe('the rule in one line'),
+  rule: jsonObject,
+})
