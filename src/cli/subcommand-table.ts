@@ -35,6 +35,15 @@ const GROUPS: readonly (readonly [title: string, subcommands: Loaders])[] = [
     },
   ],
   [
+    'Ask first',
+    {
+      approvals: async () => (await import('./subcommands/approvals.ts')).approvals,
+      approve: async () => (await import('./subcommands/approve.ts')).approve,
+      deny: async () => (await import('./subcommands/deny.ts')).deny,
+      policy: async () => (await import('./subcommands/policy.ts')).policy,
+    },
+  ],
+  [
     'The daemon',
     {
       up: async () => (await import('./subcommands/up.ts')).up,

@@ -112,7 +112,7 @@ test('a program that was changed after the approval was asked for is asked about
 })
 
 test('a session neither approves its own request nor changes rules', async () => {
-  const { git, host, agent } = await asking()
+  const { git, agent } = await asking()
   await agent.spawn(push(git.folder))
   const [{ id = '' } = {}] = (await agent.approvals({})).approvals
   await expect(agent.approve({ id })).rejects.toMatchObject({ code: 'denied' })

@@ -141,7 +141,7 @@ export interface ApprovalRequested {
 }
 
 export const APPROVAL_SETTLED_HOW = ['approved', 'answered', 'denied', 'expired'] as const
-export type ApprovalSettledHow = (typeof APPROVAL_SETTLED_HOW)[number]
+type ApprovalSettledHow = (typeof APPROVAL_SETTLED_HOW)[number]
 
 export interface ApprovalSettled {
   readonly approval: string

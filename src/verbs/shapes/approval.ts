@@ -4,7 +4,7 @@ import { json, jsonObject } from './json.ts'
 import { actor } from './record.ts'
 import { count, time } from './scalars.ts'
 
-export const grantOfApproval = z.enum(['once', 'process', 'session', 'always'])
+const grantOfApproval = z.enum(['once', 'process', 'session', 'always'])
 
 const ruleRef = z.strictObject({ subject: z.string(), id: z.string(), text: z.string() })
 const asker = {

@@ -1,0 +1,67 @@
+import type { OutputOf } from '../../verbs/reeve.ts'
+import type { Context } from '../context.ts'
+import { ago } from '../print/times.ts'
+import { subcommand } from '../subcommand.ts'
+
+export const approvals = subcommand({
+  name: 'approvals',
+  summary: 'Lists what agents ask you for',
+  usage: ['approvals [--all]'],
+  options: { all: { type: 'flag', short: 'a', about: 'also those that are settled' } },
+  about:
+    'A rule of `reeve policy` makes an agent ask. The process that asks waits, also while the daemon is down, until `reeve approve` or `reeve deny` answers.',
+  examples: [
+    ['reeve approvals', 'all requests that wait for an answer'],
+    ['reeve approvals --json', 'with the exact action of each'],
+  ],
+  async run(context) {
+    const { options, print } = context
+    const reeve = await context.acting()
+    const found: Found[] = []
+    for (let after: number | null = null; ; ) {
+      const page: OutputOf<'approvals'> = await reeve.approvals({
+        state: options.all ? 'any' : 'pending',
+        ...(after === null ? {} : { after }),
+      })
+      found.push(...page.approvals)
+      after = page.next
+      if (after === null) break
+    }
+    if (print.isJson) print.jsonList(found)
+    else printTable(context, found)
+    return 0
+  },
+})
+
+type Found = OutputOf<'approvals'>['approvals'][number]
+
+function printTable({ print }: Pick<Context<object>, 'print'>, found: readonly Found[]): void {
+  if (found.length === 0) {
+    print.line('No approval waits for an answer.')
+    return
+  }
+  const now = Date.now()
+  const { blue, dim, yellow, green } = print.colours
+  const titles = ['ID', 'ASKED', 'STATE', 'WHO', 'PROCESS']
+  print.table(
+    [...titles.map((title) => ({ title })), { title: 'WHAT', flexible: true }],
+    found.map((approval) => [
+      { text: approval.id, paint: blue },
+      { text: ago(approval.askedAt, now), paint: dim },
+      { text: stateOf(approval), paint: approval.state === 'pending' ? yellow : green },
+      { text: approval.request.subject },
+      { text: approval.pid, paint: blue },
+      { text: whatOf(approval) },
+    ]),
+  )
+}
+
+function stateOf({ state, answer }: Found): string {
+  return answer === null ? state : answer.type
+}
+
+function whatOf({ request }: Found): string {
+  if (request.type === 'question') return request.text
+  const why = request.justification === null ? '' : ` (${request.justification})`
+  return `${request.needs.join('; ')}${why}`
+}

@@ -1,0 +1,85 @@
+import { connect } from 'reeve'
+import { expect, onTestFinished, test } from 'vitest'
+import { TokenFile } from '../../src/daemon/token-file.ts'
+import { CommandLine } from './command-line.ts'
+
+test('a rule is added, listed and removed', async () => {
+  const reeve = new CommandLine()
+  const added = await reeve.run([
+    'policy',
+    'add',
+    'ask',
+    'shell:git',
+    '--args',
+    'push',
+    '--because',
+    'reviewed',
+  ])
+  expect(added).toMatchObject({
+    code: 0,
+    stdout: 'Added r1 of home: ask  execute shell:git push  "reviewed"\n',
+  })
+  expect((await reeve.run(['policy'])).stdout).toContain('ask  execute shell:git push  "reviewed"')
+  expect((await reeve.run(['policy', 'remove', 'r1'])).stdout).toContain('Removed r1 of home')
+  expect((await reeve.run(['policy'])).stdout).toBe(
+    'There are no rules: agents do what their sessions may do.\n',
+  )
+})
+
+test('a wrong rule is refused with what is wrong', async () => {
+  const reeve = new CommandLine()
+  for (const [args, said] of [
+    [['ask', 'shel:git'], 'shell'],
+    [['forbid', 'shell:git'], 'effect'],
+    [['ask', 'shell:git', '--args', 'push', '--match', 'git status'], 'git status'],
+    [['ask'], 'an effect and a resource'],
+  ] as const) {
+    const refused = await reeve.run(['policy', 'add', ...args])
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toContain(said)
+  }
+  expect((await reeve.run(['policy'])).stdout).toContain('There are no rules')
+})
+
+test('what an agent asks for is listed, and answered from the command line', async () => {
+  const reeve = new CommandLine()
+  const { temp } = reeve
+  await reeve.run(['up', '-d', '--listen', '127.0.0.1:0'])
+  await reeve.run(['policy', 'add', 'ask', 'shell:touch', '--because', 'new files are reviewed'])
+  await reeve.run(['session', 'open', 's1'])
+  const { token } = new TokenFile(temp.home).create({ role: 'agent', session: 's1' })
+  const agent = await connect({ url: temp.announced()?.url ?? '', token })
+  onTestFinished(() => agent.close())
+  const [first, second] = await Promise.all(
+    ['a', 'b'].map((name) =>
+      agent.spawn({ kind: 'command', spec: { argv: ['touch', name] }, cwd: temp.folder }),
+    ),
+  )
+  const listed = await reeve.run(['approvals'])
+  expect(listed.stdout).toContain('session:s1')
+  expect(listed.stdout).toContain('execute shell:touch a (new files are reviewed)')
+  const approvals = await reeve.json<{ id: string; pid: string }[]>('approvals')
+  const idOf = (pid: string | undefined) => approvals.find((approval) => approval.pid === pid)?.id ?? ''
+  const approved = await reeve.run(['approve', idOf(first?.record.pid)])
+  expect(approved).toMatchObject({ code: 0, stdout: expect.stringContaining('approved by host') })
+  await reeve.run(['deny', idOf(second?.record.pid), 'Use', 'another', 'name.'])
+  expect((await reeve.run(['wait', first?.record.pid ?? ''])).code).toBe(0)
+  const { outcome } = await agent.show({ pid: second?.record.pid ?? '' })
+  expect(outcome).toMatchObject({ reason: 'approval_denied', result: { advice: 'Use another name.' } })
+  expect((await reeve.run(['approvals'])).stdout).toBe('No approval waits for an answer.\n')
+})
+
+test('inside of a process of Reeve, nothing is answered and no rule is changed', async () => {
+  const reeve = new CommandLine()
+  const env = { REEVE_PROCESS: 'p_azzzzzzzzzzz@home' }
+  for (const args of [
+    ['approve', 'a_1'],
+    ['deny', 'a_1'],
+    ['policy', 'add', 'allow', 'shell:**'],
+    ['policy', 'remove', 'r1'],
+  ]) {
+    const refused = await reeve.run(args, { env })
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toContain('is for people, and this runs inside of the process p_azzzzzzzzzzz')
+  }
+})
