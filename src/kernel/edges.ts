@@ -30,6 +30,8 @@ export interface Edges {
   readonly cleanUpAfter?: (holder: string) => void
   readonly authorize: Authorize
   readonly rules: Rules
+  /** Called after entries were appended to the audit: its end is noted outside of the store. */
+  readonly onAudited?: () => void
   /** Gets the errors of background work, which no caller waits for. */
   readonly onTrouble: (error: unknown, doing: string) => void
 }

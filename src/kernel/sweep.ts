@@ -1,5 +1,6 @@
 import type { Pid } from '../core/process/pid.ts'
 import type { Approvals } from './approvals.ts'
+import { closeAuditWindows } from './audit.ts'
 import type { Carriers } from './carriers.ts'
 import type { Edges } from './edges.ts'
 import type { Executions } from './executions.ts'
@@ -16,7 +17,7 @@ export interface SweepParts {
 
 const PAGE = 500
 
-/** Recovers from dead holders, carries on the stops of crashed kernels, and looks for work. */
+/** Recovers from dead holders, carries on the stops of crashed kernels, closes windows of the audit, and looks for work. */
 export async function sweep(edges: Edges, parts: SweepParts): Promise<RecoveryReport> {
   const { recovering, executions, carriers, releases, approvals } = parts
   const adopted: Pid[] = []
@@ -31,6 +32,9 @@ export async function sweep(edges: Edges, parts: SweepParts): Promise<RecoveryRe
   for (const row of carrying.items) carriers.carryOn(row)
   await releases.look()
   await approvals.expireDue()
+  await closeAuditWindows(edges)
+  // Other kernels of the store append, too.
+  edges.onAudited?.()
   for (const one of executions) one.look()
   return report
 }

@@ -1,11 +1,47 @@
+import { canonical } from '../json/canonical.ts'
 import type { AuditEntry } from './entry.ts'
+
+/** Equal denials within this time after the first are counted instead of appended. */
+export const AUDIT_WINDOW_MS = 60_000
 
 /** Counts denials that equal one in the audit, outside of the chain, so that a looping agent cannot fill the disk. */
 export interface AuditWindow {
+  /** The hash of the text that equal denials share: a target may be too long for a key. */
   readonly key: string
   readonly openedAt: number
   /** How many followed the first. */
   readonly repeats: number
   /** The first, which is in the chain. */
   readonly entry: AuditEntry
+}
+
+/** Equal if the same rule denied the same action of the same actor on the same target. Inputs may differ. */
+export function denialText({ actor, action, target, rule }: AuditEntry): string {
+  return canonical([actor, action, target, rule === null ? null : [rule.subject, rule.id]])
+}
+
+export interface CountedDenial {
+  /** Appended to the chain. */
+  readonly entries: readonly AuditEntry[]
+  readonly window: AuditWindow
+}
+
+/** The first denial is appended and opens a window. Equal ones are counted in it until it is over. */
+export function countDenial(was: AuditWindow | null, key: string, entry: AuditEntry): CountedDenial {
+  if (was !== null && !isOver(was, entry.at))
+    return { entries: [], window: { ...was, repeats: was.repeats + 1 } }
+  const window = { key, openedAt: entry.at, repeats: 0, entry }
+  return { entries: [...(was === null ? [] : repeatedEntries(was, entry.at)), entry], window }
+}
+
+/** A clock that was set back by more than the time of a window ends it, too: it would stay open until the clock is there again. */
+export function isOver({ openedAt }: AuditWindow, at: number): boolean {
+  return Math.abs(at - openedAt) >= AUDIT_WINDOW_MS
+}
+
+/** The entry with the total of a window that is over; none if nothing was repeated. */
+export function repeatedEntries({ entry, openedAt, repeats }: AuditWindow, at: number): AuditEntry[] {
+  if (repeats === 0) return []
+  const inputs = { repeats, since: openedAt }
+  return [{ ...entry, at, decision: 'repeated', inputs, trace: null }]
 }

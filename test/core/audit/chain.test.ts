@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { CHAIN_BEGIN, type ChainedEntry } from '../../src/core/audit/chain.ts'
-import { type AuditEntry, auditEntryFrom, auditText } from '../../src/core/audit/entry.ts'
-import { verifyEnd, verifyPage } from '../../src/core/audit/verify.ts'
+import { CHAIN_BEGIN, type ChainedEntry } from '../../../src/core/audit/chain.ts'
+import { type AuditEntry, auditEntryFrom, auditText } from '../../../src/core/audit/entry.ts'
+import { verifyEnd, verifyPage } from '../../../src/core/audit/verify.ts'
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 

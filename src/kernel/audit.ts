@@ -1,0 +1,90 @@
+import type { AuditEntry } from '../core/audit/entry.ts'
+import {
+  AUDIT_WINDOW_MS,
+  type AuditWindow,
+  countDenial,
+  denialText,
+  isOver,
+  repeatedEntries,
+} from '../core/audit/window.ts'
+import type { Change } from '../core/change.ts'
+import { know } from '../store/contract.ts'
+import type { Edges } from './edges.ts'
+import type { PlanPart } from './plan-part.ts'
+
+/** What a caller adds to the entries of its request. */
+export interface AuditContext {
+  readonly reason?: string | null
+  readonly trace?: string | null
+}
+
+/**
+ * The entries of one plan: its changes are committed with those of the action. After the commit, call `onAudited` of the
+ * edges.
+ */
+export class PlannedAudit {
+  readonly #hash: Edges['hash']
+  readonly #entries: AuditEntry[] = []
+  readonly #windows = new Map<string, { readonly was: AuditWindow | null; readonly now: AuditWindow }>()
+
+  constructor({ hash }: Pick<Edges, 'hash'>) {
+    this.#hash = hash
+  }
+
+  record(...entries: readonly AuditEntry[]): void {
+    this.#entries.push(...entries)
+  }
+
+  /** Appends a denial, or counts it if an equal one was appended a moment ago. */
+  *deny(entry: AuditEntry): PlanPart<void> {
+    const key = this.#hash(denialText(entry))
+    const known = this.#windows.get(key)
+    const was = known === undefined ? yield* know({ ask: 'auditWindow', key }) : known.was
+    const { entries, window } = countDenial(known?.now ?? was, key, entry)
+    this.record(...entries)
+    this.#windows.set(key, { was, now: window })
+  }
+
+  get changes(): Change[] {
+    return [
+      ...this.#entries.map((entry) => ({ type: 'audit', entry }) as const),
+      ...[...this.#windows.values()].map(
+        ({ was, now }) => ({ type: 'audit_window', was, window: now }) as const,
+      ),
+    ]
+  }
+}
+
+/** Records a denial of an action that changes nothing else. */
+export async function auditDenial(edges: Edges, entry: AuditEntry): Promise<void> {
+  await edges.store.write<void>(function* () {
+    const audit = new PlannedAudit(edges)
+    yield* audit.deny(entry)
+    return { answer: undefined, changes: audit.changes }
+  })
+  edges.onAudited?.()
+}
+
+const PAGE = 100
+
+/** Appends the totals of the windows that are over. */
+export async function closeAuditWindows(edges: Edges): Promise<void> {
+  for (;;) {
+    const at = edges.clock.now()
+    const before = at - AUDIT_WINDOW_MS + 1
+    const found = await edges.store.ask({ ask: 'auditWindows', before, limit: PAGE })
+    if (found.length === 0) return
+    await edges.store.write<void>(function* () {
+      const questions = found.map(({ key }) => ({ ask: 'auditWindow', key }) as const)
+      // Another kernel may have closed a window, or opened it again.
+      const now = ((yield questions) as (AuditWindow | null)[]).filter((window) => window !== null)
+      const over = now.filter((window) => isOver(window, at))
+      const changes = over.flatMap((window): Change[] => [
+        ...repeatedEntries(window, at).map((entry) => ({ type: 'audit', entry }) as const),
+        { type: 'audit_window_gone', key: window.key },
+      ])
+      return { answer: undefined, changes }
+    })
+    if (found.length < PAGE) return
+  }
+}
