@@ -16,9 +16,10 @@ import { followChanges } from './changes.ts'
 import type { AnswerMasker } from './mask-answers.ts'
 import { parse } from './parse.ts'
 import { effectsFor, onlyObserves, type ReadEffects } from './read-effects.ts'
+import { revealRequest } from './reveal.ts'
 
 /** The parts that all actors share. */
-export interface ActingParts extends Omit<ActionParts, 'actor' | 'effects'> {
+export interface ActingParts extends Omit<ActionParts, 'actor' | 'effects' | 'masker'> {
   readonly masker: AnswerMasker
 }
 
@@ -45,9 +46,10 @@ export function acting(
           const shown = await masker.answer(await actions[name]?.(parsed, options), masking)
           return checkAnswer(name, verb, shown)
         }
-        reveals.permit(actor)
+        const request = revealRequest(actor, name, options)
+        await reveals.permit(request)
         const answer = await actions[name]?.(parsed, options)
-        if (showsMany === true) await reveals.noteAll(actor, await masker.secretsIn(answer), name)
+        if (showsMany === true) await reveals.noteAll(request, await masker.secretsIn(answer))
         return checkAnswer(name, verb, answer)
       } catch (error) {
         throw await masker.error(error)

@@ -8,7 +8,9 @@ import type { Kernel } from '../kernel/kernel.ts'
 import { prunedPid } from '../kernel/perform.ts'
 import { refuseRead, resolve } from '../kernel/resolve.ts'
 import type { CallOptions, OutputOf, ParsedInputOf, VerbName } from '../verbs/reeve.ts'
+import type { AuditAnchors } from './audit.ts'
 import type { ExternalStops } from './external-stops.ts'
+import type { AnswerMasker } from './mask-answers.ts'
 import type { ReadEffects } from './read-effects.ts'
 import type { Retention } from './retention.ts'
 import type { Reveals } from './reveal.ts'
@@ -31,8 +33,11 @@ export interface ActionParts {
   readonly externals: ExternalStops
   readonly waits: WaitTimes
   readonly reveals: Reveals
+  readonly masker: Pick<AnswerMasker, 'text'>
   readonly effects: ReadEffects
   readonly retention: Retention
+  /** Undefined where no anchors are noted. */
+  readonly anchoring: AuditAnchors | undefined
   readonly troubles: () => Trouble[]
 }
 

@@ -2,6 +2,7 @@ import type { VerbName } from '../verbs/reeve.ts'
 import type { ActionParts, ActionsFor } from './action.ts'
 import { allowanceActions } from './allowances.ts'
 import { approvalActions } from './approvals.ts'
+import { auditActions } from './audit.ts'
 import { environmentActions } from './environments.ts'
 import { eventActions } from './events.ts'
 import { grantActions } from './grants.ts'
@@ -45,6 +46,7 @@ export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
     ...holderActions(parts),
     ...approvalActions(parts),
     ...policyActions(parts),
+    ...auditActions(parts),
     ...upkeepActions(parts),
   }
 }

@@ -4,7 +4,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import type { Attachment, CallOptions, OutputPiece, ReeveVerbs } from '../verbs/reeve.ts'
 import { readerFor } from './action.ts'
 import { commandIn } from './command-in.ts'
-import { type Reveals, terminalView } from './reveal.ts'
+import { type Reveals, revealRequest, terminalView } from './reveal.ts'
 import { followWhileReadable } from './while-readable.ts'
 
 /** The output of a command from an offset on: the present part, then new output as it is printed. */
@@ -24,9 +24,10 @@ export async function* followLog(
 ): AsyncGenerator<OutputPiece, void, void> {
   const record = await readerFor({ kernel, actor })(asked.pid)
   const { output } = commandIn(commands, record)
+  const request = revealRequest(actor, 'followOutput', options)
   const view = asked.terminal
     ? terminalView(kernel, actor)
-    : await reveals.viewFor(actor, record, 'followOutput', asked.reveal)
+    : await reveals.viewFor(request, record, asked.reveal)
   let offset = asked.offset
   const pieces = followWhileReadable(kernel, actor, record.pid, options, ({ signal }) =>
     output.followers.follow(kernel, record, offset, { signal, view }),

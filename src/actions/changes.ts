@@ -8,7 +8,7 @@ import { behindPruned } from '../kernel/feed.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { CallOptions, OutputOf } from '../verbs/reeve.ts'
 import type { AnswerMasker } from './mask-answers.ts'
-import type { Reveals } from './reveal.ts'
+import { type Reveals, revealRequest } from './reveal.ts'
 import { followNamed } from './while-readable.ts'
 
 /** The page size of reads that skip events of other processes. */
@@ -75,13 +75,14 @@ export async function* followChanges(
   { after, filter, reveal }: FollowQuery,
   options: CallOptions,
 ): AsyncGenerator<TypedEvent, void, void> {
-  if (reveal) reveals.permit(actor)
+  const request = revealRequest(actor, 'follow', options)
+  if (reveal) await reveals.permit(request)
   const named = await followNamed(kernel, actor, filter?.pid ?? [], options)
   try {
     for await (const event of kernel.follow(after, () => true, named.signal)) {
       const [wanted] = await wantedOf(kernel, actor, [event], filter)
       if (wanted === undefined) continue
-      if (reveal) await reveals.noteAll(actor, await masker.secretsIn(wanted), 'follow')
+      if (reveal) await reveals.noteAll(request, await masker.secretsIn(wanted))
       yield typedEvent(reveal ? wanted : await masker.event(wanted))
     }
     named.throwIfLost()

@@ -4,6 +4,7 @@ import { PAGE_BYTES } from '../kernel/page.ts'
 import { type ActionParts, type ActionsFor, asked, finderFor, readerFor } from './action.ts'
 import { readChanges } from './changes.ts'
 import { checkJson } from './parse.ts'
+import { revealRequest } from './reveal.ts'
 
 /** Events of processes: own events, named signals and answers, the history of one process, and the change feed. */
 export function eventActions(
@@ -48,10 +49,10 @@ export function eventActions(
     answer: async ({ key, value }) => ({
       type: await kernel.waits.answer(actor, key, checkJson(value ?? null, 'value')),
     }),
-    async events({ pid, after, tail, limit, reveal }) {
+    async events({ pid, after, tail, limit, reveal }, options) {
       const record = await read(pid)
       const { pid: found, revision } = record
-      await reveals.viewFor(actor, record, 'events', reveal)
+      await reveals.viewFor(revealRequest(actor, 'events', options), record, reveal)
       const events = await (tail === undefined
         ? edges.store.ask({ ask: 'events', pid: found, after, limit, bytes: PAGE_BYTES })
         : edges.store.ask({ ask: 'tail', pid: found, limit: tail }))

@@ -1,8 +1,9 @@
 import { whileUp } from '../command/keeper-answer.ts'
 import { hasEnded } from '../core/process/record.ts'
+import type { CallOptions, VerbName } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, readerFor } from './action.ts'
 import { commandIn, heldBackIn } from './command-in.ts'
-import { terminalView } from './reveal.ts'
+import { revealRequest, terminalView } from './reveal.ts'
 
 const NOTHING_USED = {
   cpuMs: null,
@@ -18,15 +19,16 @@ export function outputActions(
 ): ActionsFor<'poll' | 'log' | 'search' | 'screen' | 'output' | 'outputStreams' | 'usage'> {
   const { kernel, actor, commands, reveals, effects } = parts
   const read = readerFor(parts)
-  const find = async (text: string) => {
+  const find = async (text: string, options: CallOptions = {}) => {
     const record = await read(text)
     const served = commandIn(commands, record)
-    const view = (verb: string, reveal: boolean) => reveals.viewFor(actor, record, verb, reveal)
+    const view = (verb: VerbName, reveal: boolean) =>
+      reveals.viewFor(revealRequest(actor, verb, options), record, reveal)
     return { record, output: served.output, served, view }
   }
   return {
-    async poll({ pid, cursor, turn, reader = null, maxChars, ansi, reveal }) {
-      const { record, output, view } = await find(pid)
+    async poll({ pid, cursor, turn, reader = null, maxChars, ansi, reveal }, call) {
+      const { record, output, view } = await find(pid, call)
       const asked = { cursor: cursor ?? null, actor, reader, keepsPosition: effects.areKept, maxChars, ansi }
       const since = await output.poll(record, asked, await view('poll', reveal))
       if (turn !== undefined && hasEnded(record)) await effects.observe(record.pid, turn)
@@ -40,24 +42,29 @@ export function outputActions(
         uptimeMs: Math.max(0, (endedAt ?? kernel.edges.clock.now()) - from),
       }
     },
-    async log({ pid, reveal, reader, ...options }, { signal }) {
-      const { record, output, view } = await find(pid)
+    async log({ pid, reveal, reader, ...options }, call) {
+      const { record, output, view } = await find(pid, call)
       const page = await output.lines(record, options, await view('log', reveal))
       // The reader has seen the whole output: it needs no notice of the end.
-      if (hasEnded(record) && page.next === null && options.stream === undefined && signal?.aborted !== true)
+      if (
+        hasEnded(record) &&
+        page.next === null &&
+        options.stream === undefined &&
+        call.signal?.aborted !== true
+      )
         await effects.consume(record.pid, reader)
       return page
     },
-    async search({ pid, reveal, ...options }) {
-      const { record, output, view } = await find(pid)
+    async search({ pid, reveal, ...options }, call) {
+      const { record, output, view } = await find(pid, call)
       return output.search(record, options, await view('search', reveal))
     },
-    async screen({ pid, scrollback, reveal }) {
-      const { record, output, view } = await find(pid)
+    async screen({ pid, scrollback, reveal }, call) {
+      const { record, output, view } = await find(pid, call)
       return output.screen(record, scrollback, await view('screen', reveal))
     },
-    async output({ pid, offset, since, limit, reveal, terminal }) {
-      const { record, output, view } = await find(pid)
+    async output({ pid, offset, since, limit, reveal, terminal }, call) {
+      const { record, output, view } = await find(pid, call)
       const from = offset ?? (since === undefined ? 0 : await output.offsetAt(record, since))
       const shownAs = terminal ? terminalView(kernel, actor) : await view('output', reveal)
       return output.bytes(record, from, limit, shownAs)

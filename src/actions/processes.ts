@@ -7,6 +7,7 @@ import { Sums } from '../kernel/sums.ts'
 import { type ActionParts, type ActionsFor, asked, finderFor, readerFor } from './action.ts'
 import { heldBackIn } from './command-in.ts'
 import { checkJson } from './parse.ts'
+import { revealRequest } from './reveal.ts'
 
 /** Reads processes, and changes facts about them. */
 export function processActions(
@@ -19,9 +20,9 @@ export function processActions(
   const performOn = async (text: string, intent: (pid: Pid) => Intent) =>
     kernel.perform(intent(await find(text)))
   return {
-    async show({ pid, reveal }) {
+    async show({ pid, reveal }, options) {
       const record = await read(pid)
-      await reveals.viewFor(actor, record, 'show', reveal)
+      await reveals.viewFor(revealRequest(actor, 'show', options), record, reveal)
       return { ...record, ...heldBackIn(commands, record) }
     },
     async list({ filter, after, limit, newestFirst, ports: withPorts, budgets, turn }) {

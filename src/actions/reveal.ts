@@ -1,10 +1,13 @@
 import { BoundedMap } from '../base/bounded-map.ts'
 import type { View } from '../command/output-access.ts'
+import { traceIn } from '../core/audit/trace.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import { type RevealRequest, recordDeniedReveal, recordReveals } from '../kernel/reveals.ts'
+import type { CallOptions } from '../verbs/reeve.ts'
 
 /** An actor was shown the secrets of a process. */
 export interface Revealed {
@@ -13,16 +16,15 @@ export interface Revealed {
   readonly verb: string
 }
 
-/** `isRecorded`: the reveal is an event of the process, too. */
-type OnReveal = (revealed: Revealed, isRecorded: boolean) => void
+type OnReveal = (revealed: Revealed) => void
 
 /** Reveals of one process to one actor within this time are noted once, for example page after page of output. */
 const NOTED_MS = 60_000
 const MAX_NOTED = 10_000
 
 /**
- * Permits reveals of secrets to admins, and notes each reveal: as an event while the process lives, and to `onReveal` always.
- * The end is the last event of a process, so later reveals are reported to `onReveal` alone.
+ * Permits reveals of secrets to admins, and notes each reveal: in the audit, as an event while the process lives, and to
+ * `onReveal`.
  */
 export class Reveals {
   readonly #kernel: () => Kernel
@@ -34,47 +36,43 @@ export class Reveals {
     this.#onReveal = onReveal
   }
 
-  /** Throws a refusal if the actor may not see secrets. */
-  permit(actor: Actor): void {
-    if (!mayReveal(this.#kernel(), actor)) throw new RefusedError(denied(actor))
+  /** Throws a refusal if the actor may not see secrets; the audit has the denial. */
+  async permit(request: RevealRequest): Promise<void> {
+    const { actor } = request
+    if (mayReveal(this.#kernel(), actor)) return
+    const refused = denied(actor)
+    await recordDeniedReveal(this.#kernel().edges, request, refused.message)
+    throw new RefusedError(refused)
   }
 
   /** How a process is shown: masked, or raw with `reveal`, which is refused to an actor that may not see secrets. */
-  async viewFor(actor: Actor, record: ProcessRecord, verb: string, reveal: boolean): Promise<View> {
+  async viewFor(request: RevealRequest, { pid }: ProcessRecord, reveal: boolean): Promise<View> {
     if (!reveal) return 'masked'
-    this.permit(actor)
-    await this.#note(actor, record.pid, verb, hasEnded(record))
+    await this.permit(request)
+    await this.noteAll(request, new Set([pid]))
     return 'raw'
   }
 
-  /** Notes the processes whose secrets were in an answer about many. */
-  async noteAll(actor: Actor, pids: ReadonlySet<Pid>, verb: string): Promise<void> {
-    for (const pid of pids) {
-      const row = await this.#kernel().edges.store.ask({ ask: 'process', pid })
-      await this.#note(actor, pid, verb, row === null || hasEnded(row.record))
+  /** Notes the processes whose secrets are in an answer, before it is given. */
+  async noteAll(request: RevealRequest, pids: ReadonlySet<Pid>): Promise<void> {
+    const { actor, verb } = request
+    const { edges } = this.#kernel()
+    const at = edges.clock.now()
+    const unnoted = [...pids].filter((pid) => {
+      const last = this.#noted.get(`${actor} ${pid}`)
+      return last === undefined || at - last >= NOTED_MS
+    })
+    if (unnoted.length === 0) return
+    await recordReveals(edges, request, unnoted)
+    for (const pid of unnoted) {
+      this.#noted.set(`${actor} ${pid}`, at)
+      this.#onReveal({ pid, actor, verb })
     }
   }
+}
 
-  async #note(actor: Actor, pid: Pid, verb: string, isOver: boolean): Promise<void> {
-    const at = this.#kernel().edges.clock.now()
-    const key = `${actor} ${pid}`
-    const last = this.#noted.get(key)
-    if (last !== undefined && at - last < NOTED_MS) return
-    const isRecorded = !isOver && (await this.#record(actor, pid, verb, at))
-    this.#onReveal({ pid, actor, verb }, isRecorded)
-    this.#noted.set(key, at)
-  }
-
-  /** Whether the event was recorded: the process may have ended meanwhile. */
-  async #record(actor: Actor, pid: Pid, verb: string, at: number): Promise<boolean> {
-    try {
-      await this.#kernel().perform({ type: 'reveal', pid, actor, at, verb })
-      return true
-    } catch (error) {
-      if (error instanceof RefusedError && error.code === 'already_ended') return false
-      throw error
-    }
-  }
+export function revealRequest(actor: Actor, verb: string, { trace }: CallOptions): RevealRequest {
+  return { actor, verb, trace: traceIn(trace) }
 }
 
 function mayReveal(kernel: Kernel, actor: Actor): boolean {

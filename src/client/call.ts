@@ -24,12 +24,13 @@ export async function call(
   line: Line,
   name: VerbName,
   input: Readonly<Record<string, unknown>>,
-  { signal }: CallOptions = {},
+  options: CallOptions = {},
 ): Promise<unknown> {
+  const { signal } = options
   const since = Date.now()
   let tries = 0
   const attempt = (given: Readonly<Record<string, unknown>>) =>
-    callOnce(line, name, withTimeLeft(name, given, tries++ === 0 ? 0 : Date.now() - since), signal)
+    callOnce(line, name, withTimeLeft(name, given, tries++ === 0 ? 0 : Date.now() - since), options)
   const { route, interrupted } = routes[name]
   const isWait = interrupted !== undefined
   try {
@@ -60,11 +61,12 @@ async function callOnce(
   { transport, headers, seen }: Line,
   name: VerbName,
   input: Readonly<Record<string, unknown>>,
-  signal: AbortSignal | undefined,
+  { signal, trace }: CallOptions,
 ): Promise<unknown> {
+  const traced = trace === undefined ? headers : { ...headers, traceparent: trace }
   const { method, path, query, body } = requestTo(routes[name].route, input)
   const search = query.size === 0 ? '' : `?${query}`
-  const answered = await transport.ask({ method, path: `/v1${path}${search}`, headers, body, signal })
+  const answered = await transport.ask({ method, path: `/v1${path}${search}`, headers: traced, body, signal })
   const text = await textOf(transport, answered, signal)
   if (answered.status !== 200) throw errorOf(answered.status, text)
   const position = answered.headers['reeve-position']

@@ -3,6 +3,7 @@ import { type Embedded, type EmbedOptions, embedWith } from '../embed/embed.ts'
 import type { HomePaths } from '../home/paths.ts'
 import { isPidInUse } from '../os/identity.ts'
 import type { Redaction } from '../redaction/redaction.ts'
+import { AnchorFile } from './anchor-file.ts'
 import type { DaemonLog } from './log.ts'
 import { alreadyRunning } from './one-daemon.ts'
 import { SecretFile } from './secret-file.ts'
@@ -76,6 +77,7 @@ async function embeddedOnce({ home, values, log, redaction, times }: EmbedInHome
   }
   return embedWith(options, {
     redaction,
+    anchorLog: new AnchorFile(home, log),
     logTrouble: () => log.trouble?.() ?? null,
     secretsTrouble: () => secrets.trouble(),
   })

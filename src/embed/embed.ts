@@ -30,14 +30,15 @@ import { type Reeve, type ReeveVerbs, type ServesWorkflows, verbs } from '../ver
 import { actor } from '../verbs/shapes/record.ts'
 import type { WorkflowFunction } from '../verbs/workflow-function.ts'
 import { type VariablesOf, Workflows } from '../workflow/in-kernel.ts'
+import { Anchoring, type AnchorLog } from './anchoring.ts'
 import { EnvironmentSecrets } from './environment-secrets.ts'
 import { ownIdentity } from './identity.ts'
-import { nodeEdges } from './node-edges.ts'
+import { nodeEdges, sha256 } from './node-edges.ts'
 import { openStore } from './open-store.ts'
 import { OPTIONS, WORKFLOW } from './options.ts'
 import { redactionOf } from './redaction-of.ts'
 import { StoreWatch } from './store-watch.ts'
-import { warnOfReveal, warnOfTrouble } from './warnings.ts'
+import { warnOfTrouble } from './warnings.ts'
 
 export interface EmbedOptions {
   /** A file for SQLite, a `postgres://` URL, or a store of your own. A store that is opened here is closed here. */
@@ -121,6 +122,8 @@ export async function embed(options: EmbedOptions): Promise<Embedded> {
 export interface DaemonParts {
   /** The daemon's log masks the secrets that the kernel learns. */
   readonly redaction?: Redaction
+  /** Where the ends of the audit's chain are noted. */
+  readonly anchorLog?: AnchorLog
   /** The trouble of the daemon's log. */
   readonly logTrouble?: () => TroubleFacts['log']
   /** Why the daemon's file of secrets cannot be read. */
@@ -158,7 +161,12 @@ async function start(
   { holder, successor }: Pick<KernelOptions, 'holder' | 'successor'>,
   leave: () => Promise<void>,
   options: EmbedOptions,
-  { redaction = redactionOf(options), logTrouble = () => null, secretsTrouble = () => null }: DaemonParts,
+  {
+    redaction = redactionOf(options),
+    anchorLog,
+    logTrouble = () => null,
+    secretsTrouble = () => null,
+  }: DaemonParts,
 ): Promise<Embedded> {
   const watch = new StoreWatch(opened, systemClock)
   const { store } = watch
@@ -167,7 +175,7 @@ async function start(
     commands: () => commands?.secrets,
     named: secrets,
   })
-  const reveals = new Reveals(() => kernel, options.onReveal ?? warnOfReveal)
+  const reveals = new Reveals(() => kernel, options.onReveal ?? (() => undefined))
   const onTrouble = options.onTrouble ?? ((error, doing) => warnOfTrouble(error, doing, masker))
   const { osPid, startTime, id } = holder
   const commands =
@@ -189,19 +197,29 @@ async function start(
   }, variablesOf)
   for (const [name, run] of Object.entries(options.workflows ?? {})) workflows.add(name, run)
   const tools = options.tools === undefined ? [] : [inProcess(options.tools, spawnAs, variablesOf)]
-  const kernel = new Kernel(nodeEdges(store, onTrouble, { ...FLOOD_LIMITS, ...options.flood }), {
-    holder,
-    successor,
-    executors: [workflows, ...tools, ...(commands?.executors ?? [])],
-    concurrency: options.concurrency ?? KERNEL_DEFAULTS.concurrency,
-    times: { ...KERNEL_DEFAULTS.times, ...options.times },
-    backoff: KERNEL_DEFAULTS.backoff,
-  })
+  const anchoring =
+    anchorLog === undefined
+      ? undefined
+      : new Anchoring({ log: anchorLog, store, clock: systemClock, hash: sha256, onTrouble })
+  const flood = { ...FLOOD_LIMITS, ...options.flood }
+  const kernel = new Kernel(
+    nodeEdges(store, onTrouble, flood, () => anchoring?.audited()),
+    {
+      holder,
+      successor,
+      executors: [workflows, ...tools, ...(commands?.executors ?? [])],
+      concurrency: options.concurrency ?? KERNEL_DEFAULTS.concurrency,
+      times: { ...KERNEL_DEFAULTS.times, ...options.times },
+      backoff: KERNEL_DEFAULTS.backoff,
+    },
+  )
   const externals = new ExternalProcesses(kernel, { onStop: options.onStop, onTrouble })
   const retention = new Retention({ kernel, commands, limits: options.retention ?? {}, onTrouble })
   let closing: Promise<void> | undefined
   const close = ({ keep = false }: { readonly keep?: boolean } = {}) => {
-    closing ??= retention.close().then(() => closeAll({ kernel, commands, externals, leave }, keep))
+    closing ??= retention
+      .close()
+      .then(() => closeAll({ kernel, commands, externals, anchoring, leave }, keep))
     return closing
   }
   try {
@@ -217,6 +235,7 @@ async function start(
     retention.start(options.times?.pruneMs ?? PRUNE_MS)
   } catch (error) {
     await commands?.close()
+    await anchoring?.close()
     throw error
   }
   const troubles = () => {
@@ -230,6 +249,7 @@ async function start(
     masker,
     reveals,
     retention,
+    anchoring,
     troubles,
     externals: new ExternalStops(kernel, externals),
   }
@@ -271,16 +291,19 @@ interface Closing {
   readonly kernel: Kernel
   readonly commands: Commands | undefined
   readonly externals: ExternalProcesses
+  readonly anchoring: Anchoring | undefined
   readonly leave: () => Promise<void>
 }
 
 /** Releases the store and the lock even if the kernel could not hand everything back. */
-async function closeAll({ kernel, commands, externals, leave }: Closing, keep: boolean): Promise<void> {
+async function closeAll(closing: Closing, keep: boolean): Promise<void> {
+  const { kernel, commands, externals, anchoring, leave } = closing
   try {
     await externals.close()
     await kernel.close(keep)
     await commands?.close()
   } finally {
+    await anchoring?.close()
     await leave()
   }
 }

@@ -13,11 +13,16 @@ import { proveByPid } from './identity.ts'
 const MAX_PAYLOAD_BYTES = 1024 * 1024
 const MAX_PENDING_SIGNALS = 10_000
 
+export function sha256(text: string): string {
+  return hash('sha256', text, 'hex')
+}
+
 /** The real clock, ids, hashes and locks of a Node program, for the kernel. */
 export function nodeEdges(
   store: Store,
   onTrouble: Edges['onTrouble'],
   flood: FloodLimits = FLOOD_LIMITS,
+  onAudited: () => void = () => undefined,
 ): Edges {
   return {
     store,
@@ -27,7 +32,7 @@ export function nodeEdges(
     newId: () => randomBytes(12).toString('hex'),
     pidOf: (text) => pidFrom(createHash('sha256').update(text).digest()),
     pidForKey: keyedPids(store),
-    hash: (text) => hash('sha256', text, 'hex'),
+    hash: sha256,
     sign: (secret, text) => createHmac('sha256', secret).update(text).digest('hex').slice(0, 40),
     sameText: (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b)),
     // A lock is the better proof: it is visible across PID namespaces. A keeper knows no store, and holds no lock there.
@@ -46,6 +51,7 @@ export function nodeEdges(
       maxPendingSignals: MAX_PENDING_SIGNALS,
       flood,
     },
+    onAudited,
     onTrouble,
   }
 }

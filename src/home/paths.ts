@@ -24,6 +24,8 @@ export interface HomePaths {
   readonly mcpKey: string
   /** The log of a daemon in the background. */
   readonly log: string
+  /** Positions and hashes of the audit, by which `reeve audit verify` finds a cut or replaced chain. */
+  readonly auditAnchors: string
   /** The feed position up to which telemetry was exported. */
   readonly telemetry: string
 }
@@ -48,6 +50,7 @@ export function homePaths(folder: string = homeFolder()): HomePaths {
     secrets: join(at, 'secrets.json'),
     mcpKey: join(at, 'mcp-key'),
     log: join(at, 'daemon.log'),
+    auditAnchors: join(at, 'audit-anchors.jsonl'),
     telemetry: join(at, 'telemetry.json'),
   }
 }

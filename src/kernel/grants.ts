@@ -1,10 +1,12 @@
+import type { AuditEntry } from '../core/audit/entry.ts'
 import type { Json } from '../core/json/json.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
-import { refusal } from '../core/refusal.ts'
+import { type Refusal, refusal } from '../core/refusal.ts'
 import type { Grant } from '../core/session/grant.ts'
 import { sessionEnded, sessionUnknown } from '../core/session/session.ts'
-import { know } from '../store/contract.ts'
+import { know, type Plan } from '../store/contract.ts'
+import { type AuditContext, PlannedAudit } from './audit.ts'
 import type { Edges } from './edges.ts'
 import { unknownPid } from './perform.ts'
 import type { PlanPart } from './plan-part.ts'
@@ -17,21 +19,33 @@ export function grant(
   session: string,
   pids: readonly Pid[],
   descriptor: Json,
+  context: AuditContext = {},
 ): Promise<Grant[]> {
-  return orThrow(edges, function* () {
+  return audited(edges, function* (audit) {
     const refused = (yield* refuseSession(session)) ?? (yield* refusePids(edges, actor, pids))
     if (refused !== undefined) return { answer: refused, changes: [] }
-    const grants = pids.map((pid) => ({ session, pid, descriptor, at: edges.clock.now() }))
+    const at = edges.clock.now()
+    const grants = pids.map((pid) => ({ session, pid, descriptor, at }))
+    for (const pid of pids) audit.record(entryOf({ actor, at, action: 'grant', pid, context }, { session }))
     return { answer: grants, changes: grants.map((one) => ({ type: 'grant', grant: one }) as const) }
   })
 }
 
 /** Revoking a grant that does not exist is no error. */
-export function revoke(edges: Edges, actor: Actor, session: string, pids: readonly Pid[]): Promise<number> {
-  return orThrow(edges, function* () {
+export function revoke(
+  edges: Edges,
+  actor: Actor,
+  session: string,
+  pids: readonly Pid[],
+  context: AuditContext = {},
+): Promise<number> {
+  return audited(edges, function* (audit) {
     const refused = yield* refusePids(edges, actor, pids)
     if (refused !== undefined) return { answer: refused, changes: [] }
     const held = (yield* know({ ask: 'grants', session })).filter(({ pid }) => pids.includes(pid))
+    const at = edges.clock.now()
+    for (const { pid } of held)
+      audit.record(entryOf({ actor, at, action: 'revoke', pid, context }, { session }))
     return {
       answer: held.length,
       changes: held.map(({ pid }) => ({ type: 'revoke', session, pid }) as const),
@@ -46,8 +60,9 @@ export function transfer(
   from: string,
   to: string,
   pids: readonly Pid[],
+  context: AuditContext = {},
 ): Promise<Grant[]> {
-  return orThrow(edges, function* () {
+  return audited(edges, function* (audit) {
     const denied = edges.authorize(actor, 'grant', { type: 'session', id: from })
     const refused = denied ?? (yield* refuseSession(to))
     if (refused !== undefined) return { answer: refused, changes: [] }
@@ -62,12 +77,18 @@ export function transfer(
       )
       return { answer: no, changes: [] }
     }
+    const at = edges.clock.now()
     const moved = pids.map((pid) => ({
       session: to,
       pid,
       descriptor: held.get(pid)?.descriptor ?? null,
-      at: edges.clock.now(),
+      at,
     }))
+    for (const pid of pids) {
+      const asked = { actor, at, pid, context }
+      audit.record(entryOf({ ...asked, action: 'revoke' }, { session: from, transferredTo: to }))
+      audit.record(entryOf({ ...asked, action: 'grant' }, { session: to, transferredFrom: from }))
+    }
     return {
       answer: moved,
       changes: moved.flatMap((one) => [
@@ -76,6 +97,34 @@ export function transfer(
       ]),
     }
   })
+}
+
+/** Commits a plan with its entries in the audit. A refused one has none. */
+async function audited<Answer>(
+  edges: Edges,
+  plan: (audit: PlannedAudit) => ReturnType<Plan<Answer | Refusal>>,
+): Promise<Answer> {
+  const answer = await orThrow<Answer>(edges, function* () {
+    const audit = new PlannedAudit(edges)
+    const verdict = yield* plan(audit)
+    return { ...verdict, changes: [...verdict.changes, ...audit.changes] }
+  })
+  edges.onAudited?.()
+  return answer
+}
+
+interface GrantAct {
+  readonly actor: Actor
+  readonly at: number
+  readonly action: 'grant' | 'revoke'
+  readonly pid: Pid
+  readonly context: AuditContext
+}
+
+function entryOf({ actor, at, action, pid, context }: GrantAct, inputs: AuditEntry['inputs']): AuditEntry {
+  const { reason = null, trace = null } = context
+  const decision = action === 'grant' ? 'granted' : 'revoked'
+  return { at, actor, action, target: `process:${pid}`, decision, rule: null, reason, inputs, trace }
 }
 
 function* refuseSession(id: string) {

@@ -2,6 +2,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Grant } from '../core/session/grant.ts'
 import type { Session, Turn } from '../core/session/session.ts'
+import type { AuditContext } from './audit.ts'
 import type { Carriers, SessionDeletionReport } from './carriers.ts'
 import type { Edges } from './edges.ts'
 import { revoke, transfer } from './grants.ts'
@@ -42,14 +43,25 @@ export class SessionActs {
     return report
   }
 
-  async revoke(actor: Actor, session: string, pids: readonly Pid[]): Promise<number> {
-    const revoked = await revoke(this.#edges, actor, session, pids)
+  async revoke(
+    actor: Actor,
+    session: string,
+    pids: readonly Pid[],
+    context: AuditContext = {},
+  ): Promise<number> {
+    const revoked = await revoke(this.#edges, actor, session, pids, context)
     await this.#parts.readAccess.grantsRevoked()
     return revoked
   }
 
-  async transferGrants(actor: Actor, from: string, to: string, pids: readonly Pid[]): Promise<Grant[]> {
-    const grants = await transfer(this.#edges, actor, from, to, pids)
+  async transferGrants(
+    actor: Actor,
+    from: string,
+    to: string,
+    pids: readonly Pid[],
+    context: AuditContext = {},
+  ): Promise<Grant[]> {
+    const grants = await transfer(this.#edges, actor, from, to, pids, context)
     await this.#parts.readAccess.grantsRevoked()
     return grants
   }

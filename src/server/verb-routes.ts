@@ -46,7 +46,8 @@ async function perform(
   refuseInherited(caller, input)
   const given = hasTerminalView(verb) ? asShownTo(caller, input) : input
   const act = actingFor(reeve, caller)[name as keyof ReeveVerbs] as Act
-  const answer = await act(given, { signal: callSignal(context) })
+  const trace = req.header('traceparent')
+  const answer = await act(given, { signal: callSignal(context), ...(trace === undefined ? {} : { trace }) })
   // Without bytes to encode, the faster JSON.stringify does.
   const text = mayHaveBytes(name) ? toWire(answer) : JSON.stringify(answer)
   return context.body(text, 200, { 'Content-Type': 'application/json' })

@@ -124,6 +124,43 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'append'>>
   /**
+   * Reads the audit: who was shown secrets, was given access or lost it, and was denied something.
+   *
+   * The newest entries come first. With `next` there are more, even if this page is empty: one call looks at a bounded number of entries.
+   *
+   * Needs the role `admin`. Refuses with `denied`.
+   */
+  audit(
+    input?: {
+      /** Only entries of this actor, for example session:s1. */
+      actor?: string
+      /** Only entries about this target, for example process:p_7k3m9q2x4t8v. */
+      target?: string
+      /** Only entries with this decision. */
+      decision?:
+        | 'allowed'
+        | 'asked'
+        | 'denied'
+        | 'approved'
+        | 'refused'
+        | 'expired'
+        | 'withdrawn'
+        | 'granted'
+        | 'revoked'
+        | 'revealed'
+        | 'repeated'
+      /** Only entries of this time or later, in milliseconds since 1970. */
+      since?: number
+      /** In order of position; after continues with later ones. Default: `false`. */
+      oldestFirst?: boolean | undefined
+      /** Next of an earlier answer. */
+      after?: number
+      /** The maximum number of items. Default: `100`. */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'audit'>>
+  /**
    * Shows what a process with its descendants, or a session, may use and has used.
    *
    * For the root of a tree, `total` is the total of the tree.
@@ -370,6 +407,8 @@ export interface VerbCalls {
       pids: string[]
       /** Stored with each grant, for the session. */
       descriptor?: Json | undefined
+      /** The reason, as it is recorded. */
+      reason?: string
     },
     options?: CallOptions,
   ): Promise<OutputOf<'grant'>>
@@ -986,6 +1025,8 @@ export interface VerbCalls {
       session: string
       /** Pids or names of processes. */
       pids: string[]
+      /** The reason, as it is recorded. */
+      reason?: string
     },
     options?: CallOptions,
   ): Promise<OutputOf<'revoke'>>
@@ -1327,6 +1368,8 @@ export interface VerbCalls {
       to: string
       /** Pids or names of processes. */
       pids: string[]
+      /** The reason, as it is recorded. */
+      reason?: string
     },
     options?: CallOptions,
   ): Promise<OutputOf<'transferGrants'>>
@@ -1344,6 +1387,14 @@ export interface VerbCalls {
     },
     options?: CallOptions,
   ): Promise<OutputOf<'usage'>>
+  /**
+   * Verifies the audit: every entry, the chain of their hashes, and the anchors outside of the store.
+   *
+   * An anchor is a position with its hash, which a daemon notes in its home. Each must be in the chain. A chain that is longer than its anchors is sound.
+   *
+   * Needs the role `admin`. Refuses with `denied`.
+   */
+  verifyAudit(input?: Record<string, never>, options?: CallOptions): Promise<OutputOf<'verifyAudit'>>
   /**
    * Waits until a process has ended, or a command is ready or has printed a line.
    *

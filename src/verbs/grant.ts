@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { json } from './shapes/json.ts'
-import { processRefs, sessionId } from './shapes/scalars.ts'
+import { processRefs, reason, sessionId } from './shapes/scalars.ts'
 import { grantShape } from './shapes/session.ts'
 import { verb } from './verb.ts'
 
@@ -13,6 +13,7 @@ export const grant = verb({
     session: sessionId,
     pids: processRefs,
     descriptor: json.optional().describe('stored with each grant, for the session'),
+    reason: reason.exactOptional(),
   }),
   output: z.strictObject({ grants: z.array(grantShape) }),
   codes: ['session_unknown', 'session_ended', 'unknown_pid', 'ambiguous_pid', 'denied'],

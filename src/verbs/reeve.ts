@@ -9,6 +9,7 @@ import { answer } from './answer.ts'
 import { append } from './append.ts'
 import { approvals } from './approvals.ts'
 import { approve } from './approve.ts'
+import { audit } from './audit.ts'
 import { budget } from './budget.ts'
 import type { VerbCalls } from './calls.ts'
 import { changeCwd } from './change-cwd.ts'
@@ -68,6 +69,7 @@ import { touchSession } from './touch-session.ts'
 import { track } from './track.ts'
 import { transferGrants } from './transfer-grants.ts'
 import { usage } from './usage.ts'
+import { verifyAudit } from './verify-audit.ts'
 import { wait } from './wait.ts'
 import { waitAll } from './wait-all.ts'
 import { waitAny } from './wait-any.ts'
@@ -85,6 +87,7 @@ export const verbs = {
   announceWorker,
   answer,
   append,
+  audit,
   budget,
   changeCwd,
   changes,
@@ -146,6 +149,7 @@ export const verbs = {
   track,
   transferGrants,
   usage,
+  verifyAudit,
   wait,
   waitAll,
   waitAny,
@@ -161,6 +165,8 @@ export type OutputOf<Name extends VerbName> = z.output<(typeof verbs)[Name]['out
 export interface CallOptions {
   /** Aborts the call. A wait then answers `interrupted`, and the process lives on. */
   readonly signal?: AbortSignal
+  /** The W3C trace context of the call (`traceparent`), for its entries in the audit. */
+  readonly trace?: string
 }
 
 /** Everything that can be done on behalf of one actor. */

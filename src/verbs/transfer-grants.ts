@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { processRefs, sessionId } from './shapes/scalars.ts'
+import { processRefs, reason, sessionId } from './shapes/scalars.ts'
 import { grantShape } from './shapes/session.ts'
 import { verb } from './verb.ts'
 
@@ -12,6 +12,7 @@ export const transferGrants = verb({
     from: sessionId.describe('the session that loses them'),
     to: sessionId.describe('the session that gets them'),
     pids: processRefs,
+    reason: reason.exactOptional(),
   }),
   output: z.strictObject({ grants: z.array(grantShape) }),
   codes: ['session_unknown', 'session_ended', 'unknown_pid', 'ambiguous_pid', 'denied'],

@@ -37,6 +37,8 @@ async function callSessions(reeve: Reeve): Promise<void> {
   await reeve.endSession({ session: 's3' })
   await reeve.deleteSession({ session: 's3' })
   await reeve.sessions()
+  await reeve.audit()
+  await reeve.verifyAudit()
 }
 
 async function callExternals(reeve: Reeve): Promise<void> {

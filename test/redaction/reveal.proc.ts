@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'reeve'
@@ -44,16 +43,17 @@ describe('reveal', () => {
     expect((await reeve.events({ pid })).events.at(-1)).toMatchObject({ type: 'ended' })
   })
 
-  test('of an ended process becomes a process warning without an onReveal listener', async () => {
+  test('of an ended command is in the audit, and calls the listener', async () => {
     await using temp = new TempReeve()
-    const reeve = await temp.embed()
+    const noted: object[] = []
+    const reeve = await temp.embed({}, { onReveal: (revealed) => void noted.push(revealed) })
     const { pid } = await start(reeve, { argv: ['true'] })
     await reeve.wait({ pid })
-    const warned = once(process, 'warning')
-    await reeve.log({ pid, reveal: true })
-    expect(await warned).toMatchObject([
-      { name: 'ReeveWarning', message: expect.stringContaining(`host was shown secrets of ${pid} (log)`) },
+    for (const _ of ['first', 'again']) await reeve.log({ pid, reveal: true })
+    expect((await reeve.audit()).entries).toMatchObject([
+      { actor: 'host', target: `process:${pid}`, decision: 'revealed', inputs: { verb: 'log' } },
     ])
+    expect(noted).toEqual([{ pid, actor: 'host', verb: 'log' }])
   })
 
   test('is refused to a session, and changes nothing', async () => {

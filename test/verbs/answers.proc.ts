@@ -231,6 +231,8 @@ test('answers about sessions fit their schemas', async () => {
   await checked(reeve.as('session:s2')).list()
   await reeve.transferGrants({ from: 's2', to: 's1', pids })
   await reeve.revoke({ session: 's1', pids })
+  await reeve.audit()
+  await reeve.verifyAudit()
   await reeve.sessions()
   await reeve.budget({ session: 's1' })
   await checked(reeve.as('session:s1')).whoami()

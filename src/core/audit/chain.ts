@@ -21,3 +21,8 @@ export interface AuditTail extends AuditAnchor {
 }
 
 export const CHAIN_BEGIN: AuditAnchor = { position: 0, hash: '' }
+
+/** The text whose signature proves that Reeve removed the entries up to a place. */
+export function auditStartText({ position, hash }: AuditAnchor): string {
+  return `audit start ${position} ${hash}`
+}

@@ -1,12 +1,15 @@
+import { isObject } from '../../base/is-object.ts'
 import { canonical } from '../json/canonical.ts'
 import { asJson, type JsonObject } from '../json/json.ts'
 
 /** `repeated` is the total of equal denials that were counted after the first. */
-export type AuditDecision =
-  | ('allowed' | 'asked' | 'denied')
-  | ('approved' | 'refused' | 'expired' | 'withdrawn')
-  | ('granted' | 'revoked' | 'revealed')
-  | 'repeated'
+export const AUDIT_DECISIONS = [
+  ...(['allowed', 'asked', 'denied'] as const),
+  ...(['approved', 'refused', 'expired', 'withdrawn'] as const),
+  ...(['granted', 'revoked', 'revealed'] as const),
+  'repeated',
+] as const
+export type AuditDecision = (typeof AUDIT_DECISIONS)[number]
 
 /** One decision about authority, as the audit keeps it. */
 export interface AuditEntry {
@@ -32,9 +35,19 @@ export function auditText(entry: AuditEntry): string {
 /** The entry that a stored text holds; null if somebody has changed the text, so that it holds none. */
 export function auditEntryFrom(text: string): AuditEntry | null {
   try {
-    const found = JSON.parse(text) as AuditEntry | null
-    return found !== null && typeof found === 'object' && typeof found.at === 'number' ? found : null
+    const found: unknown = JSON.parse(text)
+    return isEntry(found) ? found : null
   } catch {
     return null
   }
+}
+
+function isEntry(value: unknown): value is AuditEntry {
+  if (!isObject(value)) return false
+  const { at, actor, action, target, decision, rule, reason, inputs, trace } = value
+  const areTexts = [actor, action, target, decision].every((member) => typeof member === 'string')
+  const areOptional = [reason, trace].every((member) => member === null || typeof member === 'string')
+  return (
+    typeof at === 'number' && areTexts && areOptional && isObject(inputs) && (rule === null || isObject(rule))
+  )
 }

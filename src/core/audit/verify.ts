@@ -29,18 +29,26 @@ export function verifyPage(
   anchors: readonly AuditAnchor[],
   hashOf: (text: string) => string,
 ): VerifiedPage {
-  const noted = new Map(anchors.map(({ position, hash }) => [position, hash]))
+  const noted = Map.groupBy(anchors, ({ position }) => position)
   let end = from
   for (const { position, at, text, hash } of page) {
     const next = end.position + 1
     if (position !== next) return { type: 'broken', from: next, reason: 'missing' }
     if (hash !== hashOf(`${end.hash}${text}`) || auditEntryFrom(text)?.at !== at)
       return { type: 'broken', from: next, reason: 'changed' }
-    if ((noted.get(position) ?? hash) !== hash)
+    if (noted.get(position)?.some((anchor) => anchor.hash !== hash))
       return { type: 'broken', from: afterLastAnchor(position, anchors), reason: 'rewritten' }
     end = { position, hash }
   }
   return { type: 'sound', end }
+}
+
+/** Before the first page of a chain whose entries up to `start` were removed: an anchor of that place must have its hash. */
+export function verifyStart(start: AuditAnchor, anchors: readonly AuditAnchor[]): ChainBreak | null {
+  const differs = anchors.some(({ position, hash }) => position === start.position && hash !== start.hash)
+  return differs
+    ? { type: 'broken', from: afterLastAnchor(start.position, anchors), reason: 'rewritten' }
+    : null
 }
 
 /** After the last page: every anchor must be in the chain. A chain that is longer than its anchors is sound. */

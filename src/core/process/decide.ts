@@ -217,7 +217,7 @@ function seenAt(record: ProcessRecord, { ending, at }: Extract<Intent, { type: '
   return Math.max(earliest, Math.min(ending.endedAt ?? at, at))
 }
 
-/** The end is always the last event, so a reveal of an ended process makes no event: it is reported to the `onReveal` callback alone. */
+/** The end is always the last event, so a reveal of an ended process makes no event: the audit has it. */
 function decideReveal(row: ProcessRow, { actor, verb }: Extract<Intent, { type: 'reveal' }>): Decision {
   return hasEnded(row.record)
     ? { type: 'keep' }

@@ -1,0 +1,46 @@
+import { type AuditAnchor, auditStartText, CHAIN_BEGIN, type ChainedEntry } from '../core/audit/chain.ts'
+import {
+  type ChainBreak,
+  type VerifiedPage,
+  verifyEnd,
+  verifyPage,
+  verifyStart,
+} from '../core/audit/verify.ts'
+import type { Page } from '../store/contract.ts'
+import type { Edges } from './edges.ts'
+
+const PAGE = 1_000
+
+/**
+ * Verifies the whole chain, page by page. `anchors` are those of this store, in order of position. The end that the store
+ * itself notes counts as one more: read before the entries, it must be among them.
+ */
+export async function verifyAudit(
+  edges: Edges,
+  anchors: readonly AuditAnchor[],
+  signal?: AbortSignal,
+): Promise<VerifiedPage> {
+  const { store } = edges
+  const { start, position, hash } = await store.ask({ ask: 'auditTail' })
+  const begin = start ?? CHAIN_BEGIN
+  const places = [...anchors.filter((anchor) => anchor.position >= begin.position), { position, hash }]
+  if (start !== null) {
+    const expected = edges.sign(await store.ask({ ask: 'secret' }), auditStartText(start))
+    // Somebody else has removed the entries.
+    if (!edges.sameText(start.signature, expected)) return UNSIGNED
+    const broken = verifyStart(start, places)
+    if (broken !== null) return broken
+  }
+  let end: AuditAnchor = { position: begin.position, hash: begin.hash }
+  for (let after: number | null = begin.position; after !== null; ) {
+    signal?.throwIfAborted()
+    const page: Page<ChainedEntry> = await store.ask({ ask: 'audit', after, limit: PAGE })
+    const verified: VerifiedPage = verifyPage(end, page.items, places, edges.hash)
+    if (verified.type === 'broken') return verified
+    end = verified.end
+    after = page.next
+  }
+  return verifyEnd(end, places) ?? { type: 'sound', end }
+}
+
+const UNSIGNED: ChainBreak = { type: 'broken', from: 1, reason: 'missing' }

@@ -1,0 +1,57 @@
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { AnchorFile } from '../../src/daemon/anchor-file.ts'
+import { homePaths } from '../../src/home/paths.ts'
+import { tempFolder } from '../temp-folder.ts'
+
+function opened() {
+  const home = homePaths(tempFolder())
+  const logged: object[] = []
+  const open = () => new AnchorFile(home, { info: (facts) => void logged.push(facts) })
+  return { path: home.auditAnchors, logged, open }
+}
+
+test('anchors are kept by store, readable by the owner alone, and logged', () => {
+  const { path, logged, open } = opened()
+  expect(open().read('one')).toEqual([])
+  open().append('one', { position: 1, hash: 'a' })
+  open().append('two', { position: 9, hash: 'x' })
+  open().append('one', { position: 4, hash: 'b' })
+  expect(open().read('one')).toEqual([
+    { position: 1, hash: 'a' },
+    { position: 4, hash: 'b' },
+  ])
+  expect(open().read('two')).toEqual([{ position: 9, hash: 'x' }])
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(logged).toContainEqual({ position: 4, hash: 'b' })
+})
+
+test('a line that was not written to its end is passed over, and spoils no later one', () => {
+  const { path, open } = opened()
+  open().append('one', { position: 1, hash: 'a' })
+  appendFileSync(path, '{"store":"one","posi')
+  open().append('one', { position: 2, hash: 'b' })
+  expect(
+    open()
+      .read('one')
+      .map(({ position }) => position),
+  ).toEqual([1, 2])
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+})
+
+test('the file is bounded, and keeps the newest anchors of each store', () => {
+  const { path, open } = opened()
+  const line = (store: string, position: number) =>
+    `${JSON.stringify({ store, position, hash: `h${position}` })}\n`
+  writeFileSync(
+    path,
+    line('two', 7) + Array.from({ length: 10_000 }, (_, index) => line('one', index + 1)).join(''),
+  )
+  open().append('one', { position: 10_001, hash: 'last' })
+  expect(readFileSync(path, 'utf8').split('\n').length).toBeLessThan(2_100)
+  expect(open().read('two')).toEqual([{ position: 7, hash: 'h7' }])
+  expect(open().read('one').slice(-2)).toEqual([
+    { position: 10_000, hash: 'h10000' },
+    { position: 10_001, hash: 'last' },
+  ])
+})

@@ -1,0 +1,154 @@
+import { readFileSync, statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import postgres from 'postgres'
+import { connect } from 'reeve'
+import { expect, onTestFinished, test } from 'vitest'
+import { TokenFile } from '../../src/daemon/token-file.ts'
+import type { Daemon } from '../../src/daemon/up.ts'
+import { newStores } from '../crash/new-stores.ts'
+import { ask } from '../server/ask.ts'
+import { TempReeve } from '../temp-reeve.ts'
+
+/** Appends an entry for each process that it makes visible to a session. */
+async function appendEntries({ reeve }: Daemon, count: number): Promise<void> {
+  await reeve.openSession({ session: 's1' })
+  const { processes } = await reeve.spawnMany({
+    processes: Array.from(
+      { length: count },
+      () => ({ kind: 'external', spec: { description: 'x' } }) as const,
+    ),
+  })
+  await reeve.grant({ session: 's1', pids: processes.map(({ record }) => record.pid) })
+}
+
+interface Anchor {
+  readonly position: number
+  readonly hash: string
+}
+
+function anchorsOf({ auditAnchors }: TempReeve['home']): Anchor[] {
+  try {
+    const lines = readFileSync(auditAnchors, 'utf8').trimEnd().split('\n')
+    return lines.map((line) => JSON.parse(line) as Anchor)
+  } catch {
+    return []
+  }
+}
+
+const stores = {
+  SQLite: async (temp: TempReeve) => ({
+    store: temp.home.store,
+    run: async (statement: string) => {
+      const db = new DatabaseSync(temp.home.store, { timeout: 10_000 })
+      db.exec(statement)
+      db.close()
+    },
+  }),
+  PostgreSQL: async () => {
+    const store = await newStores.PostgreSQL()
+    return {
+      store,
+      run: async (statement: string) => {
+        const sql = postgres(store, { max: 1, onnotice: () => undefined })
+        await sql.unsafe('set search_path to reeve')
+        await sql.unsafe(statement)
+        await sql.end()
+      },
+    }
+  },
+}
+
+test.each(Object.entries(stores))(
+  'on %s, a cut tail, a removed entry and a flipped byte are found with the anchors of the home',
+  async (_, open) => {
+    const temp = new TempReeve()
+    const { store, run } = await open(temp)
+    const daemon = await temp.up({ flags: { store } })
+    await appendEntries(daemon, 6)
+    await expect.poll(() => anchorsOf(temp.home).at(-1)?.position).toBe(6)
+    expect(statSync(temp.home.auditAnchors).mode & 0o777).toBe(0o600)
+    expect(temp.logged).toContainEqual(
+      expect.objectContaining({ facts: expect.objectContaining({ position: 6 }) }),
+    )
+    const anchors = anchorsOf(temp.home).length
+    const sound = await daemon.reeve.verifyAudit()
+    expect(sound).toEqual({ type: 'sound', position: 6, hash: anchorsOf(temp.home).at(-1)?.hash, anchors })
+    const broken = async (statement: string) => {
+      await run(statement)
+      return daemon.reeve.verifyAudit()
+    }
+    expect(
+      await broken(`delete from audit where position > 5;
+        update meta set audit_position = 5, audit_hash = (select hash from audit where position = 5)`),
+    ).toMatchObject({ type: 'broken', from: 6, reason: 'cut' })
+    expect(await broken('delete from audit where position = 4')).toMatchObject({
+      type: 'broken',
+      from: 4,
+      reason: 'missing',
+    })
+    expect(
+      await broken(`update audit set body = replace(body, '"granted"', '"grantee"') where position = 2`),
+    ).toMatchObject({ type: 'broken', from: 2, reason: 'changed' })
+  },
+)
+
+test('anchors hold after a restart, and a chain that was rewritten meanwhile is found', async () => {
+  const temp = new TempReeve()
+  const first = await temp.up()
+  await appendEntries(first, 2)
+  await first.close()
+  expect(anchorsOf(temp.home).at(-1)?.position).toBe(2)
+  const second = await temp.up()
+  await appendEntries(second, 1)
+  await second.close()
+  expect(anchorsOf(temp.home).at(-1)?.position).toBe(3)
+  const { run } = await stores.SQLite(temp)
+  // Without the entries, the next ones make another chain of the same length.
+  await run(`delete from audit; update meta set audit_position = 0, audit_hash = ''`)
+  const third = await temp.up()
+  await appendEntries(third, 5)
+  expect(await third.reeve.verifyAudit()).toMatchObject({ type: 'broken', from: 1, reason: 'rewritten' })
+})
+
+test('anchors of another store of the same home are not compared', async () => {
+  const temp = new TempReeve()
+  const first = await temp.up()
+  await appendEntries(first, 3)
+  await first.close()
+  const other = await temp.up({ flags: { store: `${temp.home.folder}/other.db` } })
+  expect(await other.reeve.verifyAudit()).toEqual({ type: 'sound', position: 0, hash: '', anchors: 0 })
+})
+
+test('only an admin reads and verifies the audit', async () => {
+  const temp = new TempReeve()
+  const daemon = await temp.up()
+  await appendEntries(daemon, 1)
+  const tokens = new TokenFile(temp.home)
+  const others = [
+    tokens.create({ role: 'read' }),
+    tokens.create({ role: 'operate' }),
+    tokens.create({ role: 'agent', session: 's1' }),
+  ]
+  for (const path of ['audit', 'audit/verify']) {
+    for (const { token } of others)
+      expect(await ask(daemon, `GET /v1/${path}`, { token })).toMatchObject({ status: 403 })
+    expect(await ask(daemon, `GET /v1/${path}`, { token: daemon.token })).toMatchObject({ status: 200 })
+  }
+})
+
+test('a traceparent header and a trace of connect() are in the entry', async () => {
+  const temp = new TempReeve()
+  const daemon = await temp.up()
+  const reeve = await connect({ home: temp.home.folder })
+  onTestFinished(() => reeve.close())
+  const { record } = await reeve.spawn({ kind: 'external', spec: { description: 'x' } })
+  const trace = (of: string) => `00-${of.repeat(32)}-${of.repeat(16)}-01`
+  for (const session of ['s1', 's2']) await reeve.openSession({ session })
+  await reeve.grant({ session: 's1', pids: [record.pid] }, { trace: trace('a') })
+  await ask(daemon, 'POST /v1/sessions/s2/grants', {
+    headers: { traceparent: trace('b') },
+    body: { pids: [record.pid] },
+  })
+  const { entries } = await reeve.audit({ oldestFirst: true })
+  expect(entries.map((entry) => entry.type === 'entry' && entry.trace)).toEqual([trace('a'), trace('b')])
+})
