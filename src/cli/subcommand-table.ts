@@ -57,6 +57,7 @@ const GROUPS: readonly (readonly [title: string, subcommands: Loaders])[] = [
       rm: async () => (await import('./subcommands/rm.ts')).rm,
       backup: async () => (await import('./subcommands/backup.ts')).backup,
       restore: async () => (await import('./subcommands/restore.ts')).restore,
+      audit: async () => (await import('./subcommands/audit.ts')).audit,
       session: async () => (await import('./subcommands/session.ts')).session,
       holders: async () => (await import('./subcommands/holders.ts')).holders,
     },
