@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
+import { AUDIT_DECISIONS } from '../../src/core/audit/entry.ts'
 import { CommandLine } from './command-line.ts'
 
 test('a reveal is listed, filters select entries, and verify finds a changed one', async () => {
@@ -43,6 +44,11 @@ test('a reveal is listed, filters select entries, and verify finds a changed one
   const said = await reeve.run(['audit', 'verify', '--json'])
   expect(said.code).toBe(1)
   expect(JSON.parse(said.stdout)).toMatchObject({ type: 'broken', from: 1, reason: 'changed' })
+})
+
+test('the help names every decision', async () => {
+  const { stdout } = await new CommandLine().run(['audit', '--help'])
+  for (const decision of AUDIT_DECISIONS) expect(stdout).toContain(decision)
 })
 
 test('wrong words and other actors are refused', async () => {

@@ -1,11 +1,14 @@
 import { openMemory, testEdges } from 'reeve/testing'
 import { expect, onTestFinished, test } from 'vitest'
+import { type AuditStart, auditStartText, CHAIN_BEGIN } from '../../src/core/audit/chain.ts'
 import type { AuditEntry } from '../../src/core/audit/entry.ts'
 import { AUDIT_WINDOW_MS } from '../../src/core/audit/window.ts'
 import { auditDenial, closeAuditWindows, PlannedAudit } from '../../src/kernel/audit.ts'
 import type { Edges } from '../../src/kernel/edges.ts'
+import { verifyAudit } from '../../src/kernel/verify-audit.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { put } from '../../src/testing/conformance/authority-rows.ts'
 import { auditedEntries, verifiedAudit } from '../../src/testing/conformance/sound.ts'
 import { embedTemp } from '../embed-temp.ts'
 import { tempStore } from '../temp-folder.ts'
@@ -77,6 +80,22 @@ test('denials of one plan are counted together', async () => {
     ['a', 2],
     ['b', 1],
   ])
+})
+
+test('a chain that Reeve has pruned is sound, unless its signed start was changed or differs from an anchor', async () => {
+  const edges = edgesOver(await openMemory())
+  for (const target of ['a', 'b', 'c', 'd']) await auditDenial(edges, denial(edges, target))
+  const { items } = await edges.store.ask({ ask: 'audit', after: null, limit: 10 })
+  const anchors = items.map(({ position, hash }) => ({ position, hash }))
+  const { position, hash } = anchors[1] ?? CHAIN_BEGIN
+  const secret = await edges.store.ask({ ask: 'secret' })
+  const prune = (start: AuditStart) => put(edges.store, { type: 'audit_pruned', start })
+  await prune({ position, hash, signature: edges.sign(secret, auditStartText({ position, hash })) })
+  expect(await verifyAudit(edges, anchors)).toEqual({ type: 'sound', end: anchors[3] })
+  const other = anchors.map((anchor) => (anchor.position === 2 ? { position, hash: 'other' } : anchor))
+  expect(await verifyAudit(edges, other)).toEqual({ type: 'broken', from: 1, reason: 'rewritten' })
+  await prune({ position: 3, hash: anchors[2]?.hash ?? '', signature: edges.sign('guessed', 'text') })
+  expect(await verifyAudit(edges, anchors)).toEqual({ type: 'broken', from: 1, reason: 'missing' })
 })
 
 test('more windows than a page are all closed', async () => {
