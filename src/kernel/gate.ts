@@ -12,6 +12,7 @@ import type { Placement } from '../core/placement/placement.ts'
 import type { ApprovalRequested } from '../core/process/event.ts'
 import type { Actor, Registration } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
+import { PlannedAudit } from './audit.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
 import { ruleSetsOf, rulingFacts, type Subject, subjectOf } from './rule-facts.ts'
@@ -38,6 +39,9 @@ export type GateAnswer =
   | { readonly type: 'denied'; readonly refusal: Refusal; readonly changes: readonly Change[] }
 
 const OPEN: GateAnswer = { type: 'open', changes: [] }
+
+/** Of the effects that the entry of a denial names as its target. */
+const MAX_TARGET_CHARS = 500
 
 /** How long an approval waits before surfaces push it to people: most are answered by a person who looks already. */
 const PUSH_AFTER_MS = 2_000
@@ -73,7 +77,13 @@ export function* gateOf(edges: Edges, rows: WorkingRows, gated: GatedRegistratio
   const ruling = ruleOnAll(sets, [], needs, facts)
   const used =
     ruling.type === 'deny' ? [] : ruling.uses.map((ref) => useOnce(ref, facts.uses.get(useIdOf(ref)) ?? null))
-  return answerOf(edges, gated, { subject, sets, action, needs, ruling, used })
+  const ruled = { subject, sets, action, needs, ruling, used }
+  if (ruling.type !== 'deny') return answerOf(edges, gated, ruled, ruling)
+  // A looping agent repeats its denied requests: equal ones are counted, and the audit does not grow.
+  const audit = new PlannedAudit(edges)
+  const target = needs.map(needText).join('; ').slice(0, MAX_TARGET_CHARS)
+  yield* audit.deny({ ...entryOf(gated, ruled, 'denied', ruling.rule, ruling.reason), target })
+  return { type: 'denied', refusal: denied(ruled, ruling), changes: audit.changes }
 }
 
 interface Ruled {
@@ -85,32 +95,25 @@ interface Ruled {
   readonly used: readonly Change[]
 }
 
-function answerOf(edges: Edges, gated: GatedRegistration, ruled: Ruled): GateAnswer {
-  const { ruling, used } = ruled
-  switch (ruling.type) {
-    case 'allow':
-      return ruling.rule === null
-        ? OPEN
-        : { type: 'open', changes: [...used, entryOf(gated, ruled, 'allowed', ruling.rule, null)] }
-    case 'deny':
-      return {
-        type: 'denied',
-        refusal: denied(ruled, ruling),
-        changes: [entryOf(gated, ruled, 'denied', ruling.rule, ruling.reason)],
-      }
-    case 'ask': {
-      const actionHash = edges.hash(actionText(ruled.action))
-      const approval = approvalOf(gated, ruled, ruling, actionHash)
-      return {
-        type: 'ask',
-        approval: { approval: approval.id, actionHash, expiresAt: approval.expiresAt },
-        changes: [
-          ...used,
-          { type: 'approval', was: null, approval },
-          entryOf(gated, ruled, 'asked', ruling.rule, ruling.justification),
-        ],
-      }
-    }
+function answerOf(
+  edges: Edges,
+  gated: GatedRegistration,
+  ruled: Ruled,
+  ruling: Exclude<Ruling, { type: 'deny' }>,
+): GateAnswer {
+  const { used } = ruled
+  if (ruling.type === 'allow') {
+    if (ruling.rule === null) return OPEN
+    const entry = entryOf(gated, ruled, 'allowed', ruling.rule, null)
+    return { type: 'open', changes: [...used, { type: 'audit', entry }] }
+  }
+  const actionHash = edges.hash(actionText(ruled.action))
+  const approval = approvalOf(gated, ruled, ruling, actionHash)
+  const entry = entryOf(gated, ruled, 'asked', ruling.rule, ruling.justification)
+  return {
+    type: 'ask',
+    approval: { approval: approval.id, actionHash, expiresAt: approval.expiresAt },
+    changes: [...used, { type: 'approval', was: null, approval }, { type: 'audit', entry }],
   }
 }
 
@@ -163,8 +166,8 @@ function entryOf(
   decision: AuditDecision,
   rule: RuleRef | null,
   reason: string | null,
-): Change {
-  const entry: AuditEntry = {
+): AuditEntry {
+  return {
     at,
     actor: subject.actor,
     action: 'spawn',
@@ -175,7 +178,6 @@ function entryOf(
     inputs: { needs: needs.map(needText), act: asJson(action.act), cwd: action.cwd },
     trace,
   }
-  return { type: 'audit', entry }
 }
 
 function denied({ subject, needs }: Ruled, { rule, reason }: Extract<Ruling, { type: 'deny' }>): Refusal {

@@ -66,7 +66,10 @@ export function register(
     const resolved = new Map<Pid, Resolution>()
     for (let left = MAX_RESOLVES; ; left--) {
       const answer = await edges.store.write(registrationPlan(edges, asked, resolved))
-      if (!isUnresolved(answer)) return answer
+      if (!isUnresolved(answer)) {
+        edges.onAudited?.()
+        return answer
+      }
       const { unresolved } = answer
       const action = left > 0 ? await resolve(unresolved) : null
       resolved.set(unresolved.pid, { text: textOf(unresolved), action: action ?? UNANALYSED })
