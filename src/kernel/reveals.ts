@@ -29,6 +29,7 @@ export async function recordReveals(
   const refused = await edges.store.write<Refusal | undefined>(function* () {
     const rows = new WorkingRows()
     const audit = new PlannedAudit(edges)
+    yield* rows.processes(pids)
     for (const pid of pids) {
       const performed = yield* performOne(edges, rows, { type: 'reveal', pid, actor, at, verb })
       if (performed.type === 'refused' && !LATE.has(performed.refusal.code))
