@@ -42,7 +42,10 @@ export class Approvals {
     readonly answer: Answer
   }): Promise<ApprovalSettlement> {
     const settled = await answerApproval(this.#edges, this.#kernel.id, asked)
-    if (settled.type === 'settled') this.#kernel.carryOn(settled.row)
+    if (settled.type === 'settled') {
+      this.#edges.onAudited?.()
+      this.#kernel.carryOn(settled.row)
+    }
     return settled
   }
 

@@ -12,14 +12,14 @@ import type { Edges } from './edges.ts'
 const MAX_RULES = 10_000
 
 /** Adds a rule to the rule set of a subject. `ruleOf` gets the id of the new rule. */
-export function addRule(
+export async function addRule(
   edges: Edges,
   actor: Actor,
   subject: string,
   ruleOf: (id: string) => Rule | Refusal,
 ): Promise<Rule | Refusal> {
   const at = edges.clock.now()
-  return edges.store.write<Rule | Refusal>(function* () {
+  const answer = await edges.store.write<Rule | Refusal>(function* () {
     const was = yield* know({ ask: 'ruleSet', subject })
     const set = was ?? emptySet(subject)
     const rule = ruleOf(nextId(set))
@@ -32,12 +32,19 @@ export function addRule(
       changes: [{ type: 'rule_set', was, ruleSet }, auditOf(actor, subject, rule, 'granted', at)],
     }
   })
+  edges.onAudited?.()
+  return answer
 }
 
 /** Removes a rule. The set stays closed if it was. */
-export function removeRule(edges: Edges, actor: Actor, subject: string, id: string): Promise<Rule | Refusal> {
+export async function removeRule(
+  edges: Edges,
+  actor: Actor,
+  subject: string,
+  id: string,
+): Promise<Rule | Refusal> {
   const at = edges.clock.now()
-  return edges.store.write<Rule | Refusal>(function* () {
+  const answer = await edges.store.write<Rule | Refusal>(function* () {
     const was = yield* know({ ask: 'ruleSet', subject })
     const rule = was?.rules.find((one) => one.id === id)
     if (was === null || rule === undefined) return { answer: unknownRule(subject, id), changes: [] }
@@ -51,6 +58,8 @@ export function removeRule(edges: Edges, actor: Actor, subject: string, id: stri
       changes: [{ type: 'rule_set', was, ruleSet }, auditOf(actor, subject, rule, 'revoked', at)],
     }
   })
+  edges.onAudited?.()
+  return answer
 }
 
 function emptySet(subject: string): RuleSet {

@@ -65,9 +65,10 @@ export function register(
     const asked = registering.map((one, index) => toIntent(edges, one, pids[index], defaultEnvRef, at))
     const resolved = new Map<Pid, Resolution>()
     for (let left = MAX_RESOLVES; ; left--) {
-      const answer = await edges.store.write(registrationPlan(edges, asked, resolved))
+      const notes: PlanNotes = { isAudited: false }
+      const answer = await edges.store.write(registrationPlan(edges, asked, resolved, notes))
       if (!isUnresolved(answer)) {
-        edges.onAudited?.()
+        if (notes.isAudited) edges.onAudited?.()
         return answer
       }
       const { unresolved } = answer
@@ -79,6 +80,11 @@ export function register(
   return keyed.every(isKnown) ? write(keyed) : Promise.all(keyed).then(write)
 }
 
+/** What the last run of a plan did, besides its answer. */
+interface PlanNotes {
+  isAudited: boolean
+}
+
 function isUnresolved(answer: Registered[] | Refusal | Unresolved): answer is Unresolved {
   return 'unresolved' in answer
 }
@@ -87,6 +93,7 @@ function registrationPlan(
   edges: Edges,
   intents: readonly ReturnType<typeof toIntent>[],
   resolved: ReadonlyMap<Pid, Resolution>,
+  notes: PlanNotes,
 ): Plan<Registered[] | Refusal | Unresolved> {
   return function* () {
     const rows = new WorkingRows()
@@ -99,12 +106,16 @@ function registrationPlan(
       const asked = removed === undefined ? intent : { ...intent, startBy: null }
       const one = yield* registerOne(edges, rows, asked, { ...own, names, replaced, resolved })
       if (one.type === 'unresolved') return { answer: one, changes: [] }
-      if (one.type === 'refused')
-        return { answer: inBatch(one.refusal, index, intents.length), changes: one.changes ?? [] }
+      if (one.type === 'refused') {
+        const { refusal, changes = [] } = one
+        notes.isAudited = changes.length > 0
+        return { answer: inBatch(refusal, index, intents.length), changes }
+      }
       registered.push(one.type === 'registered' && removed !== undefined ? { ...one, removed } : one)
     }
     // Last: processes are ended for these requests only if all requests would be registered then.
     const refused = refuseSharedNames(names) ?? refuseInUse(replaced)
+    notes.isAudited = refused === undefined && rows.changes.some(({ type }) => type === 'audit')
     return refused === undefined
       ? { answer: registered, changes: rows.changes }
       : { answer: refused, changes: [] }

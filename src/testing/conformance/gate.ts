@@ -164,6 +164,17 @@ export function gate(behaves: Behaves): void {
     assert.deepEqual(await audited(bench), ['denied'])
   })
 
+  behaves('a denied request that is repeated in a loop adds one entry to the audit', async (bench) => {
+    await withRules(bench, rule('deny'))
+    for (const _ of times(20))
+      assert.equal(refusalOf(await bench.tryRegister([{ request: DEPLOY, actor }])), 'denied')
+    assert.deepEqual(await audited(bench), ['denied'])
+    assert.equal(
+      (await bench.store.ask({ ask: 'auditWindows', before: bench.clock.now() + 1, limit: 5 }))[0]?.repeats,
+      19,
+    )
+  })
+
   behaves('a use is spent once, and the last one is not given twice', async (bench) => {
     await withRules(bench, rule('allow', { uses: 3 }))
     const edges = [bench.edges, bench.edgesOver(await bench.open())]
