@@ -51,7 +51,7 @@ export interface EmbedOptions {
   readonly commands?: CommandsOptions
   /** Prunes ended processes by age and number, when it starts and then every ten minutes. Without it all are kept. */
   readonly retention?: RetentionLimits
-  /** How many processes may run here at once, commands not counted. */
+  /** How many processes may run here at once. Commands are not counted, nor processes that wait. */
   readonly concurrency?: number
   /** Called with errors of background work; by default they become process warnings. */
   readonly onTrouble?: (error: unknown, doing: string) => void

@@ -28,6 +28,9 @@ export class Attempt implements Work {
   #requests: Request[] = []
   readonly #waiting: (() => void)[] = []
   readonly #listeners = new Set<(request: Request) => void>()
+  #waits = 0
+  /** Called when it lends its slot to others, and when it takes the slot back. Set by `RunningAttempts`. */
+  onSlot: (isLent: boolean) => void = () => {}
 
   constructor(record: ProcessRecord, holder: string, fenceNumber: number) {
     this.record = record
@@ -76,6 +79,18 @@ export class Attempt implements Work {
     if (request.type !== 'stop') this.#requests = this.#requests.filter(({ type }) => type === 'stop')
     this.#requests.push(request)
     for (const listener of this.#listeners) listener(request)
+  }
+
+  lendSlot(): () => void {
+    this.#waits += 1
+    if (this.#waits === 1) this.onSlot(true)
+    let isBack = false
+    return () => {
+      if (isBack) return
+      isBack = true
+      this.#waits -= 1
+      if (this.#waits === 0) this.onSlot(false)
+    }
   }
 
   fence(): Fence {

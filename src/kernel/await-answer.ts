@@ -44,6 +44,7 @@ export async function awaitAnswer(
     },
     {
       signal: work.signal,
+      waiter: work,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     },
   )

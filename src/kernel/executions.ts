@@ -23,7 +23,7 @@ import { WorkClaims } from './work-claims.ts'
 const TAKEN_OVER = 'Another kernel has taken it over.'
 
 interface ExecutionOptions {
-  /** How many processes may run at once; it may change. */
+  /** How many processes may run at once, those that wait not counted; it may change. */
   readonly most: () => number
   /** Where this kernel is. */
   readonly here: readonly Placement[]
@@ -65,10 +65,13 @@ export class Executions {
     this.#kernel = kernel
     this.#holder = holder
     const served = new ServedProcesses(executors, here)
-    const running = new RunningAttempts((attempt) => {
-      this.#stops.forget(attempt)
-      this.#claims.lookIfSlotsWereFull()
-    })
+    const running = new RunningAttempts(
+      (attempt) => {
+        this.#stops.forget(attempt)
+        this.#claims.lookIfSlotsWereFull()
+      },
+      () => this.#claims.lookIfSlotsWereFull(),
+    )
     const holderNow = () => this.#holder
     this.#served = served
     this.#running = running
@@ -76,7 +79,7 @@ export class Executions {
       served,
       holder: holderNow,
       most,
-      running: () => running.size,
+      usedSlots: () => running.usedSlots,
       mayClaim,
       begin: (row) => this.begin(row),
       onReturned: () => this.#stops.forgetEarly(),

@@ -73,6 +73,11 @@ export interface Work {
   fence(): Fence
   /** Calls the listener with every earlier and later request to the process, in order. Returns the unsubscribe function. */
   onRequest(listener: (request: Request) => void): () => void
+  /**
+   * Other processes may have the slot of this attempt until the returned function is called. Then it goes on at once, even if no
+   * slot is free: the kernel claims nothing more until it is below its concurrency again.
+   */
+  lendSlot(): () => void
 }
 
 export interface StopRequest {

@@ -4,14 +4,23 @@ import { type Attempt, Stopped } from './attempt.ts'
 /** The attempts that one holder executes now: at most one per process. */
 export class RunningAttempts {
   readonly #attempts = new Map<Pid, Attempt>()
+  /** Attempts that wait, and have lent their slots. */
+  readonly #lending = new Set<Attempt>()
   readonly #onForgotten: (attempt: Attempt) => void
+  readonly #onSlotLent: () => void
 
-  constructor(onForgotten: (attempt: Attempt) => void) {
+  constructor(onForgotten: (attempt: Attempt) => void, onSlotLent: () => void = () => {}) {
     this.#onForgotten = onForgotten
+    this.#onSlotLent = onSlotLent
   }
 
   get size(): number {
     return this.#attempts.size
+  }
+
+  /** How many attempts use a slot: a waiting one uses none. */
+  get usedSlots(): number {
+    return this.#attempts.size - this.#lending.size
   }
 
   get pids(): readonly Pid[] {
@@ -32,7 +41,10 @@ export class RunningAttempts {
   }
 
   add(attempt: Attempt): void {
+    const former = this.get(attempt.record.pid)
+    if (former !== undefined) this.remove(former)
     this.#attempts.set(attempt.record.pid, attempt)
+    attempt.onSlot = (isLent) => this.#slotChanged(attempt, isLent)
   }
 
   /** The attempt is finished, or another holder finishes it. */
@@ -51,6 +63,16 @@ export class RunningAttempts {
 
   /** A later attempt at the same process stays. */
   remove(attempt: Attempt): void {
+    this.#lending.delete(attempt)
     if (this.get(attempt.record.pid) === attempt) this.#attempts.delete(attempt.record.pid)
+  }
+
+  #slotChanged(attempt: Attempt, isLent: boolean): void {
+    if (this.get(attempt.record.pid) !== attempt) return
+    if (!isLent) this.#lending.delete(attempt)
+    else {
+      this.#lending.add(attempt)
+      this.#onSlotLent()
+    }
   }
 }

@@ -4,11 +4,14 @@ import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Edges } from './edges.ts'
+import type { Work } from './executor.ts'
 import type { Feed } from './feed.ts'
 
 export interface WaitOptions {
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
+  /** The attempt that waits: others may have its slot meanwhile. */
+  readonly waiter?: Pick<Work, 'lendSlot'>
 }
 
 export type Waited<Value> =
@@ -87,7 +90,7 @@ async function heardOrRead<Value>(
   edges: Edges,
   feed: Feed,
   pid: Pid,
-  { timeoutMs, signal }: WaitOptions,
+  { timeoutMs, signal, waiter }: WaitOptions,
   look: (events: readonly StoredEvent[] | null) => Promise<Value | undefined>,
 ): Promise<Waited<Value>> {
   if (signal?.aborted) return { type: 'interrupted' }
@@ -115,9 +118,11 @@ async function heardOrRead<Value>(
       if (over !== undefined) return over
       if (feed.stopped) throw kernelClosed()
       if (heard.length === 0 && !missed) {
+        const takeSlotBack = waiter?.lendSlot()
         await new Promise<void>((resolve) => {
           wake = resolve
         })
+        takeSlotBack?.()
         continue
       }
       const events = missed ? null : heard

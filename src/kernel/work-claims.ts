@@ -13,9 +13,9 @@ const CLAIM_PAGE = 200
 export interface WorkClaimsOptions {
   readonly served: ServedProcesses
   readonly holder: () => string
-  /** How many processes may run at once; it may change. */
+  /** How many processes may run at once, those that wait not counted; it may change. */
   readonly most: () => number
-  readonly running: () => number
+  readonly usedSlots: () => number
   /** False while the kernel's own row may have lapsed: other kernels could then take over any process that it claims. */
   readonly mayClaim: () => boolean
   readonly begin: (row: ProcessRow) => void
@@ -40,7 +40,7 @@ export class WorkClaims {
     this.#edges = edges
     this.#kernel = kernel
     this.#options = options
-    this.#slots = new Slots(options.most, options.running)
+    this.#slots = new Slots(options.most, options.usedSlots)
     this.#scheduler = new ClaimScheduler(edges.clock, {
       hasRoom: () => !this.#isClosed && !options.served.isEmpty && this.#slots.free() > 0,
       claim: () => this.#claim(),
@@ -185,22 +185,25 @@ export class WorkClaims {
   }
 }
 
-/** The slots of one holder: a running process has one, and a process that is about to be registered reserves one. */
+/**
+ * The slots of one holder: a running process has one, a waiting process has none, and a process that is about to be registered
+ * reserves one. Waits may end while all slots are used, so more may be used than there are.
+ */
 class Slots {
   readonly #most: () => number
-  readonly #running: () => number
+  readonly #used: () => number
   #hadTooFew = false
   reserved = 0
 
   /** `most` may change at any time. */
-  constructor(most: () => number, running: () => number) {
+  constructor(most: () => number, used: () => number) {
     this.#most = most
-    this.#running = running
+    this.#used = used
   }
 
   /** How many more processes may begin now. */
   free(): number {
-    const free = this.#most() - this.#running() - this.reserved
+    const free = this.#most() - this.#used() - this.reserved
     if (free <= 0) this.#hadTooFew = true
     return free
   }

@@ -151,7 +151,7 @@ class Context implements ToolContext {
   readonly wait = async (pid: Pid): Promise<ProcessRecord> => {
     const wait = this.#next('child', pid)
     const entered = await this.#perform({ type: 'enter_wait', wait, until: null })
-    const waited = await this.#kernel.waits.forEnd(pid, { signal: this.abortSignal })
+    const waited = await this.#kernel.waits.forEnd(pid, { signal: this.abortSignal, waiter: this.#work })
     if (waited.type !== 'done') throw this.abortSignal.reason
     if (entered.type !== 'replayed') {
       await this.#perform({ type: 'leave_wait', wait, how: 'ended', value: null })
@@ -198,9 +198,7 @@ class Context implements ToolContext {
       this.pid,
       row.record.revision,
       (event) => event.type === 'resumed' || event.type === 'stop_requested',
-      {
-        signal: this.abortSignal,
-      },
+      { signal: this.abortSignal, waiter: this.#work },
     )
     this.abortSignal.throwIfAborted()
   }

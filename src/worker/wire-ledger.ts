@@ -44,6 +44,7 @@ export function wireLedger(
     clock,
     signal,
     onRequest: (listener) => attempt.onRequest(listener),
+    lendSlot: () => attempt.lendSlot(),
     async events(after) {
       const answer = await act({ type: 'events', after, limit: PAGE_EVENTS })
       if (answer.type !== 'events') throw new Error(`events was answered with ${answer.type}`)

@@ -23,7 +23,10 @@ import { wireLedger } from './wire-ledger.ts'
 
 /** How long one claim may wait for work. */
 const CLAIM_MS = 20_000
+/** How many processes it runs at once, those that wait not counted. */
 const MAX_AT_ONCE = 100
+/** How many processes it holds, those that wait included: somewhat fewer than a claim may name. */
+const MAX_HELD = 9_000
 
 /** Requests to a process while it is executed. */
 const REQUESTS: ReadonlySet<string> = new Set(['paused', 'resumed', 'stop_requested'])
@@ -103,16 +106,21 @@ export class Worker {
 
   async #claimUntilClosed(): Promise<void> {
     await this.#untilClosed(async () => {
-      if (this.#running.size >= MAX_AT_ONCE) await pause(systemClock, RETRY_MS, this.#closing.signal)
+      if (this.#freeSlots <= 0) await pause(systemClock, RETRY_MS, this.#closing.signal)
       else await this.#claimWithin(CLAIM_MS)
     })
+  }
+
+  get #freeSlots(): number {
+    const { usedSlots, size } = this.#running
+    return Math.min(MAX_AT_ONCE - usedSlots, MAX_HELD - size)
   }
 
   /** Claims work, and learns which leases are lost. */
   async #claimWithin(timeoutMs: number): Promise<void> {
     const executed = new Map(this.#running.all.map((attempt) => [attempt.record.pid, attempt]))
     const known = [...executed.keys()]
-    const limit = Math.max(1, MAX_AT_ONCE - known.length)
+    const limit = Math.max(1, this.#freeSlots)
     this.#claims += 1
     try {
       const asked = { worker: this.#id, known, limit, timeoutMs }

@@ -26,6 +26,8 @@ export interface CallsOptions {
   readonly time: number
   /** Ends the attempt: the code cannot continue. */
   readonly fail: (error: unknown) => void
+  /** Called when the code makes a call. */
+  readonly onMade: () => void
   /** Called when a call gets its result. */
   readonly onSettled: (stepIndex: number) => void
 }
@@ -92,6 +94,7 @@ export class Calls {
     const stepIndex = this.#callCount
     if (this.#differs(stepIndex, titleOf({ kind, name }))) return promise
     this.#pending.set(stepIndex, { name, resolve, reject })
+    this.#options.onMade()
     if (this.#queued.has(stepIndex)) void this.#deliver()
     else {
       const begin = () => void perform(stepIndex).catch((error: unknown) => this.#options.fail(error))

@@ -89,6 +89,7 @@ function ledgerOf(work: Work, kernel: Kernel, spawn: SpawnStep, variablesOf: Var
     clock,
     signal,
     onRequest: (listener) => work.onRequest(listener),
+    lendSlot: () => work.lendSlot(),
     async events(after) {
       const events = await store.ask({ ask: 'events', pid, after, limit: PAGE_EVENTS, bytes: PAGE_BYTES })
       return { events, isLast: events.length === 0 }

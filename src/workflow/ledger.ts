@@ -20,6 +20,8 @@ export interface Ledger {
   /** Aborted by a stop request, or when the lease is lost. */
   readonly signal: AbortSignal
   onRequest(listener: (request: Request) => void): () => void
+  /** Other processes may have the slot of this attempt until the returned function is called. */
+  lendSlot(): () => void
   /** One page of the process's events, after a `seq`. */
   events(after: number): Promise<{ readonly events: readonly StoredEvent[]; readonly isLast: boolean }>
   /** Calls the listener with the process's events as they are committed; with null if some may have been missed. */

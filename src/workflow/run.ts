@@ -60,9 +60,11 @@ export class Run {
       clock,
       time: record.firstStarted?.at ?? record.createdAt,
       fail,
+      onMade: () => this.#waits.goOn(),
       onSettled: (stepIndex) => {
         this.#journal.forget(stepIndex)
         this.#waits.remove(stepIndex)
+        this.#waits.goOn()
       },
     })
     this.#waits = new Waits({
@@ -70,6 +72,7 @@ export class Run {
       parkAfterMs: options.parkAfterMs ?? PARK_AFTER_MS,
       mayPark: (waiting) => this.#calls.hasDeliveredAll && this.#calls.pending === waiting,
       park: (waits) => this.#park(waits),
+      lendSlot: () => ledger.lendSlot(),
       onParked: () => {
         this.#close()
         this.#over.resolve({ status: 'parked' })

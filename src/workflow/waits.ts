@@ -10,6 +10,8 @@ export interface WaitsOptions {
   /** Tries to park the process. Resolves to false if one of the waits has ended meanwhile. */
   readonly park: (waits: readonly WaitRef[]) => Promise<boolean>
   readonly onParked: () => void
+  /** Other processes may have the slot of this workflow until the returned function is called. */
+  readonly lendSlot: () => () => void
   readonly fail: (error: unknown) => void
 }
 
@@ -20,7 +22,8 @@ interface OpenWait {
 }
 
 /**
- * The open waits of one workflow. Parks the workflow when it has done nothing but wait for `parkAfterMs`.
+ * The open waits of one workflow. While it does nothing but wait, it lends its slot to other processes; after `parkAfterMs` of
+ * that it is parked.
  *
  * | timer   | a wait begins | a wait ends                  | `parkAfterMs` have passed                |
  * | off     | starts        | –                            | –                                        |
@@ -32,6 +35,7 @@ export class Waits {
   readonly #options: WaitsOptions
   readonly #waiting = new Map<number, OpenWait>()
   #cancelParkTimer: (() => void) | undefined
+  #takeSlotBack: (() => void) | undefined
   #isClosed = false
 
   constructor(options: WaitsOptions) {
@@ -45,6 +49,7 @@ export class Waits {
     const cancel = until === null ? () => {} : clock.after(Math.max(0, until - clock.now()), due)
     this.#waiting.set(stepIndex, { ref, until, cancel })
     this.#startParkTimer()
+    this.#lendSlotIfIdle()
   }
 
   remove(stepIndex: number): void {
@@ -55,11 +60,30 @@ export class Waits {
     this.#startParkTimer()
   }
 
+  /** The code goes on: it has made a call, or got a result. */
+  goOn(): void {
+    this.#useSlot()
+    // The code runs first, and may make further calls. If it makes none, it waits for the rest.
+    if (this.#waiting.size > 0) setImmediate(() => this.#lendSlotIfIdle())
+  }
+
   close(): void {
     this.#isClosed = true
+    this.#useSlot()
     this.#cancelParkTimer?.()
     for (const { cancel } of this.#waiting.values()) cancel()
     this.#waiting.clear()
+  }
+
+  #lendSlotIfIdle(): void {
+    const { size } = this.#waiting
+    if (this.#takeSlotBack !== undefined || this.#isClosed || size === 0) return
+    if (this.#options.mayPark(size)) this.#takeSlotBack = this.#options.lendSlot()
+  }
+
+  #useSlot(): void {
+    this.#takeSlotBack?.()
+    this.#takeSlotBack = undefined
   }
 
   #startParkTimer(): void {

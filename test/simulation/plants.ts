@@ -1,9 +1,12 @@
 import type { Account } from '../../src/core/allowance/account.ts'
 import type { Inbox } from '../../src/core/inbox/inbox.ts'
 import type { StoredEvent } from '../../src/core/process/event.ts'
+import type { WaitRef } from '../../src/core/process/intent.ts'
 import type { Pid } from '../../src/core/process/pid.ts'
 import type { ProcessRow } from '../../src/core/process/row.ts'
+import type { Answered } from '../../src/kernel/await-answer.ts'
 import type { Edges } from '../../src/kernel/edges.ts'
+import type { Work } from '../../src/kernel/executor.ts'
 import type { Feed } from '../../src/kernel/feed.ts'
 import { Kernel } from '../../src/kernel/kernel.ts'
 import { ProcessWaits } from '../../src/kernel/process-waits.ts'
@@ -130,6 +133,12 @@ export const plants: readonly Plant[] = [
           ? []
           : changes,
       ),
+  },
+  {
+    name: 'a wait that keeps its slot',
+    laws: ['nothing is left lying'],
+    since: 33,
+    kernel: (edges, options) => new KeepsSlots(edges, options),
   },
   {
     name: 'a refused write that leaves a grant',
@@ -337,6 +346,27 @@ class ReadingFirst extends ProcessWaits {
       if (timeoutMs !== undefined) this.#edges.clock.after(timeoutMs, () => done({ type: 'timed_out' }))
       signal?.addEventListener('abort', () => done({ type: 'interrupted' }))
     })
+  }
+}
+
+class KeepsSlots extends Kernel {
+  override readonly waits = new KeepingSlots(this.edges, this.feed)
+}
+
+class KeepingSlots extends ProcessWaits {
+  override forEnd(pid: Pid, { waiter: _, ...options }: WaitOptions): Promise<Waited<ProcessRow>> {
+    return super.forEnd(pid, options)
+  }
+
+  override forAnswer(work: Work, wait: WaitRef, until: number | null): Promise<Answered> {
+    const keeping: Work = {
+      record: work.record,
+      signal: work.signal,
+      fence: () => work.fence(),
+      onRequest: (listener) => work.onRequest(listener),
+      lendSlot: () => () => {},
+    }
+    return super.forAnswer(keeping, wait, until)
   }
 }
 

@@ -123,7 +123,9 @@ async function comeToRest(world: World): Promise<void> {
   stage.say('world', 'comes to rest')
   await pass(world, WATCHERS_MS)
   if (stage.violations.length === 0) checkWatchers(world)
-  for (const _host of HOSTS) world.boot({ serves: ['tool', 'agent', 'workflow'], concurrency: 1_000 })
+  // With one slot each, processes that wait for others have to give theirs back.
+  const concurrency = stage.random.pick([1, 1_000])
+  for (const _host of HOSTS) world.boot({ serves: ['tool', 'agent', 'workflow'], concurrency })
   await pass(world, restMs)
   if (stage.violations.length > 0) return
   world.ledger.checkAll()

@@ -103,6 +103,121 @@ test('all processes run, and never more at once than the concurrency allows', as
   await reeve.close()
 })
 
+/** Every tool but the last spawns the next one, and waits for it. */
+const nested: ToolHandler = async ({ input, spawn, wait }) => {
+  const levels = Number(input)
+  if (levels === 0) return 0
+  const child = await spawn({ kind: 'tool', spec: { tool: 'nested', input: levels - 1 } })
+  const { outcome: ended } = await wait(child.pid)
+  return Number(ended?.result) + 1
+}
+
+test('a tool that waits for its child gives its slot to it, through three levels', async () => {
+  const reeve = await embed({ store: tempStore(), concurrency: 1, tools: { nested } })
+  onTestFinished(() => reeve.close())
+  expect(await outcome(reeve, await run(reeve, 'nested', 3))).toMatchObject({
+    status: 'completed',
+    result: 3,
+  })
+})
+
+test('twenty children run one after the other in the slot of the tool that waits for them all', async () => {
+  let running = 0
+  let most = 0
+  const reeve = await embed({
+    store: tempStore(),
+    concurrency: 1,
+    tools: {
+      async work({ input }) {
+        running += 1
+        most = Math.max(most, running)
+        await new Promise<void>((resolve) => void setImmediate(resolve))
+        running -= 1
+        return input
+      },
+      async fanOut({ spawn, wait }) {
+        const pids: string[] = []
+        for (let input = 1; input <= 20; input++) {
+          const child = await spawn({ kind: 'tool', spec: { tool: 'work', input } })
+          pids.push(child.pid)
+        }
+        let sum = 0
+        for (const pid of pids) sum += Number((await wait(pid)).outcome?.result)
+        return sum
+      },
+    },
+  })
+  onTestFinished(() => reeve.close())
+  expect(await outcome(reeve, await run(reeve, 'fanOut'))).toMatchObject({
+    status: 'completed',
+    result: 210,
+  })
+  expect(most).toBe(1)
+})
+
+test('a tool that waits for a signal or sleeps gives its slot to others', async () => {
+  const reeve = await embed({
+    store: tempStore(),
+    concurrency: 1,
+    tools: {
+      async waiting({ waitForSignal }) {
+        const answer = await waitForSignal('go')
+        return answer.type === 'signal' ? answer.value : null
+      },
+      async asleep({ sleep }) {
+        await sleep(3_600_000)
+        return null
+      },
+      quick: () => 'done',
+    },
+  })
+  onTestFinished(() => reeve.close())
+  const asleep = await run(reeve, 'asleep')
+  const waiting = await run(reeve, 'waiting')
+  await reeve.waitFor({ pid: asleep, types: ['wait_entered'] })
+  await reeve.waitFor({ pid: waiting, types: ['wait_entered'] })
+  expect(await outcome(reeve, await run(reeve, 'quick'))).toMatchObject({ result: 'done' })
+  await reeve.send({ pid: waiting, name: 'go', value: 7 })
+  expect(await outcome(reeve, waiting)).toMatchObject({ status: 'completed', result: 7 })
+})
+
+test('a tool whose wait ends goes on beside a full kernel, which claims nothing until it is below its concurrency', async () => {
+  const release = Promise.withResolvers<void>()
+  const resumed = Promise.withResolvers<void>()
+  const begun: Json[] = []
+  const reeve = await embed({
+    store: tempStore(),
+    concurrency: 1,
+    tools: {
+      async waiting({ waitForSignal }) {
+        await waitForSignal('go')
+        resumed.resolve()
+        await release.promise
+        return null
+      },
+      async work({ input }) {
+        begun.push(input as Json)
+        if (input === 1) await resumed.promise
+        return null
+      },
+    },
+  })
+  onTestFinished(() => reeve.close())
+  const waiting = await run(reeve, 'waiting')
+  await reeve.waitFor({ pid: waiting, types: ['wait_entered'] })
+  const first = await run(reeve, 'work', 1)
+  const second = await run(reeve, 'work', 2)
+  await reeve.waitFor({ pid: first, types: ['started'] })
+  await reeve.send({ pid: waiting, name: 'go', value: null })
+  await outcome(reeve, first)
+  const third = await run(reeve, 'work', 3)
+  expect(begun).toEqual([1])
+  release.resolve()
+  await outcome(reeve, second)
+  await outcome(reeve, third)
+  expect(begun).toEqual([1, 2, 3])
+})
+
 test('after an orderly restart an attempt finds the children, waits and sleeps of the earlier one', async () => {
   const store = tempStore()
   const children: string[] = []

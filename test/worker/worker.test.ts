@@ -167,3 +167,14 @@ test('a function in a worker gets its stored environment, with secrets of the wo
   })
   expect(seen).toEqual([{ API_KEY: 'sk-not-masked-on-its-way', B: 'of the worker' }])
 })
+
+test('a worker whose processes all wait runs another one', async () => {
+  const { reeve, worker, begin, outcomeOf } = await working(() => ({}))
+  await worker.add('work', (ctx) => ctx.waitForSignal('go'), { ...OPTIONS, parkAfterMs: 3_600_000 })
+  await worker.add('quick', async () => 'done', OPTIONS)
+  const waiting: string[] = []
+  for (let count = 0; count < 100; count++) waiting.push(await begin())
+  for (const pid of waiting) await reeve.waitFor({ pid, types: ['wait_entered'] })
+  const { record } = await reeve.spawn({ kind: 'workflow', spec: { workflow: 'quick' } })
+  expect(await outcomeOf(record.pid)).toMatchObject({ status: 'completed', result: 'done' })
+})

@@ -329,3 +329,69 @@ onEachStore('another kernel stops a parked function at its run limit', async (ne
   const second = await serve(store, (ctx) => ctx.waitForSignal('never'), SOON)
   expect(await outcomeOf(second, record.pid)).toMatchObject({ status: 'cancelled', reason: 'limit:runMs' })
 })
+
+/** No workflow is parked here: a slot that becomes free was lent. */
+const NEVER_PARKED = { parkAfterMs: 3_600_000 }
+
+test('a workflow that waits for its child gives its slot to it, through three levels', async () => {
+  const reeve = await serve(
+    new MemoryTables(),
+    async (ctx, input) => {
+      const levels = Number(input)
+      if (levels === 0) return 0
+      const child = await ctx.spawn({ kind: 'workflow', spec: { workflow: 'work', input: levels - 1 } })
+      const { result } = await ctx.wait(child)
+      return Number(result) + 1
+    },
+    NEVER_PARKED,
+    { concurrency: 1 },
+  )
+  expect(await outcomeOf(reeve, await start(reeve, 3))).toMatchObject({ status: 'completed', result: 3 })
+})
+
+test('twenty children run in the slot of a workflow that waits for all of them at once, and has ended a step', async () => {
+  const reeve = await serve(
+    new MemoryTables(),
+    async (ctx) => {
+      const children = await Promise.all(
+        Array.from({ length: 20 }, (_, input) => ctx.spawn({ kind: 'tool', spec: { tool: 'same', input } })),
+      )
+      const [first, ...outcomes] = await Promise.all([
+        ctx.step('first', () => 1_000),
+        ...children.map((child) => ctx.wait(child)),
+      ])
+      return outcomes.reduce((sum, { result }) => sum + Number(result), first)
+    },
+    NEVER_PARKED,
+    { concurrency: 1, tools: { same: ({ input }) => input } },
+  )
+  expect(await outcomeOf(reeve, await start(reeve))).toMatchObject({ status: 'completed', result: 1_190 })
+})
+
+test('a workflow keeps its slot while a step runs beside a wait', async () => {
+  const release = gate()
+  const begun: string[] = []
+  const reeve = await serve(
+    new MemoryTables(),
+    async (ctx) => {
+      await Promise.all([
+        ctx.waitForSignal('go'),
+        ctx.step('busy', async () => {
+          await release.promise
+          return null
+        }),
+      ])
+    },
+    NEVER_PARKED,
+    { concurrency: 1, tools: { quick: () => noteAnd(begun, 'quick', null) } },
+  )
+  const pid = await start(reeve)
+  await reeve.waitFor({ pid, types: ['wait_entered'] })
+  const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'quick' } })
+  expect(await reeve.wait({ pid: record.pid, timeoutMs: 0 })).toMatchObject({ type: 'timed_out' })
+  expect(begun).toEqual([])
+  release.resolve()
+  expect(await outcomeOf(reeve, record.pid)).toMatchObject({ status: 'completed' })
+  await reeve.send({ pid, name: 'go' })
+  expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed' })
+})

@@ -115,8 +115,10 @@ function checkParked(world: World, entry: Entry): void {
 }
 
 function checkReady(world: World, entry: Entry): void {
+  // A process that waits has given its slot back.
+  const usesSlot = (pid: string) => world.ledger.entry(pid)?.record.status !== 'waiting'
   const idle = world.open.find(
-    (peer) => peer.serves(entry.record) && peer.kernel.executing.length < peer.concurrency,
+    (peer) => peer.serves(entry.record) && peer.kernel.executing.filter(usesSlot).length < peer.concurrency,
   )
   if (idle !== undefined)
     broke(world, 'nothing is left lying', entry, `is ready, and ${idle.name} could run it`)
