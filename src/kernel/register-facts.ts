@@ -4,7 +4,7 @@ import { ownListenerOf } from '../core/inbox/notice.ts'
 import { isSameScope, nameGuardOf, replacedBy } from '../core/process/if-running.ts'
 import { takesChildren } from '../core/process/parent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { hasEnded, type Owner } from '../core/process/record.ts'
+import { hasEnded, KINDS, type Owner } from '../core/process/record.ts'
 import type { RegisterFacts, RegisterIntent } from '../core/process/register.ts'
 import { environmentOf, ownerOf } from '../core/process/registration-defaults.ts'
 import type { RegistrationRequest } from '../core/process/registration-request.ts'
@@ -74,7 +74,9 @@ export function* registerFacts(
   }
 }
 
-/** Counted only under a limit. Each registration writes the parent's row, so no child is overlooked. */
+const NO_TOOLS = KINDS.filter((kind) => kind !== 'tool')
+
+/** Counted only under a limit, and without tools: those are calls. Each registration writes the parent's row, so no child is overlooked. */
 function* liveChildrenOf(
   rows: WorkingRows,
   parent: ProcessRow | null,
@@ -85,12 +87,16 @@ function* liveChildrenOf(
   const { pid } = parent.record
   const live = yield* know({
     ask: 'processes',
-    filter: { parent: [pid] },
+    filter: { parent: [pid], kind: NO_TOOLS },
     after: null,
     limit: most + 1 + gone.size,
   })
   const ofThisPlan = rows.changes.filter(
-    (change) => change.type === 'process' && change.was === null && change.row.record.parent === pid,
+    (change) =>
+      change.type === 'process' &&
+      change.was === null &&
+      change.row.record.parent === pid &&
+      change.row.record.kind !== 'tool',
   )
   return live.items.filter(({ record }) => !gone.has(record.pid)).length + ofThisPlan.length
 }

@@ -1623,7 +1623,7 @@ type RegistrationInput =
         attempts?: number
         /** How deep its tree may grow, from the root. */
         depth?: number
-        /** How many of its children may live at once; children inherit it. */
+        /** How many of its children may live at once, tools not counted; children inherit it. */
         liveChildren?: number
         /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
         runMs?: number
@@ -1718,7 +1718,7 @@ type RegistrationInput =
         attempts?: number
         /** How deep its tree may grow, from the root. */
         depth?: number
-        /** How many of its children may live at once; children inherit it. */
+        /** How many of its children may live at once, tools not counted; children inherit it. */
         liveChildren?: number
         /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
         runMs?: number
@@ -1807,7 +1807,7 @@ type RegistrationInput =
         attempts?: number
         /** How deep its tree may grow, from the root. */
         depth?: number
-        /** How many of its children may live at once; children inherit it. */
+        /** How many of its children may live at once, tools not counted; children inherit it. */
         liveChildren?: number
         /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
         runMs?: number
@@ -1896,7 +1896,7 @@ type RegistrationInput =
         attempts?: number
         /** How deep its tree may grow, from the root. */
         depth?: number
-        /** How many of its children may live at once; children inherit it. */
+        /** How many of its children may live at once, tools not counted; children inherit it. */
         liveChildren?: number
         /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
         runMs?: number
@@ -1985,7 +1985,7 @@ type RegistrationInput =
         attempts?: number
         /** How deep its tree may grow, from the root. */
         depth?: number
-        /** How many of its children may live at once; children inherit it. */
+        /** How many of its children may live at once, tools not counted; children inherit it. */
         liveChildren?: number
         /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
         runMs?: number

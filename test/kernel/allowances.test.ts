@@ -75,6 +75,22 @@ test('sums skip processes without an allowance or a charge', async () => {
   expect(await reeve.budget({ pid: other.pid })).toEqual({ given: {}, used: {}, total: {}, left: {} })
 })
 
+test('a tool leaves children, tokens and cost to its parent, and cannot spend what it did not ask for', async () => {
+  const reeve = await opened()
+  const allowance = { children: 1, tokensIn: 1_000, cost: 1 }
+  const { record: parent } = await reeve.spawn({ ...OUTSIDE, limits: { liveChildren: 1 }, allowance })
+  const tool = { kind: 'tool', spec: { tool: 'sleep' }, parent: parent.pid } as const
+  const { record: first } = await reeve.spawn(tool)
+  const { record: second } = await reeve.spawn({ ...tool, allowance: { cost: 0.25 } })
+  await reeve.spawn({ ...OUTSIDE, parent: parent.pid, allowance: { tokensIn: 1_000, cost: 0.75 } })
+  await expect(reeve.charge({ pid: first.pid, amounts: { tokensIn: 1 } })).rejects.toMatchObject({
+    code: 'limit_exceeded',
+    details: { limit: 'tokensIn', left: 0, asked: 1 },
+  })
+  await reeve.charge({ pid: second.pid, amounts: { cost: 0.25 } })
+  expect((await reeve.budget({ pid: parent.pid })).left).toEqual({ children: 0, tokensIn: 0, cost: 0 })
+})
+
 test('a restart asks for the same allowance again', async () => {
   const reeve = await opened()
   const { record: root } = await reeve.spawn({ ...OUTSIDE, allowance: { toolCalls: 40 } })

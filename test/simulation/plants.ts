@@ -97,6 +97,21 @@ export const plants: readonly Plant[] = [
       ),
   },
   {
+    name: 'a tool that counts as a child',
+    laws: ['a tool is a call, not a child'],
+    plan: (plan) =>
+      changing(plan, (changes) =>
+        changes.some(isNewTool)
+          ? changes.map((change) => {
+              if (change.type !== 'account' || change.was === null) return change
+              const { account } = change
+              const used = { ...account.used, children: (account.used.children ?? 0) + 1 }
+              return { ...change, account: { ...account, used } }
+            })
+          : changes,
+      ),
+  },
+  {
     name: 'a notice that is given while another has it',
     laws: ['exclusive delivery'],
     since: 19,
@@ -416,6 +431,10 @@ class Forgetful implements Transaction {
 }
 
 /** The carved amount shrinks only by what returns from children. */
+function isNewTool(change: Change): boolean {
+  return change.type === 'process' && change.was === null && change.row.record.kind === 'tool'
+}
+
 function isGivenBack(was: Account | null, { carved }: Account): boolean {
   return (was?.carved.toolCalls ?? 0) > (carved.toolCalls ?? 0)
 }

@@ -29,8 +29,9 @@ const FLOOR: { readonly [name in Counted]: number } = {
 }
 const COUNTED_BY_KEEPER: readonly Counted[] = ['cpuSeconds', 'outputBytes']
 const ONE_CHILD: Amounts = { children: 1 }
-/** A tool that runs as a process counts as a call of its parent. */
-const ONE_CALL: Amounts = { ...ONE_CHILD, toolCalls: 1 }
+const ONE_CALL: Amounts = { toolCalls: 1 }
+/** A tool gets these only if it asks for them: the process that calls it works with them. */
+const KEPT_BY_CALLER: readonly Counted[] = ['tokensIn', 'tokensOut', 'cost']
 
 export type Carved =
   | {
@@ -43,8 +44,8 @@ export type Carved =
   | { readonly type: 'refuse'; readonly refusal: Refusal }
 
 /**
- * The allowance of a new process. Of each limit of its parent it gets the requested amount, or half of the rest. A limit that
- * only the request names is its own, and is taken from no account.
+ * The allowance of a new process. Of each limit of its parent it gets the requested amount, or half of the rest; a tool below
+ * another process gets no tokens and no cost. A limit that only the request names is its own, and is taken from no account.
  */
 export function decideCarve(
   parent: Account | null,
@@ -53,16 +54,15 @@ export function decideCarve(
   kind: Kind,
 ): Carved {
   if (parent?.settled === true) return { type: 'refuse', refusal: givenBack(parent) }
-  const counted =
-    parent === null
-      ? null
-      : charge(parent, kind === 'tool' && parent.given.toolCalls !== undefined ? ONE_CALL : ONE_CHILD)
+  const counted = parent === null ? null : charge(parent, chargeForRegistering(parent, kind))
   if (counted?.type === 'refuse') return counted
   const from = counted?.account ?? null
   const given: { [name in Counted]?: number } = {}
   for (const name of COUNTED) {
     const left = from === null ? Number.POSITIVE_INFINITY : leftOf(from, name)
-    const amount = asked[name] ?? (left === Number.POSITIVE_INFINITY ? undefined : share(name, left))
+    const isKept = from !== null && isCall(from, kind) && KEPT_BY_CALLER.includes(name)
+    const share = isKept ? 0 : shareOf(name, left)
+    const amount = asked[name] ?? (left === Number.POSITIVE_INFINITY ? undefined : share)
     if (amount === undefined) continue
     if (from !== null && amount > left && amount > 0)
       return { type: 'refuse', refusal: limitExceeded(from, name, amount) }
@@ -74,6 +74,16 @@ export function decideCarve(
     parent: from === null ? null : { ...from, carved: plus(from.carved, among(given, from.given)) },
     account: limited ? newAccount(ids, given) : null,
   }
+}
+
+/** A tool process below another process is a call of that process, not a child. */
+function isCall({ id }: Account, kind: Kind): boolean {
+  return kind === 'tool' && id.startsWith('process:')
+}
+
+function chargeForRegistering(giver: Account, kind: Kind): Amounts {
+  const call = kind === 'tool' && giver.given.toolCalls !== undefined ? ONE_CALL : {}
+  return isCall(giver, kind) ? call : plus(ONE_CHILD, call)
 }
 
 /** A command that may not print a byte, or may use no CPU time, cannot even begin. */
@@ -194,7 +204,7 @@ export function receive(account: Account, { freed, spent }: Returned): Account {
 }
 
 /** Half of the rest, or the floor; never more than the rest. */
-function share(name: Counted, left: number): number {
+function shareOf(name: Counted, left: number): number {
   const half = WITH_DECIMALS.includes(name) ? exact(left / 2) : Math.floor(left / 2)
   return Math.max(0, Math.min(left, Math.max(half, FLOOR[name])))
 }

@@ -58,7 +58,10 @@ export interface Limits {
   readonly attempts: number
   /** How deep the tree may grow, counted from the root; children inherit it. */
   readonly depth: number
-  /** How many of its children may live at once. Children inherit this and the ceilings below, each with the full amount. */
+  /**
+   * How many of its children may live at once; tools are calls, and not counted. Children inherit this and the ceilings below, each
+   * with the full amount.
+   */
   readonly liveChildren?: number
   /** How long a command may run. */
   readonly runMs?: number

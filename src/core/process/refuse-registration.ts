@@ -72,9 +72,13 @@ export function refuseCeiling(
   )
 }
 
-export function refuseChild({ parent, liveChildren }: RegisterFacts): Refusal | undefined {
+/** A tool is a call of its parent, and does not count as a child. */
+export function refuseChild(
+  { parent, liveChildren }: RegisterFacts,
+  { kind }: RegistrationRequest,
+): Refusal | undefined {
   const most = parent?.record.limits.liveChildren
-  if (parent === null || most === undefined || liveChildren < most) return undefined
+  if (kind === 'tool' || parent === null || most === undefined || liveChildren < most) return undefined
   return refusal(
     'limit_exceeded',
     `limit:liveChildren of ${parent.record.pid}: ${liveChildren} of its children live, and ${most} may.`,

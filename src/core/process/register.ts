@@ -68,7 +68,7 @@ export interface RegisterFacts {
   readonly environmentKnown: boolean
   /** The account that its allowance is carved from: its parent's, or its session's. */
   readonly account: Account | null
-  /** Live children of its parent; counted only under a limit. */
+  /** Live children of its parent, tools excepted; counted only under a limit. */
   readonly liveChildren: number
   /** The live process of the same name in the owner's scope; only if the request asks about one. */
   readonly running: ProcessRow | null
@@ -121,7 +121,7 @@ export function decideRegister(
     refuseCeiling(facts, intent.request) ??
     refuseScope(facts, unlimited) ??
     refuseGroup(facts, unlimited) ??
-    refuseChild(facts)
+    refuseChild(facts, intent.request)
   if (reason !== undefined) return refused(reason)
   const { allowance = {} } = intent.request
   const asked = intent.acceptsLess ? fitting(allowance, facts.account) : allowance

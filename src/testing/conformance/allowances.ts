@@ -148,4 +148,23 @@ export function allowances(behaves: Behaves): void {
     await complete(bench, one.record.pid)
     await bench.register(request)
   })
+
+  behaves('a tool is a call of its parent, not one of its live or counted children', async (bench) => {
+    const allowance = { toolCalls: 41, tokensIn: 90_000, tokensOut: 9_000, cost: 1, children: 1 }
+    await bench.register({ ...OUTSIDE, limits: { liveChildren: 1 }, allowance }, { pid: A })
+    const tool = { kind: 'tool', spec: { tool: 'none' }, parent: A } as const
+    await bench.register(tool, { pid: B })
+    const none = { tokensIn: 0, tokensOut: 0, cost: 0 }
+    assert.deepEqual((await account(bench, B)).given, { toolCalls: 20, ...none, children: 0 })
+    assert.deepEqual(remainderOf(await account(bench, A)), { ...allowance, toolCalls: 20 })
+    await registerChild(bench, C, A, { cost: 0.5 })
+    assert.equal(
+      refusalOf(await bench.tryRegister([{ request: { ...OUTSIDE, parent: A } }])),
+      'limit_exceeded',
+    )
+    await bench.register({ ...tool, allowance: { toolCalls: 0, cost: 0.25 } }, { pid: D })
+    assert.equal((await account(bench, D)).given.cost, 0.25)
+    const { used, carved } = await account(bench, A)
+    assert.deepEqual([used, carved.cost], [{ toolCalls: 2, children: 1 }, 0.75])
+  })
 }

@@ -76,7 +76,7 @@ const common = {
         .min(0)
         .max(100_000)
         .exactOptional()
-        .describe('how many of its children may live at once; children inherit it'),
+        .describe('how many of its children may live at once, tools not counted; children inherit it'),
       runMs: duration
         .min(1)
         .exactOptional()

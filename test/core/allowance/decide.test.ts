@@ -45,15 +45,27 @@ test('more than is left is refused, by name', () => {
   })
 })
 
-test('a tool process counts as a call of its parent, if calls are limited', () => {
+test('a tool process counts as a call of its parent, if calls are limited, and not as a child', () => {
   const { parent, given } = carve(ROOT, {}, 'tool')
-  expect([given.toolCalls, parent.used]).toEqual([49, { children: 1, toolCalls: 1 }])
-  expect(carve(account('process:p_a', { cost: 1 }), {}, 'tool').parent.used).toEqual({ children: 1 })
+  expect([given.toolCalls, parent.used]).toEqual([49, { toolCalls: 1 }])
+  expect(carve(account('process:p_a', { cost: 1 }), {}, 'tool').parent.used).toEqual({})
+  expect(carve(account('session:1:s1', { toolCalls: 9 }), {}, 'tool').parent.used).toEqual({
+    children: 1,
+    toolCalls: 1,
+  })
   const none = account('process:p_a', { toolCalls: 0 })
   const ids = { id: 'process:p_c', parent: null, root: null, session: null } as const
   expect(decideCarve(none, {}, ids, 'tool')).toMatchObject({
     refusal: { code: 'limit_exceeded', details: { limit: 'toolCalls', left: 0, asked: 1 } },
   })
+})
+
+test('a tool process gets tokens and cost of its parent only if it asks for them', () => {
+  const rich = account('process:p_a', { tokensIn: 90_000, tokensOut: 9_000, cost: 1, modelCalls: 20 })
+  const { parent, given } = carve(rich, { cost: 0.25 }, 'tool')
+  expect(given).toEqual({ tokensIn: 0, tokensOut: 0, cost: 0.25, modelCalls: 10 })
+  expect(remainderOf(parent)).toEqual({ tokensIn: 90_000, tokensOut: 9_000, cost: 0.75, modelCalls: 10 })
+  expect(carve(account('session:1:s1', { cost: 1 }), {}, 'tool').given).toEqual({ cost: 0.5 })
 })
 
 test('a child beyond the limit is refused', () => {

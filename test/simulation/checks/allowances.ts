@@ -2,7 +2,7 @@ import { type Account, accountOf, leftOf, spentOf } from '../../../src/core/allo
 import { COUNTED, type Counted, plus } from '../../../src/core/allowance/amounts.ts'
 import type { Check, Ledger } from '../ledger.ts'
 import { same } from '../ledger.ts'
-import { asJson } from '../payload.ts'
+import { asJson, payloadOf } from '../payload.ts'
 import type { Stage } from '../stage.ts'
 
 const LAW = 'no tree uses more than it was given'
@@ -15,7 +15,16 @@ export function checkAllowances(stage: Stage, ledger: Ledger): Check {
   const accounts = new Map<string, Account>()
   /** The total overdraft by charges after the work. */
   const over = new Map<Counted, number>()
+  /** By parent: the registered children that are no tools. */
+  const children = new Map<string, number>()
   return {
+    process(_change, _before, stored) {
+      for (const event of stored) {
+        const registered = payloadOf(event, 'registered')
+        if (registered === undefined || registered.parent === null || registered.kind === 'tool') continue
+        children.set(registered.parent, (children.get(registered.parent) ?? 0) + 1)
+      }
+    },
     other(change) {
       if (change.type === 'account_gone') accounts.delete(change.id)
       if (change.type !== 'account') return
@@ -41,6 +50,8 @@ export function checkAllowances(stage: Stage, ledger: Ledger): Check {
       for (const { pid, record } of ledger.processes.values()) {
         if (record.limits.allowance === undefined) continue
         const account = accounts.get(accountOf(pid))
+        if (account !== undefined && (account.used.children ?? 0) !== (children.get(pid) ?? 0))
+          stage.violated('a tool is a call, not a child', `${pid} counts ${account.used.children} children`)
         if (account === undefined) stage.violated(LAW, `${pid} has an allowance and no account`)
         else if (record.outcome === null && account.settled)
           stage.violated(LAW, `${pid} lives, and is settled`)
