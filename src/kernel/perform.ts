@@ -5,6 +5,7 @@ import { emptyInbox } from '../core/inbox/inbox.ts'
 import { tellsOf } from '../core/inbox/notice.ts'
 import { decide } from '../core/process/decide.ts'
 import { decideAwaitedEnd } from '../core/process/decide-wait.ts'
+import { decideAwaitEnd } from '../core/process/decide-workflow.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import { endDuties, factsNeeded } from '../core/process/facts-needed.ts'
 import { fold } from '../core/process/fold.ts'
@@ -100,7 +101,7 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
       return { type: 'kept', row }
     case 'append': {
       const group = row.record.group === null ? null : yield* rows.group(groupKeyOf(row.record.group))
-      const folded = fold({
+      const folding = {
         pid: intent.pid,
         was: row,
         group,
@@ -108,11 +109,15 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
         lease: decision.lease,
         actor: intent.actor,
         at: intent.at,
-      })
+      }
+      const first = fold(folding)
+      const duties = endDuties(row.record, first.row.record)
+      const parent = duties.parent === null ? null : yield* rows.process(duties.parent)
+      const folded = parent === null ? first : fold({ ...folding, parent: parent.record })
       if (due !== null) rows.add(due.changes)
       rows.add(folded.changes)
       const { record } = folded.row
-      const duties = endDuties(row.record, record)
+      if (intent.type === 'enter_wait') yield* markAwaited(rows, intent)
       if (duties.awaitedBy.length > 0) yield* tellAwaiting(rows, record, intent)
       if (duties.account === 'give_back') yield* giveBack(rows, record)
       if (duties.account === 'count_use') yield* countUse(rows, record)
@@ -134,7 +139,25 @@ function* withdraw(rows: WorkingRows, id: string): PlanPart<void> {
   if (was !== null) rows.add([{ type: 'approval', was, approval: withdrawn(was) }])
 }
 
-/** Processes that are parked until this one ends go on, in the transaction of its end, so that none is forgotten. */
+/**
+ * A child whose parent waits for it has that in its record. So its end needs no search for waiting processes, and costs no
+ * question if there is none.
+ */
+function* markAwaited(
+  rows: WorkingRows,
+  { pid: by, wait, actor, at }: Extract<Intent, { type: 'enter_wait' }>,
+): PlanPart<void> {
+  if (wait.on !== 'child') return
+  const was = yield* rows.process(wait.name)
+  if (was === null || was.record.parent !== by) return
+  const { pid } = was.record
+  const decision = decideAwaitEnd(was, { type: 'await_end', pid, by, actor, at })
+  if (decision.type !== 'append') return
+  const { events } = decision
+  rows.add(fold({ pid, was, group: null, events, lease: undefined, actor, at }).changes)
+}
+
+/** Processes that wait for this one get its outcome in the transaction of its end. Parked ones are never forgotten that way. */
 function* tellAwaiting(rows: WorkingRows, ended: ProcessRecord, { at, actor }: Intent): PlanPart<void> {
   for (const pid of ended.awaitedBy) {
     const was = yield* rows.process(pid)

@@ -1,4 +1,4 @@
-import { embed, type Reeve } from 'reeve'
+import { embed, type Reeve, type ToolHandler } from 'reeve'
 import { openSqlite } from 'reeve/sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { tempStore } from '../temp-folder.ts'
@@ -180,4 +180,57 @@ test('a reader gets all notices since it connected, even if another reader ackno
   expect(read).toEqual(pids)
   const later = { id: 'later', since: (newest?.at ?? 0) + 1 }
   expect((await agent.notices({ ...asked, reader: later })).notices).toEqual([])
+})
+
+/** The processes whose ends are in this inbox. */
+async function endsIn(reeve: Reeve, scope: `session:${string}` | `process:${string}`): Promise<string[]> {
+  const { notices } = await reeve.notices({ scope })
+  return notices.filter(({ kind }) => kind === 'completion').map(({ pid }) => pid)
+}
+
+test('the end of a child that its parent waits for makes no notice, and the parent has the outcome in its log', async () => {
+  const children = Promise.withResolvers<readonly string[]>()
+  const parent: ToolHandler = async ({ spawn, wait }) => {
+    const pids: string[] = []
+    for (let count = 0; count < 2; count++) pids.push((await spawn(OUTSIDE)).pid)
+    children.resolve(pids)
+    return (await wait(pids[0] ?? '')).outcome?.result ?? null
+  }
+  const reeve = await embed({ store: tempStore(), tools: { parent } })
+  onTestFinished(() => reeve.close())
+  await reeve.openSession({ session: 's1' })
+  const { record } = await reeve.spawn({
+    kind: 'tool',
+    spec: { tool: 'parent' },
+    owner: { session: 's1' },
+  })
+  const { pid } = record
+  const [awaited = '', other = ''] = await children.promise
+  await reeve.waitFor({ pid, types: ['wait_entered'] })
+  await reeve.end({ pid: other, status: 'completed', replayKey: 'e' })
+  await reeve.end({ pid: awaited, status: 'completed', result: 7, replayKey: 'e' })
+  expect(await reeve.wait({ pid })).toMatchObject({ record: { outcome: { status: 'completed', result: 7 } } })
+  expect(await endsIn(reeve, SCOPE)).toEqual([other, pid])
+  const { events } = await reeve.events({ pid })
+  expect(events.filter(({ type }) => type === 'wait_left').map(({ payload }) => payload)).toMatchObject([
+    { on: 'child', name: awaited, how: 'ended', value: { status: 'completed', result: 7 } },
+  ])
+})
+
+test('the end of a tool call makes no notice; the ends of processes that the call started do', async () => {
+  const reeve = await opened()
+  const owner = { session: 's1', toolCall: 'call 1' }
+  const { record: call } = await reeve.spawn({ ...OUTSIDE, owner })
+  const { record: below } = await reeve.spawn({ ...OUTSIDE, parent: call.pid })
+  const { record: nested } = await reeve.spawn({
+    ...OUTSIDE,
+    parent: call.pid,
+    owner: { session: 's1', toolCall: 'call 2' },
+  })
+  const { record: moved } = await reeve.spawn({ ...OUTSIDE, owner })
+  await reeve.changeOwner({ pid: moved.pid, owner: { session: 's1' } })
+  expect(below.owner).toEqual(owner)
+  for (const { pid } of [below, nested, call, moved])
+    await reeve.end({ pid, status: 'completed', replayKey: 'e' })
+  expect(await endsIn(reeve, SCOPE)).toEqual([below.pid, moved.pid])
 })

@@ -27,8 +27,9 @@ export const plants: readonly Plant[] = [
     plan: (plan, planting) =>
       forging(plan, isCompletion, (row) => {
         const fence = planting.fenceOf(row.record.pid)
-        // A parked process is not the one that is completed: it only gets the end of its child.
-        return fence === undefined || row.record.parked ? row : { ...row, holder: planting.holder, fence }
+        // A process that waits is not the one that is completed: it only gets the end of its child.
+        const isOther = row.record.parked || row.record.wait?.on === 'child'
+        return fence === undefined || isOther ? row : { ...row, holder: planting.holder, fence }
       }),
   },
   {
@@ -116,6 +117,19 @@ export const plants: readonly Plant[] = [
     laws: ['exclusive delivery'],
     since: 19,
     plan: (plan) => unaware(plan),
+  },
+  {
+    name: 'an outcome that nobody has',
+    laws: ['no lost notice'],
+    since: 90,
+    plan: (plan) =>
+      changing(plan, (changes) =>
+        // Whoever waited once is taken to wait still.
+        changes.filter(
+          (change) =>
+            change.type !== 'notice' || !changes.some((one) => isAwaitedEnd(one, change.notice.pid)),
+        ),
+      ),
   },
   {
     name: 'a release that nobody is told of',
@@ -431,6 +445,12 @@ class Forgetful implements Transaction {
 }
 
 /** The carved amount shrinks only by what returns from children. */
+function isAwaitedEnd(change: Change, pid: Pid): boolean {
+  if (change.type !== 'process' || change.row.record.pid !== pid) return false
+  const { parent, awaitedBy, outcome } = change.row.record
+  return outcome !== null && parent !== null && awaitedBy.includes(parent)
+}
+
 function isNewTool(change: Change): boolean {
   return change.type === 'process' && change.was === null && change.row.record.kind === 'tool'
 }

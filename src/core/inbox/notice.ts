@@ -2,7 +2,7 @@ import { type Group, isComplete } from '../group/group.ts'
 import { asJson, type Json, type JsonObject, objectOf, own } from '../json/json.ts'
 import { knownEvent, type ProcessEvent } from '../process/event.ts'
 import type { Pid } from '../process/pid.ts'
-import type { Outcome, ProcessRecord, Scope } from '../process/record.ts'
+import { type Outcome, type ProcessRecord, type Scope, waitsOf } from '../process/record.ts'
 
 export const NOTICE_KINDS = [
   'completion',
@@ -30,10 +30,17 @@ export interface Notice {
   readonly replyTo: Json
 }
 
+/** Further facts that decide about notices. */
+export interface NoticeFacts {
+  readonly group: Group | null
+  /** The record of the parent, if `parentDeciding` names one. */
+  readonly parent: ProcessRecord | null
+}
+
 /** The notices that `event`, which led to `record`, makes. Pure, so that the outbox can be checked against the log. */
-export function noticesOf(record: ProcessRecord, event: ProcessEvent, group: Group | null): Notice[] {
+export function noticesOf(record: ProcessRecord, event: ProcessEvent, facts: NoticeFacts): Notice[] {
   if (record.outcome !== null && isEndOf(record, event))
-    return noticesOfEnd(record, record.outcome, event, group)
+    return noticesOfEnd(record, record.outcome, event, facts)
   const type = own(record.eventTypes, event.type)
   const content = type === undefined ? contentOf(record, event) : null
   if (content !== null) return toListener(record, event, content)
@@ -88,18 +95,38 @@ export function releasedNotice(
   return { scope, pid: by.pid, seq, kind: 'overflow_released', at, payload, replyTo: by.replyTo }
 }
 
+/**
+ * The parent whose record decides whether the end of this process makes a notice; null if no parent does. Only the parent of an
+ * awaited process or of a tool call is asked for, so that other ends cost no question.
+ */
+export function parentDeciding({ parent, owner, awaitedBy, group, spec }: ProcessRecord): Pid | null {
+  if (parent === null || group !== null || spec['notify'] !== undefined) return null
+  return owner.toolCall !== undefined || awaitedBy.includes(parent) ? parent : null
+}
+
+/**
+ * Whether the outcome gets to whoever asked for the process, so that a notice would tell it twice: the parent waits for this end
+ * and gets the outcome in its log, or the process is a tool call, whose caller reads its outcome. A process that a tool call
+ * started has the same owner, but its caller does not wait for it.
+ */
+function hasReader({ pid, owner, parent: above }: ProcessRecord, parent: ProcessRecord | null): boolean {
+  const isAwaited = parent !== null && waitsOf(parent).some(({ on, name }) => on === 'child' && name === pid)
+  if (isAwaited || owner.toolCall === undefined) return isAwaited
+  return above === null || (parent !== null && parent.owner.toolCall !== owner.toolCall)
+}
+
 function noticesOfEnd(
   record: ProcessRecord,
   outcome: Outcome,
   event: ProcessEvent,
-  group: Group | null,
+  { group, parent }: NoticeFacts,
 ): Notice[] {
   if (group !== null) {
     if (!isComplete(group) || group.scope === null) return []
     const payload = { group: group.name, seats: asJson(group.seats) }
     return [{ ...about(record, event), scope: group.scope, kind: 'group_completion', payload }]
   }
-  if (!isWanted(record, outcome)) return []
+  if (!isWanted(record, outcome, parent)) return []
   const { status, exitCode, signal, reason, source, evidence, startedAt, endedAt } = outcome
   const payload = {
     ...namesOf(record),
@@ -117,14 +144,16 @@ function noticesOfEnd(
 }
 
 /**
- * Whether the end is reported: the spec decides, unless a watch was disabled, missed output or still holds matches back. The
- * completion then carries their count, even with `notify: none`.
+ * Whether the end is reported: the spec decides, or whether the outcome has a reader. If a watch was disabled, missed output or
+ * still holds matches back, the end is always reported: the completion carries their count.
  */
-function isWanted({ spec, watches, kind }: ProcessRecord, { status, result }: Outcome): boolean {
+function isWanted(record: ProcessRecord, { status, result }: Outcome, parent: ProcessRecord | null): boolean {
+  const { spec, watches, kind } = record
   if (Object.values(watches).some(({ disabled }) => disabled)) return true
   const { missed, heldBack } = objectOf(result)
   if (kind === 'command' && (missed !== undefined || heldBack !== undefined)) return true
   if (spec['notify'] === 'none') return false
+  if (spec['notify'] === undefined) return !hasReader(record, parent)
   return spec['notify'] !== 'failure' || status !== 'completed'
 }
 

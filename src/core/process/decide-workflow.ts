@@ -64,7 +64,7 @@ export function decidePark(row: ProcessRow, intent: Extract<Intent, { type: 'par
   }
 }
 
-/** The record names the parked processes that wait for this end, so that other ends cost nothing more. */
+/** The record names the processes that wait for this end, so that other ends cost nothing more. */
 export function decideAwaitEnd(row: ProcessRow, intent: Extract<Intent, { type: 'await_end' }>): Decision {
   const { record } = row
   if (hasEnded(record)) return refuse(alreadyEnded(record))

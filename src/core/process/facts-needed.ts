@@ -1,6 +1,7 @@
-import { listenerOf } from '../inbox/notice.ts'
+import { listenerOf, parentDeciding } from '../inbox/notice.ts'
 import { awaitsApproval } from './gate.ts'
 import { type Intent, replayKeyOf } from './intent.ts'
+import type { Pid } from './pid.ts'
 import { hasEnded, type Owner, type ProcessRecord, type Scope } from './record.ts'
 import type { ProcessRow } from './row.ts'
 
@@ -40,7 +41,9 @@ function approvalsNeeded({ record, fence }: ProcessRow, intent: Intent): Scope |
 
 /** Further rows that the transaction of an end has to write. */
 export interface EndDuties {
-  /** Parked processes that wait for this end: they go on in the same transaction, so that none is forgotten. */
+  /** The parent, if its record decides whether the end makes a notice. */
+  readonly parent: Pid | null
+  /** Processes that wait for this end: they get the outcome in the same transaction, so that none is forgotten. */
   readonly awaitedBy: ProcessRecord['awaitedBy']
   /** Its allowance goes back to its giver; or its use is counted in the sums above it; or it has no account. */
   readonly account: 'give_back' | 'count_use' | null
@@ -48,12 +51,13 @@ export interface EndDuties {
   readonly withdraws: string | null
 }
 
-const NO_DUTIES: EndDuties = { awaitedBy: [], account: null, withdraws: null }
+const NO_DUTIES: EndDuties = { parent: null, awaitedBy: [], account: null, withdraws: null }
 
 export function endDuties(was: ProcessRecord, now: ProcessRecord): EndDuties {
   if (!hasEnded(now) || hasEnded(was)) return NO_DUTIES
   const { awaitedBy, limits, kind } = now
+  const parent = parentDeciding(now)
   const withdraws = awaitsApproval(was) ? (was.gate?.approval ?? null) : null
-  if (limits.allowance !== undefined) return { awaitedBy, account: 'give_back', withdraws }
-  return { awaitedBy, account: kind === 'command' ? 'count_use' : null, withdraws }
+  const account = limits.allowance !== undefined ? 'give_back' : kind === 'command' ? 'count_use' : null
+  return { parent, awaitedBy, account, withdraws }
 }

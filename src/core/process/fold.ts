@@ -13,6 +13,8 @@ export interface Folding {
   readonly pid: Pid
   readonly was: ProcessRow | null
   readonly group: Group | null
+  /** The parent, if its record decides about the notice of the end. */
+  readonly parent?: ProcessRecord | null
   readonly events: readonly NewEvent[]
   readonly lease: Lease | undefined
   readonly actor: Actor
@@ -21,7 +23,7 @@ export interface Folding {
 
 /** From decided events to changes: numbers them, folds them into the record, and adds everything that follows from them. */
 export function fold(folding: Folding): { readonly row: ProcessRow; readonly changes: Change[] } {
-  const { pid, was, actor, lease } = folding
+  const { pid, was, actor, lease, parent = null } = folding
   // A clock that jumped back must not make a process end before it began.
   const at = Math.max(folding.at, was?.record.updatedAt ?? 0)
   const events: ProcessEvent[] = []
@@ -43,7 +45,8 @@ export function fold(folding: Folding): { readonly row: ProcessRow; readonly cha
     record = evolve(before, stored)
     events.push(stored)
     group = groupAfter(group, before, record)
-    for (const notice of noticesOf(record, stored, group)) notices.push({ type: 'notice', notice })
+    for (const notice of noticesOf(record, stored, { group, parent }))
+      notices.push({ type: 'notice', notice })
   }
   if (record === null) throw new Error(`A fold of ${pid} without a record or an event`)
   const row: ProcessRow = {

@@ -252,7 +252,7 @@ export interface ProcessRecord<K extends Kind = Kind, Spec extends JsonObject = 
   readonly moreWaits: readonly Wait[]
   /** It waits, and is in no program's memory. The end of a wait makes it claimable. */
   readonly parked: boolean
-  /** Parked processes that wait for the end of this one. */
+  /** Processes that wait for the end of this one: its parent, and parked ones. */
   readonly awaitedBy: readonly Pid[]
   /** Of a workflow: how many steps are on record. */
   readonly journal: Journal | null

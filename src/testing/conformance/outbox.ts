@@ -185,6 +185,96 @@ export function outbox(behaves: Behaves): void {
     },
   )
 
+  behaves('an end that the parent waits for is told to the parent alone, in its log', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const parent = pidOf('p')
+    const owner = { session: 's1' }
+    const { fence } = await bench.register({ ...RERUNNABLE, owner }, { pid: parent, startBy: 'h1' })
+    const [awaited, lost, other] = [pidOf('b'), pidOf('c'), pidOf('d')]
+    for (const child of [awaited, lost, other])
+      await bench.register({ ...OUTSIDE, owner, parent }, { pid: child })
+    const waitFor = (child: string): Asking => ({
+      type: 'enter_wait',
+      pid: parent,
+      wait: { on: 'child', name: child, ordinal: 1 },
+      until: null,
+      fence: { holder: 'h1', fence },
+    })
+    await bench.performed('appended', waitFor(awaited))
+    assert.deepEqual((await bench.row(awaited)).record.awaitedBy, [parent])
+    await bench.performed('appended', end(other, { status: 'completed' }))
+    await bench.performed('appended', end(awaited, { status: 'completed', result: 7 }))
+    const { record } = await bench.row(parent)
+    assert.deepEqual([record.status, record.wait], ['running', null])
+    assert.deepEqual((await bench.events(parent)).at(-1)?.payload, {
+      on: 'child',
+      name: awaited,
+      ordinal: 1,
+      how: 'ended',
+      signalSeq: null,
+      value: (await bench.row(awaited)).record.outcome,
+    })
+    // The parent waited, and lost its holder: until it waits again, nobody has the outcome.
+    await bench.performed('appended', waitFor(lost))
+    const observed = { holder: 'h1', fence }
+    await bench.performed('appended', {
+      type: 'put_back',
+      pid: parent,
+      observed,
+      evidence: 'holder_dead',
+      retryAt: 0,
+    })
+    await bench.performed('appended', end(lost, { status: 'failed' }))
+    const told = await notices(bench, 'session:s1')
+    assert.deepEqual(
+      told.map((notice) => [notice.kind, notice.pid]),
+      [
+        ['completion', other],
+        ['completion', lost],
+      ],
+    )
+  })
+
+  behaves('an end and the wait for it never miss each other, and the outcome is told once', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const [one, two] = [bench.edgesOver(await bench.open()), bench.edgesOver(await bench.open())]
+    await repeat(20, async (round) => {
+      const [parent, child] = [pidOf(`p${round}`), pidOf(`c${round}`)]
+      const { fence } = await bench.register(RERUNNABLE, { pid: parent, startBy: 'h1' })
+      await bench.register({ ...OUTSIDE, owner: { session: 's1' }, parent }, { pid: child })
+      const wait = { on: 'child', name: child, ordinal: 1 } as const
+      const held = { holder: 'h1', fence }
+      await Promise.all([
+        bench.performed('appended', end(child, { status: 'completed' }), two),
+        bench.performed('appended', { type: 'enter_wait', pid: parent, wait, until: null, fence: held }, one),
+      ])
+      const isTold = (await notices(bench, 'session:s1')).some((notice) => notice.pid === child)
+      const { wait: open } = (await bench.row(parent)).record
+      // The end came first: it was told, and the wait is still open, for its executor to end.
+      assert.equal(open !== null, isTold)
+    })
+  })
+
+  behaves(
+    'the end of a tool call makes no notice, but those of processes that it started do',
+    async (bench) => {
+      await openSession(bench.edges, 'host', 's1', null)
+      const [call, below, loud] = [pidOf('b'), pidOf('c'), pidOf('d')]
+      const owner = { session: 's1', toolCall: 'call 7' }
+      await bench.register({ ...OUTSIDE, owner }, { pid: call })
+      await bench.register({ ...OUTSIDE, parent: call }, { pid: below })
+      const spec = { run: 'make', notify: 'complete' }
+      await bench.register({ kind: 'command', spec, owner }, { pid: loud, startBy: 'h1' })
+      for (const each of [below, call]) await bench.performed('appended', end(each, { status: 'completed' }))
+      const fence = { holder: 'h1', fence: 1 }
+      await bench.performed('appended', { ...end(loud, { status: 'completed' }), fence } as Asking)
+      assert.deepEqual(
+        (await notices(bench, 'session:s1')).map((notice) => notice.pid),
+        [below, loud],
+      )
+    },
+  )
+
   behaves('an end and its notice survive a crash together or not at all', async (bench) => {
     await openSession(bench.edges, 'host', 's1', null)
     const pids = times(60).map((index) => pidOf(`n${index}`))

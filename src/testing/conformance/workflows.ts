@@ -188,7 +188,7 @@ export function workflows(behaves: Behaves): void {
       ])
       const row = await bench.row(parent)
       if (row.record.parked) assert.deepEqual([row.record.status, row.record.wait], ['queued', null])
-      else assert.deepEqual([row.holder, row.record.status], ['h1', 'waiting'])
+      else assert.deepEqual([row.holder, row.record.status, row.record.wait], ['h1', 'running', null])
     })
   })
 

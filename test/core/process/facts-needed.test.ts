@@ -67,15 +67,28 @@ test('a move to another owner needs that owner', () => {
 test('an end has duties once: to the processes that wait for it, and to its account', () => {
   const { record } = live
   const ended = after(live, { type: 'request_abandon', ...asked, reason: 'test' }).record
-  const none = { awaitedBy: [], account: null, withdraws: null }
+  const none = { parent: null, awaitedBy: [], account: null, withdraws: null }
   expect(endDuties(record, record)).toEqual(none)
   expect(endDuties(ended, ended)).toEqual(none)
   expect(endDuties(record, ended)).toEqual(none)
   expect(endDuties(record, { ...ended, awaitedBy: ['p_b'], kind: 'command' })).toEqual({
+    parent: null,
     awaitedBy: ['p_b'],
     account: 'count_use',
     withdraws: null,
   })
   const limits = { ...ended.limits, allowance: { toolCalls: 1 } }
   expect(endDuties(record, { ...ended, limits, kind: 'command' }).account).toBe('give_back')
+})
+
+test('an end asks for the parent only if it waits, or if the process is a tool call', () => {
+  const ended = after(live, { type: 'request_abandon', ...asked, reason: 'test' }).record
+  const child = { ...ended, parent: 'p_b' }
+  const parentOf = (record: typeof ended) => endDuties(live.record, record).parent
+  expect(parentOf(child)).toBeNull()
+  expect(parentOf({ ...child, awaitedBy: ['p_c'] })).toBeNull()
+  expect(parentOf({ ...child, awaitedBy: ['p_b'] })).toBe('p_b')
+  expect(parentOf({ ...child, owner: { toolCall: 'call' } })).toBe('p_b')
+  expect(parentOf({ ...ended, owner: { toolCall: 'call' } })).toBeNull()
+  expect(parentOf({ ...child, awaitedBy: ['p_b'], spec: { notify: 'complete' } })).toBeNull()
 })

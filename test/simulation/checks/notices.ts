@@ -18,6 +18,9 @@ interface Told {
 interface Known {
   readonly registration: Registration
   session: string | undefined
+  toolCall: string | undefined
+  /** The processes whose ends it waits for. */
+  readonly awaits: Set<string>
   wakeTarget: string | null
   /** The key of a group: its name and the scope that it notifies, as of the registration. */
   group: string | null
@@ -52,10 +55,15 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
     const known = processes.get(event.pid)
     if (known === undefined) return
     const payload = event.payload as Readonly<Record<string, Json>>
-    if (event.type === 'reowned') known.session = (payload['owner'] as { session?: string }).session
+    const owner = payloadOf(event, 'reowned')?.owner
+    if (owner !== undefined) Object.assign(known, { session: owner.session, toolCall: owner.toolCall })
     else if (event.type === 'wake_target_cleared') known.wakeTarget = null
     else if (event.type === 'started') known.startedAt ??= event.at
     const outcome = outcomeOf(known, event)
+    const name = String(payload['name'])
+    if (event.type === 'wait_entered' && payload['on'] === 'child') known.awaits.add(name)
+    else if (event.type === 'wait_left') known.awaits.delete(name)
+    else if (['holder_lost', 'released'].includes(event.type) || outcome !== undefined) known.awaits.clear()
     if (event.type === 'watch_matched') matched(known, event)
     else if (event.type === 'limit_near') tell(known, event, 'limit_warning', payload)
     else if (event.type === 'wait_entered' && payload['on'] === 'approval') approval(known, event)
@@ -119,6 +127,8 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
     const known: Known = {
       registration,
       session: registration.owner.session,
+      toolCall: registration.owner.toolCall,
+      awaits: new Set(),
       wakeTarget: registration.wakeTarget,
       group: null,
       startedAt: null,
@@ -142,7 +152,8 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
       const scope = listenerOf(known)
       const how = { status, exitCode, signal, reason, source, evidence, startedAt, endedAt }
       const payload = { ...namesOf(known), ...how }
-      if (scope !== null) expect({ ...about(known, event), scope, kind: 'completion', payload })
+      if (scope !== null && !hasReader(known, event.pid))
+        expect({ ...about(known, event), scope, kind: 'completion', payload })
       return
     }
     const seat = group.seats[known.registration.group?.index ?? 0]
@@ -152,6 +163,15 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
     if (group.scope === null) return
     const payload = { group: known.registration.group?.id ?? '', seats: structuredClone(group.seats) }
     expect({ ...about(known, event), scope: group.scope, kind: 'group_completion', payload })
+  }
+
+  /** Its parent waits for it, or it is a tool call that it did not inherit. */
+  const hasReader = ({ registration, toolCall }: Known, pid: string) => {
+    const { parent: above } = registration
+    if (above === null) return toolCall !== undefined
+    const parent = ledger.processes.has(above) ? processes.get(above) : undefined
+    if (parent === undefined) return false
+    return parent.awaits.has(pid) || (toolCall !== undefined && toolCall !== parent.toolCall)
   }
 
   const compare = () => {

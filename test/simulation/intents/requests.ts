@@ -72,7 +72,10 @@ export function someOwner(world: World): Owner {
     observer.ask({ ask: 'turn', session, id })?.endedAt === null
   const turns = random.chance(0.85) ? world.turns.filter(isOpen) : world.turns
   const turn = random.maybe(0.4, () => (turns.length === 0 ? undefined : random.pick(turns)))
-  return turn === undefined ? { session: someSession(world) } : { session: turn.session, turn: turn.turn }
+  const call = random.chance(0.15) ? { toolCall: `call ${random.between(1, 2)}` } : {}
+  return turn === undefined
+    ? { session: someSession(world), ...call }
+    : { session: turn.session, turn: turn.turn, ...call }
 }
 
 export function someSession(world: World): string {
