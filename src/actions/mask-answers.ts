@@ -218,7 +218,6 @@ const PLAIN: ReadonlySet<string> = new Set([
   'limits',
   'status',
   'pausedFrom',
-  'wait',
   'signals',
   'firstStarted',
   'program',

@@ -24,6 +24,7 @@ export type RefusalCode =
   | 'environment_unknown'
   | 'group_conflict'
   | 'holder_alive'
+  | 'inbox_full'
   | 'input_closed'
   | 'input_full'
   | 'invalid_input'

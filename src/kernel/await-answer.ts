@@ -15,7 +15,7 @@ import { waitForEvent } from './wait.ts'
 export type Answered = { readonly type: 'answered'; readonly value: Json } | { readonly type: 'timed_out' }
 
 /**
- * An executor's durable wait for a signal, an answer or a time. The log records its end, so that a later attempt
+ * An executor's durable wait for a signal, a message, an answer or a time. The log records its end, so that a later attempt
  * that enters the same wait gets the same answer. Rejects when the process is being stopped.
  */
 export async function awaitAnswer(
@@ -32,14 +32,14 @@ export async function awaitAnswer(
   if (early !== undefined) return answerOf(edges, pid, early)
   const timeoutMs = until === null ? undefined : Math.max(0, until - edges.clock.now())
   const key = waitLeftKey(wait)
-  let signal: StoredEvent | null = null
+  let sent: StoredEvent | null = null
   const waited = await waitForEvent(
     edges,
     feed,
     pid,
     entered.type === 'refused' ? 0 : entered.row.record.revision,
     (event) => {
-      if (event.type === `signal.${wait.name}`) signal = event
+      if (event.type === (wait.on === 'message' ? 'message_received' : `signal.${wait.name}`)) sent = event
       return event.replayKey === key
     },
     {
@@ -51,7 +51,7 @@ export async function awaitAnswer(
   if (waited.type === 'interrupted' || (waited.type === 'done' && waited.value === null)) {
     throw work.signal.reason ?? new Error(`${pid} has ended`)
   }
-  if (waited.type === 'done' && waited.value !== null) return answerOf(edges, pid, waited.value, signal)
+  if (waited.type === 'done' && waited.value !== null) return answerOf(edges, pid, waited.value, sent)
   const how = wait.on === 'timer' ? 'due' : 'timed_out'
   const left = await performAs(edges, work, { type: 'leave_wait', wait, how, value: null })
   if (left.type === 'replayed') return answerOf(edges, pid, left.event)
@@ -121,7 +121,7 @@ async function leftAlready(
   return (await edges.store.ask({ ask: 'event', pid, replayKey: waitLeftKey(wait) })) ?? undefined
 }
 
-/** `heard`: the last signal of that name that the feed brought, to save a read. */
+/** `heard`: the last signal of that name, or message, that the feed brought, to save a read. */
 async function answerOf(
   edges: Edges,
   pid: Pid,
@@ -133,13 +133,13 @@ async function answerOf(
     throw new Error(`Event ${event.seq} of ${pid} is a ${event.type}, and no end of a wait`)
   const left = known.payload
   if (left.how === 'timed_out') return { type: 'timed_out' }
-  if (left.how !== 'signal' || left.signalSeq === null) return { type: 'answered', value: left.value }
-  const signal =
-    heard?.seq === left.signalSeq
-      ? heard
-      : await edges.store.ask({ ask: 'eventAt', pid, seq: left.signalSeq })
-  if (signal === null) throw new RefusedError(prunedMeanwhile(pid))
-  return { type: 'answered', value: (signal.payload as { value: Json }).value }
+  const seq =
+    left.how === 'signal' ? left.signalSeq : left.how === 'message' ? (left.messageSeq ?? null) : null
+  if (seq === null) return { type: 'answered', value: left.value }
+  const sent = heard?.seq === seq ? heard : await edges.store.ask({ ask: 'eventAt', pid, seq })
+  if (sent === null) throw new RefusedError(prunedMeanwhile(pid))
+  const value = left.how === 'message' ? sent.payload : (sent.payload as { value: Json }).value
+  return { type: 'answered', value }
 }
 
 /** The deadline that the first holder set: it holds for later holders. */

@@ -18,6 +18,7 @@ import { type Refusal, refusal } from '../core/refusal.ts'
 import { know, type Plan } from '../store/contract.ts'
 import { countUse, giveBack } from './allowances.ts'
 import type { Edges } from './edges.ts'
+import { consumeMessage, firstMessage, messageFacts, refuseRoute } from './message-facts.ts'
 import { releaseDue } from './overflow.ts'
 import type { PlanPart } from './plan-part.ts'
 import { WorkingRows } from './working-rows.ts'
@@ -76,7 +77,10 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
   if (row === null) return { type: 'refused', refusal: yield* unknownPid(pid) }
   // A clock that jumped back must not make a process end before it began.
   const intent = asked.at < row.record.updatedAt ? { ...asked, at: row.record.updatedAt } : asked
-  const denied = edges.authorize(intent.actor, rightFor(intent), { type: 'process', record: row.record })
+  const denied =
+    intent.type === 'message'
+      ? yield* refuseRoute(edges, rows, row.record, intent)
+      : edges.authorize(intent.actor, rightFor(intent), { type: 'process', record: row.record })
   if (denied !== undefined) return { type: 'refused', refusal: denied }
   const needed = factsNeeded(row, intent)
   const unowned =
@@ -91,7 +95,18 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
     intent.type === 'enter_wait' && needed.approvalsOf !== null
       ? yield* wasAsked(intent.pid, needed.approvalsOf, intent)
       : false
-  const decision = decide({ row, replayed, isAsked, ...overflow }, intent, edges.rules)
+  const messages = needed.messagesOf
+  const readFrom = messages === null ? null : yield* rows.inbox(messages)
+  const waiting =
+    messages === null || replayed !== null || intent.type !== 'enter_wait'
+      ? null
+      : yield* firstMessage(messages, intent.wait.filter ?? {})
+  const message =
+    intent.type === 'message' && replayed === null
+      ? { message: yield* messageFacts(rows, row.record, intent) }
+      : {}
+  const facts = { row, replayed, isAsked, waitingMessage: waiting?.seq ?? null, ...overflow, ...message }
+  const decision = decide(facts, intent, edges.rules)
   switch (decision.type) {
     case 'refuse':
       return { type: 'refused', refusal: decision.refusal }
@@ -116,6 +131,7 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
       const folded = parent === null ? first : fold({ ...folding, parent: parent.record })
       if (due !== null) rows.add(due.changes)
       rows.add(folded.changes)
+      if (waiting !== null) consumeMessage(rows, readFrom, waiting)
       const { record } = folded.row
       if (intent.type === 'enter_wait') yield* markAwaited(rows, intent)
       if (duties.awaitedBy.length > 0) yield* tellAwaiting(rows, record, intent)

@@ -63,6 +63,8 @@ const NOTIFYING: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'limit_near',
   'approval_requested',
   'approval_settled',
+  'message_received',
+  'message_sent',
 ])
 
 function mayNotify({ type, payload }: StoredEvent): boolean {

@@ -92,6 +92,7 @@ const STATUS: { readonly [code in ErrorCode]?: number } = {
   payload_mismatch: 422,
   replay_key_required: 422,
   undeclared_event: 422,
+  inbox_full: 429,
   input_full: 429,
   limit_exceeded: 429,
   signals_full: 429,

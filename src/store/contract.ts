@@ -10,7 +10,7 @@ import type { Change, DoneHow } from '../core/change.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import type { Group } from '../core/group/group.ts'
 import type { Inbox } from '../core/inbox/inbox.ts'
-import type { Notice } from '../core/inbox/notice.ts'
+import type { Notice, NoticeKind } from '../core/inbox/notice.ts'
 import type { HolderRow, Proof, Served } from '../core/lease/holder.ts'
 import type { Placement } from '../core/placement/placement.ts'
 import type { StoredEvent } from '../core/process/event.ts'
@@ -172,12 +172,18 @@ export interface Questions {
       readonly newest?: boolean
       readonly pid?: Pid
       readonly positions?: readonly number[]
+      readonly kind?: NoticeKind
       /** Only notices of this time or later. */
       readonly toldSince?: number
       /** Excludes notices that have this mark in `observed`. */
       readonly unobserved?: string
     },
     readonly StoredNotice[],
+  ]
+  /** How many open notices of a kind the scope has after a position, at most `limit`. */
+  openNotices: [
+    { readonly scope: string; readonly kind: NoticeKind; readonly after: number; readonly limit: number },
+    number,
   ]
   inbox: [{ readonly scope: string }, Inbox | null]
   /** Inboxes that hold matches back, which have to be released later. */

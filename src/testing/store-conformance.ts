@@ -18,6 +18,7 @@ import { keeping } from './conformance/keeping.ts'
 import { lapses } from './conformance/lapses.ts'
 import { leases } from './conformance/leases.ts'
 import { lifetimes } from './conformance/lifetimes.ts'
+import { messages } from './conformance/messages.ts'
 import { order } from './conformance/order.ts'
 import { outbox } from './conformance/outbox.ts'
 import { placement } from './conformance/placement.ts'
@@ -55,6 +56,7 @@ export function storeConformance(suite: Suite): void {
   removedHolders(behaves)
   keeping(behaves)
   signals(behaves)
+  messages(behaves)
   answers(behaves)
   workflows(behaves)
   stopGraces(behaves)

@@ -752,6 +752,7 @@ export interface VerbCalls {
         | 'approval'
         | 'limit_warning'
         | 'wake'
+        | 'message'
       /** When it happened, in milliseconds since 1970. */
       at: number
       /** The notice as a sentence that can be read alone. */
@@ -1297,6 +1298,7 @@ export interface VerbCalls {
         | 'approval'
         | 'limit_warning'
         | 'wake'
+        | 'message'
       /** When it happened, in milliseconds since 1970. */
       at: number
       /** The notice as a sentence that can be read alone. */
@@ -2207,7 +2209,7 @@ type WorkInput =
         | {
             /** The number of the step, from 1. */
             stepIndex: number
-            kind: 'step' | 'sleep' | 'signal' | 'spawn' | 'wait'
+            kind: 'step' | 'sleep' | 'signal' | 'receive' | 'spawn' | 'wait'
             /** The name of the step. */
             name: string
             /** When it began. */
@@ -2222,7 +2224,7 @@ type WorkInput =
         | {
             /** The number of the step, from 1. */
             stepIndex: number
-            kind: 'step' | 'sleep' | 'signal' | 'spawn' | 'wait'
+            kind: 'step' | 'sleep' | 'signal' | 'receive' | 'spawn' | 'wait'
             /** The name of the step. */
             name: string
             /** When it began. */
@@ -2243,7 +2245,7 @@ type WorkInput =
       step: {
         /** The number of the step, from 1. */
         stepIndex: number
-        kind: 'step' | 'sleep' | 'signal' | 'spawn' | 'wait'
+        kind: 'step' | 'sleep' | 'signal' | 'receive' | 'spawn' | 'wait'
         /** The name of the step. */
         name: string
         /** How often it was tried. */
@@ -2259,13 +2261,22 @@ type WorkInput =
       /** A wait of the process. */
       wait: {
         /** What is waited for. */
-        on: 'child' | 'signal' | 'timer'
+        on: 'child' | 'signal' | 'message' | 'timer'
         /** The name that is waited for. */
         name: string
         /** Which wait for this name it is, from 1. */
         ordinal: number
         /** The number of the step, from 1. */
         stepIndex?: number
+        /** Which messages end the wait. */
+        filter?: {
+          /** The channel of the message, which receivers select by. */
+          channel?: string
+          /** Connects a request and its answers. */
+          correlationId?: string
+          /** The sender: host, human:<name>, session:<id> or process:<pid>. */
+          from?: unknown
+        }
       }
       /** When the wait times out; null: never. */
       until: number | null
@@ -2275,13 +2286,22 @@ type WorkInput =
       /** A wait of the process. */
       wait: {
         /** What is waited for. */
-        on: 'child' | 'signal' | 'timer'
+        on: 'child' | 'signal' | 'message' | 'timer'
         /** The name that is waited for. */
         name: string
         /** Which wait for this name it is, from 1. */
         ordinal: number
         /** The number of the step, from 1. */
         stepIndex?: number
+        /** Which messages end the wait. */
+        filter?: {
+          /** The channel of the message, which receivers select by. */
+          channel?: string
+          /** Connects a request and its answers. */
+          correlationId?: string
+          /** The sender: host, human:<name>, session:<id> or process:<pid>. */
+          from?: unknown
+        }
       }
       /** How the wait ended. */
       how: 'due' | 'ended' | 'timed_out'
@@ -2293,13 +2313,22 @@ type WorkInput =
       /** Its open waits. */
       waits: {
         /** What is waited for. */
-        on: 'child' | 'signal' | 'timer'
+        on: 'child' | 'signal' | 'message' | 'timer'
         /** The name that is waited for. */
         name: string
         /** Which wait for this name it is, from 1. */
         ordinal: number
         /** The number of the step, from 1. */
         stepIndex?: number
+        /** Which messages end the wait. */
+        filter?: {
+          /** The channel of the message, which receivers select by. */
+          channel?: string
+          /** Connects a request and its answers. */
+          correlationId?: string
+          /** The sender: host, human:<name>, session:<id> or process:<pid>. */
+          from?: unknown
+        }
       }[]
     }
   | {
@@ -2329,13 +2358,22 @@ type WorkInput =
       /** A wait of the process. */
       wait: {
         /** What is waited for. */
-        on: 'child' | 'signal' | 'timer'
+        on: 'child' | 'signal' | 'message' | 'timer'
         /** The name that is waited for. */
         name: string
         /** Which wait for this name it is, from 1. */
         ordinal: number
         /** The number of the step, from 1. */
         stepIndex?: number
+        /** Which messages end the wait. */
+        filter?: {
+          /** The channel of the message, which receivers select by. */
+          channel?: string
+          /** Connects a request and its answers. */
+          correlationId?: string
+          /** The sender: host, human:<name>, session:<id> or process:<pid>. */
+          from?: unknown
+        }
       }
     }
   | {

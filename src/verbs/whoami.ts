@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { actor } from './shapes/record.ts'
+import { actor } from './shapes/actor.ts'
 import { time } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 

@@ -180,6 +180,19 @@ const asks = [
   fc.record({ type: fc.constant('pause') }),
   fc.record({ type: fc.constant('resume') }),
   fc.record({ type: fc.constant('signal'), name, id: fc.constantFrom('1', '2', '3', '4'), value: json }),
+  fc.record({
+    type: fc.constant('message'),
+    to: fc.constantFrom('human:host', `process:${PID}`),
+    message: fc.record({
+      from: fc.constant('host'),
+      channel: fc.constantFrom(null, 'a', 'b'),
+      correlationId: fc.constant(null),
+      replyTo: fc.constant(null),
+      priority: fc.constantFrom('normal', 'interrupt'),
+      value: json,
+    }),
+    key: fc.constantFrom('1', '2', '3'),
+  }),
   fc.record({ type: fc.constant('enter_wait'), wait, until: fc.option(fc.nat(9_000)), fence }),
   fc.record({
     type: fc.constant('leave_wait'),

@@ -1,11 +1,13 @@
 import type { Right } from '../capability/right.ts'
 import type { Actor, Owner, ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
+import { type MessageRoute, mayMessage } from './may-message.ts'
 import { isOwn, isVisible, visibilityOf } from './visibility.ts'
 
 type Resource =
   | { readonly type: 'process'; readonly record: ProcessRecord; readonly granted?: boolean }
   | { readonly type: 'registration'; readonly owner: Owner; readonly parent: ProcessRecord | null }
+  | { readonly type: 'message'; readonly route: MessageRoute }
   | { readonly type: 'session'; readonly id: string }
   | { readonly type: 'store' }
 
@@ -40,6 +42,8 @@ function ownedBy(subject: Actor, right: Right, resource: Resource): boolean {
       // Knowing a pid gives no right to add children to it, and a parent is no way into another session.
       return isOwn(parent, visibility) && owner.session === parent.owner.session
     }
+    case 'message':
+      return mayMessage(subject, resource.route)
     case 'session':
       // A session cannot change its own limits.
       return right !== 'admin' && subject === `session:${resource.id}`
@@ -54,6 +58,8 @@ function nameOf(resource: Resource): string {
       return `process ${resource.record.pid}`
     case 'registration':
       return `register a process here`
+    case 'message':
+      return resource.route.to
     case 'session':
       return `session ${resource.id}`
     case 'store':

@@ -8,6 +8,7 @@ export function rightFor(intent: Intent): Right {
     case 'pause':
     case 'resume':
     case 'signal':
+    case 'message':
       return 'signal'
     case 'change_owner':
     case 'change_cwd':

@@ -89,6 +89,18 @@ export function take(
   return { inbox: { ...inbox, taken }, given, until }
 }
 
+/** No consumer's name contains a line break. */
+const RECEIVER = '\n'
+
+/**
+ * The process itself takes a message with a wait, which comes before every other consumer of its inbox: one that has taken the
+ * message meanwhile loses it.
+ */
+export function receive(inbox: Inbox, position: number): Inbox {
+  const taken = inbox.taken.map((one) => (one.position === position ? { ...one, by: RECEIVER } : one))
+  return { ...inbox, taken }
+}
+
 /** Those of `positions` that this consumer may acknowledge: all but those that another consumer has taken and still has time for. */
 export function settle(
   inbox: Inbox,

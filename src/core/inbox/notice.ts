@@ -16,6 +16,7 @@ export const NOTICE_KINDS = [
   'approval',
   'limit_warning',
   'wake',
+  'message',
 ] as const
 export type NoticeKind = (typeof NOTICE_KINDS)[number]
 
@@ -42,6 +43,8 @@ export function noticesOf(record: ProcessRecord, event: ProcessEvent, facts: Not
   if (record.outcome !== null && isEndOf(record, event))
     return noticesOfEnd(record, record.outcome, event, facts)
   const type = own(record.eventTypes, event.type)
+  const message = type === undefined ? messageOf(record, event) : null
+  if (message !== null) return [message]
   const content = type === undefined ? contentOf(record, event) : null
   if (content !== null) return toListener(record, event, content)
   if (type?.wake !== true || record.wakeTarget === null) return []
@@ -54,6 +57,29 @@ export function noticesOf(record: ProcessRecord, event: ProcessEvent, facts: Not
       payload: { ...namesOf(record), type: event.type, value: event.payload },
     },
   ]
+}
+
+/** A message goes to its addressee, not to the listener. One that a wait took at once makes no notice. */
+function messageOf(record: ProcessRecord, event: ProcessEvent): Notice | null {
+  const known = knownEvent(event)
+  if (known?.type === 'message_received') {
+    const { taken, ...message } = known.payload
+    const { pid } = record
+    const { replyTo } = message
+    return taken
+      ? null
+      : {
+          ...about(record, event),
+          scope: `process:${pid}`,
+          kind: 'message',
+          payload: asJson(message),
+          replyTo,
+        }
+  }
+  if (known?.type !== 'message_sent') return null
+  const { to, ...message } = known.payload
+  const payload = { ...namesOf(record), ...asJson(message) }
+  return { ...about(record, event), scope: to, kind: 'message', payload, replyTo: message.replyTo }
 }
 
 /** The person at the machine. Only the host reads this inbox. */

@@ -40,6 +40,8 @@ export function sentenceOf(told: Told): string {
       return approval(told, payload)
     case 'limit_warning':
       return limitWarning(told, payload)
+    case 'message':
+      return message(told, payload)
     case 'wake':
       return `${nameOf(told, payload)} said ${textOf(payload['type'])} at ${timeOf(told.at)}: ${JSON.stringify(payload['value'])}`
   }
@@ -87,6 +89,19 @@ function approval(told: Told, payload: JsonObject): string {
   if (id !== undefined)
     return `A person is asked ${since}${deadline} whether ${nameOf(told, payload)} may run (approval ${textOf(id)}). You will be told the answer here.`
   return `${nameOf(told, payload)} waits ${since} for approval of ${textOf(wait)}${deadline}. It goes on when that is answered.`
+}
+
+function message(told: Told, payload: JsonObject): string {
+  const { from, channel, correlationId, replyTo, priority, value } = payload
+  const sender = payload['label'] === undefined ? textOf(from) : nameOf(told, payload)
+  const details = [
+    ...(typeof channel === 'string' ? [`channel ${channel}`] : []),
+    ...(typeof correlationId === 'string' ? [`correlation id ${correlationId}`] : []),
+    ...(typeof replyTo === 'string' ? [`reply to ${replyTo}`] : []),
+  ]
+  const about = details.length === 0 ? '' : ` (${details.join(', ')})`
+  const what = priority === 'interrupt' ? 'an urgent message' : 'a message'
+  return `${sender} sent ${what}${about} at ${timeOf(told.at)}: ${textOf(value)}`
 }
 
 function limitWarning(told: Told, payload: JsonObject): string {

@@ -65,7 +65,7 @@ export function decideSignal(
  * the same code enters the same wait, and finds the answer that was already given.
  */
 export function decideEnterWait(
-  { row, replayed, isAsked }: Facts,
+  { row, replayed, isAsked, waitingMessage = null }: Facts,
   intent: Extract<Intent, { type: 'enter_wait' }>,
 ): Decision {
   const { record } = row
@@ -96,6 +96,10 @@ export function decideEnterWait(
     payload: { ...intent.wait, until: intent.until, ...(isAsked === true ? { again: true } : {}) },
     replayKey: waitEnteredKey(intent.wait, row.fence),
   })
+  if (waitingMessage !== null) {
+    const answer = { how: 'message', signalSeq: null, messageSeq: waitingMessage, value: null } as const
+    return { type: 'append', events: [entered, left(intent.wait, answer)] }
+  }
   const first = intent.wait.on === 'signal' ? own(record.signals, intent.wait.name)?.pending[0] : undefined
   if (first === undefined) return { type: 'append', events: [entered] }
   return {
@@ -153,7 +157,7 @@ export function decideAwaitedEnd(record: ProcessRecord, ended: ProcessRecord): r
     )
 }
 
-function left(wait: WaitRef, how: Pick<WaitLeft, 'how' | 'signalSeq' | 'value'>) {
+export function left(wait: WaitRef, how: Pick<WaitLeft, 'how' | 'signalSeq' | 'messageSeq' | 'value'>) {
   const { on, name, ordinal, stepIndex } = wait
   const payload = { on, name, ordinal, ...how, ...(stepIndex === undefined ? {} : { stepIndex }) }
   return newEvent({ type: 'wait_left', payload, replayKey: waitLeftKey(wait) })

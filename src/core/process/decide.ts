@@ -4,6 +4,7 @@ import { holds } from '../lease/lease.ts'
 import { refusal } from '../refusal.ts'
 import { decideAppend } from './decide-append.ts'
 import { decideAskAgain, decideSettleApproval } from './decide-approval.ts'
+import { decideMessage } from './decide-message.ts'
 import { decideBeat, decideDisableWatch, decideMatch, decideReadiness } from './decide-output.ts'
 import {
   decideAbandon,
@@ -69,6 +70,8 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
       return decideResume(facts.row, intent)
     case 'signal':
       return decideSignal(facts, intent, rules)
+    case 'message':
+      return decideMessage(facts, intent, rules)
     case 'enter_wait':
       return decideEnterWait(facts, intent)
     case 'leave_wait':

@@ -2,6 +2,7 @@ import type { FloodLimits, Overflow } from '../inbox/flood.ts'
 import { type Json, sizeOf } from '../json/json.ts'
 import { type Fence, holds, type Lease } from '../lease/lease.ts'
 import { type Refusal, refusal } from '../refusal.ts'
+import type { Session } from '../session/session.ts'
 import type { StoredEvent } from './event.ts'
 import { hasEnded, type Outcome, type ProcessRecord } from './record.ts'
 import type { ProcessRow } from './row.ts'
@@ -14,6 +15,19 @@ export interface Facts {
   readonly overflow?: Overflow
   /** An earlier holder has already asked for the approval that the process waits for. */
   readonly isAsked?: boolean
+  /** The `seq` of the first message in its inbox that the wait takes. */
+  readonly waitingMessage?: number | null
+  readonly message?: MessageFacts
+}
+
+/** The facts of a message besides the row of the process whose event it becomes. */
+export interface MessageFacts {
+  /** The process that sends it; null for every other sender. */
+  readonly sender: ProcessRecord | null
+  /** The session that it is for. */
+  readonly session: Session | null
+  /** How many open messages the inbox has. */
+  readonly open: number
 }
 
 /** Rules that are passed in because they need code from outside of `core`. Pure, like everything here. */

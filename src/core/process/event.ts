@@ -1,5 +1,6 @@
 import type { NearLimit } from '../allowance/near.ts'
 import type { Json, JsonObject } from '../json/json.ts'
+import type { Message, MessageFilter } from '../message/message.ts'
 import type { Pid } from './pid.ts'
 import type {
   Actor,
@@ -9,11 +10,12 @@ import type {
   Owner,
   Program,
   Registration,
+  Scope,
   StopHow,
   WaitOn,
 } from './record.ts'
 
-export const WAIT_LEFT_HOW = ['signal', 'answered', 'due', 'ended', 'timed_out'] as const
+export const WAIT_LEFT_HOW = ['signal', 'message', 'answered', 'due', 'ended', 'timed_out'] as const
 export type WaitLeftHow = (typeof WAIT_LEFT_HOW)[number]
 
 /** Reeve's own event types: the whole lifecycle. A process declares every other type. */
@@ -73,6 +75,8 @@ export type ReservedEvent =
         readonly ordinal: number
         readonly until: number | null
         readonly stepIndex?: number
+        /** Of a wait on messages: which messages end it. */
+        readonly filter?: MessageFilter
         /** Of an approval: an earlier holder asked for it, and the approver has that notice already. */
         readonly again?: true
       }
@@ -85,11 +89,15 @@ export type ReservedEvent =
         readonly ordinal: number
         readonly how: WaitLeftHow
         readonly signalSeq: number | null
+        /** The `message_received` that the wait took. */
+        readonly messageSeq?: number
         readonly value: Json
         readonly stepIndex?: number
       }
     }
   | { readonly type: `signal.${string}`; readonly payload: { readonly id: string; readonly value: Json } }
+  | { readonly type: 'message_received'; readonly payload: MessageReceived }
+  | { readonly type: 'message_sent'; readonly payload: MessageSent }
   | { readonly type: 'reowned'; readonly payload: { readonly owner: Owner } }
   | { readonly type: 'cwd_changed'; readonly payload: { readonly cwd: string } }
   | {
@@ -131,6 +139,17 @@ export type ReservedEvent =
   | { readonly type: 'revealed'; readonly payload: { readonly source: Actor; readonly verb: string } }
   | { readonly type: 'ended'; readonly payload: Outcome }
 
+/** A message to this process. */
+export interface MessageReceived extends Message {
+  /** A wait took it at once, so that it makes no notice. */
+  readonly taken: boolean
+}
+
+/** A message of this process to a session or a person. */
+export interface MessageSent extends Message {
+  readonly to: Scope
+}
+
 /** It may begin only when this action is approved. */
 export interface ApprovalRequested {
   readonly approval: string
@@ -156,7 +175,7 @@ export interface ApprovalSettled {
   readonly advice?: string
 }
 
-export const STEP_KINDS = ['step', 'sleep', 'signal', 'spawn', 'wait'] as const
+export const STEP_KINDS = ['step', 'sleep', 'signal', 'receive', 'spawn', 'wait'] as const
 export type StepKind = (typeof STEP_KINDS)[number]
 
 /** One step of a workflow has ended for good: with a result, or after its last try. */
@@ -253,6 +272,8 @@ const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'stop_requested',
   'wait_entered',
   'wait_left',
+  'message_received',
+  'message_sent',
   'reowned',
   'cwd_changed',
   'abandon_requested',

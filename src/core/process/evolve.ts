@@ -110,6 +110,8 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
       return { ...record, readiness: { at: event.at, ready: known.type === 'ready' } }
     case 'heartbeat':
     case 'limit_near':
+    case 'message_received':
+    case 'message_sent':
       return record
     case 'ended':
       return end(record, known.payload)

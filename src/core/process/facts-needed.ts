@@ -1,8 +1,9 @@
 import { listenerOf, parentDeciding } from '../inbox/notice.ts'
+import { isWait } from './decide-wait.ts'
 import { awaitsApproval } from './gate.ts'
 import { type Intent, replayKeyOf } from './intent.ts'
 import type { Pid } from './pid.ts'
-import { hasEnded, type Owner, type ProcessRecord, type Scope } from './record.ts'
+import { hasEnded, type Owner, type ProcessRecord, type Scope, waitsOf } from './record.ts'
 import type { ProcessRow } from './row.ts'
 
 /** The facts besides the row that a plan reads before it decides an intent. Null: not needed. */
@@ -13,6 +14,8 @@ export interface FactsNeeded {
   readonly overflowOf: Scope | null
   /** The notices of the scope that approves: an earlier holder may have asked for this approval already. */
   readonly approvalsOf: Scope | null
+  /** The inbox whose messages a wait may take at once. */
+  readonly messagesOf: Scope | null
   /** The session and the turn of the owner that the process moves to. */
   readonly newOwner: Owner | null
 }
@@ -22,6 +25,7 @@ export function factsNeeded(row: ProcessRow, intent: Intent): FactsNeeded {
     replayKey: replayKeyNeeded(row, intent),
     overflowOf: intent.type === 'match' ? listenerOf(row.record) : null,
     approvalsOf: approvalsNeeded(row, intent),
+    messagesOf: messagesNeeded(row, intent),
     newOwner: intent.type === 'change_owner' ? intent.owner : null,
   }
 }
@@ -37,6 +41,12 @@ function replayKeyNeeded({ record }: ProcessRow, intent: Intent): string | null 
 function approvalsNeeded({ record, fence }: ProcessRow, intent: Intent): Scope | null {
   const isApproval = intent.type === 'enter_wait' && intent.wait.on === 'approval'
   return isApproval && fence >= 2 ? listenerOf(record) : null
+}
+
+function messagesNeeded({ record }: ProcessRow, intent: Intent): Scope | null {
+  if (intent.type !== 'enter_wait' || intent.wait.on !== 'message' || hasEnded(record)) return null
+  // Entered before: a message that it takes ends it.
+  return waitsOf(record).some((wait) => isWait(wait, intent.wait)) ? null : `process:${record.pid}`
 }
 
 /** Further rows that the transaction of an end has to write. */

@@ -1,6 +1,7 @@
 import type { NearLimit } from '../allowance/near.ts'
 import type { Json } from '../json/json.ts'
 import type { Fence, Lease } from '../lease/lease.ts'
+import type { Message, MessageFilter } from '../message/message.ts'
 import type {
   ApprovalRequested,
   ApprovalSettled,
@@ -13,7 +14,7 @@ import type {
   WatchMatch,
 } from './event.ts'
 import type { Pid } from './pid.ts'
-import type { Actor, Evidence, Owner, Program, StopHow, WaitOn } from './record.ts'
+import type { Actor, Evidence, Owner, Program, Scope, StopHow, WaitOn } from './record.ts'
 import type { EndStatus } from './status.ts'
 
 interface Asked {
@@ -40,6 +41,8 @@ export interface WaitRef {
   readonly ordinal: number
   /** Of a workflow: the number of the step. */
   readonly stepIndex?: number
+  /** Of a wait on messages: which messages end it. */
+  readonly filter?: MessageFilter
 }
 
 /** Everything that can be requested of a registered process. */
@@ -95,6 +98,13 @@ export type Intent =
   | (Asked & { readonly type: 'pause' })
   | (Asked & { readonly type: 'resume' })
   | (Asked & { readonly type: 'signal'; readonly name: string; readonly id: string; readonly value: Json })
+  /** A message to this process (`to` is its own scope), or from it to a session or a person. `key` makes it safe to repeat. */
+  | (Asked & {
+      readonly type: 'message'
+      readonly to: Scope
+      readonly message: Message
+      readonly key: string
+    })
   | (Asked & {
       readonly type: 'enter_wait'
       readonly wait: WaitRef
@@ -104,7 +114,7 @@ export type Intent =
   | (Asked & {
       readonly type: 'leave_wait'
       readonly wait: WaitRef
-      readonly how: Exclude<WaitLeftHow, 'signal' | 'answered'>
+      readonly how: Exclude<WaitLeftHow, 'signal' | 'message' | 'answered'>
       readonly value: Json
       readonly fence: Fence
     })
@@ -175,6 +185,16 @@ export function nearLimitKey(limit: string): string {
   return `limit_near:${limit}`
 }
 
+/** Of the keys of one sender to one addressee, each is one message. */
+export function messageKey({
+  pid,
+  to,
+  message,
+  key,
+}: Pick<Extract<Intent, { type: 'message' }>, 'pid' | 'to' | 'message' | 'key'>): string {
+  return to === `process:${pid}` ? `message:from:${message.from}:${key}` : `message:to:${to}:${key}`
+}
+
 /** The replay key under which an event would make this intent a repetition; null if it has none. */
 export function replayKeyOf(intent: Intent): string | null {
   switch (intent.type) {
@@ -186,6 +206,8 @@ export function replayKeyOf(intent: Intent): string | null {
       return `watch:${intent.match.watch}:${intent.match.offset}`
     case 'signal':
       return `signal:${intent.name}:${intent.id}`
+    case 'message':
+      return messageKey(intent)
     case 'enter_wait':
     case 'leave_wait':
     case 'answer':

@@ -1,5 +1,6 @@
 import type { Amounts } from '../allowance/amounts.ts'
 import type { Json, JsonObject } from '../json/json.ts'
+import type { MessageFilter } from '../message/message.ts'
 import type { Placement } from '../placement/placement.ts'
 import { awaitsApproval, type Gate } from './gate.ts'
 import type { Pid } from './pid.ts'
@@ -91,6 +92,8 @@ export interface Wait {
   readonly until: number | null
   /** Of a workflow: the number of the step. */
   readonly stepIndex?: number
+  /** Of a wait on messages: which messages end it. */
+  readonly filter?: MessageFilter
 }
 
 /** The progress of a workflow. Its steps are events; the record only counts. */

@@ -98,6 +98,8 @@ export function answerFrom({ tables, now, before }: View, question: Question): u
       return changes(tables, question)
     case 'notices':
       return notices(tables, question)
+    case 'openNotices':
+      return notices(tables, { ...question, open: true }).length
     case 'inbox':
       return tables.inboxes.get(question.scope) ?? null
     case 'overflowing':
@@ -174,12 +176,13 @@ function carrying<Scope extends { readonly carry: boolean }>(
 }
 
 function notices(tables: MemoryTables, question: Questions['notices'][0]): StoredNotice[] {
-  const { scope, after, limit, open, newest, pid, positions, toldSince, unobserved } = question
+  const { scope, after, limit, open, newest, pid, positions, kind, toldSince, unobserved } = question
   const found = (tables.notices.get(scope) ?? [])
     .filter(({ position }) => position > after)
     .filter(({ done }) => open !== true || done === null)
     .filter((notice) => pid === undefined || notice.pid === pid)
     .filter(({ position }) => positions === undefined || positions.includes(position))
+    .filter((notice) => kind === undefined || notice.kind === kind)
     .filter(({ at }) => toldSince === undefined || at >= toldSince)
     .filter(({ observed }) => unobserved === undefined || !observed.includes(unobserved))
   return newest === true ? found.slice(-limit) : found.slice(0, limit)

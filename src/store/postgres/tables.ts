@@ -100,6 +100,8 @@ export class Tables {
         return this.#statements.event.changes(question)
       case 'notices':
         return this.#statements.notice.read(question)
+      case 'openNotices':
+        return this.#statements.notice.countOpen(question)
       case 'overflowing':
         return this.#statements.notice.overflowing(question.limit)
       case 'accounts':

@@ -177,6 +177,8 @@ export class Tables implements Transaction {
         return this.#statements.event.changes(question, this.#statements.meta.read())
       case 'notices':
         return this.#statements.notice.read(question)
+      case 'openNotices':
+        return this.#statements.notice.countOpen(question)
       case 'inbox':
         return this.#statements.notice.inbox(question.scope)
       case 'overflowing':

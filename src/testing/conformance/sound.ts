@@ -52,7 +52,8 @@ const CLOSELY = 25
 function scopesOf(rows: readonly ProcessRow[]): Set<string> {
   const scopes = new Set<string>()
   for (const { record } of rows) {
-    if (record.children > 0) scopes.add(`process:${record.pid}`)
+    // Messages may be in the inbox of any process.
+    if (record.children > 0 || rows.length <= CLOSELY) scopes.add(`process:${record.pid}`)
     for (const session of [record.owner.session, record.wakeTarget])
       if (typeof session === 'string') scopes.add(`session:${session}`)
   }

@@ -10,10 +10,12 @@ import {
   WAIT_LEFT_HOW,
 } from '../../core/process/event.ts'
 import { EVIDENCES, STOPS } from '../../core/process/record.ts'
+import { actor, scopeText } from './actor.ts'
 import { json, jsonObject } from './json.ts'
+import { messageFilter, messageMembers } from './message.ts'
 import { gap } from './output.ts'
 import { eachSelector } from './owner.ts'
-import { actor, kind, outcome, program, registered, waitOn } from './record.ts'
+import { kind, outcome, program, registered, waitOn } from './record.ts'
 import { count, duration, time } from './scalars.ts'
 
 const envelope = {
@@ -88,13 +90,21 @@ const payloads: Omit<Payloads, `signal.${string}`> = {
     graceMs: duration.exactOptional(),
   }),
   stop_delivered: z.strictObject({ how: z.enum(STOPS), by: z.enum(['signal', 'callback']) }),
-  wait_entered: z.strictObject({ ...wait, until: time.nullable(), again: z.literal(true).exactOptional() }),
+  wait_entered: z.strictObject({
+    ...wait,
+    until: time.nullable(),
+    filter: messageFilter.exactOptional(),
+    again: z.literal(true).exactOptional(),
+  }),
   wait_left: z.strictObject({
     ...wait,
     how: z.enum(WAIT_LEFT_HOW),
     signalSeq: count.nullable(),
+    messageSeq: count.exactOptional(),
     value: json,
   }),
+  message_received: z.strictObject({ ...messageMembers, taken: z.boolean() }),
+  message_sent: z.strictObject({ ...messageMembers, to: scopeText }),
   reowned: z.strictObject({ owner: z.strictObject(eachSelector(z.string().exactOptional())) }),
   cwd_changed: z.strictObject({ cwd: z.string() }),
   abandon_requested: z.strictObject({ reason: z.string(), source: actor }),

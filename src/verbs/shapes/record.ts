@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { GATE_STATES } from '../../core/process/gate.ts'
 import {
-  type Actor,
   EVIDENCES,
   KINDS,
   LIFETIMES,
@@ -13,9 +12,11 @@ import {
   WAITS,
 } from '../../core/process/record.ts'
 import { END_STATUSES, LIVE_STATUSES, PAUSED_FROM, REPORTED_ENDS } from '../../core/process/status.ts'
+import { actor, scopeText } from './actor.ts'
 import { amounts } from './allowance.ts'
 import { heldBack } from './held-back.ts'
 import { json, jsonObject } from './json.ts'
+import { messageFilter } from './message.ts'
 import { eachSelector } from './owner.ts'
 import { count, duration, time } from './scalars.ts'
 import { storedSpecs } from './spec.ts'
@@ -31,15 +32,7 @@ export const status = z.enum([...LIVE_STATUSES, ...END_STATUSES])
 export const reportedEnd = z.enum(REPORTED_ENDS)
 export const waitOn = z.enum(WAITS)
 const stopHow = z.enum(STOPS)
-export const actor: z.ZodType<Actor> = z.custom<Actor>(
-  (text) => typeof text === 'string' && /^(host|(human|session|process|kernel):.+)$/s.test(text),
-  {
-    message: 'must be host, human:…, session:…, process:… or kernel:…',
-  },
-)
-
 const text = z.string().nullable()
-const scopeText = z.templateLiteral([z.enum(['session', 'process', 'human']), ':', z.string()])
 export const eventType = z.strictObject({
   schema: jsonObject.describe('JSON Schema of the payload'),
   end: reportedEnd.exactOptional().describe('an event of this type ends the process'),
@@ -66,6 +59,7 @@ const wait = z.strictObject({
   since: time,
   until: time.nullable(),
   stepIndex: count.exactOptional(),
+  filter: messageFilter.exactOptional(),
 })
 
 export const program = z.strictObject({

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { STEP_KINDS, WAIT_LEFT_HOW } from '../../core/process/event.ts'
 import { json } from './json.ts'
+import { messageFilter } from './message.ts'
 import { record, reportedEnd, waitOn } from './record.ts'
 import { registration } from './registration.ts'
 import { count, pageSize, time } from './scalars.ts'
@@ -22,10 +23,11 @@ const ended = { ...step, began: time.describe('when it began'), tries }
 const error = z.string().describe('the message of the error')
 const wait = z
   .strictObject({
-    on: waitOn.extract(['child', 'signal', 'timer']).describe('what is waited for'),
+    on: waitOn.extract(['child', 'signal', 'message', 'timer']).describe('what is waited for'),
     name: z.string().min(1).max(200).describe('the name that is waited for'),
     ordinal: z.number().int().min(1).describe('which wait for this name it is, from 1'),
     stepIndex: stepIndex.exactOptional(),
+    filter: messageFilter.exactOptional(),
   })
   .describe('a wait of the process')
 

@@ -5,7 +5,7 @@ import { after, registered } from '../registered.ts'
 const PID = 'p_azzzzzzzzzzz'
 const asked = { pid: PID, actor: 'host', at: 2_000 } as const
 const fence = { holder: 'k1', fence: 1 }
-const nothing = { replayKey: null, overflowOf: null, approvalsOf: null, newOwner: null }
+const nothing = { replayKey: null, overflowOf: null, approvalsOf: null, messagesOf: null, newOwner: null }
 
 const row = registered(PID)
 const live = { ...row, record: { ...row.record, owner: { session: 's1' } } }

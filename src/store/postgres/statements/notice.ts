@@ -20,7 +20,7 @@ export function noticeStatements(link: Link, at: string) {
   return {
     async read(question: Questions['notices'][0]): Promise<StoredNotice[]> {
       const { scope, after, limit, open = false, newest = false, pid, positions } = question
-      const { toldSince, unobserved } = question
+      const { kind, toldSince, unobserved } = question
       const values: Value[] = [scope, after, limit]
       const given = (value: Value) => `$${values.push(value)}`
       const terms = [
@@ -28,6 +28,7 @@ export function noticeStatements(link: Link, at: string) {
         ...(open ? ['done is null'] : []),
         ...(pid === undefined ? [] : [`pid = ${given(pid)}`]),
         ...(positions === undefined ? [] : [`position = any (${given(positions)})`]),
+        ...(kind === undefined ? [] : [`kind = ${given(kind)}`]),
         ...(toldSince === undefined ? [] : [`at >= ${given(toldSince)}`]),
         ...(unobserved === undefined
           ? []
@@ -39,6 +40,13 @@ export function noticeStatements(link: Link, at: string) {
       )
       const notices = found.map(noticeFrom)
       return newest ? notices.reverse() : notices
+    },
+    async countOpen({ scope, kind, after, limit }: Questions['openNotices'][0]): Promise<number> {
+      const [found] = await link.query<{ readonly open: number }>(
+        `select count(*)::int as open from (select 1 from ${at}notice where scope = $1 and position > $2 and done is null and kind = $3 limit $4) as found`,
+        [scope, after, kind, limit],
+      )
+      return found?.open ?? 0
     },
     inboxesOf: (scopes: readonly string[]) =>
       versionedBodies<Inbox>(link, `select version, body from ${at}inbox where scope = any ($1)`, [scopes]),

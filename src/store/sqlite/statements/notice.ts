@@ -15,8 +15,8 @@ export function noticeStatements(db: DatabaseSync) {
   const selects = new Map<string, StatementSync>()
   /** One prepared statement for each combination of options. */
   const select = (question: Questions['notices'][0]): StatementSync => {
-    const { open = false, newest = false, pid, positions, toldSince, unobserved } = question
-    const given = [pid, positions, toldSince, unobserved].map((value) => value !== undefined)
+    const { open = false, newest = false, pid, positions, kind, toldSince, unobserved } = question
+    const given = [pid, positions, kind, toldSince, unobserved].map((value) => value !== undefined)
     const key = [open, newest, ...given].join(' ')
     const known = selects.get(key)
     if (known !== undefined) return known
@@ -27,6 +27,7 @@ export function noticeStatements(db: DatabaseSync) {
       ...(open ? ['done is null'] : []),
       ...(pid === undefined ? [] : ['process = (select id from process where pid = ?)']),
       ...(positions === undefined ? [] : ['position in (select value from json_each(?))']),
+      ...(kind === undefined ? [] : ['kind = ?']),
       ...(toldSince === undefined ? [] : ['at >= ?']),
       ...(unobserved === undefined ? [] : ['(observed is null or instr(observed, ?) = 0)']),
     ].join(' and ')
@@ -35,6 +36,9 @@ export function noticeStatements(db: DatabaseSync) {
     selects.set(key, made)
     return made
   }
+  const countOpen = db.prepare(
+    'select count(*) as open from (select 1 from notice where scope = ? and position > ? and done is null and kind = ? limit ?)',
+  )
   const drop = db.prepare('delete from notice where scope = ?')
   const done = db.prepare('update notice set done = ? where position = ? and scope = ? and done is null')
   const observed = db.prepare('update notice set observed = ? where position = ? and scope = ?')
@@ -49,13 +53,14 @@ export function noticeStatements(db: DatabaseSync) {
     insert: (process: number, { scope, pid, seq, kind, at, payload, replyTo }: Notice) =>
       insert.run(scope, process, pid, seq, kind, at, JSON.stringify(payload), JSON.stringify(replyTo)),
     read(question: Questions['notices'][0]): StoredNotice[] {
-      const { scope, after, limit, pid, positions, toldSince, unobserved, newest = false } = question
+      const { scope, after, limit, pid, positions, kind, toldSince, unobserved, newest = false } = question
       const found = select(question)
         .all(
           scope,
           after,
           ...(pid === undefined ? [] : [pid]),
           ...(positions === undefined ? [] : [JSON.stringify(positions)]),
+          ...(kind === undefined ? [] : [kind]),
           ...(toldSince === undefined ? [] : [toldSince]),
           ...(unobserved === undefined ? [] : [JSON.stringify(unobserved)]),
           limit,
@@ -63,6 +68,8 @@ export function noticeStatements(db: DatabaseSync) {
         .map(noticeFrom)
       return newest ? found.reverse() : found
     },
+    countOpen: ({ scope, kind, after, limit }: Questions['openNotices'][0]): number =>
+      Number(countOpen.get(scope, after, kind, limit)?.['open']),
     drop(scope: string): void {
       drop.run(scope)
       dropInbox.run(scope)
