@@ -9,6 +9,12 @@ export type { Environment } from './core/environment/environment.ts'
 export type { Secrets, Variables } from './core/environment/secrets.ts'
 export { type ErrorCode, ReeveError, RefusedError, StoreError } from './core/errors.ts'
 export type { Json, JsonObject } from './core/json/json.ts'
+export type {
+  OutgoingMessage,
+  ReceiveAnswer,
+  ReceivedMessage,
+  ReceiveOptions,
+} from './core/message/context-messages.ts'
 export type { ReservedEvent, TypedEvent as StoredEvent } from './core/process/event.ts'
 export type { Pid } from './core/process/pid.ts'
 export type {

@@ -10,6 +10,7 @@ import { holderActions } from './holders.ts'
 import { inboxActions } from './inbox.ts'
 import { inputActions } from './input.ts'
 import { killActions } from './kill.ts'
+import { messageActions } from './messages.ts'
 import { outputActions } from './output.ts'
 import { policyActions } from './policies.ts'
 import { processActions } from './processes.ts'
@@ -30,6 +31,7 @@ export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
     ...trackActions(parts),
     ...processActions(parts),
     ...eventActions(parts),
+    ...messageActions(parts),
     ...waitActions(parts),
     ...waitSeveralActions(parts),
     ...signalActions(parts),

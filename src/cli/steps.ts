@@ -17,7 +17,12 @@ export interface Step {
 }
 
 const PAGE = 1_000
-const KINDS: { readonly [on: string]: string } = { timer: 'sleep', signal: 'signal', child: 'wait' }
+const KINDS: { readonly [on: string]: string } = {
+  timer: 'sleep',
+  signal: 'signal',
+  message: 'receive',
+  child: 'wait',
+}
 
 /** All steps of a workflow, in order. */
 export async function stepsOf(reeve: ReeveVerbs, pid: string): Promise<Step[]> {
@@ -49,7 +54,8 @@ export async function stepsBehind(reeve: ReeveVerbs, { pid, journal }: OutputOf<
 
 function applyEvent(steps: Map<number, Step>, signals: Map<number, unknown>, event: StoredEvent): void {
   const payload = event.payload as { readonly [key: string]: unknown }
-  if (event.type.startsWith('signal.')) signals.set(event.seq, payload['value'])
+  if (event.type.startsWith('signal.') || event.type === 'message_received')
+    signals.set(event.seq, payload['value'])
   const stepIndex = payload === null ? undefined : payload['stepIndex']
   if (typeof stepIndex !== 'number') return
   const known = steps.get(stepIndex)
@@ -62,8 +68,8 @@ function applyEvent(steps: Map<number, Step>, signals: Map<number, unknown>, eve
       steps.set(stepIndex, { ...step, began })
       break
     case 'wait_left': {
-      const signalSeq = payload['signalSeq']
-      const value = typeof signalSeq === 'number' ? signals.get(signalSeq) : payload['value']
+      const seq = payload['messageSeq'] ?? payload['signalSeq']
+      const value = typeof seq === 'number' ? signals.get(seq) : payload['value']
       const said = payload['how'] === 'timed_out' ? 'timed out' : value
       const isTime = payload['on'] === 'timer'
       steps.set(stepIndex, { ...step, began, ended: event.at, ...(isTime ? {} : { value: said }) })

@@ -27,6 +27,7 @@ const GROUPS: readonly (readonly [title: string, subcommands: Loaders])[] = [
       attach: async () => (await import('./subcommands/attach.ts')).attach,
       screen: async () => (await import('./subcommands/screen.ts')).screen,
       send: async () => (await import('./subcommands/send.ts')).send,
+      message: async () => (await import('./subcommands/message.ts')).message,
       wait: async () => (await import('./subcommands/wait.ts')).wait,
       signal: async () => (await import('./subcommands/signal.ts')).signal,
       kill: async () => (await import('./subcommands/kill.ts')).kill,

@@ -3,6 +3,14 @@ import type { Variables } from '../core/environment/secrets.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
 import { checkOptions } from '../core/known-options.ts'
+import {
+  messageWait,
+  type OutgoingMessage,
+  outgoingMessage,
+  type ReceiveAnswer,
+  type ReceiveOptions,
+  receiveAnswer,
+} from '../core/message/context-messages.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord, WaitOn } from '../core/process/record.ts'
@@ -16,6 +24,7 @@ import type { Value } from '../core/value/value.ts'
 import type { Executor, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { OwnIntent } from '../kernel/perform-as.ts'
+import { sendMessage } from '../kernel/send-message.ts'
 import type { InputOf } from '../verbs/reeve.ts'
 
 /** A function of the embedding program that runs as a `tool` process. Its return value is the result: JSON, or a `Value` that is encoded. */
@@ -41,6 +50,10 @@ export interface ToolContext {
   wait(pid: Pid): Promise<ProcessRecord>
   /** Takes the next signal of this name, sent before or after the call. */
   waitForSignal(name: string, options?: { readonly timeoutMs?: number }): Promise<SignalAnswer>
+  /** Sends a message. A later attempt that makes the same call sends nothing again. */
+  sendMessage(message: OutgoingMessage): Promise<void>
+  /** Takes the next message that these options select, sent before or after the call. */
+  receive(options?: ReceiveOptions): Promise<ReceiveAnswer>
   /** A one-shot key with which an outsider answers the next wait on this name. */
   keyFor(name: string): Promise<string>
   /** Sleeps until a time that later attempts keep. */
@@ -103,6 +116,7 @@ class Context implements ToolContext {
   readonly #ordinals = new Map<string, number>()
   #children = 0
   #charges = 0
+  #messages = 0
 
   constructor(work: Work, kernel: Kernel, spawnAs: SpawnAs, env: Variables) {
     this.env = env
@@ -167,6 +181,25 @@ class Context implements ToolContext {
     const until = options.timeoutMs === undefined ? null : this.#after(options.timeoutMs)
     const answered = await this.#kernel.waits.forAnswer(this.#work, this.#next('signal', name), until)
     return answered.type === 'timed_out' ? answered : { type: 'signal', value: answered.value }
+  }
+
+  readonly sendMessage = async (given: OutgoingMessage): Promise<void> => {
+    const { to, message } = outgoingMessage(given, this.record.parent)
+    this.#messages += 1
+    await sendMessage(this.#kernel, {
+      actor: `process:${this.pid}`,
+      to,
+      message,
+      key: `message:${this.#messages}`,
+    })
+  }
+
+  readonly receive = async (options: ReceiveOptions = {}): Promise<ReceiveAnswer> => {
+    const { name, filter } = messageWait(options)
+    const until = options.timeoutMs === undefined ? null : this.#after(options.timeoutMs)
+    const wait = { ...this.#next('message', name), filter }
+    const answered = await this.#kernel.waits.forAnswer(this.#work, wait, until)
+    return answered.type === 'timed_out' ? answered : receiveAnswer(answered.value)
   }
 
   readonly keyFor = async (name: string): Promise<string> => {

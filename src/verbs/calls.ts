@@ -1102,6 +1102,32 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'send'>>
   /**
+   * Sends a message to a process, a session or a person.
+   *
+   * The message is a notice of kind `message` in the inbox of the addressee. A process writes to itself, its parent, its children, its session and `human:host`; a session writes to its processes. Messages of one sender keep their order. Messages to sessions and people come from processes only.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `pruned_pid`, `ambiguous_pid`, `already_ended`, `session_unknown`, `session_ended`, `payload_too_large`, `replay_conflict`, `inbox_full`, `not_available`, `denied`.
+   */
+  sendMessage(
+    input: {
+      /** Process:<pid or name>, session:<id> or human:<name>. */
+      to: string
+      /** The content of the message. */
+      value?: Json | undefined
+      /** The channel of the message, which receivers select by. */
+      channel?: string
+      /** Connects a request and its answers. */
+      correlationId?: string
+      /** Where an answer is expected, if not at the sender. */
+      replyTo?: string
+      /** `interrupt` asks the receiver to look at it before it goes on. Default: `"normal"`. */
+      priority?: ('normal' | 'interrupt') | undefined
+      /** Messages of one sender to one addressee with the same key are one message. */
+      idempotencyKey?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'sendMessage'>>
+  /**
    * Lists sessions, by id.
    *
    * Needs the role `read`. Refuses with `denied`.

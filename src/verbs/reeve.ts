@@ -55,6 +55,7 @@ import { revoke } from './revoke.ts'
 import { screen } from './screen.ts'
 import { search } from './search.ts'
 import { send } from './send.ts'
+import { sendMessage } from './send-message.ts'
 import { sessions } from './sessions.ts'
 import { setExternalRef } from './set-external-ref.ts'
 import type { filter } from './shapes/filter.ts'
@@ -135,6 +136,7 @@ export const verbs = {
   screen,
   search,
   send,
+  sendMessage,
   sessions,
   show,
   signal,

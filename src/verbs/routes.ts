@@ -68,6 +68,14 @@ export const routes: { readonly [Name in VerbName]: VerbCall } = {
       answer: { member: 'type', replayed: 'replayed', first: 'sent' },
     },
   },
+  sendMessage: {
+    route: 'POST /messages',
+    repeat: {
+      keys: ['idempotencyKey'],
+      generated: 'always',
+      answer: { member: 'type', replayed: 'replayed', first: 'sent' },
+    },
+  },
   sessions: { route: 'GET /sessions', repeat: 'always' },
   show: { route: 'GET /processes/{pid}', repeat: 'always' },
   signal: {

@@ -1,6 +1,7 @@
 import type { Amounts } from '../core/allowance/amounts.ts'
 import type { Variables } from '../core/environment/secrets.ts'
 import type { Json } from '../core/json/json.ts'
+import type { OutgoingMessage, ReceiveAnswer, ReceiveOptions } from '../core/message/context-messages.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Outcome } from '../core/process/record.ts'
 import type { WithValueInput } from '../core/value/encode-input.ts'
@@ -42,6 +43,10 @@ export interface WorkflowContext {
     name: string,
     options: { readonly timeoutMs?: number },
   ): Promise<Value | undefined>
+  /** Sends a message, once. */
+  sendMessage(message: OutgoingMessage): Promise<void>
+  /** Takes the next message that these options select, sent before or after the call. */
+  receive(options?: ReceiveOptions): Promise<ReceiveAnswer>
   /** A one-shot key with which anyone can answer the next wait for this signal from outside. */
   keyFor(name: string): Promise<string>
   /** Starts a child, once. */

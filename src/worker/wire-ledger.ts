@@ -74,6 +74,18 @@ export function wireLedger(
     sure,
     keyFor: (wait) => actForText({ type: 'key', wait: wait as ParkedWaits[number] }),
     charge: async (charging) => void (await reeve.as(`process:${pid}`).charge({ pid, ...charging })),
+    async sendMessage({ to, message, key }) {
+      const { channel, correlationId, replyTo, priority, value } = message
+      await reeve.as(`process:${pid}`).sendMessage({
+        to,
+        priority,
+        value,
+        ...(channel === null ? {} : { channel }),
+        ...(correlationId === null ? {} : { correlationId }),
+        ...(replyTo === null ? {} : { replyTo }),
+        idempotencyKey: key,
+      })
+    },
     async variables() {
       const answer = await act({ type: 'environment' })
       if (answer.type !== 'environment') throw new Error(`environment was answered with ${answer.type}`)

@@ -15,7 +15,7 @@ import type {
 import { type AttemptWriter, isFinal } from './attempt-writer.ts'
 import type { Calls } from './calls.ts'
 import { BACKOFF_PREFIX, type Journal, stepEntry } from './journal.ts'
-import type { Ledger, Written } from './ledger.ts'
+import type { Ledger, Outgoing, Written } from './ledger.ts'
 import { backoffAfter } from './retry.ts'
 import { failedAsTooLarge, isTooLarge, resultToStore } from './step-result.ts'
 import { isStop } from './stop.ts'
@@ -137,7 +137,7 @@ export class CallPerformer {
     return new Promise((resolve) => void this.#whenIdle.push(resolve))
   }
 
-  /** Waits for a signal, a timer or a child. The event that ends the wait comes from the log. */
+  /** Waits for a signal, a message, a timer or a child. The event that ends the wait comes from the log. */
   async wait(stepIndex: number, ref: WaitRef, timeoutMs: number | null): Promise<void> {
     const { ledger, journal, waits, writer, fail } = this.#options
     await writer.resumed
@@ -174,6 +174,29 @@ export class CallPerformer {
     await this.#unlessRefused(stepIndex, 'spawn', request.kind, () =>
       writer.retryUntilDone(() => ledger.spawn(request, stepIndex)),
     )
+  }
+
+  /** Sends a message once: its key is the same in every attempt. */
+  async sendMessage(stepIndex: number, sending: Outgoing): Promise<void> {
+    const { ledger, writer } = this.#options
+    await writer.resumed
+    if (writer.isOver) return
+    const step = {
+      stepIndex,
+      kind: 'step',
+      name: 'sendMessage',
+      began: ledger.clock.now(),
+      tries: 1,
+    } as const
+    try {
+      const key = `step:${stepIndex}`
+      await writer.retryUntilDone(() => ledger.sendMessage({ ...sending, key }))
+    } catch (error) {
+      if (!isFinal(error) || error.code === 'stale_fence') throw error
+      const { message } = error
+      return this.#end({ ...step, how: 'failed', error: message, thrown: encodeThrown(error) })
+    }
+    await this.#end({ ...step, how: 'done' })
   }
 
   /** Records a finished step, even after a stop request; not when another attempt may run it again. */
@@ -276,5 +299,7 @@ type Tried =
   | { readonly type: 'failed'; readonly error: unknown }
 
 export function stepKindOf(on: WaitOn): StepKind {
-  return on === 'timer' ? 'sleep' : on === 'child' ? 'wait' : 'signal'
+  if (on === 'timer') return 'sleep'
+  if (on === 'child') return 'wait'
+  return on === 'message' ? 'receive' : 'signal'
 }

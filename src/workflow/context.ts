@@ -3,6 +3,8 @@ import type { Variables } from '../core/environment/secrets.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
 import { checkOptions } from '../core/known-options.ts'
+import { messageWait, outgoingMessage, receiveAnswer } from '../core/message/context-messages.ts'
+import type { MessageFilter } from '../core/message/message.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Outcome, WaitOn } from '../core/process/record.ts'
@@ -37,8 +39,8 @@ export function contextOf(
     const step = insideStep.getStore()
     if (step !== undefined) throw new RefusedError(calledInsideStep(step.name, call))
   }
-  const wait = (on: WaitOn, name: string, timeoutMs: number | null) => {
-    const ref = nextWait(on, name)
+  const wait = (on: WaitOn, name: string, timeoutMs: number | null, filter?: MessageFilter) => {
+    const ref = { ...nextWait(on, name), ...(filter === undefined ? {} : { filter }) }
     return calls.make(stepKindOf(on), name, (stepIndex) =>
       performer.wait(stepIndex, { ...ref, stepIndex }, timeoutMs),
     )
@@ -75,6 +77,21 @@ export function contextOf(
         checkOptions(`The signal ${name}`, options, ['timeoutMs'])
         const { timeoutMs } = options
         return (await wait('signal', name, timeoutMs === undefined ? null : wholeMs(timeoutMs))) as Value
+      }),
+    sendMessage: (given) =>
+      withHandledRejection(async () => {
+        refuseInsideStep('sendMessage')
+        const message = outgoingMessage(given, record.parent)
+        await calls.make('step', 'sendMessage', (stepIndex) => performer.sendMessage(stepIndex, message))
+      }),
+    receive: (options = {}) =>
+      withHandledRejection(async () => {
+        refuseInsideStep('receive')
+        const { name, filter } = messageWait(options)
+        const { timeoutMs } = options
+        const time = timeoutMs === undefined ? null : wholeMs(timeoutMs)
+        const received = (await wait('message', name, time, filter)) as Json | undefined
+        return received === undefined ? { type: 'timed_out' } : receiveAnswer(received)
       }),
     async keyFor(name) {
       checkSignalName(name)

@@ -8,6 +8,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import { PAGE_BYTES } from '../kernel/page.ts'
 import { park } from '../kernel/park.ts'
 import { refuseRead } from '../kernel/resolve.ts'
+import { sendMessage } from '../kernel/send-message.ts'
 import type { ChildToRegister, WorkflowFunction, WorkflowOptions } from '../verbs/workflow-function.ts'
 import type { Ledger } from './ledger.ts'
 import { Run } from './run.ts'
@@ -113,6 +114,7 @@ function ledgerOf(work: Work, kernel: Kernel, spawn: SpawnStep, variablesOf: Var
     sure: () => kernel.sure(),
     keyFor: (wait) => kernel.waits.keyOf(pid, wait),
     charge: async (charging) => void (await kernel.charge({ pid, actor, ...charging })),
+    sendMessage: async (sending) => void (await sendMessage(kernel, { actor, ...sending })),
     variables: () => variablesOf(record, kernel, signal),
     seed: async () => edges.sign(await store.ask({ ask: 'secret' }), `${pid}.chance`),
   }

@@ -41,7 +41,12 @@ function stepIndexOf(name: string): number {
 
 type Payload<Type extends ReservedEvent['type']> = Extract<ReservedEvent, { type: Type }>['payload']
 
-const KIND_OF_WAIT: { readonly [on: string]: StepKind } = { timer: 'sleep', signal: 'signal', child: 'wait' }
+const KIND_OF_WAIT: { readonly [on: string]: StepKind } = {
+  timer: 'sleep',
+  signal: 'signal',
+  message: 'receive',
+  child: 'wait',
+}
 
 /** The state of a workflow's calls, built from its events. Takes every event once, in order. */
 export class Journal {
@@ -51,6 +56,9 @@ export class Journal {
   /** Values of signals that no wait has taken yet, by the `seq` of their events. */
   readonly #signals = new Map<number, Json>()
 
+  /** Messages that no wait has taken yet, by the `seq` of their events. */
+  readonly #messages = new Map<number, Json>()
+
   /** Applies an event. Returns the result that it gives to a call, if any. */
   apply(event: StoredEvent): Entry | undefined {
     if (event.type.startsWith('signal.')) {
@@ -59,6 +67,9 @@ export class Journal {
     }
     const payload = event.payload as unknown
     switch (event.type) {
+      case 'message_received':
+        this.#messages.set(event.seq, event.payload)
+        return undefined
       case 'step_ended':
         return stepEntry(payload as StepEnded, event.at)
       case 'step_tried': {
@@ -105,16 +116,34 @@ export class Journal {
   }
 
   #leaveWait(left: Payload<'wait_left'>, at: number): Entry | undefined {
-    const { on, name, how, signalSeq, stepIndex } = left
+    const { on, name, stepIndex } = left
     const kind = KIND_OF_WAIT[on]
-    const signalValue = signalSeq === null ? undefined : this.#signals.get(signalSeq)
-    if (signalSeq !== null) this.#signals.delete(signalSeq)
+    const value = this.#takenBy(left)
     if (isBackoffWait(on, name, stepIndex)) this.#backingOff.delete(stepIndexOf(name))
     if (stepIndex === undefined || kind === undefined) return undefined
-    const value =
-      how === 'signal' ? signalValue : how === 'answered' || how === 'ended' ? left.value : undefined
     return { stepIndex, kind, name, at, result: { type: 'value', value } }
   }
+
+  /** The result of a wait; undefined after its timeout. */
+  #takenBy({ how, signalSeq, messageSeq, value }: Payload<'wait_left'>): Json | undefined {
+    switch (how) {
+      case 'signal':
+        return signalSeq === null ? undefined : takeFrom(this.#signals, signalSeq)
+      case 'message':
+        return messageSeq === undefined ? undefined : takeFrom(this.#messages, messageSeq)
+      case 'answered':
+      case 'ended':
+        return value
+      default:
+        return undefined
+    }
+  }
+}
+
+function takeFrom(values: Map<number, Json>, seq: number): Json | undefined {
+  const value = values.get(seq)
+  values.delete(seq)
+  return value
 }
 
 export function stepEntry(step: StepEnded, at: number): Entry {

@@ -1,6 +1,7 @@
 import type { Amounts } from '../core/allowance/amounts.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Variables } from '../core/environment/secrets.ts'
+import type { outgoingMessage } from '../core/message/context-messages.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -45,11 +46,16 @@ export interface Ledger {
     readonly done: boolean
     readonly replayKey: string
   }): Promise<void>
+  /** Sends a message once per key. */
+  sendMessage(sending: Outgoing & { readonly key: string }): Promise<void>
   /** The variables of the process's environment. Throws if a secret is not set. */
   variables(): Promise<Variables>
   /** A secret of this process, the same in every attempt. */
   seed(): Promise<string>
 }
+
+/** A message of the process, checked and encoded. */
+export type Outgoing = ReturnType<typeof outgoingMessage>
 
 export type Written =
   | { readonly type: 'appended' | 'kept'; readonly at: number }

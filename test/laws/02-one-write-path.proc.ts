@@ -19,6 +19,8 @@ const EVENT_TYPES = [
   'paused',
   'resumed',
   'signal.go',
+  'message_received',
+  'message_sent',
   'note',
   'shipped',
   'stop_requested',

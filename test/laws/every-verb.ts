@@ -58,6 +58,8 @@ async function callExternals(reeve: Reeve): Promise<void> {
   await reeve.signal({ pid: one, signal: 'pause' })
   await reeve.signal({ pid: one, signal: 'resume' })
   await reeve.send({ pid: one, name: 'go', value: 1 })
+  await reeve.sendMessage({ to: `process:${one}`, value: 1 })
+  await reeve.as(`process:${one}`).sendMessage({ to: 'human:host', value: 1 })
   await reeve.setExternalRef({ pid: one, ref: 'https://example.org/1' })
   await reeve.changeOwner({ pid: one, owner: { session: 's2' } })
   await reeve.changeCwd({ pid: one, cwd: '/tmp' })

@@ -186,6 +186,12 @@ test('answers about tools, workflows and budgets fit their schemas', async () =>
   await reeve.send({ pid: agent.record.pid, name: 'hint', value: { text: 'look there' } })
   await reeve.send({ pid: agent.record.pid, name: 'hint', id: 'same' })
   await reeve.send({ pid: agent.record.pid, name: 'hint', id: 'same' })
+  const to = `process:${agent.record.pid}`
+  const sent = { to, channel: 'hints', correlationId: 'c', replyTo: 'human:host', value: ['look'] } as const
+  expect(await reeve.sendMessage({ ...sent, idempotencyKey: 'k' })).toMatchObject({ type: 'sent', to })
+  expect(await reeve.sendMessage({ ...sent, idempotencyKey: 'k' })).toMatchObject({ type: 'replayed' })
+  await reeve.notices({ scope: to })
+  await reeve.events({ pid: agent.record.pid })
   await reeve.signal({ pid: agent.record.pid, signal: 'cancel' })
 })
 

@@ -23,7 +23,7 @@ export const ownerPolicy: Authorize = (subject, right, resource) => {
   if (ownedBy(subject, right, resource)) return undefined
   return refusal(
     'denied',
-    `${subject} may not ${right} ${nameOf(resource)}.`,
+    `${subject} may not ${resource.type === 'message' ? 'send a message to' : right} ${nameOf(resource)}.`,
     'Ask its owner, or act as the host.',
     { subject, right },
   )
