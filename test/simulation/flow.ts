@@ -2,7 +2,7 @@ import type { Json } from '../../src/core/json/json.ts'
 import { stepKey } from '../../src/core/process/intent.ts'
 import type { ChildOfWorkflow, WorkflowContext } from '../../src/verbs/workflow-function.ts'
 import { same } from './ledger.ts'
-import { stepsFrom } from './payload.ts'
+import { asJson, stepsFrom } from './payload.ts'
 import type { ScriptHost } from './script.ts'
 import type { Stage } from './stage.ts'
 
@@ -11,6 +11,8 @@ export type FlowStep =
   | { readonly do: 'step'; readonly turns: number; readonly fails: number }
   | { readonly do: 'step and die' }
   | { readonly do: 'signal'; readonly name: string; readonly timeoutMs?: number }
+  | { readonly do: 'message' }
+  | { readonly do: 'receive'; readonly channel?: string; readonly timeoutMs?: number }
   | { readonly do: 'sleep'; readonly ms: number }
   | { readonly do: 'spawn'; readonly request: ChildOfWorkflow }
   | { readonly do: 'wait' }
@@ -36,6 +38,15 @@ export async function runFlow(context: WorkflowContext, around: ScriptHost): Pro
       case 'signal':
         answers.push((await context.waitForSignal(step.name, timeOf(step.timeoutMs))) ?? 'timed out')
         break
+      case 'message':
+        await context.sendMessage({ to: `process:${context.pid}`, channel: 'a', value: 'to itself' })
+        break
+      case 'receive': {
+        const channel = step.channel === undefined ? {} : { channel: step.channel }
+        const received = await context.receive({ ...channel, ...timeOf(step.timeoutMs) })
+        answers.push(received.type === 'message' ? asJson(received.value) : received.type)
+        break
+      }
       case 'sleep':
         await context.sleep(step.ms)
         break

@@ -23,7 +23,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'an unfenced completion',
     laws: ['one executor'],
-    since: 53,
+    since: 11,
     plan: (plan, planting) =>
       forging(plan, isCompletion, (row) => {
         const fence = planting.fenceOf(row.record.pid)
@@ -35,7 +35,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a lost outbox row',
     laws: ['no lost notice'],
-    since: 11,
+    since: 33,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notice' || change.notice.kind !== 'wake'),
@@ -44,7 +44,6 @@ export const plants: readonly Plant[] = [
   {
     name: 'a projection that forgets a field',
     laws: ['refold'],
-    since: 8,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.map((change) => {
@@ -57,7 +56,6 @@ export const plants: readonly Plant[] = [
   {
     name: 'a wait that reads before it subscribes',
     laws: ['a wait resolves if and only if it has ended'],
-    since: 36,
     kernel: (edges, options) => new ReadsFirst(edges, options),
   },
   {
@@ -76,7 +74,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a stop that counts as delivered when it is on record',
     laws: ['never invent an outcome', 'refold'],
-    since: 4,
+    since: 18,
     plan: (plan) =>
       forging(plan, isSeenGone, (row) => {
         const { stopRequest, updatedAt } = row.record
@@ -115,7 +113,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a notice that is given while another has it',
     laws: ['exclusive delivery'],
-    since: 19,
+    since: 22,
     plan: (plan) => unaware(plan),
   },
   {
@@ -132,9 +130,18 @@ export const plants: readonly Plant[] = [
       ),
   },
   {
+    name: 'a received message that stays in the inbox',
+    laws: ['messages are received once, in order'],
+    since: 74,
+    plan: (plan) =>
+      changing(plan, (changes) =>
+        changes.filter((change) => change.type !== 'notices_done' || !change.scope.startsWith('process:')),
+      ),
+  },
+  {
     name: 'a release that nobody is told of',
     laws: ['no lost notice'],
-    since: 34,
+    since: 78,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notice' || change.notice.kind !== 'overflow_released'),
@@ -155,7 +162,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a stop that is never given up',
     laws: ['a stop that is ignored is given up', 'a holder executes what it holds'],
-    since: 42,
+    since: 15,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.some((change) => change.type === 'process' && change.events.some(isGivenUpStop))

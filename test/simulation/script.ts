@@ -3,7 +3,7 @@ import type { StoredEvent } from '../../src/core/process/event.ts'
 import { waitLeftKey } from '../../src/core/process/intent.ts'
 import type { ChildRequest, ToolContext } from '../../src/tool/in-process.ts'
 import { type Ledger, same } from './ledger.ts'
-import { stepsFrom } from './payload.ts'
+import { asJson, stepsFrom } from './payload.ts'
 import type { Stage } from './stage.ts'
 
 /** One step of a simulated tool. A `stubborn` tool goes on when the step fails, and when it is asked to stop. */
@@ -11,6 +11,8 @@ export type Step = { readonly stubborn?: boolean } & (
   | { readonly do: 'turn' }
   | { readonly do: 'append'; readonly type: string; readonly payload: Json; readonly replayKey?: string }
   | { readonly do: 'signal'; readonly name: string; readonly timeoutMs?: number }
+  | { readonly do: 'message' }
+  | { readonly do: 'receive'; readonly channel?: string; readonly timeoutMs?: number }
   | { readonly do: 'key'; readonly name: string }
   | { readonly do: 'sleep'; readonly ms: number }
   | { readonly do: 'spawn'; readonly request: ChildRequest }
@@ -72,6 +74,24 @@ async function perform(
       )
       return checkAnswer(around, context.pid, { on: 'signal', name: step.name, ordinal }, answer)
     }
+    case 'message':
+      return context.sendMessage({
+        to: context.record.parent === null ? 'human:host' : 'parent',
+        value: 'said',
+      })
+    case 'receive': {
+      const { channel, timeoutMs } = step
+      const name = channel ?? '*'
+      const ordinal = (ordinals.get(`message ${name}`) ?? 0) + 1
+      ordinals.set(`message ${name}`, ordinal)
+      const answer = await context.receive({
+        ...(channel === undefined ? {} : { channel }),
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      })
+      const told =
+        answer.type === 'message' ? { type: 'signal' as const, value: asJson(answer.value) } : answer
+      return checkAnswer(around, context.pid, { on: 'message', name, ordinal }, told)
+    }
     case 'key':
       around.keys.push(await context.keyFor(step.name))
       return
@@ -123,7 +143,7 @@ function checkAnswer(
     )
     return
   }
-  const payload = left.payload as { how: string; signalSeq: number | null; value: Json }
+  const payload = left.payload as { how: string; signalSeq: number | null; messageSeq?: number; value: Json }
   const expected =
     payload.how === 'timed_out'
       ? { type: 'timed_out' }
@@ -137,9 +157,10 @@ function checkAnswer(
 
 function signalledValue(
   events: readonly StoredEvent[],
-  left: { how: string; signalSeq: number | null; value: Json },
+  left: { how: string; signalSeq: number | null; messageSeq?: number; value: Json },
 ): Json {
-  if (left.how !== 'signal') return left.value
-  const signal = events.find(({ seq }) => seq === left.signalSeq)
+  if (left.how !== 'signal' && left.how !== 'message') return left.value
+  const from = left.how === 'message' ? left.messageSeq : left.signalSeq
+  const signal = events.find(({ seq }) => seq === from)
   return (signal?.payload as { value: Json } | undefined)?.value ?? null
 }

@@ -10,6 +10,7 @@ import { checkAllowances } from './checks/allowances.ts'
 import { checkDeliveries } from './checks/deliveries.ts'
 import { checkEvents } from './checks/events.ts'
 import { checkLeases } from './checks/leases.ts'
+import { checkMessages } from './checks/messages.ts'
 import { checkNames } from './checks/names.ts'
 import { checkNotices } from './checks/notices.ts'
 import { checkPlacement } from './checks/placement.ts'
@@ -81,6 +82,7 @@ export class World implements PeerWorld {
       checkDeliveries(stage),
       checkNames(stage, ledger),
       checkSignals(stage, ledger),
+      checkMessages(stage),
       checkSteps(stage),
       checkTables(stage, ledger),
       checkAllowances(stage, ledger),

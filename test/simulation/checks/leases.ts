@@ -80,8 +80,11 @@ function written(stage: Stage, before: Entry | undefined, { row }: ProcessChange
         broke(`entered as ${event.replayKey}, under ${lease.fence}`)
       return
     case 'wait_left':
-      // An answer, a signal, or the end of a child for which its parent was parked.
-      if (lease.holder === null && !['answered', 'signal', 'ended'].includes(String(payload['how'])))
+      // An answer, a signal, a message, or the end of a child for which its parent was parked.
+      if (
+        lease.holder === null &&
+        !['answered', 'signal', 'message', 'ended'].includes(String(payload['how']))
+      )
         broke('left without a holder')
       return
     case 'holder_lost':

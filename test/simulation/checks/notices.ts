@@ -66,6 +66,7 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
     else if (['holder_lost', 'released'].includes(event.type) || outcome !== undefined) known.awaits.clear()
     if (event.type === 'watch_matched') matched(known, event)
     else if (event.type === 'limit_near') tell(known, event, 'limit_warning', payload)
+    else if (event.type === 'message_received' || event.type === 'message_sent') message(known, event)
     else if (event.type === 'wait_entered' && payload['on'] === 'approval') approval(known, event)
     else if (outcome !== undefined) ended(known, event, outcome)
     else if (known.registration.eventTypes[event.type]?.wake === true && known.wakeTarget !== null)
@@ -81,6 +82,16 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
     const scope = listenerOf(known)
     if (scope !== null)
       expect({ ...about(known, event), scope, kind, payload: { ...namesOf(known), ...payload } })
+  }
+
+  /** A message that a wait took at once makes no notice. */
+  const message = (known: Known, event: StoredEvent) => {
+    const { taken, to, ...said } = event.payload as { taken?: boolean; to?: string; replyTo: Json }
+    const { replyTo } = said
+    if (taken === true) return
+    const names = to === undefined ? {} : namesOf(known)
+    const scope = to ?? `process:${event.pid}`
+    expect({ ...about(known, event), scope, kind: 'message', payload: { ...names, ...said }, replyTo })
   }
 
   /** An approval makes one notice, however many holders reach it. */

@@ -15,6 +15,8 @@ export const EVENT_TYPES: { readonly [type: string]: EventType } = {
   done: { schema: { type: 'string' }, end: 'completed', wake: true },
 }
 
+export const CHANNELS = ['a', 'b'] as const
+
 export const SIGNALS = ['go', 'stop-now'] as const
 
 /** A client's request for a process: usually valid, sometimes impossible. */
@@ -133,6 +135,8 @@ function someFlowStep(random: Random, depth: number): FlowStep {
       const timeout = random.chance(0.5) ? { timeoutMs: random.between(1, 6_000) } : {}
       return { do: what, name: random.pick(SIGNALS), ...timeout }
     }
+    case 'receive':
+      return { do: what, ...someReceive(random) }
     case 'sleep':
       return { do: what, ms: random.between(1, 6_000) }
     case 'spawn': {
@@ -145,10 +149,20 @@ function someFlowStep(random: Random, depth: number): FlowStep {
   }
 }
 
+/** Messages of a channel, or of any. */
+function someReceive(random: Random) {
+  return {
+    ...(random.chance(0.6) ? { channel: random.pick(CHANNELS) } : {}),
+    ...(random.chance(0.6) ? { timeoutMs: random.between(1, 6_000) } : {}),
+  }
+}
+
 const FLOW_STEPS = [
   ['step', 6],
   ['step and die', 0.3],
   ['signal', 2],
+  ['message', 1],
+  ['receive', 1.5],
   ['sleep', 1.5],
   ['spawn', 2],
   ['wait', 2],
@@ -174,6 +188,8 @@ function someStep(random: Random, depth: number): Step {
       const timeout = random.chance(0.5) ? { timeoutMs: random.between(1, 6_000) } : {}
       return { stubborn, do: what, name: random.pick(SIGNALS), ...timeout }
     }
+    case 'receive':
+      return { stubborn, do: what, ...someReceive(random) }
     case 'key':
       return { do: what, name: random.pick(SIGNALS) }
     case 'sleep':
@@ -197,6 +213,8 @@ const STEPS = [
   ['turn', 6],
   ['append', 4],
   ['signal', 4],
+  ['message', 1],
+  ['receive', 2],
   ['key', 1],
   ['sleep', 2],
   ['spawn', 2],
