@@ -92,7 +92,7 @@ test.each([
   ['a global option', { argv: ['git', '--no-pager', 'push'] }],
   ['eval', { run: 'eval "git pu""sh"' }],
 ])('%s does not get past the rule', async (_, spec) => {
-  const { git, host, agent } = await asking()
+  const { git, agent } = await asking()
   const { record } = await agent.spawn({ kind: 'command', spec, cwd: git.folder })
   expect(record.status).toBe('waiting')
 })

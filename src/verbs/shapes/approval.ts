@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Approval } from '../../core/approval/approval.ts'
+import { actor } from './actor.ts'
 import { json, jsonObject } from './json.ts'
-import { actor } from './record.ts'
 import { count, time } from './scalars.ts'
 
 const grantOfApproval = z.enum(['once', 'process', 'session', 'always'])

@@ -62,7 +62,7 @@ test('a message to a process is one event of it, and a notice in its inbox', () 
     },
   ])
   const event = { pid: A, seq: 2, at: 5, actor: 'host', ...decision.events[0] } as never
-  expect(noticesOf(row.record, event, null)).toEqual([
+  expect(noticesOf(row.record, event, { group: null, parent: null })).toEqual([
     { pid: A, seq: 2, at: 5, replyTo: null, scope: `process:${A}`, kind: 'message', payload: MESSAGE },
   ])
 })
@@ -79,7 +79,7 @@ test('a wait whose filter matches takes the message at once, without a notice', 
     ],
   ])
   const event = { pid: A, seq: 4, at: 5, actor: 'host', ...decision.events[0] } as never
-  expect(noticesOf(row.record, event, null)).toEqual([])
+  expect(noticesOf(row.record, event, { group: null, parent: null })).toEqual([])
   expect(after(row, sent()).record).toMatchObject({ status: 'running', wait: null })
 })
 
@@ -132,7 +132,7 @@ test('a message to a session or a person is an event of the sender', () => {
   const payload = { to: 'human:host', ...MESSAGE, from: `process:${A}` }
   expect(decision.events).toEqual([{ type: 'message_sent', payload, replayKey: 'message:to:human:host:k1' }])
   const event = { pid: A, seq: 2, at: 5, actor: 'host', ...decision.events[0] } as never
-  expect(noticesOf(row.record, event, null)).toMatchObject([
+  expect(noticesOf(row.record, event, { group: null, parent: null })).toMatchObject([
     { scope: 'human:host', kind: 'message', payload: { label: 't', value: 'hello' } },
   ])
 })
