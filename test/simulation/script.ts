@@ -81,7 +81,7 @@ async function perform(
       })
     case 'receive': {
       const { channel, timeoutMs } = step
-      const name = channel ?? '*'
+      const name = channel ?? 'any'
       const ordinal = (ordinals.get(`message ${name}`) ?? 0) + 1
       ordinals.set(`message ${name}`, ordinal)
       const answer = await context.receive({

@@ -46,6 +46,37 @@ test('a client runs workflows of its own for a daemon: steps, signals, sleeps, c
   })
 })
 
+test('a worker sends and receives messages, parked or not, with values unmasked', async () => {
+  const { reeve, connected } = await dwell()
+  const worker = await connected()
+  const secret = `ghp_${'aB3'.repeat(12)}`
+  await worker.workflow(
+    'talk',
+    async ({ pid, sendMessage, receive }) => {
+      const own = { to: `process:${pid}`, channel: 'own', correlationId: 'c', value: new Date(0) } as const
+      await sendMessage(own)
+      const first = await receive({ channel: 'own', correlationId: 'c', from: `process:${pid}` })
+      const second = await receive({ channel: 'outside' })
+      const refused = await sendMessage({ to: 'session:other' }).catch(({ code }) => code as string)
+      const late = await receive({ timeoutMs: 1 })
+      return {
+        first: first.type === 'message' ? first.value : null,
+        isUnmasked: second.type === 'message' && Object(second.value).password === secret,
+        refused: refused ?? null,
+        late: late.type,
+      }
+    },
+    { parkAfterMs: 1 },
+  )
+  const { record } = await reeve.spawn(workflow('talk'))
+  const { pid } = record
+  await reeve.waitFor({ pid, types: ['parked'] })
+  await reeve.sendMessage({ to: `process:${pid}`, channel: 'outside', value: { password: secret } })
+  const first = { $reeve: 'Date', value: '1970-01-01T00:00:00.000Z' }
+  const result = { first, isUnmasked: true, refused: 'denied', late: 'timed_out' }
+  expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result })
+})
+
 test('a worker gets values unmasked, even if others see them masked', async () => {
   const { reeve, connected } = await dwell()
   const worker = await connected()

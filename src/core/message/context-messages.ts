@@ -68,7 +68,7 @@ export function outgoingMessage(
   }
 }
 
-/** The name and the filter of a wait on messages. Waits on different channels are counted apart. */
+/** The name and the filter of a wait on messages. */
 export function messageWait(options: ReceiveOptions): {
   readonly name: string
   readonly filter: MessageFilter
@@ -85,8 +85,8 @@ export function messageWait(options: ReceiveOptions): {
   return { name: channel ?? ANY, filter }
 }
 
-/** Not a channel's name, so that a wait on every channel is not counted among those on one. */
-const ANY = '*'
+/** The name of a wait on every channel. A channel of this name shares its counter, which keeps all their waits apart. */
+const ANY = 'any'
 
 /** The answer of a receive: `received` is the event's payload. */
 export function receiveAnswer(received: Json): ReceiveAnswer {

@@ -37,6 +37,24 @@ test('the sentence of an end stands alone: process, outcome, times, reason and l
   )
 })
 
+test('the sentence of a message names its sender, channel, correlation id and where to reply', () => {
+  const message = {
+    from: 'process:p_b',
+    channel: 'work',
+    correlationId: 'c1',
+    replyTo: 'session:s1',
+    priority: 'normal',
+    value: 'hello',
+  }
+  expect(said('message', message)).toBe(
+    'process:p_b sent a message (channel work, correlation id c1, reply to session:s1) at 2026-01-02T03:04:05Z: hello',
+  )
+  const plain = { ...message, channel: null, correlationId: null, replyTo: null, value: { n: 1 } }
+  expect(said('message', { ...named, ...plain, priority: 'interrupt' })).toBe(
+    'npm test (tests, p_a) sent an urgent message at 2026-01-02T03:04:05Z: {"n":1}',
+  )
+})
+
 test('the sentence of an end counts the matches that its watches held back or missed', () => {
   const payload = { ...named, status: 'completed', exitCode: 0, startedAt: AT, endedAt: AT }
   const untold = { heldBack: { E: 2 }, missed: { E: { from: 150, to: 9_000 } } }
