@@ -23,6 +23,7 @@ export function leftBehindNote({ leftBehind, pid }: ProcessView): string[] {
 function stateOf(process: ProcessView, now: number): string {
   const { status, exitCode, signal, reason, startedAt, endedAt } = process
   if (endedAt === null) {
+    if (process.approval !== null) return `waits for the approval of a person (${process.approval})`
     if (status === 'running' && startedAt !== null) return `has been running for ${duration(now - startedAt)}`
     return status === 'queued' ? startText(process, now) : `is ${status}`
   }

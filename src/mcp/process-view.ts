@@ -17,6 +17,8 @@ export interface ProcessView {
   readonly message: string | null
   readonly cwd: string | null
   readonly lifetime: ProcessRecord['lifetime']
+  /** The approval of a person that it waits for before it starts. */
+  readonly approval: string | null
   /** When it will start, if that is later. */
   readonly startsAt: number | null
   readonly startedAt: number | null
@@ -45,6 +47,7 @@ export function viewOf(record: ProcessRecord): ProcessView {
     message: messageOf(record),
     cwd: record.cwd,
     lifetime: record.lifetime,
+    approval: record.gate?.state === 'pending' ? record.gate.approval : null,
     startsAt: record.status === 'queued' ? record.retryAt : null,
     startedAt: outcome?.startedAt ?? record.firstStarted?.at ?? null,
     endedAt: outcome?.endedAt ?? null,
@@ -77,8 +80,10 @@ function quoted(argument: unknown): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-function messageOf({ outcome }: ProcessRecord): string | null {
-  const result: unknown = outcome?.result
+function messageOf(record: ProcessRecord): string | null {
+  const denied = denialOf(record)
+  if (denied !== null) return denied
+  const result: unknown = record.outcome?.result
   if (typeof result !== 'object' || result === null || !('message' in result)) return null
   const remedy = 'remedy' in result ? ` ${String(result.remedy)}` : ''
   return `${String(result.message)}${remedy}`
@@ -97,4 +102,14 @@ function restartOf({ kind, outcome }: ProcessRecord): Pick<ProcessView, 'restart
     restartedAs: typeof pid === 'string' ? pid : null,
     notRestarted: typeof refused === 'string' ? refused : null,
   }
+}
+
+/** What a person said who denied it. */
+function denialOf({ outcome }: ProcessRecord): string | null {
+  if (outcome?.reason === 'approval_expired') return 'Nobody approved it in time, so it was not started.'
+  if (outcome?.reason !== 'approval_denied') return null
+  const { advice } = Object(outcome.result) as { readonly advice?: unknown }
+  return typeof advice === 'string'
+    ? `A person denied it, so it was not started: ${advice}`
+    : 'A person denied it, so it was not started.'
 }

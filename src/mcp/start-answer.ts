@@ -59,13 +59,18 @@ export async function startAnswerOrTask(
 async function settledWithin(acting: ReeveVerbs, record: ProcessRecord, waitMs: number, call: Waits) {
   const { pid } = record
   const { signal, waiting, msLeft } = call
-  const timeoutMs = Math.min(waitMs, msLeft())
+  const timeoutMs = isUnapproved(record) ? 0 : Math.min(waitMs, msLeft())
   const wanted = { pid, timeoutMs, ...(saysWhenReady(record) ? { ready: true as const } : {}) }
   const message = `${pid} has started`
   const waited = await waiting({ totalMs: timeoutMs, message }, acting.wait(wanted, { signal }))
   // The client is gone: the output stays unread.
   signal.throwIfAborted()
   return waited
+}
+
+/** A person may take hours to answer. */
+function isUnapproved({ gate }: ProcessRecord): boolean {
+  return gate?.state === 'pending'
 }
 
 function saysWhenReady({ kind, spec }: ProcessRecord): boolean {
@@ -105,6 +110,8 @@ function readinessText(waited: OutputOf<'wait'>, record: ProcessRecord, finished
 }
 
 function nextText(waited: OutputOf<'wait'>, record: ProcessRecord): string {
+  if (isUnapproved(record))
+    return 'A person has been asked. You will be told in the inbox. Do something else meanwhile, or process_wait for its end.'
   const isAwaited = saysWhenReady(record) && waited.type === 'timed_out'
   const wait = isAwaited ? 'process_wait with ready: true' : 'process_wait (its end, or a line)'
   const { pty = false, stdin } = record.spec

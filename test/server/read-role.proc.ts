@@ -79,6 +79,7 @@ test('a read token changes no table and no read position, whichever actor it act
   const { envRef } = await user.putEnvironment({ variables: { A: '1' }, policy: {}, options: {} })
   const inputs: { readonly [Name in VerbName]?: InputOf<Name>[] } = {
     liveCount: [{ session: 's1' }],
+    approvals: [{}],
     budget: [{ pid }, { session: 's1' }],
     changes: [{}],
     workflows: [{}],

@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect } from 'reeve'
+import { expect, onTestFinished, test } from 'vitest'
+import { tempFolder } from '../temp-folder.ts'
+import { TempReeve } from '../temp-reeve.ts'
+import { call, ERAS } from './connected.ts'
+import { reeveMcp } from './reeve-mcp.ts'
+
+test.for(ERAS)(
+  'in the %s era an agent is told that a person has been asked, and then what the person said',
+  async (era) => {
+    const temp = new TempReeve()
+    const cwd = tempFolder()
+    const client = await reeveMcp(temp, { era, cwd })
+    await call(client, 'process_list', {})
+    const person = await connect({ home: temp.home.folder })
+    onTestFinished(() => person.close())
+    await person.addRule({ rule: { effect: 'ask', resource: 'shell:touch' } })
+    const file = join(cwd, 'made')
+    const asked = await call<{ process: { pid: string } }>(client, 'process_start', {
+      run: 'touch made',
+      waitMs: 30_000,
+    })
+    expect(asked.text).toMatch(/waits for the approval of a person \(a_\w+\): touch made/)
+    expect(asked.text).toContain('A person has been asked. You will be told in the inbox.')
+    expect(existsSync(file)).toBe(false)
+    const [first] = (await person.approvals()).approvals
+    await person.approve({ id: first?.id ?? '' })
+    const ended = await call(client, 'process_wait', { pid: asked.structured.process.pid, timeoutMs: 30_000 })
+    expect(ended.text).toContain('completed')
+    expect(existsSync(file)).toBe(true)
+
+    const again = await call<{ process: { pid: string } }>(client, 'process_start', { run: 'touch other' })
+    const [second] = (await person.approvals()).approvals
+    await person.deny({ id: second?.id ?? '', advice: 'One file is enough.' })
+    const denied = await call(client, 'process_poll', { pid: again.structured.process.pid })
+    expect(denied.text).toContain('A person denied it, so it was not started: One file is enough.')
+  },
+)
