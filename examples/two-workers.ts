@@ -6,9 +6,11 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { embed, type Reeve } from 'reeve'
 
@@ -24,8 +26,9 @@ async function work(store: string) {
     // How often it looks for dead kernels. The default of ten seconds is long for an example.
     times: { sweepMs: 200 },
     tools: {
-      async parcel(context) {
-        await context.waitForSignal('go')
+      async parcel({ abortSignal }) {
+        // Work of its own keeps the slot. While a tool waits in Reeve, for a signal or a child, others may use its slot.
+        while (!existsSync(goFile(store))) await setTimeout(20, undefined, { signal: abortSignal })
         return `delivered by ${name}`
       },
     },
@@ -59,7 +62,7 @@ async function main() {
   await once(anna, 'exit')
   console.log('anna was killed')
 
-  for (const pid of pids) await reeve.send({ pid, name: 'go' })
+  await writeFile(goFile(store), '')
   const { records } = await reeve.waitAll({ pids })
   for (const { identity, status, attempts, outcome } of records) {
     console.log(`${identity.label}: ${status}, ${outcome?.result}, attempts: ${attempts}`)
@@ -69,6 +72,11 @@ async function main() {
   await once(bert, 'exit')
   await reeve.close()
   await rm(folder, { recursive: true })
+}
+
+/** The parcels are delivered when this file exists. */
+function goFile(store: string): string {
+  return join(dirname(store), 'go')
 }
 
 function startWorker(name: string, store: string): ChildProcess {
