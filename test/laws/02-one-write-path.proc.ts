@@ -20,6 +20,8 @@ const EVENT_TYPES = [
   'resumed',
   'signal.go',
   'message_received',
+  'approval_requested',
+  'approval_settled',
   'message_sent',
   'note',
   'shipped',

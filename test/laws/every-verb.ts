@@ -15,6 +15,7 @@ export async function callEveryVerb(reeve: Reeve): Promise<void> {
   await callCommands(reeve)
   await callTerminals(reeve)
   await callWorkers(reeve)
+  await callApprovals(reeve)
   await callInbox(reeve)
   await callReads(reeve)
   await callStops(reeve)
@@ -144,6 +145,18 @@ async function callWorkers(reeve: Reeve): Promise<void> {
   await reeve.retireWorker({ worker: WORKER })
   await reeve.kill({ pid: first.pid })
   await reeve.kill({ pid: second.pid })
+}
+
+async function callApprovals(reeve: Reeve): Promise<void> {
+  await reeve.addRule({ rule: { effect: 'ask', resource: 'tool:asked' } })
+  await reeve.policies()
+  await reeve.openSession({ session: 'asks' })
+  for (const input of [1, 2])
+    await reeve.as('session:asks').spawn({ kind: 'tool', spec: { tool: 'asked', input } })
+  const [first, second] = (await reeve.approvals()).approvals
+  await reeve.approve({ id: first?.id ?? '' })
+  await reeve.deny({ id: second?.id ?? '', advice: 'no' })
+  await reeve.removeRule({ id: 'r1' })
 }
 
 async function callInbox(reeve: Reeve): Promise<void> {
