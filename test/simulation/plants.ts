@@ -98,6 +98,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a tool that counts as a child',
     laws: ['a tool is a call, not a child'],
+    since: 27,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.some(isNewTool)
@@ -173,7 +174,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a wait that keeps its slot',
     laws: ['nothing is left lying'],
-    since: 33,
+    since: 280,
     kernel: (edges, options) => new KeepsSlots(edges, options),
   },
   {
