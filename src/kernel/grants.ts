@@ -42,14 +42,11 @@ export function revoke(
   return audited(edges, function* (audit) {
     const refused = yield* refusePids(edges, actor, pids)
     if (refused !== undefined) return { answer: refused, changes: [] }
-    const held = (yield* know({ ask: 'grants', session })).filter(({ pid }) => pids.includes(pid))
+    const granted = new Set((yield* know({ ask: 'grants', session })).map(({ pid }) => pid))
+    const held = [...new Set(pids)].filter((pid) => granted.has(pid))
     const at = edges.clock.now()
-    for (const { pid } of held)
-      audit.record(entryOf({ actor, at, action: 'revoke', pid, context }, { session }))
-    return {
-      answer: held.length,
-      changes: held.map(({ pid }) => ({ type: 'revoke', session, pid }) as const),
-    }
+    for (const pid of held) audit.record(entryOf({ actor, at, action: 'revoke', pid, context }, { session }))
+    return { answer: held.length, changes: held.map((pid) => ({ type: 'revoke', session, pid }) as const) }
   })
 }
 
