@@ -3,7 +3,7 @@ import type { Change } from '../core/change.ts'
 import { canonical } from '../core/json/canonical.ts'
 import { fold } from '../core/process/fold.ts'
 import type { Pid } from '../core/process/pid.ts'
-import type { Owner, ProcessRecord, Registration } from '../core/process/record.ts'
+import type { Actor, Owner, ProcessRecord, Registration } from '../core/process/record.ts'
 import {
   decideRegister,
   type RegisterDecision,
@@ -61,7 +61,7 @@ export function* registerOne(
   const known = context.resolved.get(pid)
   const gate = yield* gateOf(edges, rows, {
     registration,
-    actor,
+    actor: gatedActor(registration, actor),
     at,
     here: intent.here,
     // Resolved for another registration: what it depends on has changed meanwhile.
@@ -115,6 +115,16 @@ function folded(
   { group }: RegisterFacts,
 ) {
   return fold({ pid, was: null, group, events, lease, actor, at })
+}
+
+/**
+ * A restart that a policy asks for is registered by a kernel, which no rule binds. It acts as the session or the parent of the
+ * process: an approval lets a command run once, and not as often as its policy wants.
+ */
+function gatedActor({ restartOf, owner, parent }: Registration, actor: Actor): Actor {
+  if (restartOf === null || !actor.startsWith('kernel:')) return actor
+  if (owner.session !== undefined) return `session:${owner.session}`
+  return parent === null ? actor : `process:${parent}`
 }
 
 /** The first approval of a process. A later one, for a changed action, has a number behind it. */

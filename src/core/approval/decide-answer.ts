@@ -13,7 +13,7 @@ import {
   type QuestionRequest,
 } from './approval.ts'
 
-/** What somebody answers. */
+/** The answer of a person, or of another actor that may answer. */
 export type Answer =
   | {
       readonly type: 'approve'

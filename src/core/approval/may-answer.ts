@@ -3,7 +3,7 @@ import type { Actor } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import type { Approval } from './approval.ts'
 
-/** What is known of the actor that answers. */
+/** Facts about the actor that answers. */
 export interface AnswererFacts {
   /** Its session, and those above that one. */
   readonly sessions: readonly string[]

@@ -89,7 +89,7 @@ function rulingOf(set: AskedSet, asked: Asked): Ruling {
   const isAnswered = requestable.length > 0 && requests.length === 0
   const limits = [
     ...limitsIn(set, matched, allowed !== undefined || isAnswered, asked),
-    // Whoever was given a rule is bound by what binds the giver, also by rules that were added later.
+    // A delegate is bound by the rules of its delegator, also by those that were added later.
     ...table.delegators.flatMap((subject) => limitsOfDelegator(subject, asked)),
   ]
   if (limits.some(({ type }) => type === 'deny')) return strictestOf(limits)

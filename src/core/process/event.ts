@@ -165,7 +165,7 @@ type ApprovalSettledHow = (typeof APPROVAL_SETTLED_HOW)[number]
 export interface ApprovalSettled {
   readonly approval: string
   readonly how: ApprovalSettledHow
-  /** The person, or whoever else may answer; the kernel, of an expiry. */
+  /** The actor that answered; the kernel, if it expired. */
   readonly by: Actor
   /** The hash of the approved action, if the answer changed it. */
   readonly actionHash?: string

@@ -185,6 +185,15 @@ export function gate(behaves: Behaves): void {
     assert.equal((await audited(bench)).filter((decision) => decision === 'allowed').length, 3)
   })
 
+  behaves('a restart by a kernel asks again, as the session of the process', async (bench) => {
+    await withRules(bench, rule('ask'))
+    const first = await bench.register(DEPLOY, { actor })
+    await answer(bench, first.record.gate?.approval ?? '', { type: 'approve', grant: 'once' })
+    const again = { ...DEPLOY, restartOf: first.record.pid, owner: { session: 's1' } }
+    const { record } = await bench.register(again, { actor: 'kernel:k1' })
+    assert.equal(record.gate?.state, 'pending')
+  })
+
   behaves('a tool acts as the session that called it', async (bench) => {
     await withRules(bench, rule('ask'))
     const parent = await bench.register(TOOL, { actor })
