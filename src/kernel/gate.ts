@@ -1,6 +1,7 @@
 import type { Approval, ApprovalGrant, ApprovalRequest } from '../core/approval/approval.ts'
 import type { AuditDecision, AuditEntry } from '../core/audit/entry.ts'
 import { type Action, actionOf, actionText, type ResolvedAction } from '../core/capability/action.ts'
+import { ceilingsOver } from '../core/capability/ceiling.ts'
 import { type Need, needText } from '../core/capability/need.ts'
 import { needsAnalysis, needsOf } from '../core/capability/needs.ts'
 import { ruleOnAll } from '../core/capability/rule-on.ts'
@@ -10,12 +11,13 @@ import type { Change } from '../core/change.ts'
 import { asJson } from '../core/json/json.ts'
 import type { Placement } from '../core/placement/placement.ts'
 import type { ApprovalRequested } from '../core/process/event.ts'
+import type { Pid } from '../core/process/pid.ts'
 import type { Actor, Registration } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import { PlannedAudit } from './audit.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
-import { ruleSetsOf, rulingFacts, type Subject, subjectOf } from './rule-facts.ts'
+import { lineageOf, ruleSetsOf, rulingFacts, type Subject, subjectOf } from './rule-facts.ts'
 import type { WorkingRows } from './working-rows.ts'
 
 export interface GatedRegistration {
@@ -56,8 +58,9 @@ export function* gateOf(edges: Edges, rows: WorkingRows, gated: GatedRegistratio
   const subject = yield* subjectOf(rows, actor, null)
   if (subject === null) return OPEN
   const sets = yield* ruleSetsOf(subject)
-  if (sets.length === 0) return OPEN
-  if (registration.kind === 'command' && resolved === null && needsAnalysis(sets))
+  const ceilings = ceilingsOver(registration.pid, registration.ceilings ?? [])
+  if (sets.length === 0 && ceilings.length === 0) return OPEN
+  if (registration.kind === 'command' && resolved === null && needsAnalysis([...sets, ...ceilings]))
     return { type: 'unresolved' }
   const host = hostOf(here)
   const action = actionOf(registration, subject.actor, host, resolved)
@@ -73,12 +76,16 @@ export function* gateOf(edges: Edges, rows: WorkingRows, gated: GatedRegistratio
     codeVariables: resolved?.codeVariables ?? [],
     secrets: resolved?.secrets ?? [],
   })
-  const facts = yield* rulingFacts(sets, [], needs, { at, host })
-  const ruling = ruleOnAll(sets, [], needs, facts)
+  const facts = yield* rulingFacts(sets, ceilings, needs, { at, host })
+  const ruling = ruleOnAll(sets, ceilings, needs, facts)
   const used =
     ruling.type === 'deny' ? [] : ruling.uses.map((ref) => useOnce(ref, facts.uses.get(useIdOf(ref)) ?? null))
   const ruled = { subject, sets, action, needs, ruling, used }
-  if (ruling.type !== 'deny') return answerOf(edges, gated, ruled, ruling)
+  if (ruling.type !== 'deny') {
+    const { parent } = registration
+    const ancestors = ruling.type === 'allow' || parent === null ? [] : yield* lineageOf(rows, parent)
+    return answerOf(edges, gated, { ...ruled, ancestors: ancestors.map(({ record }) => record.pid) }, ruling)
+  }
   // A looping agent repeats its denied requests: equal ones are counted, and the audit does not grow.
   const audit = new PlannedAudit(edges)
   const target = needs.map(needText).join('; ').slice(0, MAX_TARGET_CHARS)
@@ -95,10 +102,15 @@ interface Ruled {
   readonly used: readonly Change[]
 }
 
+/** With the processes above the one that is registered, the nearest first. */
+interface AskingRuled extends Ruled {
+  readonly ancestors: readonly Pid[]
+}
+
 function answerOf(
   edges: Edges,
   gated: GatedRegistration,
-  ruled: Ruled,
+  ruled: AskingRuled,
   ruling: Exclude<Ruling, { type: 'deny' }>,
 ): GateAnswer {
   const { used } = ruled
@@ -119,7 +131,7 @@ function answerOf(
 
 function approvalOf(
   { registration, at, approvalId }: GatedRegistration,
-  { subject, action, needs }: Ruled,
+  { subject, action, needs, ancestors }: AskingRuled,
   ruling: Extract<Ruling, { type: 'ask' }>,
   actionHash: string,
 ): Approval {
@@ -128,7 +140,7 @@ function approvalOf(
     type: 'permission',
     subject: subject.actor,
     session: registration.owner.session ?? null,
-    ancestors: registration.parent === null ? [] : [registration.parent],
+    ancestors,
     reviewer: ruling.reviewer,
     priority: 0,
     reason: null,

@@ -38,7 +38,8 @@ export function* registerFacts(
   if (existing === null && restarts !== undefined) yield* giveBackEarly(rows, restarts)
   const parent = request.parent === undefined ? null : yield* rows.process(request.parent)
   // The store compares this row at the commit, so it cannot be pruned before the new reference protects it.
-  if (existing === null && request.restartOf !== undefined) yield* rows.process(request.restartOf)
+  const restarted =
+    existing === null && request.restartOf !== undefined ? yield* rows.process(request.restartOf) : null
   const owner = ownerOf(request, parent?.record ?? null, actor)
   const { session, turn } = owner
   const envRef = environmentOf(request)
@@ -50,6 +51,7 @@ export function* registerFacts(
     existing,
     tombstone: existing !== null || isNew ? null : yield* know({ ask: 'tombstone', pid }),
     parent,
+    restarted,
     stoppingAncestor: parent === null ? null : yield* stoppingAncestor(rows, parent, gone),
     session: inSession,
     turn:

@@ -4,6 +4,7 @@ import { answers } from './conformance/answers.ts'
 import { approvals } from './conformance/approvals.ts'
 import { audit } from './conformance/audit.ts'
 import { behavesOn, type Suite } from './conformance/bench.ts'
+import { ceilings } from './conformance/ceilings.ts'
 import { charges } from './conformance/charges.ts'
 import { ends } from './conformance/ends.ts'
 import { environments } from './conformance/environments.ts'
@@ -77,6 +78,7 @@ export function storeConformance(suite: Suite): void {
   ruleSets(behaves)
   approvals(behaves)
   gate(behaves)
+  ceilings(behaves)
   audit(behaves)
   feed(behaves)
 }

@@ -1182,7 +1182,7 @@ export interface VerbCalls {
    *
    * Idempotent by content: the same pid, or the same idempotency key, with the same request answers with the existing process.
    *
-   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `too_many_commands`, `limit_exceeded`.
+   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `too_many_commands`, `limit_exceeded`, `invalid_rule`.
    */
   spawn(
     input: RegistrationInput,
@@ -1218,7 +1218,7 @@ export interface VerbCalls {
    *
    * In one transaction: all processes, or none. A later request may name an earlier one as its parent if that one was given a pid.
    *
-   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `too_many_commands`, `limit_exceeded`.
+   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `too_many_commands`, `limit_exceeded`, `invalid_rule`.
    */
   spawnMany(
     input: {
@@ -1660,6 +1660,10 @@ type RegistrationInput =
       }
       /** What it and its descendants may use; a missing name gets half of what its parent has left. */
       allowance?: Amounts
+      /** The most that it and everything below it may do: what none of these rules allows is denied, also to later grants. */
+      ceiling?: {
+        rules: JsonObject[]
+      }
       /** Sessions that may see it. */
       grants?: {
         /** The id of a session. */
@@ -1755,6 +1759,10 @@ type RegistrationInput =
       }
       /** What it and its descendants may use; a missing name gets half of what its parent has left. */
       allowance?: Amounts
+      /** The most that it and everything below it may do: what none of these rules allows is denied, also to later grants. */
+      ceiling?: {
+        rules: JsonObject[]
+      }
       /** Sessions that may see it. */
       grants?: {
         /** The id of a session. */
@@ -1844,6 +1852,10 @@ type RegistrationInput =
       }
       /** What it and its descendants may use; a missing name gets half of what its parent has left. */
       allowance?: Amounts
+      /** The most that it and everything below it may do: what none of these rules allows is denied, also to later grants. */
+      ceiling?: {
+        rules: JsonObject[]
+      }
       /** Sessions that may see it. */
       grants?: {
         /** The id of a session. */
@@ -1933,6 +1945,10 @@ type RegistrationInput =
       }
       /** What it and its descendants may use; a missing name gets half of what its parent has left. */
       allowance?: Amounts
+      /** The most that it and everything below it may do: what none of these rules allows is denied, also to later grants. */
+      ceiling?: {
+        rules: JsonObject[]
+      }
       /** Sessions that may see it. */
       grants?: {
         /** The id of a session. */
@@ -2022,6 +2038,10 @@ type RegistrationInput =
       }
       /** What it and its descendants may use; a missing name gets half of what its parent has left. */
       allowance?: Amounts
+      /** The most that it and everything below it may do: what none of these rules allows is denied, also to later grants. */
+      ceiling?: {
+        rules: JsonObject[]
+      }
       /** Sessions that may see it. */
       grants?: {
         /** The id of a session. */

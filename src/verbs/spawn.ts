@@ -68,5 +68,6 @@ export const spawn = verb({
     'denied',
     'too_many_commands',
     'limit_exceeded',
+    'invalid_rule',
   ],
 })

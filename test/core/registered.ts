@@ -18,6 +18,7 @@ const FACTS = {
   existing: null,
   tombstone: null,
   parent: null,
+  restarted: null,
   stoppingAncestor: null,
   session: null,
   turn: null,

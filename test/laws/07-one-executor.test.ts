@@ -86,6 +86,7 @@ test('an executor that lost its lease gets no more children', async () => {
     existing: null,
     tombstone: null,
     parent,
+    restarted: null,
     stoppingAncestor: null,
     session: null,
     turn: null,

@@ -33,6 +33,7 @@ function begin(request: RegistrationRequest): History {
       existing: null,
       tombstone: null,
       parent: null,
+      restarted: null,
       stoppingAncestor: null,
       session: null,
       turn: null,

@@ -129,6 +129,7 @@ function registering() {
     existing: null,
     tombstone: null,
     parent: null,
+    restarted: null,
     stoppingAncestor: null,
     session: null,
     turn: null,

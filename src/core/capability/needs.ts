@@ -76,11 +76,14 @@ export function needsOf(
   }
 }
 
+/** What only the host that runs a command can find out about it. */
+const RESOLVED_KINDS = ['shell', 'fs', 'secret'] as const
+
 /** Whether the rules of these sets tell commands apart, so that the text of a command must be analysed. */
 export function needsAnalysis(sets: readonly Pick<RuleSet, 'rules'>[]): boolean {
   return sets.some(({ rules }) => {
     const { byKind } = tableOf(rules)
-    return byKind.has('shell') || byKind.has('fs')
+    return RESOLVED_KINDS.some((kind) => byKind.has(kind))
   })
 }
 

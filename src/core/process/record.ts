@@ -1,4 +1,5 @@
 import type { Amounts } from '../allowance/amounts.ts'
+import type { Ceiling } from '../capability/ceiling.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { MessageFilter } from '../message/message.ts'
 import type { Placement } from '../placement/placement.ts'
@@ -234,6 +235,8 @@ export interface Registration<K extends Kind = Kind, Spec extends JsonObject = J
   /** The session that gets its notices. */
   readonly wakeTarget: string | null
   readonly limits: Limits
+  /** The ceilings over everything that it does: its own, and those of all processes above it. Absent if there is none. */
+  readonly ceilings?: readonly Ceiling[]
 }
 
 /**

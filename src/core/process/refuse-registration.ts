@@ -1,4 +1,5 @@
-import { type Refusal, refusal } from '../refusal.ts'
+import { parseCeiling } from '../capability/ceiling.ts'
+import { isRefusal, type Refusal, refusal } from '../refusal.ts'
 import { isReserved } from './event.ts'
 import type { Registration } from './record.ts'
 import type { RegisterFacts, RegisterIntent } from './register.ts'
@@ -70,6 +71,12 @@ export function refuseCeiling(
     `The memory of a process of kind ${kind} cannot be watched; limits.memoryBytes is for commands.`,
     'Leave it out, or give it to the commands that it starts.',
   )
+}
+
+/** The rules of a launch ceiling must be readable, or it would hold back too little. */
+export function refuseLaunch({ ceiling }: RegistrationRequest): Refusal | undefined {
+  const rules = ceiling === undefined ? null : parseCeiling(ceiling.rules)
+  return isRefusal(rules) ? rules : undefined
 }
 
 /** A tool is a call of its parent, and does not count as a child. */

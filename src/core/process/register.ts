@@ -18,6 +18,7 @@ import {
   refuseChild,
   refuseGroup,
   refuseKind,
+  refuseLaunch,
   tooLarge,
 } from './refuse-registration.ts'
 import { refuseScope } from './refuse-scope.ts'
@@ -58,6 +59,8 @@ export interface RegisterFacts {
   readonly existing: ProcessRow | null
   readonly tombstone: Tombstone | null
   readonly parent: ProcessRow | null
+  /** The process that it restarts, if there is one and it is not pruned. */
+  readonly restarted: ProcessRow | null
   /** The nearest ancestor that takes no children: it is being stopped, or has ended. */
   readonly stoppingAncestor: ProcessRow | null
   readonly session: Session | null
@@ -119,6 +122,7 @@ export function decideRegister(
     refuseKind(facts, unlimited) ??
     refusePlacement(intent.request, intent.pid) ??
     refuseCeiling(facts, intent.request) ??
+    refuseLaunch(intent.request) ??
     refuseScope(facts, unlimited) ??
     refuseGroup(facts, unlimited) ??
     refuseChild(facts, intent.request)

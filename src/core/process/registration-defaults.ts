@@ -1,6 +1,8 @@
+import { type Ceiling, ceilingsOf, parseCeiling } from '../capability/ceiling.ts'
 import type { Group } from '../group/group.ts'
 import { ownListenerOf } from '../inbox/notice.ts'
 import { resolvePlacement } from '../placement/placement.ts'
+import { isRefusal } from '../refusal.ts'
 import type {
   Actor,
   GroupSeat,
@@ -57,9 +59,32 @@ export function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Regi
     limits: {
       attempts: request.limits?.attempts ?? DEFAULT_ATTEMPTS,
       depth: Math.min(request.limits?.depth ?? DEFAULT_DEPTH, parent?.limits.depth ?? DEFAULT_DEPTH),
-      ...ceilings(request.limits, parent?.limits),
+      ...limitCeilings(request.limits, parent?.limits),
     },
+    ...launchCeilings(facts, intent, owner),
   }
+}
+
+/** Left out if there is none, as almost always. */
+function launchCeilings(
+  { parent, restarted }: RegisterFacts,
+  { pid, request }: RegisterIntent,
+  owner: Owner,
+): { readonly ceilings?: readonly Ceiling[] } {
+  const old = restarted?.record
+  const own = request.ceiling === undefined ? null : parseCeiling(request.ceiling.rules)
+  const ceilings = ceilingsOf({
+    pid,
+    parent: parent?.record.ceilings ?? [],
+    // Of another session it is no restart, but a pid that the caller happens to know.
+    restarted:
+      old?.ceilings === undefined || old.owner.session !== owner.session
+        ? null
+        : { pid: old.pid, ceilings: old.ceilings },
+    // Rules that cannot be read are refused: `refuseLaunch`.
+    own: isRefusal(own) ? [] : own,
+  })
+  return ceilings.length === 0 ? {} : { ceilings }
 }
 
 /** The requested owner, else the parent's, else the session that asks. */
@@ -77,7 +102,7 @@ export function environmentOf({ envRef, baseEnvRef, kind }: RegistrationRequest)
 const CEILINGS = ['liveChildren', 'runMs', 'memoryBytes'] as const
 
 /** Inherited whole, because a ceiling is not shared: one process's use takes nothing from another. A child may have a lower one. */
-function ceilings(asked: RegistrationRequest['limits'], parent: Limits | undefined): Partial<Limits> {
+function limitCeilings(asked: RegistrationRequest['limits'], parent: Limits | undefined): Partial<Limits> {
   const named = CEILINGS.flatMap((name) => {
     const amounts = [asked?.[name], parent?.[name]].filter((amount) => amount !== undefined)
     return amounts.length === 0 ? [] : [[name, Math.min(...amounts)] as const]

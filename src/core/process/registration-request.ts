@@ -40,6 +40,8 @@ export interface RegistrationRequest {
   readonly limits?: Partial<Omit<Limits, 'allowance'>>
   /** The allowance of the process and its descendants. A missing name gets half of the parent's rest. */
   readonly allowance?: Amounts
+  /** The most that it and everything below it may do. */
+  readonly ceiling?: { readonly rules: readonly JsonObject[] }
   readonly grants?: readonly GrantRequest[]
   /** The rule for a live process of the same name in the owner's scope. Without it a second one is registered. */
   readonly ifRunning?: IfRunning

@@ -204,4 +204,17 @@ export function gate(behaves: Behaves): void {
     assert.equal(child.record.status, 'waiting')
     assert.equal(child.record.gate?.state, 'pending')
   })
+
+  behaves('an approval names all processes above the one that waits, the nearest first', async (bench) => {
+    await withRules(bench, rule('ask'))
+    const pids: string[] = []
+    for (const _ of times(4)) {
+      const [parent] = pids
+      const request = { ...TOOL, ...(parent === undefined ? {} : { parent }) }
+      pids.unshift((await bench.register(request, { actor })).record.pid)
+    }
+    const { record } = await bench.register({ ...DEPLOY, parent: pids[0] ?? '' }, { actor })
+    const asking = await bench.store.ask({ ask: 'approval', id: record.gate?.approval ?? '' })
+    assert.deepEqual(asking?.request.ancestors, pids)
+  })
 }

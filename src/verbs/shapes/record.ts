@@ -18,6 +18,7 @@ import { heldBack } from './held-back.ts'
 import { json, jsonObject } from './json.ts'
 import { messageFilter } from './message.ts'
 import { eachSelector } from './owner.ts'
+import { storedRule } from './rule.ts'
 import { count, duration, time } from './scalars.ts'
 import { storedSpecs } from './spec.ts'
 
@@ -102,6 +103,7 @@ const registeredFields = {
     memoryBytes: count.exactOptional(),
     allowance: amounts.exactOptional(),
   }),
+  ceilings: z.array(z.strictObject({ givenTo: z.string(), rules: z.array(storedRule) })).exactOptional(),
 }
 
 /** The fold of a process's events, apart from the kind and the spec. */

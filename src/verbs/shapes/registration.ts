@@ -4,6 +4,7 @@ import { inherited } from './inherited.ts'
 import { json, jsonObject } from './json.ts'
 import { owner } from './owner.ts'
 import { eventType, lifetime, placementRequest, recovery } from './record.ts'
+import { ruleJson } from './rule.ts'
 import { duration, eventTypeName, folder, name, pid, replayKey, sessionId } from './scalars.ts'
 import { specs } from './spec.ts'
 
@@ -93,6 +94,12 @@ const common = {
   allowance: amounts
     .exactOptional()
     .describe('what it and its descendants may use; a missing name gets half of what its parent has left'),
+  ceiling: z
+    .strictObject({ rules: z.array(ruleJson).max(100) })
+    .exactOptional()
+    .describe(
+      'the most that it and everything below it may do: what none of these rules allows is denied, also to later grants',
+    ),
   grants: z
     .array(
       z.strictObject({ session: sessionId, descriptor: json.optional().describe('stored with the grant') }),

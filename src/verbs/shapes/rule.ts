@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { RIGHTS } from '../../core/capability/right.ts'
+import { EFFECTS, type Rule } from '../../core/capability/rule.ts'
 import { jsonObject } from './json.ts'
 import { sessionId } from './scalars.ts'
 
@@ -14,6 +16,14 @@ export const ruleSubject = z
 export const ruleJson = jsonObject.describe(
   'effect (allow, ask, deny), resource (as in shell:git push, tool:deploy, fs:src/**), and optionally rights, constraints, justification, match, nonmatch, expiresAt, uses',
 )
+
+/** A rule as it is stored. */
+export const storedRule = z.looseObject({
+  id: z.string(),
+  effect: z.enum(EFFECTS),
+  rights: z.array(z.enum(RIGHTS)),
+  resource: z.string(),
+}) as z.ZodType<Rule>
 
 export const shownRule = z.strictObject({
   subject: z.string().describe('home, or session:<id>'),

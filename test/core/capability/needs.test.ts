@@ -170,4 +170,6 @@ test('commands are analysed only for rules about programs or files', () => {
   expect(needsAnalysis([ruleSet('home', [deny('tool:a')])])).toBe(false)
   expect(needsAnalysis([ruleSet('home', []), ruleSet('session:s', [deny('shell:git push')])])).toBe(true)
   expect(needsAnalysis([ruleSet('session:s', [allow('fs:**')])])).toBe(true)
+  // Which secrets a command gets is found out with its analysis.
+  expect(needsAnalysis([ruleSet('home', [deny('secret:KEY')])])).toBe(true)
 })

@@ -142,15 +142,16 @@ test('a closed set denies what another set allows', () => {
 })
 
 test('a ceiling holds in the tenth generation, whatever was granted below it', () => {
-  const launch: Ceiling = { givenTo: 'p_root', rules: [allow('fs:src/**', { rights: ['read', 'write'] })] }
-  let ceilings: readonly Ceiling[] = ceilingsOf([], launch)
+  const launch = [allow('fs:src/**', { rights: ['read', 'write'] })]
+  const wide = [allow('fs:/**', { rights: ['read', 'write'] })]
+  let ceilings: readonly Ceiling[] = ceilingsOf({ pid: 'p_root', parent: [], restarted: null, own: launch })
   for (let generation = 1; generation < 10; generation++)
-    ceilings = ceilingsOf(
-      ceilings,
-      generation % 3 === 0
-        ? { givenTo: `p_${generation}`, rules: [allow('fs:/**', { rights: ['read', 'write'] })] }
-        : null,
-    )
+    ceilings = ceilingsOf({
+      pid: `p_${generation}`,
+      parent: ceilings,
+      restarted: null,
+      own: generation % 3 === 0 ? wide : null,
+    })
   const sets = [ruleSet('process:p_10', [allow('fs:/**', { rights: ['read', 'write'] })])]
   expect(rulingOf(file('write', 'src/a.ts'), sets, ceilings).type).toBe('allow')
   expect(rulingOf(file('write', 'docs/a.md'), sets, ceilings)).toMatchObject({

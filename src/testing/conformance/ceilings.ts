@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import type { Rule } from '../../core/capability/rule.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import type { Pid } from '../../core/process/pid.ts'
+import type { RegistrationRequest } from '../../core/process/register.ts'
+import { isRefusal } from '../../core/refusal.ts'
+import { changeRules, ruleSet } from './authority-rows.ts'
+import { type Behaves, type Bench, refusalOf, times } from './bench.ts'
+
+const WORKFLOW: RegistrationRequest = { kind: 'workflow', spec: { workflow: 'agent' } }
+
+const tool = (name: string): RegistrationRequest => ({ kind: 'tool', spec: { tool: name } })
+
+const allow = (resource: string) => ({ effect: 'allow', resource })
+
+/** Launch ceilings: given with a registration, kept in every record below it, and stronger than every grant inside of the tree. */
+export function ceilings(behaves: Behaves): void {
+  const ceiling = { rules: [allow('workflow:agent'), allow('tool:read')] }
+  /** A root with a ceiling, and processes below it, each started by the one above. The last one is the deepest. */
+  const generations = async (bench: Bench, count: number): Promise<Pid> => {
+    let { pid } = (await bench.register({ ...WORKFLOW, ceiling })).record
+    for (const _ of times(count)) {
+      const request = { ...WORKFLOW, parent: pid }
+      pid = (await bench.register(request, { actor: `process:${pid}` })).record.pid
+    }
+    return pid
+  }
+  const calls = (bench: Bench, pid: Pid, name: string) =>
+    bench.tryRegister([{ request: { ...tool(name), parent: pid }, actor: `process:${pid}` }])
+
+  behaves('a ceiling holds in the tenth generation, whatever is granted below it', async (bench) => {
+    const deepest = await generations(bench, 10)
+    const everything = ['tool:*', 'workflow:*'].map(
+      (resource): Rule => ({ id: resource, effect: 'allow', rights: ['execute'], resource }),
+    )
+    await changeRules(bench.store, `process:${deepest}`, () => ({
+      ...ruleSet(`process:${deepest}`),
+      rules: everything,
+    }))
+    assert.ok(!isRefusal(await calls(bench, deepest, 'read')))
+    assert.equal(refusalOf(await calls(bench, deepest, 'deploy')), 'denied')
+    const { items } = await bench.store.ask({ ask: 'audit', after: null, limit: 100 })
+    const last = JSON.parse(items.at(-1)?.text ?? '{}')
+    assert.equal(last.decision, 'denied')
+  })
+
+  behaves(
+    'a narrower ceiling below another one holds as well, and a wider one gives nothing',
+    async (bench) => {
+      const root = (await bench.register({ ...WORKFLOW, ceiling })).record
+      const below = async (rules: readonly JsonObject[]) => {
+        const request = { ...WORKFLOW, parent: root.pid, ceiling: { rules } }
+        return (await bench.register(request, { actor: `process:${root.pid}` })).record
+      }
+      const narrower = await below([])
+      assert.equal(refusalOf(await calls(bench, narrower.pid, 'read')), 'denied')
+      const wider = await below([allow('tool:*')])
+      assert.ok(!isRefusal(await calls(bench, wider.pid, 'read')))
+      assert.equal(refusalOf(await calls(bench, wider.pid, 'deploy')), 'denied')
+      assert.deepEqual(
+        wider.ceilings?.map(({ givenTo }) => givenTo),
+        [root.pid, wider.pid],
+      )
+      assert.deepEqual((await bench.row(wider.pid)).record.ceilings, wider.ceilings)
+    },
+  )
+
+  behaves('a restart keeps its ceilings, also when its parent has ended', async (bench) => {
+    const deepest = await generations(bench, 2)
+    const again = await bench.register({ ...WORKFLOW, restartOf: deepest }, { actor: 'kernel:k1' })
+    assert.deepEqual(again.record.ceilings, (await bench.row(deepest)).record.ceilings)
+    assert.equal(refusalOf(await calls(bench, again.record.pid, 'deploy')), 'denied')
+  })
+
+  behaves('a request with another ceiling is another request', async (bench) => {
+    const request = { ...WORKFLOW, ceiling }
+    const first = await bench.register(request, { idempotencyKey: 'once' })
+    const repeat = await bench.tryRegister([{ request, idempotencyKey: 'once' }])
+    assert.ok(!isRefusal(repeat))
+    assert.equal(repeat[0]?.type, 'existing')
+    const other = { ...WORKFLOW, ceiling: { rules: [allow('tool:*')] } }
+    assert.equal(refusalOf(await bench.tryRegister([{ request: other, idempotencyKey: 'once' }])), 'conflict')
+    assert.equal((await bench.row(first.record.pid)).record.ceilings?.length, 1)
+  })
+}
