@@ -1662,6 +1662,7 @@ type RegistrationInput =
       allowance?: Amounts
       /** The most that it and everything below it may do: what none of these rules allows is denied, also to later grants. */
       ceiling?: {
+        /** Rules as those of addRule, without limits of use. */
         rules: JsonObject[]
       }
       /** Sessions that may see it. */
@@ -1761,6 +1762,7 @@ type RegistrationInput =
       allowance?: Amounts
       /** The most that it and everything below it may do: what none of these rules allows is denied, also to later grants. */
       ceiling?: {
+        /** Rules as those of addRule, without limits of use. */
         rules: JsonObject[]
       }
       /** Sessions that may see it. */
@@ -1854,6 +1856,7 @@ type RegistrationInput =
       allowance?: Amounts
       /** The most that it and everything below it may do: what none of these rules allows is denied, also to later grants. */
       ceiling?: {
+        /** Rules as those of addRule, without limits of use. */
         rules: JsonObject[]
       }
       /** Sessions that may see it. */
@@ -1947,6 +1950,7 @@ type RegistrationInput =
       allowance?: Amounts
       /** The most that it and everything below it may do: what none of these rules allows is denied, also to later grants. */
       ceiling?: {
+        /** Rules as those of addRule, without limits of use. */
         rules: JsonObject[]
       }
       /** Sessions that may see it. */
@@ -2040,6 +2044,7 @@ type RegistrationInput =
       allowance?: Amounts
       /** The most that it and everything below it may do: what none of these rules allows is denied, also to later grants. */
       ceiling?: {
+        /** Rules as those of addRule, without limits of use. */
         rules: JsonObject[]
       }
       /** Sessions that may see it. */

@@ -95,7 +95,9 @@ const common = {
     .exactOptional()
     .describe('what it and its descendants may use; a missing name gets half of what its parent has left'),
   ceiling: z
-    .strictObject({ rules: z.array(ruleJson).max(100) })
+    .strictObject({
+      rules: z.array(ruleJson).max(100).describe('rules as those of addRule, without limits of use'),
+    })
     .exactOptional()
     .describe(
       'the most that it and everything below it may do: what none of these rules allows is denied, also to later grants',
