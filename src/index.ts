@@ -5,6 +5,7 @@ import type { Reeve, ServesWorkflows } from './verbs/reeve.ts'
 
 export type { ConnectOptions } from './client/connect.ts'
 export type { CommandsOptions } from './command/options.ts'
+export type { QuestionAnswer, QuestionInput } from './core/approval/question.ts'
 export type { Environment } from './core/environment/environment.ts'
 export type { Secrets, Variables } from './core/environment/secrets.ts'
 export { type ErrorCode, ReeveError, RefusedError, StoreError } from './core/errors.ts'

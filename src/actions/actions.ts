@@ -14,6 +14,7 @@ import { messageActions } from './messages.ts'
 import { outputActions } from './output.ts'
 import { policyActions } from './policies.ts'
 import { processActions } from './processes.ts'
+import { questionActions } from './questions.ts'
 import { restartActions } from './restart.ts'
 import { sessionActions } from './sessions.ts'
 import { signalActions } from './signal.ts'
@@ -47,6 +48,7 @@ export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
     ...workerActions(parts),
     ...holderActions(parts),
     ...approvalActions(parts),
+    ...questionActions(parts),
     ...policyActions(parts),
     ...auditActions(parts),
     ...upkeepActions(parts),

@@ -41,6 +41,7 @@ const GROUPS: readonly (readonly [title: string, subcommands: Loaders])[] = [
       approvals: async () => (await import('./subcommands/approvals.ts')).approvals,
       approve: async () => (await import('./subcommands/approve.ts')).approve,
       deny: async () => (await import('./subcommands/deny.ts')).deny,
+      reply: async () => (await import('./subcommands/reply.ts')).reply,
       policy: async () => (await import('./subcommands/policy.ts')).policy,
     },
   ],

@@ -29,6 +29,8 @@ export interface GatedRegistration {
   readonly resolved: ResolvedAction | null
   /** The id of the approval, if one is needed. */
   readonly approvalId: string
+  /** Why the asker wants it, in its own words. */
+  readonly reason: string | null
   readonly trace: string | null
 }
 
@@ -46,7 +48,7 @@ const OPEN: GateAnswer = { type: 'open', changes: [] }
 const MAX_TARGET_CHARS = 500
 
 /** How long an approval waits before surfaces push it to people: most are answered by a person who looks already. */
-const PUSH_AFTER_MS = 2_000
+export const PUSH_AFTER_MS = 2_000
 
 /**
  * The gate of every registration: rules on its effects, with the facts of the transaction that registers it. Without rules that
@@ -130,7 +132,7 @@ function answerOf(
 }
 
 function approvalOf(
-  { registration, at, approvalId }: GatedRegistration,
+  { registration, at, approvalId, reason }: GatedRegistration,
   { subject, action, needs, ancestors }: AskingRuled,
   ruling: Extract<Ruling, { type: 'ask' }>,
   actionHash: string,
@@ -143,7 +145,7 @@ function approvalOf(
     ancestors,
     reviewer: ruling.reviewer,
     priority: 0,
-    reason: null,
+    reason,
     action,
     actionHash,
     needs: needs.map(needText),

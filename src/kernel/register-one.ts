@@ -1,3 +1,4 @@
+import { isQuestion, questionOf } from '../core/approval/question.ts'
 import type { ResolvedAction } from '../core/capability/action.ts'
 import type { Change } from '../core/change.ts'
 import { canonical } from '../core/json/canonical.ts'
@@ -13,10 +14,11 @@ import {
 import { ownerOf } from '../core/process/registration-defaults.ts'
 import type { RegistrationRequest } from '../core/process/registration-request.ts'
 import type { ProcessRow } from '../core/process/row.ts'
-import type { Refusal } from '../core/refusal.ts'
+import { isRefusal, type Refusal } from '../core/refusal.ts'
 import { carvedChanges } from './allowances.ts'
+import { askQuestion } from './ask-question.ts'
 import type { Edges } from './edges.ts'
-import { gateOf } from './gate.ts'
+import { type GatedRegistration, gateOf } from './gate.ts'
 import type { PlanPart } from './plan-part.ts'
 import { guardOfName, type RegistrationContext, registerFacts } from './register-facts.ts'
 import type { WorkingRows } from './working-rows.ts'
@@ -59,7 +61,9 @@ export function* registerOne(
     return first.type === 'refuse' ? { type: 'refused', refusal: first.refusal } : first
   const { registration } = first
   const known = context.resolved.get(pid)
-  const gate = yield* gateOf(edges, rows, {
+  const question = isQuestion(registration) ? questionOf(registration.spec) : null
+  if (question !== null && isRefusal(question)) return { type: 'refused', refusal: question }
+  const asking: GatedRegistration = {
     registration,
     actor: gatedActor(registration, actor),
     at,
@@ -67,8 +71,14 @@ export function* registerOne(
     // Resolved for another registration: what it depends on has changed meanwhile.
     resolved: known?.text === textOf(registration) ? known.action : null,
     approvalId: approvalIdOf(pid),
+    reason: request.reason ?? null,
     trace: traceOf(request),
-  })
+  }
+  const ruled = yield* gateOf(edges, rows, asking)
+  const gate =
+    question === null || ruled.type === 'denied' || ruled.type === 'unresolved'
+      ? ruled
+      : yield* askQuestion(edges, rows, asking, question, ruled)
   if (gate.type === 'unresolved')
     return { type: 'unresolved', unresolved: folded(first, intent, facts).row.record }
   if (gate.type === 'denied') return { type: 'refused', refusal: gate.refusal, changes: gate.changes }

@@ -26,6 +26,7 @@ import { placement } from './conformance/placement.ts'
 import { plans } from './conformance/plans.ts'
 import { pruning } from './conformance/prune.ts'
 import { pruneExemptions } from './conformance/prune-exemptions.ts'
+import { questions } from './conformance/questions.ts'
 import { races } from './conformance/races.ts'
 import { recovery } from './conformance/recovery.ts'
 import { registration } from './conformance/registration.ts'
@@ -79,6 +80,7 @@ export function storeConformance(suite: Suite): void {
   approvals(behaves)
   gate(behaves)
   ceilings(behaves)
+  questions(behaves)
   audit(behaves)
   feed(behaves)
 }

@@ -1,4 +1,10 @@
 import type { Amounts } from '../core/allowance/amounts.ts'
+import {
+  type QuestionAnswer,
+  type QuestionInput,
+  questionAnswer,
+  questionProcess,
+} from '../core/approval/question.ts'
 import type { Variables } from '../core/environment/secrets.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
@@ -54,6 +60,8 @@ export interface ToolContext {
   sendMessage(message: OutgoingMessage): Promise<void>
   /** Takes the next message that these options select, sent before or after the call. */
   receive(options?: ReceiveOptions): Promise<ReceiveAnswer>
+  /** Asks a person, and waits for the reply. A later attempt that makes the same call asks nothing again. */
+  ask(question: QuestionInput): Promise<QuestionAnswer>
   /** A one-shot key with which an outsider answers the next wait on this name. */
   keyFor(name: string): Promise<string>
   /** Sleeps until a time that later attempts keep. */
@@ -171,6 +179,13 @@ class Context implements ToolContext {
       await this.#perform({ type: 'leave_wait', wait, how: 'ended', value: null })
     }
     return waited.value.record
+  }
+
+  readonly ask = async (question: QuestionInput): Promise<QuestionAnswer> => {
+    const { pid } = await this.spawn(questionProcess(question))
+    const { outcome } = await this.wait(pid)
+    if (outcome === null) throw new Error(`${pid} has ended without an outcome`)
+    return questionAnswer(outcome)
   }
 
   readonly waitForSignal = async (

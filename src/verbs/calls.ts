@@ -481,6 +481,56 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'deny'>>
   /**
+   * Asks a person a question, with choices or for a text.
+   *
+   * Registers a process of the tool `human.ask`, which waits for the reply, also while the daemon is down. `wait` for it: the reply is its result. A person may also deny it, and a stop withdraws it.
+   *
+   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `too_many_commands`, `limit_exceeded`, `invalid_rule`.
+   */
+  ask(
+    input: {
+      /** What the person is asked. */
+      question: string
+      /** The person replies with one of these; without them with a text. */
+      choices?: string[]
+      /** How long the question waits for a reply; forever without it. */
+      timeoutMs?: number
+      /** The name of the person who is asked; any person without it. */
+      person?: string
+      /** Higher ones are shown first; 0 by default. */
+      priority?: number
+      /** Why you want this, for the person who is asked; kept with the request alone. */
+      reason?: string
+      /** Chosen by the caller: the same pid with the same request is the same process. */
+      pid?: string
+      /** The same key of the same caller with the same request is the same process. */
+      idempotencyKey?: string
+      /** A name for the process, to use instead of its pid. */
+      name?: string
+      /** The pid of its parent. */
+      parent?: string
+      /** The scope that it belongs to. */
+      owner?: Owner
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'ask'>>
+  /**
+   * Replies to a question: the process that waits for it ends with the reply as its result.
+   *
+   * The reply is a text, or one of the choices if the question has any. The first answer wins; a later one gets the recorded decision.
+   *
+   * Needs the role `operate`. Refuses with `approval_unknown`, `payload_too_large`, `denied`.
+   */
+  reply(
+    input: {
+      /** The id of the approval. */
+      id: string
+      /** The reply. */
+      value: Json
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'reply'>>
+  /**
    * Lists the rules about the effects of sessions and processes.
    *
    * Needs the role `admin`. Refuses with `denied`.
@@ -1594,6 +1644,8 @@ type RegistrationInput =
       idempotencyKey?: string
       /** A name for the process, to use instead of its pid. */
       name?: string
+      /** Why you want this, for the person who is asked; kept with the request alone. */
+      reason?: string
       /** If a live process of the same session, or outside of all sessions, has this name: keep it and start none, or end it first. */
       ifRunning?: 'keep' | 'replace'
       /** A name for people. */
@@ -1694,6 +1746,8 @@ type RegistrationInput =
       idempotencyKey?: string
       /** A name for the process, to use instead of its pid. */
       name?: string
+      /** Why you want this, for the person who is asked; kept with the request alone. */
+      reason?: string
       /** If a live process of the same session, or outside of all sessions, has this name: keep it and start none, or end it first. */
       ifRunning?: 'keep' | 'replace'
       /** A name for people. */
@@ -1788,6 +1842,8 @@ type RegistrationInput =
       idempotencyKey?: string
       /** A name for the process, to use instead of its pid. */
       name?: string
+      /** Why you want this, for the person who is asked; kept with the request alone. */
+      reason?: string
       /** If a live process of the same session, or outside of all sessions, has this name: keep it and start none, or end it first. */
       ifRunning?: 'keep' | 'replace'
       /** A name for people. */
@@ -1882,6 +1938,8 @@ type RegistrationInput =
       idempotencyKey?: string
       /** A name for the process, to use instead of its pid. */
       name?: string
+      /** Why you want this, for the person who is asked; kept with the request alone. */
+      reason?: string
       /** If a live process of the same session, or outside of all sessions, has this name: keep it and start none, or end it first. */
       ifRunning?: 'keep' | 'replace'
       /** A name for people. */
@@ -1976,6 +2034,8 @@ type RegistrationInput =
       idempotencyKey?: string
       /** A name for the process, to use instead of its pid. */
       name?: string
+      /** Why you want this, for the person who is asked; kept with the request alone. */
+      reason?: string
       /** If a live process of the same session, or outside of all sessions, has this name: keep it and start none, or end it first. */
       ifRunning?: 'keep' | 'replace'
       /** A name for people. */

@@ -9,6 +9,7 @@ import { answer } from './answer.ts'
 import { append } from './append.ts'
 import { approvals } from './approvals.ts'
 import { approve } from './approve.ts'
+import { ask } from './ask.ts'
 import { audit } from './audit.ts'
 import { budget } from './budget.ts'
 import type { VerbCalls } from './calls.ts'
@@ -48,6 +49,7 @@ import { recover } from './recover.ts'
 import { refreshEnvironment } from './refresh-environment.ts'
 import { removeHolder } from './remove-holder.ts'
 import { removeRule } from './remove-rule.ts'
+import { reply } from './reply.ts'
 import { resize } from './resize.ts'
 import { restart } from './restart.ts'
 import { retireWorker } from './retire-worker.ts'
@@ -109,6 +111,8 @@ export const verbs = {
   approvals,
   approve,
   deny,
+  ask,
+  reply,
   policies,
   addRule,
   removeRule,

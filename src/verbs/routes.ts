@@ -31,6 +31,15 @@ export const routes: { readonly [Name in VerbName]: VerbCall } = {
   approvals: { route: 'GET /approvals', repeat: 'always' },
   approve: { route: 'POST /approvals/{id}/approve', repeat: 'always' },
   deny: { route: 'POST /approvals/{id}/deny', repeat: 'always' },
+  ask: {
+    route: 'POST /questions',
+    repeat: {
+      keys: ['idempotencyKey', 'pid'],
+      generated: 'always',
+      answer: { member: 'type', replayed: 'existing', first: 'registered' },
+    },
+  },
+  reply: { route: 'POST /approvals/{id}/reply', repeat: 'always' },
   policies: { route: 'GET /policies', repeat: 'always' },
   addRule: { route: 'POST /policies/rules', repeat: 'never' },
   removeRule: { route: 'POST /policies/rules/{id}/remove', repeat: 'never' },

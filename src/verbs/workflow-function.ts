@@ -1,4 +1,5 @@
 import type { Amounts } from '../core/allowance/amounts.ts'
+import type { QuestionAnswer, QuestionInput } from '../core/approval/question.ts'
 import type { Variables } from '../core/environment/secrets.ts'
 import type { Json } from '../core/json/json.ts'
 import type { OutgoingMessage, ReceiveAnswer, ReceiveOptions } from '../core/message/context-messages.ts'
@@ -47,6 +48,8 @@ export interface WorkflowContext {
   sendMessage(message: OutgoingMessage): Promise<void>
   /** Takes the next message that these options select, sent before or after the call. */
   receive(options?: ReceiveOptions): Promise<ReceiveAnswer>
+  /** Asks a person, once, and waits for the reply. */
+  ask(question: QuestionInput): Promise<QuestionAnswer>
   /** A one-shot key with which anyone can answer the next wait for this signal from outside. */
   keyFor(name: string): Promise<string>
   /** Starts a child, once. */

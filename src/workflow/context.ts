@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import { questionAnswer, questionProcess } from '../core/approval/question.ts'
 import type { Variables } from '../core/environment/secrets.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
@@ -111,6 +112,15 @@ export function contextOf(
         const pid = typeof child === 'string' ? child : child.pid
         const outcome = (await wait('child', pid, null)) as Outcome
         return { ...outcome, result: decode(outcome.result) }
+      }),
+    ask: (question) =>
+      withHandledRejection(async () => {
+        refuseInsideStep('ask')
+        const child = questionProcess(question)
+        const { pid } = (await calls.make('spawn', child.kind, (stepIndex) =>
+          performer.spawn(stepIndex, child),
+        )) as Child
+        return questionAnswer((await wait('child', pid, null)) as Outcome)
       }),
     charge: (amounts, options = {}) =>
       withHandledRejection(async () => {

@@ -156,6 +156,8 @@ async function callApprovals(reeve: Reeve): Promise<void> {
   const [first, second] = (await reeve.approvals()).approvals
   await reeve.approve({ id: first?.id ?? '' })
   await reeve.deny({ id: second?.id ?? '', advice: 'no' })
+  const { approval } = await reeve.ask({ question: 'Why?' })
+  await reeve.reply({ id: approval, value: 'because' })
   await reeve.removeRule({ id: 'r1' })
 }
 

@@ -282,6 +282,8 @@ test('answers to workers and about holders fit their schemas', async () => {
   const [first, second] = (await reeve.approvals()).approvals
   await reeve.approve({ id: first?.id ?? '' })
   await reeve.deny({ id: second?.id ?? '', advice: 'no' })
+  const { approval } = await reeve.ask({ question: 'Which?', choices: ['a', 'b'] })
+  await reeve.reply({ id: approval, value: 'a' })
   await reeve.policies()
   await reeve.removeRule({ id: 'r1' })
   await reeve.removeHolder({ id: worker, force: true })

@@ -61,7 +61,8 @@ function stateOf({ state, answer }: Found): string {
 }
 
 function whatOf({ request }: Found): string {
-  if (request.type === 'question') return request.text
+  if (request.type === 'question')
+    return request.choices === null ? request.text : `${request.text} (${request.choices.join(', ')})`
   const why = request.justification === null ? '' : ` (${request.justification})`
   return `${request.needs.join('; ')}${why}`
 }

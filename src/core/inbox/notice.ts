@@ -1,3 +1,4 @@
+import { isQuestion } from '../approval/question.ts'
 import { type Group, isComplete } from '../group/group.ts'
 import { asJson, type Json, type JsonObject, objectOf, own } from '../json/json.ts'
 import { knownEvent, type ProcessEvent } from '../process/event.ts'
@@ -165,6 +166,7 @@ function noticesOfEnd(
     startedAt,
     endedAt,
     ...(record.kind === 'command' ? unreportedIn(outcome) : {}),
+    ...saidByPerson(record, outcome),
   }
   return toListener(record, event, { kind: 'completion', payload })
 }
@@ -197,6 +199,18 @@ function unreportedIn({ result, reason }: Outcome): JsonObject {
   }
 }
 
+/** How much of a reply a notice carries; the result of the process has all of it. */
+const MAX_REPLY_CHARS = 2_000
+
+/** What a person said to a process that waited for a person until its end. */
+function saidByPerson(record: ProcessRecord, { status, result }: Outcome): JsonObject {
+  if (record.gate?.state !== 'pending') return {}
+  const { advice } = objectOf(result)
+  if (status !== 'completed') return typeof advice === 'string' ? { advice } : {}
+  const reply = typeof result === 'string' ? result : JSON.stringify(result)
+  return { reply: reply.length > MAX_REPLY_CHARS ? `${reply.slice(0, MAX_REPLY_CHARS)}…` : reply }
+}
+
 interface NoticeContent {
   readonly kind: NoticeKind
   readonly payload: JsonObject
@@ -227,7 +241,8 @@ function contentOf(record: ProcessRecord, event: ProcessEvent): NoticeContent | 
         : null
     case 'approval_requested': {
       const { approval, expiresAt } = known.payload
-      return { kind: 'approval', payload: { ...namesOf(record), approval, until: expiresAt } }
+      const isAsked = isQuestion(record) ? { question: true } : {}
+      return { kind: 'approval', payload: { ...namesOf(record), approval, until: expiresAt, ...isAsked } }
     }
     case 'approval_settled': {
       const { approval, how } = known.payload

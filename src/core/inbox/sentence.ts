@@ -66,12 +66,17 @@ function completion(told: Told, payload: JsonObject): string {
     const { from, to } = objectOf(gap)
     return ` The watch ${watch} missed output between byte ${textOf(from)} and byte ${textOf(to)}.`
   })
-  return `${nameOf(told, payload)} ${textOf(status)}${how}; ${begun}, ended ${timeOf(endedAt)}.${whyNot(payload)}${restartedAs(payload)}${[...also, ...missed].join('')}${tailOf(told)}`
+  return `${nameOf(told, payload)} ${textOf(status)}${how}; ${begun}, ended ${timeOf(endedAt)}.${whyNot(payload)}${saidByPerson(payload)}${restartedAs(payload)}${[...also, ...missed].join('')}${tailOf(told)}`
 }
 
 /** Why a program could not be started, and what to do. */
 function whyNot({ message, remedy }: JsonObject): string {
   return [message, remedy].map((text) => (typeof text === 'string' ? ` ${text}` : '')).join('')
+}
+
+function saidByPerson({ reply, advice }: JsonObject): string {
+  if (typeof reply === 'string') return ` The reply: ${reply}`
+  return typeof advice === 'string' ? ` The person's advice: ${advice}` : ''
 }
 
 function restartedAs({ restart }: JsonObject): string {
@@ -81,11 +86,13 @@ function restartedAs({ restart }: JsonObject): string {
 }
 
 function approval(told: Told, payload: JsonObject): string {
-  const { approval: id, wait, how, until } = payload
+  const { approval: id, wait, how, until, question } = payload
   const since = `since ${timeOf(told.at)}`
   if (how === 'approved')
     return `A person approved ${nameOf(told, payload)} at ${timeOf(told.at)}: it begins now.`
   const deadline = typeof until === 'number' ? `, until ${timeOf(until)}` : ''
+  if (question === true)
+    return `A person is asked ${since}${deadline}: ${nameOf(told, payload)}. You will be told the reply here (approval ${textOf(id)}).`
   if (id !== undefined)
     return `A person is asked ${since}${deadline} whether ${nameOf(told, payload)} may run (approval ${textOf(id)}). You will be told the answer here.`
   return `${nameOf(told, payload)} waits ${since} for approval of ${textOf(wait)}${deadline}. It goes on when that is answered.`

@@ -45,11 +45,13 @@ export interface RegistrationRequest {
   readonly grants?: readonly GrantRequest[]
   /** The rule for a live process of the same name in the owner's scope. Without it a second one is registered. */
   readonly ifRunning?: IfRunning
+  /** Why the caller wants it, for the person who is asked about it. Not part of the registration's identity. */
+  readonly reason?: string
 }
 
 /** The text whose hash is a registration's identity: the caller's request, before defaults, without trace data. */
 export function registrationText(request: RegistrationRequest): string {
-  const { causedBy, defaultCwd: _folder, baseEnvRef: _base, ...rest } = request
+  const { causedBy, defaultCwd: _folder, baseEnvRef: _base, reason: _why, ...rest } = request
   const { traceparent: _trace, tracestate: _state, ...cause } = causedBy ?? {}
   const asked = Object.keys(cause).length === 0 ? rest : { ...rest, causedBy: cause }
   return canonical(asJson(inFormerWords(asked)))

@@ -21,8 +21,16 @@ export const recognised = {
   name: name.exactOptional(),
 }
 
+/** Why the caller wants what it asks for. */
+export const askerReason = z
+  .string()
+  .min(1)
+  .max(2_000)
+  .describe('why you want this, for the person who is asked; kept with the request alone')
+
 const common = {
   ...recognised,
+  reason: askerReason.exactOptional(),
   ifRunning: z
     .enum(['keep', 'replace'])
     .exactOptional()

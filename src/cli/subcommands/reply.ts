@@ -1,0 +1,32 @@
+import { refuseInside } from '../refuse-inside.ts'
+import { subcommand } from '../subcommand.ts'
+import { UsageError } from '../usage-error.ts'
+import { settlementText } from './approve.ts'
+
+export const reply = subcommand({
+  name: 'reply',
+  summary: 'Replies to a question of an agent',
+  usage: ['reply <approval> <text>'],
+  options: {},
+  about:
+    'The agent that waits for the reply goes on with your text. A question with choices takes one of them, as it is written.',
+  examples: [
+    ['reeve reply a_7k3m9q2x4t8v "Use port 8080."', ''],
+    ['reeve reply a_7k3m9q2x4t8v yes', 'one of the choices'],
+  ],
+  async run(context) {
+    refuseInside(context, 'reeve reply')
+    const { args, print } = context
+    const [id, ...words] = args
+    if (id === undefined || words.length === 0)
+      throw new UsageError(
+        'reeve reply needs the id of a question and a text.',
+        'reeve approvals lists what you are asked.',
+      )
+    const reeve = await context.acting()
+    const settled = await reeve.reply({ id, value: words.join(' ') })
+    if (print.isJson) print.json(settled)
+    else print.line(settlementText(settled))
+    return 0
+  },
+})

@@ -1,0 +1,58 @@
+import type { Approval } from '../core/approval/approval.ts'
+import type { QuestionInput } from '../core/approval/question.ts'
+import { actionOf, actionText } from '../core/capability/action.ts'
+import type { Edges } from './edges.ts'
+import { type GateAnswer, type GatedRegistration, PUSH_AFTER_MS } from './gate.ts'
+import type { PlanPart } from './plan-part.ts'
+import { lineageOf, subjectOf } from './rule-facts.ts'
+import type { WorkingRows } from './working-rows.ts'
+
+/**
+ * The gate of a question: whatever its rules say short of a denial, it waits for its reply. A rule that asks about questions asks
+ * nothing more, because a person sees the question anyway.
+ */
+export function* askQuestion(
+  edges: Edges,
+  rows: WorkingRows,
+  gated: GatedRegistration,
+  question: QuestionInput,
+  gate: Exclude<GateAnswer, { type: 'denied' | 'unresolved' }>,
+): PlanPart<Extract<GateAnswer, { type: 'ask' }>> {
+  const { registration, actor, at, approvalId, reason } = gated
+  const { parent, owner, pid } = registration
+  const subject = (yield* subjectOf(rows, actor, null))?.actor ?? actor
+  const above = parent === null ? [] : yield* lineageOf(rows, parent)
+  const action = actionOf(registration, subject, null, null)
+  const { timeoutMs } = question
+  const approval: Approval = {
+    id: approvalId,
+    pid,
+    state: 'pending',
+    askedAt: at,
+    person: question.person ?? null,
+    expiresAt: timeoutMs === undefined ? null : at + Math.ceil(timeoutMs),
+    pushAt: at + PUSH_AFTER_MS,
+    request: {
+      type: 'question',
+      subject,
+      session: owner.session ?? null,
+      ancestors: above.map(({ record }) => record.pid),
+      reviewer: null,
+      priority: question.priority ?? 0,
+      reason,
+      text: question.question,
+      choices: question.choices ?? null,
+    },
+    answer: null,
+  }
+  const actionHash = action === null ? '' : edges.hash(actionText(action))
+  return {
+    type: 'ask',
+    approval: { approval: approval.id, actionHash, expiresAt: approval.expiresAt },
+    changes: [
+      // A rule that asks has made an approval of its own, which this one replaces.
+      ...gate.changes.filter(({ type }) => type !== 'approval'),
+      { type: 'approval', was: null, approval },
+    ],
+  }
+}

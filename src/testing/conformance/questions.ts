@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import type { Answer } from '../../core/approval/decide-answer.ts'
+import type { QuestionInput } from '../../core/approval/question.ts'
+import type { Rule } from '../../core/capability/rule.ts'
+import type { Actor } from '../../core/process/record.ts'
+import { answerApproval, expireApprovals } from '../../kernel/answer-approval.ts'
+import { claimAndStart } from '../../kernel/claim.ts'
+import { openSession } from '../../kernel/sessions.ts'
+import { changeRules, ruleSet } from './authority-rows.ts'
+import { type Behaves, type Bench, refusalOf, TOOL } from './bench.ts'
+
+/** Questions to people: processes that wait for a reply, which is their result. */
+export function questions(behaves: Behaves): void {
+  const process = (input: QuestionInput) => ({ kind: 'tool', spec: { tool: 'human.ask', input } }) as const
+  const session: Actor = 'session:s1'
+  const ask = async (bench: Bench, input: QuestionInput, actor: Actor = 'host') => {
+    const { record } = await bench.register({ ...process(input), reason: 'to go on' }, { actor })
+    const approval = await bench.store.ask({ ask: 'approval', id: record.gate?.approval ?? '' })
+    assert.ok(approval)
+    return { record, approval }
+  }
+  const answer = (bench: Bench, id: string, given: Answer, by: Actor = 'human:ada') =>
+    answerApproval(bench.edges, 'k1', { id, by, answer: given })
+  const outcomeOf = async (bench: Bench, pid: string) => (await bench.row(pid)).record.outcome
+  const withRule = async (bench: Bench, effect: Rule['effect']) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const rule: Rule = { id: 'r1', effect, rights: ['execute'], resource: 'tool:human.ask' }
+    await changeRules(bench.store, 'session:s1', () => ({ ...ruleSet('session:s1'), rules: [rule] }))
+  }
+  const choose = { question: 'Which branch?', choices: ['main', 'next'], person: 'ada', priority: 2 }
+
+  behaves('a question waits for a person without any rule, and no kernel begins it', async (bench) => {
+    const { record, approval } = await ask(bench, choose)
+    assert.equal(record.status, 'waiting')
+    assert.equal(record.wait?.name, approval.id)
+    assert.deepEqual(
+      [approval.state, approval.person, approval.expiresAt, approval.pushAt],
+      ['pending', 'ada', null, approval.askedAt + 2_000],
+    )
+    const { request } = approval
+    assert.ok(request.type === 'question')
+    assert.deepEqual(
+      [request.text, request.choices, request.priority, request.reason, request.subject],
+      ['Which branch?', ['main', 'next'], 2, 'to go on', 'host'],
+    )
+    assert.deepEqual(await claimAndStart(bench.edges, [record.pid], 'k1'), [])
+  })
+
+  behaves('the reply is the result, and a later one changes nothing', async (bench) => {
+    const { record, approval } = await ask(bench, choose)
+    const wrong = await answer(bench, approval.id, { type: 'reply', value: 'other' })
+    assert.ok(wrong.type === 'refused')
+    assert.equal(wrong.refusal.code, 'invalid_input')
+    const yes = await answer(bench, approval.id, { type: 'approve', grant: 'once' })
+    assert.ok(yes.type === 'refused')
+    assert.equal((await answer(bench, approval.id, { type: 'reply', value: 'next' })).type, 'settled')
+    const late = await answer(bench, approval.id, { type: 'reply', value: 'main' }, 'human:bob')
+    assert.equal(late.type, 'settled_before')
+    const outcome = await outcomeOf(bench, record.pid)
+    assert.deepEqual(
+      [outcome?.status, outcome?.result, outcome?.reason, outcome?.source],
+      ['completed', 'next', 'answered', 'human:ada'],
+    )
+  })
+
+  behaves('a denied question ends with the advice, and touches no other', async (bench) => {
+    const [one, other] = [await ask(bench, choose), await ask(bench, choose)]
+    await answer(bench, one.approval.id, { type: 'deny', advice: 'decide yourself' })
+    const outcome = await outcomeOf(bench, one.record.pid)
+    assert.deepEqual([outcome?.status, outcome?.result], ['cancelled', { advice: 'decide yourself' }])
+    assert.equal(await outcomeOf(bench, other.record.pid), null)
+  })
+
+  behaves('a question ends when its time is over, and a stop withdraws it', async (bench) => {
+    const { record, approval } = await ask(bench, { question: 'Now?', timeoutMs: 60_000 })
+    assert.equal(approval.expiresAt, approval.askedAt + 60_000)
+    const stopped = await ask(bench, { question: 'Later?' })
+    await bench.clock.advance(60_000)
+    assert.equal(await expireApprovals(bench.edges, 'k1', 10), 1)
+    const outcome = await outcomeOf(bench, record.pid)
+    assert.deepEqual([outcome?.status, outcome?.reason], ['cancelled', 'approval_expired'])
+    await bench.performed('appended', {
+      type: 'stop',
+      pid: stopped.record.pid,
+      how: 'cancel',
+      reason: 'no longer needed',
+      cause: null,
+      replayKey: 'stop',
+    })
+    const late = await answer(bench, stopped.approval.id, { type: 'reply', value: 'x' })
+    assert.ok(late.type === 'settled_before')
+    assert.equal(late.approval.state, 'withdrawn')
+  })
+
+  behaves('rules about questions hold: a deny refuses, and an ask asks the question alone', async (bench) => {
+    await withRule(bench, 'deny')
+    const refused = await bench.tryRegister([{ request: process(choose), actor: session }])
+    assert.equal(refusalOf(refused), 'denied')
+    await withRule(bench, 'ask')
+    const { record } = await ask(bench, choose, session)
+    const { items } = await bench.store.ask({ ask: 'approvals', pid: record.pid, after: null, limit: 10 })
+    assert.deepEqual(
+      items.map(({ request }) => [request.type, request.subject, request.session]),
+      [['question', session, 's1']],
+    )
+  })
+
+  behaves('the asker may not reply, and neither may its session', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const above = await bench.register(TOOL, { actor: session })
+    const parent = above.record.pid
+    const child = await bench.register({ ...process(choose), parent }, { actor: `process:${parent}` })
+    const id = child.record.gate?.approval ?? ''
+    const asked = await bench.store.ask({ ask: 'approval', id })
+    assert.deepEqual(asked?.request.ancestors, [parent])
+    for (const by of [session, `process:${parent}`, `process:${child.record.pid}`] as const) {
+      const refused = await answer(bench, id, { type: 'reply', value: 'main' }, by)
+      assert.ok(refused.type === 'refused')
+      assert.equal(refused.refusal.code, 'denied')
+    }
+  })
+
+  behaves('a question that nobody could answer is refused, and nothing is registered', async (bench) => {
+    for (const input of [{}, { question: ' ' }, { question: 'x', choices: [] }, { question: 'x', choise: 1 }])
+      assert.equal(
+        refusalOf(
+          await bench.tryRegister([{ request: { kind: 'tool', spec: { tool: 'human.ask', input } } }]),
+        ),
+        'invalid_input',
+      )
+    assert.deepEqual(await bench.store.ask({ ask: 'pids', prefix: 'p_', limit: 10 }), [])
+  })
+}
