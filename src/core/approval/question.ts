@@ -5,7 +5,7 @@ import { isWaitTime } from '../process/wait-time.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 
 /** The tool that asks a person. No executor runs it: the reply of the person is its result. */
-export const ASK_TOOL = 'human.ask'
+const ASK_TOOL = 'human.ask'
 
 export const MAX_QUESTION_CHARS = 10_000
 export const MAX_CHOICES = 100
