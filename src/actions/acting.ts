@@ -1,6 +1,8 @@
 import * as z from 'zod'
+import { answererOf, EMBEDDING_PROGRAM, type Seat } from '../core/authority/person.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Actor } from '../core/process/record.ts'
+import { type Refusal, refusal } from '../core/refusal.ts'
 import { kernelClosed } from '../kernel/wait.ts'
 import { followInbox } from '../verbs/follow-inbox.ts'
 import { type CallOptions, type ReeveVerbs, verbs } from '../verbs/reeve.ts'
@@ -19,7 +21,7 @@ import { effectsFor, onlyObserves, type ReadEffects } from './read-effects.ts'
 import { revealRequest } from './reveal.ts'
 
 /** The parts that all actors share. */
-export interface ActingParts extends Omit<ActionParts, 'actor' | 'effects' | 'masker'> {
+export interface ActingParts extends Omit<ActionParts, 'actor' | 'seat' | 'effects' | 'masker'> {
   readonly masker: AnswerMasker
 }
 
@@ -27,28 +29,31 @@ export interface ActingParts extends Omit<ActionParts, 'actor' | 'effects' | 'ma
 export function acting(
   parts: ActingParts,
   actor: Actor,
+  seat: Seat = EMBEDDING_PROGRAM,
   effects: ReadEffects = effectsFor(parts.kernel, actor),
 ): ReeveVerbs {
   const { kernel, commands, masker, reveals } = parts
-  const actions = actionsOf({ ...parts, actor, effects }) as Record<
-    string,
-    (input: unknown, options: CallOptions) => Promise<unknown>
-  >
+  const actions = tableOf({ ...parts, actor, seat, effects })
+  const answerer = answererOf(actor, seat)
+  const asAnswerer =
+    answerer === null || answerer === actor ? actions : tableOf({ ...parts, actor: answerer, seat, effects })
   const calls = Object.entries(verbs).map(([name, verb]: [string, Verb]) => [
     name,
     async (given: unknown, options: CallOptions = {}) => {
-      const { input, needs, masking, showsMany } = verb
+      const { input, needs, masking, showsMany, asPerson } = verb
+      const act = (asPerson === undefined ? actions : asAnswerer)[name]
       if (kernel.isClosed) throw kernelClosed()
       try {
         if (!effects.areKept && needs !== 'read') throw new RefusedError(onlyObserves(actor, name))
+        if (asPerson === 'required' && answerer === null) throw new RefusedError(personRequired(name))
         const parsed = parse(input, given ?? {}, name)
         if (!isRevealed(parsed)) {
-          const shown = await masker.answer(await actions[name]?.(parsed, options), masking)
+          const shown = await masker.answer(await act?.(parsed, options), masking)
           return checkAnswer(name, verb, shown)
         }
         const request = revealRequest(actor, name, options)
         await reveals.permit(request)
-        const answer = await actions[name]?.(parsed, options)
+        const answer = await act?.(parsed, options)
         if (showsMany === true) await reveals.noteAll(request, await masker.secretsIn(answer))
         return checkAnswer(name, verb, answer)
       } catch (error) {
@@ -82,6 +87,20 @@ export function acting(
     attach: async (given, options = {}) =>
       attach(kernel, actor, commands, called, parse(ATTACH, given, 'attach'), options),
   }
+}
+
+type Act = (input: unknown, options: CallOptions) => Promise<unknown>
+
+function tableOf(parts: ActionParts): Readonly<Record<string, Act>> {
+  return actionsOf(parts) as Readonly<Record<string, Act>>
+}
+
+function personRequired(name: string): Refusal {
+  return refusal(
+    'person_required',
+    `${name} is for people, and this client does not say who calls.`,
+    'Use a token that names a person (reeve token create --person <name>), or the socket from outside of a Reeve process.',
+  )
 }
 
 const FOLLOW_OUTPUT = z.strictObject({

@@ -1,4 +1,5 @@
 import type { Commands } from '../command/commands.ts'
+import type { Seat } from '../core/authority/person.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor, ProcessRecord } from '../core/process/record.ts'
@@ -28,6 +29,8 @@ export type ActionsFor<Names extends VerbName> = { readonly [Name in Names]: Act
 export interface ActionParts {
   readonly kernel: Kernel
   readonly actor: Actor
+  /** Who is behind the calls. */
+  readonly seat: Seat
   /** Undefined where this program runs no commands. */
   readonly commands: Commands | undefined
   readonly externals: ExternalStops

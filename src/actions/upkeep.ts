@@ -1,10 +1,11 @@
+import { personBehind } from '../core/authority/person.ts'
 import type { PruneBatch, PruneOptions } from '../kernel/prune.ts'
 import type { InputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, finderFor, permitOnStore } from './action.ts'
 
 /** The state of the daemon and the identity of the caller; removal of ended processes; recovery. */
 export function upkeepActions(parts: ActionParts): ActionsFor<'whoami' | 'status' | 'prune' | 'recover'> {
-  const { kernel, actor, commands, retention, troubles } = parts
+  const { kernel, actor, seat, commands, retention, troubles } = parts
   const { edges } = kernel
   const find = finderFor(parts)
   const pruneOptions = async ({ pids, olderThanMs, keep }: InputOf<'prune'>): Promise<PruneOptions> => {
@@ -17,7 +18,13 @@ export function upkeepActions(parts: ActionParts): ActionsFor<'whoami' | 'status
   return {
     async whoami() {
       const session = actor.startsWith('session:') ? actor.slice('session:'.length) : null
-      return { actor, session, now: edges.clock.now() }
+      return {
+        actor,
+        session,
+        person: personBehind(actor, seat),
+        approver: seat.approver,
+        now: edges.clock.now(),
+      }
     },
     async status() {
       permitOnStore(parts, 'read')

@@ -86,6 +86,8 @@ interface Token {
   readonly role: string
   readonly session?: string | undefined
   readonly label?: string | undefined
+  readonly person?: string | undefined
+  readonly approver?: true | undefined
   readonly createdAt: number
 }
 
@@ -94,6 +96,8 @@ interface TokenControl {
     readonly role: string
     readonly session?: string | undefined
     readonly label?: string | undefined
+    readonly person?: string | undefined
+    readonly approver?: true | undefined
   }): Promise<{ readonly token: string; readonly id: string }>
   list(): Promise<readonly Token[]>
   /** False if there is no such token. */

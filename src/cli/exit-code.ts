@@ -21,7 +21,14 @@ export function exitCodeFor(code: string): number {
   return CONFLICTS.has(code) ? CONFLICT : FAILED
 }
 
-const DENIALS = new Set(['denied', 'unauthorized', 'forbidden', 'environment_forbidden', 'not_ours'])
+const DENIALS = new Set([
+  'denied',
+  'unauthorized',
+  'forbidden',
+  'person_required',
+  'environment_forbidden',
+  'not_ours',
+])
 const CONFLICTS = new Set([
   'already_ended',
   'ambiguous_pid',

@@ -1,6 +1,7 @@
 import type * as http from 'node:http'
 import { ReeveError } from '../core/errors.ts'
 import { refuseForeignSocket } from '../home/ownership.ts'
+import { isInsideProgram } from '../os/program-marks.ts'
 import { type Address, isLoopback } from './address.ts'
 import { brokenWith, foundClosed, wasNeverSent } from './broken.ts'
 import { IdleConnections } from './idle-connections.ts'
@@ -29,6 +30,7 @@ export class Transport {
   #closed = false
   #answered = false
   #isSocketOurs = false
+  #isPerson: boolean | undefined
 
   constructor(address: Address) {
     this.address = address
@@ -95,9 +97,12 @@ export class Transport {
   /** The headers of every request, also of a WebSocket's. */
   headersWith(headers: Readonly<Record<string, string>>, body?: string): Record<string, string> {
     const { token, url } = this.address
+    this.#isPerson ??= token === null && url === null && !isInsideProgram()
     return {
       host: url === null ? 'localhost' : url.host,
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      // On the socket: the user called, and not a program that an agent had Reeve start.
+      ...(this.#isPerson ? { 'reeve-person': '1' } : {}),
       ...(body === undefined
         ? {}
         : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import { type DataFolderPaths, MARKER } from '../keeper/protocol/data-folder-paths.ts'
+import type { DataFolderPaths } from '../keeper/protocol/data-folder-paths.ts'
 import { releaseReserve } from '../keeper/protocol/reserve.ts'
+import { MARKER } from '../os/program-marks.ts'
 import { ownProgram } from '../package/own-files.ts'
 
 /** A keeper's objects are short-lived: a larger young generation costs 100 MB, and gains nothing measurable. */

@@ -50,6 +50,7 @@ export type RefusalCode =
   | 'not_waiting'
   | 'payload_mismatch'
   | 'payload_too_large'
+  | 'person_required'
   | 'pruned_pid'
   | 'replay_conflict'
   | 'replay_key_required'

@@ -156,6 +156,12 @@ export const settingsSchema = z.strictObject({
     )
     .default(SESSION_GRACE_MS)
     .describe("how long an MCP client's session lives on without a client, in milliseconds; 0: for ever"),
+  approver: z
+    .boolean()
+    .default(false)
+    .describe(
+      'a person sits at each agent client on the socket (reeve mcp), and may be asked there for approvals',
+    ),
   otelEndpoint: z
     .string()
     .refine(isHttp, 'must be an http:// or https:// URL, without a password: that belongs in otelHeaders')

@@ -46,7 +46,10 @@ export class TokenFile implements Tokens {
   }
 
   /** The text is shown this once; only its hash is kept. */
-  create(wanted: Pick<StoredToken, 'role' | 'session' | 'label'>): { token: string; kept: StoredToken } {
+  create(wanted: Pick<StoredToken, 'role' | 'session' | 'label' | 'person' | 'approver'>): {
+    token: string
+    kept: StoredToken
+  } {
     const token = newTokenText()
     const id = `t_${randomBytes(6).toString('hex')}`
     const made = storedToken.safeParse({ ...wanted, id, hash: tokenHash(token), createdAt: Date.now() })

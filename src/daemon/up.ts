@@ -134,6 +134,7 @@ async function start(
       log,
       socket: home.socket,
       hosts: config.values.hosts,
+      approver: config.values.approver,
       mount: { ...mcp.mount, ...options.mount },
       limits: options.limits ?? {},
       streams: options.streams ?? {},

@@ -1,4 +1,5 @@
 import { type ActingParts, acting } from '../actions/acting.ts'
+import { atDoors } from '../actions/at-doors.ts'
 import { ExternalStops } from '../actions/external-stops.ts'
 import { AnswerMasker } from '../actions/mask-answers.ts'
 import { parse } from '../actions/parse.ts'
@@ -10,6 +11,7 @@ import { WAIT_TIMES } from '../actions/wait-times.ts'
 import type { Commands } from '../command/commands.ts'
 import { openCommands } from '../command/open-commands.ts'
 import type { CommandsOptions } from '../command/options.ts'
+import type { Seat } from '../core/authority/person.ts'
 import type { Secrets } from '../core/environment/secrets.ts'
 import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -95,7 +97,9 @@ export interface Embedded extends Reeve, ServesWorkflows {
    * Acts as another actor, read-only: no notice counts as delivered, no read position moves, and every verb that needs more
    * than the role `read` is refused.
    */
-  observing(actor: Actor): ReeveVerbs
+  observing(actor: Actor, seat?: Seat): ReeveVerbs
+  /** Acts for a client at a door: its person answers and changes rules, and not this program. */
+  calledFrom(seat: Seat, actor: Actor): ReeveVerbs
   /** The first step of `close`: ends the processes with lifetime `daemon`, and returns them. Their waiters still get answers. */
   endWithDaemon(): Promise<readonly Pid[]>
 }
@@ -253,6 +257,7 @@ async function start(
     troubles,
     externals: new ExternalStops(kernel, externals),
   }
+  const atDoor = atDoors(parts)
   return {
     async workflow(name, run, given = {}) {
       const workflow = parse(WORKFLOW, { name, run, options: given }, 'workflow')
@@ -264,7 +269,8 @@ async function start(
       return kernel.id
     },
     as: (other) => acting(parts, parse(actor, other, 'as')),
-    observing: (other) => acting(parts, parse(actor, other, 'observing'), NO_EFFECTS),
+    observing: (other, seat) => acting(parts, parse(actor, other, 'observing'), seat, NO_EFFECTS),
+    calledFrom: (seat, other) => atDoor(seat, parse(actor, other, 'calledFrom')),
     position: () => kernel.feed.position,
     async readiness() {
       const keeper = commands?.keeper

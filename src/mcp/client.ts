@@ -9,6 +9,8 @@ export interface McpClient {
   readonly era: 'legacy' | 'modern'
   /** May only read. */
   readonly readOnly: boolean
+  /** The person who sits at this client and may be asked there for approvals; null if there is none. */
+  approver?(): Promise<`human:${string}` | null>
   /** Every answer has structured content beside its text. */
   readonly structured?: boolean
   /** Starts a stopped daemon; absent where the server is part of the daemon. */

@@ -10,6 +10,10 @@ export interface McpCaller {
   readonly role: 'read' | 'operate' | 'admin' | 'agent'
   readonly actor: Actor
   readonly tokenId: string | null
+  /** The person behind the caller. Of an agent's token: answers only by elicitation, and only as an `approver`. */
+  readonly person?: `human:${string}` | null
+  /** The person sits at the agent's client, and may be asked there. */
+  readonly approver?: boolean
 }
 
 /** The origin of a request, apart from the client's own claims. */
@@ -32,6 +36,7 @@ export function httpClient(sessions: Sessions, caller: McpCaller, origin: Reques
   return {
     era: origin.reader === null ? 'modern' : 'legacy',
     readOnly: caller.role === 'read',
+    approver: async () => (caller.approver === true ? (caller.person ?? null) : null),
     located: () => located,
     workspace(identity) {
       located ??= workspaceOf(sessions, caller, origin, identity).catch((error: unknown) => {

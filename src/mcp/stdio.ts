@@ -73,10 +73,14 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
       })
     return located
   }
+  const approver = async () => {
+    const { person, approver: sitsHere } = await reeve.whoami()
+    return sitsHere ? person : null
+  }
   let serving: McpServer | undefined
   const served = serveStdio(
     ({ era }) => {
-      const server = mcpServer({ era, readOnly: false, structured, workspace, ...starting })
+      const server = mcpServer({ era, readOnly: false, structured, workspace, approver, ...starting })
       // A failure here is reported by the first call, which tries again.
       server.server.oninitialized = () => void workspace(identityOf(server)).then(touch, () => {})
       serving = server

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import type { Person } from '../core/authority/person.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
@@ -6,18 +7,22 @@ import { ROLES, type Role } from '../verbs/verb.ts'
 import type { Env } from './app.ts'
 import type { Served } from './served.ts'
 
-/** Who calls: the role of the token, and the actor that the call acts as. */
+/** Who calls: the role of the token, the actor that the call acts as, and the person behind it. */
 export interface Caller {
   readonly role: Role | 'agent'
   readonly actor: Actor
   /** Null for the user, who comes through the Unix socket without a token. */
   readonly tokenId: string | null
+  /** Answers approvals and changes rules in place of the host. Of an agent's token: never through verbs, as the agent has it. */
+  readonly person: Person | null
+  /** The person sits at this client, and may be asked there; for an agent's client. */
+  readonly approver: boolean
 }
 
 /** Calls with the role `read` have no effects, whichever actor they act as. */
-export function actingFor(reeve: Served, { actor, role }: Caller): ReeveVerbs {
-  if (role === 'read') return reeve.observing(actor)
-  return actor === 'host' ? reeve : reeve.as(actor)
+export function actingFor(reeve: Served, { actor, role, person, approver }: Caller): ReeveVerbs {
+  const seat = { person, approver }
+  return role === 'read' ? reeve.observing(actor, seat) : reeve.calledFrom(seat, actor)
 }
 
 /** Refuses only verbs about the whole store to agents. The kernel decides about the other acts of an agent's session. */

@@ -1,9 +1,10 @@
+import type { Person } from '../core/authority/person.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Caller } from './caller.ts'
 import { Failures } from './failures.ts'
 import { Openings } from './openings.ts'
-import { findToken, type Tokens } from './tokens.ts'
+import { findToken, type StoredToken, type Tokens } from './tokens.ts'
 
 /** The listener that a request came through. A client on the Unix socket is the user, unless it sends a token; others need one. */
 export type Door = { readonly by: 'socket' } | { readonly by: 'tcp'; readonly hosts: ReadonlySet<string> }
@@ -15,12 +16,21 @@ export interface Arrival {
   header(name: string): string | undefined
 }
 
+interface GuardOptions {
+  readonly requestsPerToken: number
+  /** The user of the socket, and whether that person may be asked at the client of an agent there. */
+  readonly user: { readonly person: Person; readonly approver: boolean }
+}
+
 /**
  * Authenticates requests.
  *
  * | door   | `Host`, `Origin`                     | token  | acts as                                       |
  * | socket | any: no browser can connect          | none, or one that limits the user | the host, or the actor in `Reeve-As` |
  * | tcp    | the daemon's own, or `forbidden`     | always | the same; an agent as its session only |
+ *
+ * The person is the one that the token names. Without a token it is the user, if `Reeve-Person` says that the request does not come
+ * from a program that Reeve started; clients send it, and it guards against accidents.
  */
 export class Guard {
   readonly #tokens: Tokens
@@ -28,10 +38,12 @@ export class Guard {
   readonly #openings: Openings
 
   readonly #requestsPerToken: number
+  readonly #user: GuardOptions['user']
 
-  constructor(tokens: Tokens, { requestsPerToken }: { readonly requestsPerToken: number }) {
+  constructor(tokens: Tokens, { requestsPerToken, user }: GuardOptions) {
     this.#tokens = tokens
     this.#requestsPerToken = requestsPerToken
+    this.#user = user
     this.#openings = new Openings(tokens)
   }
 
@@ -56,9 +68,14 @@ export class Guard {
     if (token !== null && token.role === 'agent') {
       const own: Actor = `session:${token.session}`
       if (other !== undefined && other !== own) throw onlyItself(own, other)
-      return { role, actor: own, tokenId }
+      return { role, actor: own, tokenId, ...seatOf(token) }
     }
-    return { role, actor: other === undefined ? 'host' : actorOf(other), tokenId }
+    const actor = other === undefined ? 'host' : actorOf(other)
+    return { role, actor, tokenId, ...(token === null ? this.#userIn(arrival) : seatOf(token)) }
+  }
+
+  #userIn({ header }: Arrival): Pick<Caller, 'person' | 'approver'> {
+    return header('reeve-person') === '1' ? this.#user : { person: null, approver: false }
   }
 
   /**
@@ -98,6 +115,10 @@ export class Guard {
     }
     throw text === undefined ? noToken() : unknownToken()
   }
+}
+
+function seatOf({ person, approver }: StoredToken): Pick<Caller, 'person' | 'approver'> {
+  return { person: person === undefined ? null : `human:${person}`, approver: approver === true }
 }
 
 function noToken(): ReeveError {

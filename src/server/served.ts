@@ -1,3 +1,4 @@
+import type { Seat } from '../core/authority/person.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Reeve, ReeveVerbs } from '../verbs/reeve.ts'
 
@@ -8,7 +9,9 @@ export interface Served extends Reeve {
   /** Whether it can do its work now. Rejects if the store does not answer. Costs little: it counts nothing, unlike `status`. */
   readiness(): Promise<Readiness>
   /** Acts as another actor without effects: inboxes and read positions do not change. */
-  observing(actor: Actor): ReeveVerbs
+  observing(actor: Actor, seat?: Seat): ReeveVerbs
+  /** Acts for a client at a door, where another person may sit than in this program, or nobody. */
+  calledFrom(seat: Seat, actor: Actor): ReeveVerbs
 }
 
 export interface Readiness {

@@ -1,5 +1,7 @@
 import { hostname, networkInterfaces } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { PERSON_NAME, type Person } from '../core/authority/person.ts'
+import { userName } from '../os/user-name.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { appOf, type MountedHandler } from './app.ts'
 import { actingFor, type Caller } from './caller.ts'
@@ -22,6 +24,8 @@ export interface ServeOptions {
   /** Further host names for this address; with a port if it differs. */
   readonly hosts?: readonly string[]
   readonly tokens: Tokens
+  /** The user may be asked at the client of an agent on the socket. */
+  readonly approver?: boolean
   /** The version of Reeve. */
   readonly version: string
   readonly log: Log
@@ -54,7 +58,11 @@ const CHECK_MS = 10
 export async function serve(options: ServeOptions): Promise<Server> {
   const { reeve, tokens, log, mount = {} } = options
   const limits = { ...LIMITS, ...options.limits }
-  const guard = new Guard(tokens, limits)
+  const { requestsPerToken } = limits
+  const guard = new Guard(tokens, {
+    requestsPerToken,
+    user: { person: ownPerson(), approver: options.approver ?? false },
+  })
   const metrics = new Metrics()
   const closing = new AbortController()
   const { signal } = closing
@@ -109,6 +117,14 @@ export async function serve(options: ServeOptions): Promise<Server> {
     throw error
   }
   return { url, acting: (caller) => actingFor(reeve, caller), counted: () => metrics.counted, told, close }
+}
+
+/** The user that this program runs as. Characters that no name of a person has become `_`. */
+function ownPerson(): Person {
+  const name = userName()
+    .replaceAll(/[^\p{L}\p{N}._@+-]/gu, '_')
+    .slice(0, 63)
+  return `human:${PERSON_NAME.test(name) ? name : `_${name}`}`
 }
 
 /** Wildcard addresses, and the loopback addresses under which they are reached. */

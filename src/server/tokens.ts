@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod'
+import { PERSON_NAME } from '../core/authority/person.ts'
 import { ROLES } from '../verbs/verb.ts'
 
 export const TOKEN_ROLES = [...ROLES, 'agent'] as const
@@ -12,11 +13,24 @@ export const storedToken = z
     role: z.enum(TOKEN_ROLES),
     session: z.string().min(1).exactOptional(),
     label: z.string().exactOptional(),
+    /** The name of the person whose token it is. */
+    person: z
+      .string()
+      .regex(PERSON_NAME, 'must be a name of letters, digits and ._@+-, and not host')
+      .exactOptional(),
+    /** The person sits at the client that has the token, and may be asked there. */
+    approver: z.literal(true).exactOptional(),
     createdAt: z.number().int().nonnegative(),
   })
   .refine(({ role, session }) => (role === 'agent') === (session !== undefined), {
     message: 'an agent token, and no other, belongs to a session',
   })
+  .refine(
+    ({ role, person, approver }) => approver === undefined || (role === 'agent' && person !== undefined),
+    {
+      message: 'only an agent token with a person has an approver',
+    },
+  )
 export type StoredToken = z.output<typeof storedToken>
 
 /** The tokens that a server accepts. */

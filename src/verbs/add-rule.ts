@@ -9,6 +9,7 @@ export const addRule = verb({
     'The strictest rule that matches wins: deny, then ask, then allow. An allow closes the set: what nothing allows is then denied. No rule binds the host or people.',
   route: 'POST /policies/rules',
   needs: 'admin',
+  asPerson: 'if_known',
   input: z.strictObject({ to: ruleSubject, rule: ruleJson }),
   output: shownRule,
   codes: ['invalid_rule', 'conflict', 'limit_exceeded', 'denied', 'session_unknown', 'session_ended'],

@@ -8,8 +8,9 @@ export const approve = verb({
     'The first answer wins; a later one gets the recorded decision. People and the host may answer. A session may not answer for itself, nor for one above or below it.',
   route: 'POST /approvals/{id}/approve',
   needs: 'operate',
+  asPerson: 'required',
   repeat: 'always',
   input: z.strictObject({ id: approvalId }),
   output: settlement,
-  codes: ['approval_unknown', 'denied'],
+  codes: ['approval_unknown', 'denied', 'person_required'],
 })

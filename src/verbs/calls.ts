@@ -455,7 +455,7 @@ export interface VerbCalls {
    *
    * The first answer wins; a later one gets the recorded decision. People and the host may answer. A session may not answer for itself, nor for one above or below it.
    *
-   * Needs the role `operate`. Refuses with `approval_unknown`, `denied`.
+   * Needs the role `operate`. Refuses with `approval_unknown`, `denied`, `person_required`.
    */
   approve(
     input: {
@@ -469,7 +469,7 @@ export interface VerbCalls {
    *
    * The first answer wins; a later one gets the recorded decision.
    *
-   * Needs the role `operate`. Refuses with `approval_unknown`, `denied`.
+   * Needs the role `operate`. Refuses with `approval_unknown`, `denied`, `person_required`.
    */
   deny(
     input: {

@@ -7,11 +7,12 @@ export const deny = verb({
   description: 'The first answer wins; a later one gets the recorded decision.',
   route: 'POST /approvals/{id}/deny',
   needs: 'operate',
+  asPerson: 'required',
   repeat: 'always',
   input: z.strictObject({
     id: approvalId,
     advice: z.string().max(2_000).exactOptional().describe('what the asker should do instead'),
   }),
   output: settlement,
-  codes: ['approval_unknown', 'denied'],
+  codes: ['approval_unknown', 'denied', 'person_required'],
 })

@@ -7,6 +7,7 @@ export const removeRule = verb({
   description: 'A set that was closed by an allow stays closed.',
   route: 'POST /policies/rules/{id}/remove',
   needs: 'admin',
+  asPerson: 'if_known',
   input: z.strictObject({
     id: z.string().trim().min(1).max(200).describe('the id of the rule'),
     from: ruleSubject,

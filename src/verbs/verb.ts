@@ -23,6 +23,11 @@ export interface Verb<Input extends z.ZodType = z.ZodType, Output extends z.ZodT
   readonly masking: AnswerMasking
   /** Its answer is about many processes: a reveal is recorded with each process whose secrets the answer shows. */
   readonly showsMany?: true
+  /**
+   * It acts as the person behind the caller, and not as the host. `required`: where no person is known it is refused; sessions and
+   * processes act as themselves.
+   */
+  readonly asPerson?: 'required' | 'if_known'
   /** The HTTP header `Idempotency-Key` stands for the member `idempotencyKey` of its input. */
   readonly idempotencyHeader?: true
 }

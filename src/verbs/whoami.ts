@@ -11,6 +11,11 @@ export const whoami = verb({
   output: z.strictObject({
     actor,
     session: z.string().nullable().describe('null unless the caller acts as a session'),
+    person: z
+      .templateLiteral(['human:', z.string()])
+      .nullable()
+      .describe('the person behind the caller, `human:<name>`; null if none is known'),
+    approver: z.boolean().describe('the person sits at this client, and may be asked there'),
     /** By the clock of the daemon, which also sets `reader.since` and the times of records. */
     now: time,
   }),

@@ -1,6 +1,7 @@
 import { connect } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
+import { userName } from '../../src/os/user-name.ts'
 import { CommandLine } from './command-line.ts'
 
 test('a rule is added, listed and removed', async () => {
@@ -61,7 +62,10 @@ test('what an agent asks for is listed, and answered from the command line', asy
   const approvals = await reeve.json<{ id: string; pid: string }[]>('approvals')
   const idOf = (pid: string | undefined) => approvals.find((approval) => approval.pid === pid)?.id ?? ''
   const approved = await reeve.run(['approve', idOf(first?.record.pid)])
-  expect(approved).toMatchObject({ code: 0, stdout: expect.stringContaining('approved by host') })
+  expect(approved).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`approved by human:${userName()}`),
+  })
   await reeve.run(['deny', idOf(second?.record.pid), 'Use', 'another', 'name.'])
   expect((await reeve.run(['wait', first?.record.pid ?? ''])).code).toBe(0)
   const { outcome } = await agent.show({ pid: second?.record.pid ?? '' })

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { MARKER } from '../../src/keeper/protocol/data-folder-paths.ts'
 import { ownCgroups } from '../../src/os/own-cgroups.ts'
+import { MARKER } from '../../src/os/program-marks.ts'
 import { startTimeOf, until } from '../keeper/client.ts'
 
 export interface OsProcess {

@@ -47,6 +47,17 @@ test('an agent token needs a session, and no other may have one', () => {
   expect(() => file.create({ role: 'admin', session: 's1' })).toThrow(/belongs to a session/)
 })
 
+test('a token may name a person, and only an agent token with one has an approver', () => {
+  const file = new TokenFile(homePaths(tempFolder()))
+  const agent = { role: 'agent', session: 's1' } as const
+  expect(file.create({ role: 'operate', person: 'ada' }).kept).toMatchObject({ person: 'ada' })
+  expect(file.create({ ...agent, person: 'ada', approver: true }).kept).toMatchObject({ approver: true })
+  for (const person of ['', 'host', 'a b', 'human:ada', '-x', 'a/b', 'a\n', 'x'.repeat(65)])
+    expect(() => file.create({ role: 'operate', person }), person).toThrow(/must be a name/)
+  expect(() => file.create({ ...agent, approver: true })).toThrow(/with a person/)
+  expect(() => file.create({ role: 'operate', person: 'ada', approver: true })).toThrow(/with a person/)
+})
+
 test('the admin token of a home stays the same, and is created again when it is unknown', () => {
   const home = homePaths(tempFolder())
   const first = adminToken(home, new TokenFile(home))

@@ -1,4 +1,5 @@
 import { didYouMean } from '../../base/nearest-name.ts'
+import { isInsideProgram } from '../../os/program-marks.ts'
 import type { Context } from '../context.ts'
 import { DENIED } from '../exit-code.ts'
 import { ago } from '../print/times.ts'
@@ -13,12 +14,18 @@ interface TokenOptions {
   readonly role: string | undefined
   readonly session: string | undefined
   readonly label: string | undefined
+  readonly person: string | undefined
+  readonly approver: boolean
 }
 
 export const token = subcommand({
   name: 'token',
   summary: 'Makes, lists and revokes tokens for the HTTP address',
-  usage: ['token create --role <role> [--session <id>] [--label <text>]', 'token list', 'token revoke <id>…'],
+  usage: [
+    'token create --role <role> [--session <id>] [--person <name> [--approver]] [--label <text>]',
+    'token list',
+    'token revoke <id>…',
+  ],
   completes: ACTIONS,
   options: {
     role: {
@@ -30,18 +37,32 @@ export const token = subcommand({
     },
     session: { type: 'text', value: 'id', about: 'the session that an agent token is bound to' },
     label: { type: 'text', short: 'l', value: 'text', about: 'a description' },
+    person: {
+      type: 'text',
+      value: 'name',
+      about: 'whose token it is: this person answers requests and changes rules',
+    },
+    approver: {
+      type: 'flag',
+      about: "of an agent token: the person sits at the agent's client, and may be asked there",
+    },
   },
   about: `
 The role read may look, operate may start and stop, admin may do everything; agent sees and changes only its session.
+A token without a person cannot answer requests (reeve approve), and an agent token never can by itself.
 A token is printed once. Creating and revoking take effect at once. This subcommand does not run inside a Reeve process.`,
   examples: [
     ['reeve token create --role agent --session s1', 'for an agent'],
+    [
+      'reeve token create --role operate --person ada',
+      "for Ada's program, which answers requests in her name",
+    ],
     ['reeve token list', ''],
     ['reeve token revoke t_1f2e3d4c5b6a', ''],
   ],
   async run(context) {
     const { args, around, print } = context
-    if ((around.env['REEVE_PROCESS'] ?? '') !== '') {
+    if (isInsideProgram(around.env)) {
       print.failure({
         code: 'denied',
         message: 'Tokens are not made inside a Reeve process.',
@@ -64,18 +85,25 @@ async function create(context: Context<TokenOptions>, rest: readonly string[]): 
   const { daemon, home, options, print } = context
   if (rest.length > 0)
     throw new UsageError(`reeve token create was given ${rest.join(' ')}.`, 'Give a label with --label.')
-  const { session, label } = options
+  const { session, label, person, approver } = options
   const role = options.role ?? (session === undefined ? 'read' : 'agent')
   if ((role === 'agent') !== (session !== undefined))
     throw new UsageError(
       'An agent token needs a session, and other tokens have none.',
       'Give --role agent and --session <id>.',
     )
+  if (approver && (role !== 'agent' || person === undefined))
+    throw new UsageError(
+      'Only an agent token with a person has an approver.',
+      'Give --role agent, --session <id>, --person <name> and --approver.',
+    )
   const tokens = await daemon.tokens(home)
   const made = await tokens.create({
     role,
     ...(session === undefined ? {} : { session }),
     ...(label === undefined ? {} : { label }),
+    ...(person === undefined ? {} : { person }),
+    ...(approver ? { approver } : {}),
   })
   if (print.isJson) print.json(made)
   else print.line(made.token)
@@ -94,13 +122,15 @@ async function list(context: Context<TokenOptions>, rest: readonly string[]): Pr
         { title: 'ID' },
         { title: 'ROLE' },
         { title: 'SESSION' },
+        { title: 'PERSON' },
         { title: 'CREATED' },
         { title: 'LABEL', flexible: true },
       ],
-      tokens.map(({ id, role, session, createdAt, label }) => [
+      tokens.map(({ id, role, session, person, approver, createdAt, label }) => [
         { text: id, paint: print.colours.blue },
         { text: role },
         { text: session ?? '' },
+        { text: `${person ?? ''}${approver === true ? ' (approver)' : ''}` },
         { text: ago(createdAt, Date.now()), paint: print.colours.dim },
         { text: label ?? '' },
       ]),

@@ -65,9 +65,6 @@ export function dataFolderAt(folder: string, protocol: number): DataFolderPaths 
   }
 }
 
-/** The variable in every program's environment that names its process, so that descendants outside of its group are found. */
-export const MARKER = 'REEVE_PROCESS'
-
 export function markerOf(homeId: string, pid: string): string {
   return `${pid}@${homeId}`
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ownCgroups } from '../../os/own-cgroups.ts'
-import { isLeaf } from '../tree/cgroup-files.ts'
+import { isLeaf } from '../../os/program-marks.ts'
 
 /**
  * Moves a process that this program has just started out of the cgroup of the command that this program belongs to, if any: so

@@ -3,18 +3,9 @@ import { join } from 'node:path'
 import { codeOf } from '../../base/error-text.ts'
 import { withAncestors } from '../../os/ancestors.ts'
 import { isForbidden, isGone } from '../../os/proc-files.ts'
+import { isLeaf } from '../../os/program-marks.ts'
 import { signalExact } from '../../os/signal.ts'
 import { statOf } from '../../os/stat.ts'
-
-/**
- * A leaf: a cgroup that this project made for one program, `…/reeve-<home>/<keeper's PID>-<its start time>-<number>`.
- * No other path is ever killed or removed, even if a file on disk names it.
- */
-const LEAF = /^\/(?!.*\/\.\.?\/).*\/reeve-[^/]+\/\d+-\d+-\d+$/
-
-export function isLeaf(path: string): boolean {
-  return LEAF.test(path)
-}
 
 /** The members of a group and the groups below it. Empty if it is gone. */
 export function cgroupMembers(path: string): number[] {

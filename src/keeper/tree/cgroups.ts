@@ -3,14 +3,8 @@ import { basename, dirname, join } from 'node:path'
 import { ExponentialBackoff } from '../../base/exponential-backoff.ts'
 import { isAlive } from '../../os/identity.ts'
 import { ownCgroups } from '../../os/own-cgroups.ts'
-import {
-  cgroupMembers,
-  groupsBelow,
-  isLeaf,
-  readCgroup,
-  removeCgroup,
-  removeIfEmpty,
-} from './cgroup-files.ts'
+import { isLeaf } from '../../os/program-marks.ts'
+import { cgroupMembers, groupsBelow, readCgroup, removeCgroup, removeIfEmpty } from './cgroup-files.ts'
 import { KeeperCgroup } from './keeper-cgroup.ts'
 import { KeeperUsage } from './keeper-usage.ts'
 import { type LeafMemory, limitMemory, memoryKills, peakMemory, removeMemoryGroup } from './memory-group.ts'

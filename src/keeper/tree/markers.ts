@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { whereReadable } from '../../os/proc-files.ts'
+import { MARKER } from '../../os/program-marks.ts'
 import { isOver, type ProcStat, statOf } from '../../os/stat.ts'
-import { MARKER } from '../protocol/data-folder-paths.ts'
 
 /** A try takes some microseconds; an exec takes fewer. */
 const TRIES = 50

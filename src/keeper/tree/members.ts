@@ -1,9 +1,10 @@
 import { withAncestors } from '../../os/ancestors.ts'
 import { bootId } from '../../os/boot.ts'
+import { isLeaf } from '../../os/program-marks.ts'
 import { isOver, type ProcStat, statOf } from '../../os/stat.ts'
 import { markerOf } from '../protocol/data-folder-paths.ts'
 import type { ProgramIdentity } from '../protocol/program-state.ts'
-import { cgroupMembers, isLeaf } from './cgroup-files.ts'
+import { cgroupMembers } from './cgroup-files.ts'
 import { ProcTable } from './proc-table.ts'
 
 /** One living OS process of a program's tree. */

@@ -1,9 +1,10 @@
 import { isAlive } from '../../os/identity.ts'
 import { isForbidden } from '../../os/proc-files.ts'
+import { isLeaf } from '../../os/program-marks.ts'
 import { signalExact } from '../../os/signal.ts'
 import { statOf } from '../../os/stat.ts'
 import type { ProgramIdentity } from '../protocol/program-state.ts'
-import { isLeaf, killCgroup } from './cgroup-files.ts'
+import { killCgroup } from './cgroup-files.ts'
 import { isAllOurs, type Member } from './members.ts'
 
 /** Sends signals to one tree, and records their effect. */

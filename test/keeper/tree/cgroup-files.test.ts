@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { isLeaf, killCgroup, numberIn, removeCgroup } from '../../../src/keeper/tree/cgroup-files.ts'
+import { killCgroup, numberIn, removeCgroup } from '../../../src/keeper/tree/cgroup-files.ts'
 import { limitMemory, memoryKills, peakMemory } from '../../../src/keeper/tree/memory-group.ts'
+import { isLeaf } from '../../../src/os/program-marks.ts'
 import { tempFolder } from '../../temp-folder.ts'
 
 test('only a cgroup that a keeper made is a leaf', () => {

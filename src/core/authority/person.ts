@@ -1,0 +1,36 @@
+import type { Actor } from '../process/record.ts'
+
+/** A person with a name. */
+export type Person = Extract<Actor, `human:${string}`>
+
+/** `host` is no name: `human:host` is the inbox of the user. */
+export const PERSON_NAME = /^(?!host$)[\p{L}\p{N}_][\p{L}\p{N}._@+-]{0,63}$/u
+
+/** Who is behind the calls of a client. */
+export interface Seat {
+  /**
+   * The actor that answers and changes rules in place of the host: a person, or the host itself in a program that embeds a
+   * kernel. Null: nobody is known to be there, and nothing is answered.
+   */
+  readonly person: Person | 'host' | null
+  /** The person sits at the client of an agent, and may be asked there. */
+  readonly approver: boolean
+}
+
+/** The program that embeds a kernel is its operator. */
+export const EMBEDDING_PROGRAM: Seat = { person: 'host', approver: false }
+
+/** The person behind the calls of an actor, if one is known. */
+export function personBehind(actor: Actor, { person }: Pick<Seat, 'person'>): Person | null {
+  if (isPerson(actor)) return actor
+  return person === 'host' ? null : person
+}
+
+function isPerson(actor: Actor): actor is Person {
+  return actor.startsWith('human:')
+}
+
+/** The actor that answers and changes rules when `actor` calls; null if nobody is known who may. */
+export function answererOf(actor: Actor, { person }: Pick<Seat, 'person'>): Actor | null {
+  return actor === 'host' ? person : actor
+}
