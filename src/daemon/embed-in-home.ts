@@ -63,6 +63,7 @@ async function embeddedOnce({ home, values, log, redaction, times }: EmbedInHome
       ...(values.keepEndedMs === 0 ? {} : { maxAgeMs: values.keepEndedMs }),
       ...(values.keepEnded === 0 ? {} : { maxEnded: values.keepEnded }),
     },
+    ...(values.sessionPreset === null ? {} : { sessionPreset: values.sessionPreset }),
     secrets,
     waits: { defaultMs: waitMs },
     flood: {

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { WAIT_TIMES } from '../actions/wait-times.ts'
 import { COMMAND_DEFAULTS } from '../command/defaults.ts'
+import { PRESETS } from '../core/capability/presets.ts'
 import { FLOOD_LIMITS } from '../core/inbox/flood.ts'
 import { secretPatterns, secretValues } from '../embed/options.ts'
 import { SESSION_GRACE_MS } from '../mcp/session-grace.ts'
@@ -156,6 +157,11 @@ export const settingsSchema = z.strictObject({
     )
     .default(SESSION_GRACE_MS)
     .describe("how long an MCP client's session lives on without a client, in milliseconds; 0: for ever"),
+  sessionPreset: z
+    .enum(PRESETS)
+    .nullable()
+    .default(null)
+    .describe('the preset that every new session gets: observe, ask, edit or full; by default none'),
   approver: z
     .boolean()
     .default(false)

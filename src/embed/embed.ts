@@ -12,6 +12,7 @@ import type { Commands } from '../command/commands.ts'
 import { openCommands } from '../command/open-commands.ts'
 import type { CommandsOptions } from '../command/options.ts'
 import type { Seat } from '../core/authority/person.ts'
+import type { Preset } from '../core/capability/presets.ts'
 import type { Secrets } from '../core/environment/secrets.ts'
 import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -66,6 +67,8 @@ export interface EmbedOptions {
   }
   /** How many notices of watch matches a session gets; missing members have their defaults. */
   readonly flood?: Partial<FloodLimits>
+  /** The preset that every new session gets: `observe`, `ask`, `edit` or `full`. Without it a new session has no rules of its own. */
+  readonly sessionPreset?: Preset
   /** The default and the maximal time of a `wait`. */
   readonly waits?: { readonly defaultMs?: number; readonly mostMs?: number }
   /**
@@ -207,7 +210,11 @@ async function start(
       : new Anchoring({ log: anchorLog, store, clock: systemClock, hash: sha256, onTrouble })
   const flood = { ...FLOOD_LIMITS, ...options.flood }
   const kernel = new Kernel(
-    nodeEdges(store, onTrouble, flood, () => anchoring?.audited()),
+    nodeEdges(store, onTrouble, {
+      flood,
+      onAudited: () => anchoring?.audited(),
+      sessionPreset: options.sessionPreset,
+    }),
     {
       holder,
       successor,

@@ -2,6 +2,7 @@ import { createHash, createHmac, hash, randomBytes, timingSafeEqual } from 'node
 import { type CheckPayload, compileSchema } from '../actions/json-schema/compile.ts'
 import { messageOf } from '../base/error-text.ts'
 import { ownerPolicy } from '../core/authority/authorize.ts'
+import type { Preset } from '../core/capability/presets.ts'
 import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import { type Pid, pidFrom } from '../core/process/pid.ts'
@@ -21,8 +22,15 @@ export function sha256(text: string): string {
 export function nodeEdges(
   store: Store,
   onTrouble: Edges['onTrouble'],
-  flood: FloodLimits = FLOOD_LIMITS,
-  onAudited: () => void = () => undefined,
+  {
+    flood = FLOOD_LIMITS,
+    onAudited = () => undefined,
+    sessionPreset,
+  }: {
+    readonly flood?: FloodLimits
+    readonly onAudited?: () => void
+    readonly sessionPreset?: Preset | undefined
+  } = {},
 ): Edges {
   return {
     store,
@@ -51,6 +59,7 @@ export function nodeEdges(
       maxPendingSignals: MAX_PENDING_SIGNALS,
       flood,
     },
+    ...(sessionPreset === undefined ? {} : { sessionPreset }),
     onAudited,
     onTrouble,
   }

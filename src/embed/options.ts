@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { PRESETS } from '../core/capability/presets.ts'
 import type { Store } from '../store/contract.ts'
 import type { ToolHandler } from '../tool/in-process.ts'
 import { duration } from '../verbs/shapes/scalars.ts'
@@ -55,6 +56,7 @@ export const OPTIONS = z.strictObject({
       mostMs: duration.min(1).optional(),
     })
     .optional(),
+  sessionPreset: z.enum(PRESETS).optional(),
   commands: COMMANDS.optional(),
   retention: z
     .strictObject({

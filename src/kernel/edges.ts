@@ -1,4 +1,5 @@
 import type { Authorize } from '../core/authority/authorize.ts'
+import type { Preset } from '../core/capability/presets.ts'
 import type { Clock } from '../core/clock.ts'
 import type { HolderRow, Proof } from '../core/lease/holder.ts'
 import type { Rules } from '../core/process/decision.ts'
@@ -30,6 +31,8 @@ export interface Edges {
   readonly cleanUpAfter?: (holder: string) => void
   readonly authorize: Authorize
   readonly rules: Rules
+  /** The preset that every new session gets. */
+  readonly sessionPreset?: Preset
   /** Called after entries were appended to the audit: its end is noted outside of the store. */
   readonly onAudited?: () => void
   /** Gets the errors of background work, which no caller waits for. */

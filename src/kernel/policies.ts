@@ -1,6 +1,6 @@
 import type { AuditDecision } from '../core/audit/entry.ts'
 import type { Rule } from '../core/capability/rule.ts'
-import { type RuleSet, withRules } from '../core/capability/rule-set.ts'
+import { emptySet, type RuleSet, withRules } from '../core/capability/rule-set.ts'
 import { refOf } from '../core/capability/ruling.ts'
 import type { Change } from '../core/change.ts'
 import type { Actor } from '../core/process/record.ts'
@@ -60,10 +60,6 @@ export async function removeRule(
   })
   edges.onAudited?.()
   return answer
-}
-
-function emptySet(subject: string): RuleSet {
-  return { subject, rules: [], closed: false, source: null, trusted: true }
 }
 
 function nextId({ rules }: RuleSet): string {

@@ -1,6 +1,7 @@
 import { deletedSessionAccountOf, newSessionAccount } from '../core/allowance/account.ts'
 import type { Amounts } from '../core/allowance/amounts.ts'
 import type { Right } from '../core/capability/right.ts'
+import type { RuleSet } from '../core/capability/rule-set.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
@@ -23,22 +24,25 @@ import {
 import { know, type Plan } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import { performEach } from './perform.ts'
+import { hasGivenRules, presetOfNewSession } from './presets.ts'
 
 /** Opening an open session changes nothing, unless it gives it the allowance that it does not have yet. */
-export function openSession(
+export async function openSession(
   edges: Edges,
   actor: Actor,
   id: string,
   label: string | null,
   allowance?: Amounts,
 ): Promise<Session> {
-  return changeSession(
+  const opened = await changeSession(
     edges,
     actor,
     id,
     (session, at, deleted) => decideOpenSession(session, deleted, id, label, at, allowance),
     () => rightToOpen(allowance),
   )
+  if (edges.sessionPreset !== undefined) edges.onAudited?.()
+  return opened
 }
 
 export function touchSession(edges: Edges, actor: Actor, id: string): Promise<Session> {
@@ -50,7 +54,13 @@ export function endSession(edges: Edges, actor: Actor, id: string): Promise<Sess
 }
 
 export function markDeleted(edges: Edges, actor: Actor, id: string): Promise<Session> {
-  return changeSession(edges, actor, id, (session, at) => decideDeleteSession(session, id, at), rightToDelete)
+  return changeSession(
+    edges,
+    actor,
+    id,
+    (session, at) => decideDeleteSession(session, id, at),
+    (session, rules) => rightToDelete(session, hasGivenRules(rules, edges.sessionPreset)),
+  )
 }
 
 export function openTurn(edges: Edges, actor: Actor, id: { session: string; turn: string }): Promise<Turn> {
@@ -109,11 +119,12 @@ function changeSession(
   actor: Actor,
   id: string,
   decide: (session: Session | null, at: number, deleted: DeletedSession) => ScopeDecision<Session>,
-  right: (session: Session | null) => Right = () => 'write',
+  right: (session: Session | null, rules: RuleSet | null) => Right = () => 'write',
 ): Promise<Session> {
   return orThrow(edges, function* () {
     const was = yield* know({ ask: 'session', id })
-    const denied = edges.authorize(actor, right(was), { type: 'session', id })
+    const rules = yield* know({ ask: 'ruleSet', subject: `session:${id}` })
+    const denied = edges.authorize(actor, right(was, rules), { type: 'session', id })
     if (denied !== undefined) return { answer: denied, changes: [] }
     const deleted = was === null ? yield* know({ ask: 'account', id: deletedSessionAccountOf(id) }) : null
     const decision = decide(was, edges.clock.now(), {
@@ -129,14 +140,15 @@ function changeSession(
       ...(was === null ? [{ type: 'drop_notices', scope: `session:${id}` } as const] : []),
       ...(deleted === null ? [] : [{ type: 'account_gone', id: deleted.id } as const]),
     ]
+    const preset = was === null ? yield* presetOfNewSession(edges, actor, id) : []
     const { allowance } = decision.value
     if (allowance === undefined || was?.allowance !== undefined)
-      return { answer: decision.value, changes: [...fresh, put] }
+      return { answer: decision.value, changes: [...fresh, put, ...preset] }
     const fallback = newSessionAccount(decision.value)
     const before = yield* know({ ask: 'account', id: fallback.id })
     const account = { ...(before ?? fallback), given: allowance }
     const opened = { type: 'account', was: before, account } as const
-    return { answer: decision.value, changes: [...fresh, put, opened] }
+    return { answer: decision.value, changes: [...fresh, put, ...preset, opened] }
   })
 }
 

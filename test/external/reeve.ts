@@ -1,6 +1,5 @@
 import { type ProcessRecord, type Reeve, ReeveError } from 'reeve'
 import { expect } from 'vitest'
-import { FLOOD_LIMITS } from '../../src/core/inbox/flood.ts'
 import type { Holder } from '../../src/core/lease/holder.ts'
 import type { StopHow } from '../../src/core/process/record.ts'
 import type { TrackedProcess } from '../../src/core/process/tracked.ts'
@@ -87,7 +86,7 @@ export class Crashed {
   async #with<Value>(act: (edges: ReturnType<typeof nodeEdges>) => Promise<Value>): Promise<Value> {
     const store = await openSqlite(this.#store)
     try {
-      return await act(nodeEdges(store, () => {}, FLOOD_LIMITS))
+      return await act(nodeEdges(store, () => {}))
     } finally {
       await store.close()
     }

@@ -6,12 +6,11 @@ import type { Right } from './right.ts'
 import type { Rule } from './rule.ts'
 
 export const PRESETS = ['observe', 'ask', 'edit', 'full'] as const
-type Preset = (typeof PRESETS)[number]
+export type Preset = (typeof PRESETS)[number]
 
 /** The rules of a preset. Each closes its set. */
 export function presetRules(name: string): readonly Rule[] | Refusal {
-  if (isPreset(name))
-    return LISTS[name].map((rule, index) => ({ ...rule, id: `${name}-${index + 1}`, preset: name }))
+  if (isPreset(name)) return rulesOfPreset(name)
   if (name === 'sandboxed')
     return refusal(
       'not_available',
@@ -22,6 +21,10 @@ export function presetRules(name: string): readonly Rule[] | Refusal {
     `There is no preset ${JSON.stringify(name)}.${didYouMean(name, PRESETS)}`,
     `Use ${PRESETS.join(', ')}.`,
   )
+}
+
+export function rulesOfPreset(name: Preset): readonly Rule[] {
+  return LISTS[name].map((rule, index) => ({ ...rule, id: `${name}-${index + 1}`, preset: name }))
 }
 
 type PresetRule = Omit<Rule, 'id' | 'preset'>

@@ -13,6 +13,11 @@ export interface RuleSet {
   readonly trusted: boolean
 }
 
+/** A set that has no rules yet. */
+export function emptySet(subject: string): RuleSet {
+  return { subject, rules: [], closed: false, source: null, trusted: true }
+}
+
 /** The set with other rules. Removing rules never opens it. */
 export function withRules(set: RuleSet, rules: readonly Rule[]): RuleSet {
   return { ...set, rules, closed: set.closed || set.rules.some(closes) || rules.some(closes) }

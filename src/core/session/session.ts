@@ -71,9 +71,9 @@ export function rightToOpen(allowance: Amounts | undefined): Right {
   return allowance === undefined ? 'write' : RIGHT_TO_GIVE_ALLOWANCE
 }
 
-/** Deleted and opened again, it would escape its limits. */
-export function rightToDelete(session: Session | null): Right {
-  return rightToOpen(session?.allowance)
+/** Deleted and opened again, it would escape its limits and its rules. */
+export function rightToDelete(session: Session | null, hasRules: boolean): Right {
+  return hasRules ? 'admin' : rightToOpen(session?.allowance)
 }
 
 export function decideTouchSession(session: Session | null, id: string, at: number): ScopeDecision<Session> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { RuleSet } from '../../core/capability/rule-set.ts'
 import { prune } from '../../kernel/prune.ts'
-import { openSession } from '../../kernel/sessions.ts'
+import { markDeleted, openSession } from '../../kernel/sessions.ts'
 import { know, type Plan, type Store } from '../../store/contract.ts'
 import { actUnderRules, auditEntry, changeRules, put, rule, ruleSet, rulesInPlan } from './authority-rows.ts'
 import { type Behaves, OUTSIDE, pidOf, times } from './bench.ts'
@@ -134,6 +134,34 @@ export function ruleSets(behaves: Behaves): void {
     await changeRules(bench.store, 'session:s1', () => null)
     assert.equal(await other.write(refuse), 'allowed')
     assert.equal((await auditedEntries(bench.store)).length, 1)
+  })
+
+  behaves('a new session has the preset of the settings from its first moment on', async (bench) => {
+    const edges = { ...bench.edges, sessionPreset: 'observe' } as const
+    await openSession(edges, 'session:s1', 's1', null)
+    const set = await rulesInPlan(bench.store, 'session:s1')
+    assert.equal(set?.closed, true)
+    assert.deepEqual([...new Set(set.rules.map(({ preset }) => preset))], ['observe'])
+    const entries = await auditedEntries(bench.store)
+    assert.deepEqual(
+      entries.map(({ action, target, inputs }) => ({ action, target, inputs })),
+      [{ action: 'setPreset', target: 'session:s1', inputs: { preset: 'observe' } }],
+    )
+    await openSession({ ...bench.edges, sessionPreset: 'full' }, 'session:s1', 's1', null)
+    assert.deepEqual(await rulesInPlan(bench.store, 'session:s1'), set)
+    await openSession(bench.edges, 'session:s2', 's2', null)
+    assert.equal(await rulesInPlan(bench.store, 'session:s2'), null)
+  })
+
+  behaves('a session with rules may not delete itself, and so open itself without them', async (bench) => {
+    await openSession(bench.edges, 'session:s1', 's1', null)
+    await changeRules(bench.store, 'session:s1', addRule('r1'))
+    await assert.rejects(markDeleted(bench.edges, 'session:s1', 's1'), { code: 'denied' })
+    assert.equal((await bench.store.ask({ ask: 'session', id: 's1' }))?.endedAt, null)
+    await markDeleted(bench.edges, 'host', 's1')
+    const withPreset = { ...bench.edges, sessionPreset: 'observe' } as const
+    await openSession(withPreset, 'session:s2', 's2', null)
+    await markDeleted(withPreset, 'session:s2', 's2')
   })
 
   behaves('a deleted session and a pruned process take their rule sets with them', async (bench) => {

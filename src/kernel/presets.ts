@@ -1,0 +1,45 @@
+import type { AuditEntry } from '../core/audit/entry.ts'
+import { type Preset, rulesOfPreset } from '../core/capability/presets.ts'
+import { emptySet, type RuleSet, withRules } from '../core/capability/rule-set.ts'
+import type { Change } from '../core/change.ts'
+import type { Actor } from '../core/process/record.ts'
+import { know } from '../store/contract.ts'
+import type { Edges } from './edges.ts'
+import type { PlanPart } from './plan-part.ts'
+
+/** The preset of the settings for a session that is opened in this plan: there is no moment at which it has no rules. */
+export function* presetOfNewSession(edges: Edges, actor: Actor, id: string): PlanPart<readonly Change[]> {
+  const { sessionPreset } = edges
+  if (sessionPreset === undefined) return []
+  const subject = `session:${id}`
+  const was = yield* know({ ask: 'ruleSet', subject })
+  const ruleSet = withPreset(was ?? emptySet(subject), sessionPreset)
+  return [
+    { type: 'rule_set', was, ruleSet },
+    { type: 'audit', entry: presetEntry(actor, subject, sessionPreset, edges.clock.now()) },
+  ]
+}
+
+/** Whether a session has rules that it would lose if it were deleted and opened again. */
+export function hasGivenRules(set: RuleSet | null, sessionPreset: Preset | undefined): boolean {
+  return set?.rules.some(({ preset }) => preset === undefined || preset !== sessionPreset) === true
+}
+
+/** The set with the rules of a preset, in place of those of an earlier one. */
+export function withPreset(set: RuleSet, preset: Preset): RuleSet {
+  return withRules(set, [...set.rules.filter((rule) => rule.preset === undefined), ...rulesOfPreset(preset)])
+}
+
+export function presetEntry(actor: Actor, subject: string, preset: Preset, at: number): AuditEntry {
+  return {
+    at,
+    actor,
+    action: 'setPreset',
+    target: subject,
+    decision: 'granted',
+    rule: null,
+    reason: null,
+    inputs: { preset },
+    trace: null,
+  }
+}
