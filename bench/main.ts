@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { authority } from './authority/suite.ts'
 import { doors } from './doors/suite.ts'
 import { durable } from './durable/suite.ts'
 import type { Figure } from './figure.ts'
@@ -11,7 +12,7 @@ import { host } from './host/suite.ts'
 import { table } from './report.ts'
 import type { Suite } from './suite.ts'
 
-const suites: Readonly<Record<string, Suite>> = { durable, host, doors, growth }
+const suites: Readonly<Record<string, Suite>> = { durable, host, doors, growth, authority }
 
 const HELP = `npm run bench -- <suite> [--only <text>] [--peers <folder>] [--quick] [--json]
 

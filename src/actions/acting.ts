@@ -45,7 +45,8 @@ export function acting(
       if (kernel.isClosed) throw kernelClosed()
       try {
         if (!effects.areKept && needs !== 'read') throw new RefusedError(onlyObserves(actor, name))
-        if (asPerson === 'required' && answerer === null) throw new RefusedError(personRequired(name))
+        const needsPerson = asPerson === 'required' || (asPerson === 'if_known' && seat.mayBeProgram === true)
+        if (needsPerson && answerer === null) throw new RefusedError(personRequired(name))
         const parsed = parse(input, given ?? {}, name)
         if (!isRevealed(parsed)) {
           const shown = await masker.answer(await act?.(parsed, options), masking)

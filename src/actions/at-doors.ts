@@ -12,7 +12,7 @@ export function atDoors(parts: ActingParts): (seat: Seat, actor: Actor) => Reeve
   const kept = new BoundedMap<string, ReeveVerbs>(MAX_KEPT)
   return (seat, actor) => {
     if (actor !== 'host') return acting(parts, actor, seat)
-    const key = `${seat.approver} ${seat.person}`
+    const key = `${seat.approver} ${seat.mayBeProgram === true} ${seat.person}`
     const verbs = kept.get(key) ?? acting(parts, actor, seat)
     kept.set(key, verbs)
     return verbs

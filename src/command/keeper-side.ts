@@ -154,12 +154,16 @@ export class KeeperSide implements Executor, Keeping {
   }
 
   async resolve(record: ProcessRecord, kernel: Kernel): Promise<ResolvedAction> {
-    return resolveAction(record, await this.#options.plan(record, kernel), this.#options.shell)
+    const { plan, shell } = this.#options
+    const { envRef } = record
+    const environment =
+      envRef === null ? null : await kernel.edges.store.ask({ ask: 'environment', ref: envRef })
+    return resolveAction(record, await plan(record, kernel), { shell, environment })
   }
 
   async #confirm(work: Work, plan: SpawnPlan, kernel: Kernel): Promise<boolean> {
     if (work.record.gate === null) return true
-    return kernel.approvals.confirm(work, await resolveAction(work.record, plan, this.#options.shell))
+    return kernel.approvals.confirm(work, await resolveAction(work.record, plan, this.#options))
   }
 
   async run(work: Work, kernel: Kernel): Promise<Ending | Lost | Parked> {

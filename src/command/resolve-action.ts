@@ -3,6 +3,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { delimiter, join, resolve } from 'node:path'
 import type { ActionProgram, ResolvedAction } from '../core/capability/action.ts'
 import type { AnalysedShell } from '../core/capability/needs.ts'
+import type { Environment } from '../core/environment/environment.ts'
 import { canonical } from '../core/json/canonical.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { SpawnPlan } from '../keeper/protocol/spawn-plan.ts'
@@ -17,7 +18,7 @@ import { commandSpecOf } from './command-spec.ts'
 export async function resolveAction(
   record: ProcessRecord,
   plan: SpawnPlan,
-  shell: string,
+  { shell, environment = null }: { readonly shell: string; readonly environment?: Environment | null },
 ): Promise<ResolvedAction> {
   const { argv, run, env = {} } = commandSpecOf(record)
   const { analyseArgv, analyseShell } = await loadShellAnalysis()
@@ -29,12 +30,17 @@ export async function resolveAction(
     programs: await Promise.all(names.map((name) => programOf(name, plan, cwd))),
     cwd,
     environmentHash: createHash('sha256').update(canonical(plan.env)).digest('hex'),
-    env: Object.keys(env),
-    codeVariables: Object.entries(env).flatMap(([name, value]) =>
-      variableRunsPrograms(name, value) ? [name] : [],
-    ),
-    secrets: [],
+    ...namesIn(env),
+    ofEnvironment: namesIn(environment?.variables ?? {}),
   }
+}
+
+/** The value of a secret is not known here. */
+function namesIn(variables: Environment['variables']): Pick<ResolvedAction, 'env' | 'codeVariables'> {
+  const codeVariables = Object.entries(variables).flatMap(([name, value]) =>
+    variableRunsPrograms(name, typeof value === 'string' ? value : null) ? [name] : [],
+  )
+  return { env: Object.keys(variables), codeVariables }
 }
 
 /** The commands of a line for the shell, as rules compare them. */

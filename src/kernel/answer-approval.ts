@@ -131,7 +131,7 @@ function* answererFacts(
     attributes: {},
   }
   const sets = yield* ruleSetsOf(subject)
-  const ruling = ruleOnAll(sets, [], [need], yield* rulingFacts(sets, [], [need], { at, host: null }))
+  const ruling = ruleOnAll(sets, [], [need], yield* rulingFacts(rows, sets, [], [need], { at, host: null }))
   return {
     sessions: session === undefined ? [] : [session],
     ancestors: lineage.slice(1).map(({ record }) => record.pid),

@@ -3,7 +3,9 @@ import {
   AUDIT_WINDOW_MS,
   type AuditWindow,
   countDenial,
+  countDenier,
   denialText,
+  denierText,
   isOver,
   repeatedEntries,
 } from '../core/audit/window.ts'
@@ -38,11 +40,26 @@ export class PlannedAudit {
   /** Appends a denial, or counts it if an equal one was appended a moment ago. */
   *deny(entry: AuditEntry): PlanPart<void> {
     const key = this.#hash(denialText(entry))
-    const known = this.#windows.get(key)
-    const was = known === undefined ? yield* know({ ask: 'auditWindow', key }) : known.was
-    const { entries, window } = countDenial(known?.now ?? was, key, entry)
+    const { was, now } = yield* this.#window(key)
+    if (now === null || isOver(now, entry.at)) {
+      const denier = this.#hash(denierText(entry))
+      const before = yield* this.#window(denier)
+      const { entries, window, isFull } = countDenier(before.now, denier, entry)
+      this.record(...entries)
+      this.#windows.set(denier, { was: before.was, now: window })
+      if (isFull) return
+    }
+    const { entries, window } = countDenial(now, key, entry)
     this.record(...entries)
     this.#windows.set(key, { was, now: window })
+  }
+
+  /** As it was stored, and with the denials of this plan. */
+  *#window(key: string): PlanPart<{ readonly was: AuditWindow | null; readonly now: AuditWindow | null }> {
+    const known = this.#windows.get(key)
+    if (known !== undefined) return known
+    const was = yield* know({ ask: 'auditWindow', key })
+    return { was, now: was }
   }
 
   get changes(): Change[] {

@@ -3,7 +3,7 @@ import type { AuditDecision, AuditEntry } from '../core/audit/entry.ts'
 import { type Action, actionOf, actionText, type ResolvedAction } from '../core/capability/action.ts'
 import { ceilingsOver } from '../core/capability/ceiling.ts'
 import { type Need, needText } from '../core/capability/need.ts'
-import { needsAnalysis, needsOf } from '../core/capability/needs.ts'
+import { needsAnalysis, needsOf, secretsGivenTo } from '../core/capability/needs.ts'
 import { ruleOnAll } from '../core/capability/rule-on.ts'
 import type { RuleSet } from '../core/capability/rule-set.ts'
 import { type RuleRef, type Ruling, useIdOf } from '../core/capability/ruling.ts'
@@ -14,6 +14,7 @@ import type { ApprovalRequested } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor, Registration } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
+import { know } from '../store/contract.ts'
 import { PlannedAudit } from './audit.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
@@ -27,6 +28,10 @@ export interface GatedRegistration {
   readonly here: readonly Placement[]
   /** Null until the host has resolved it. */
   readonly resolved: ResolvedAction | null
+  /** The environment that it runs in, if it is not the default one. */
+  readonly envRef: string | undefined
+  /** The request names the environment; that of its client is not its own choice. */
+  readonly isEnvironmentNamed: boolean
   /** The id of the approval, if one is needed. */
   readonly approvalId: string
   /** Why the asker wants it, in its own words. */
@@ -67,6 +72,9 @@ export function* gateOf(edges: Edges, rows: WorkingRows, gated: GatedRegistratio
   const host = hostOf(here)
   const action = actionOf(registration, subject.actor, host, resolved)
   if (action === null) return OPEN
+  const environment =
+    gated.envRef === undefined ? null : yield* know({ ask: 'environment', ref: gated.envRef })
+  const ofEnvironment = gated.isEnvironmentNamed ? resolved?.ofEnvironment : undefined
   const needs = needsOf(registration, {
     shell: resolved?.shell ?? null,
     programs: new Map(
@@ -74,11 +82,11 @@ export function* gateOf(edges: Edges, rows: WorkingRows, gated: GatedRegistratio
     ),
     cwd: action.cwd,
     workspace: null,
-    env: resolved?.env ?? [],
-    codeVariables: resolved?.codeVariables ?? [],
-    secrets: resolved?.secrets ?? [],
+    env: [...(resolved?.env ?? []), ...(ofEnvironment?.env ?? [])],
+    codeVariables: [...(resolved?.codeVariables ?? []), ...(ofEnvironment?.codeVariables ?? [])],
+    secrets: secretsGivenTo(registration, environment),
   })
-  const facts = yield* rulingFacts(sets, ceilings, needs, { at, host })
+  const facts = yield* rulingFacts(rows, sets, ceilings, needs, { at, host })
   const ruling = ruleOnAll(sets, ceilings, needs, facts)
   const used =
     ruling.type === 'deny' ? [] : ruling.uses.map((ref) => useOnce(ref, facts.uses.get(useIdOf(ref)) ?? null))

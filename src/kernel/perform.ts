@@ -1,5 +1,6 @@
 import { withdrawn } from '../core/approval/decide-answer.ts'
 import { rightFor } from '../core/authority/right-for.ts'
+import { binds } from '../core/capability/rule-set.ts'
 import { groupKeyOf } from '../core/group/group.ts'
 import { emptyInbox } from '../core/inbox/inbox.ts'
 import { tellsOf } from '../core/inbox/notice.ts'
@@ -212,7 +213,9 @@ function* refuseOwner(
 ): PlanPart<Refusal | undefined> {
   const { session, turn } = owner
   const denied =
-    session === undefined ? undefined : edges.authorize(actor, 'write', { type: 'session', id: session })
+    session === undefined
+      ? yield* refuseToLeave(edges, record, actor)
+      : edges.authorize(actor, 'write', { type: 'session', id: session })
   if (denied !== undefined) return denied
   const facts = {
     session: session === undefined ? null : yield* know({ ask: 'session', id: session }),
@@ -221,6 +224,17 @@ function* refuseOwner(
     unusableSession: null,
   }
   return refuseScope(facts, { ...record, owner })
+}
+
+/** Outside of its session a process would escape the rules of that session. */
+function* refuseToLeave(
+  edges: Edges,
+  { owner: { session: id } }: ProcessRecord,
+  actor: Actor,
+): PlanPart<Refusal | undefined> {
+  if (id === undefined) return undefined
+  const isRuled = binds(yield* know({ ask: 'ruleSet', subject: `session:${id}` }))
+  return isRuled ? edges.authorize(actor, 'admin', { type: 'session', id }) : undefined
 }
 
 export function* unknownPid(pid: Pid): PlanPart<Refusal> {

@@ -11,7 +11,7 @@ import {
   type RegisterFacts,
   type RegisterIntent,
 } from '../core/process/register.ts'
-import { ownerOf } from '../core/process/registration-defaults.ts'
+import { environmentOf, ownerOf } from '../core/process/registration-defaults.ts'
 import type { RegistrationRequest } from '../core/process/registration-request.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { isRefusal, type Refusal } from '../core/refusal.ts'
@@ -65,11 +65,13 @@ export function* registerOne(
   if (question !== null && isRefusal(question)) return { type: 'refused', refusal: question }
   const asking: GatedRegistration = {
     registration,
-    actor: gatedActor(registration, actor),
+    actor: gatedActor(registration, facts.parent, actor),
     at,
     here: intent.here,
     // Resolved for another registration: what it depends on has changed meanwhile.
     resolved: known?.text === textOf(registration) ? known.action : null,
+    envRef: environmentOf(request),
+    isEnvironmentNamed: request.envRef !== undefined,
     approvalId: approvalIdOf(pid),
     reason: request.reason ?? null,
     trace: traceOf(request),
@@ -128,13 +130,15 @@ function folded(
 }
 
 /**
- * A restart that a policy asks for is registered by a kernel, which no rule binds. It acts as the session or the parent of the
+ * A restart that a policy asks for is registered by a kernel, which no rule binds. It acts as the parent or the session of the
  * process: an approval lets a command run once, and not as often as its policy wants.
  */
-function gatedActor({ restartOf, owner, parent }: Registration, actor: Actor): Actor {
+function gatedActor({ restartOf, owner }: Registration, parent: ProcessRow | null, actor: Actor): Actor {
   if (restartOf === null || !actor.startsWith('kernel:')) return actor
-  if (owner.session !== undefined) return `session:${owner.session}`
-  return parent === null ? actor : `process:${parent}`
+  const { session } = owner
+  // A process that has moved to another session since is bound by the rules of that one.
+  if (parent !== null && parent.record.owner.session === session) return `process:${parent.record.pid}`
+  return session === undefined ? actor : `session:${session}`
 }
 
 /** The first approval of a process. A later one, for a changed action, has a number behind it. */

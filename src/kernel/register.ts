@@ -130,7 +130,6 @@ const UNANALYSED: ResolvedAction = {
   environmentHash: '',
   env: [],
   codeVariables: [],
-  secrets: [],
 }
 
 /** The holder that must have a row, if it has none. */

@@ -62,6 +62,7 @@ export function* ruleSetsOf({ sets }: Subject): PlanPart<readonly RuleSet[]> {
 
 /** The facts of a ruling that are not in the sets themselves: the sets of delegators, and how often counted rules were used. */
 export function* rulingFacts(
+  rows: WorkingRows,
   sets: readonly RuleSet[],
   ceilings: readonly Ceiling[],
   needs: readonly Need[],
@@ -70,9 +71,7 @@ export function* rulingFacts(
   const delegators = yield* delegatorSets(sets)
   const counted = countedRulesOf(sets, ceilings, needs, { ...checked, delegators })
   if (counted.length === 0) return { ...checked, delegators, used: new Map(), uses: new Map() }
-  const found = (yield counted.map(
-    (ref) => ({ ask: 'ruleUse', id: useIdOf(ref) }) as const,
-  )) as readonly (RuleUse | null)[]
+  const found = yield* rows.ruleUses(counted.map(useIdOf))
   const uses = new Map(counted.map((ref, index) => [useIdOf(ref), found[index] ?? null]))
   const used = new Map([...uses].map(([id, use]) => [id, use?.used ?? 0]))
   return { ...checked, delegators, used, uses }

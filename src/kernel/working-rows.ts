@@ -1,4 +1,5 @@
 import type { Account } from '../core/allowance/account.ts'
+import type { RuleUse } from '../core/capability/rule-use.ts'
 import type { Change } from '../core/change.ts'
 import type { Group } from '../core/group/group.ts'
 import type { Inbox } from '../core/inbox/inbox.ts'
@@ -15,6 +16,7 @@ export class WorkingRows {
   readonly #groups = new Map<string, Group | null>()
   readonly #inboxes = new Map<string, Inbox | null>()
   readonly #accounts = new Map<string, Account | null>()
+  readonly #ruleUses = new Map<string, RuleUse | null>()
 
   add(changes: readonly Change[]): void {
     for (const change of changes) {
@@ -26,6 +28,7 @@ export class WorkingRows {
       if (change.type === 'inbox') this.#inboxes.set(change.inbox.scope, change.inbox)
       if (change.type === 'account') this.#accounts.set(change.account.id, change.account)
       if (change.type === 'account_gone') this.#accounts.set(change.id, null)
+      if (change.type === 'rule_use') this.#ruleUses.set(change.use.id, change.use)
     }
   }
 
@@ -75,6 +78,17 @@ export class WorkingRows {
     const known = this.#accounts.get(id)
     if (known !== undefined) return known
     return yield* know({ ask: 'account', id })
+  }
+
+  /** Reads them in one round trip. */
+  *ruleUses(ids: readonly string[]): PlanPart<(RuleUse | null)[]> {
+    const unknown = ids.filter((id) => !this.#ruleUses.has(id))
+    if (unknown.length > 0) {
+      const uses = yield unknown.map((id) => ({ ask: 'ruleUse', id }) as const)
+      for (const [index, id] of unknown.entries())
+        this.#ruleUses.set(id, (uses[index] ?? null) as RuleUse | null)
+    }
+    return ids.map((id) => this.#ruleUses.get(id) ?? null)
   }
 
   /** For a pid that was just generated: no process can have it. */

@@ -17,11 +17,16 @@ export interface Caller {
   readonly person: Person | null
   /** The person sits at this client, and may be asked there; for an agent's client. */
   readonly approver: boolean
+  /** It came through the socket, and does not say that a person calls. */
+  readonly mayBeProgram?: boolean
 }
 
 /** Calls with the role `read` have no effects, whichever actor they act as. */
-export function actingFor(reeve: Served, { actor, role, person, approver }: Caller): ReeveVerbs {
-  const seat = { person, approver }
+export function actingFor(
+  reeve: Served,
+  { actor, role, person, approver, mayBeProgram = false }: Caller,
+): ReeveVerbs {
+  const seat = { person, approver, mayBeProgram }
   return role === 'read' ? reeve.observing(actor, seat) : reeve.calledFrom(seat, actor)
 }
 

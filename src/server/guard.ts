@@ -30,7 +30,8 @@ interface GuardOptions {
  * | tcp    | the daemon's own, or `forbidden`     | always | the same; an agent as its session only |
  *
  * The person is the one that the token names. Without a token it is the user, if `Reeve-Person` says that the request does not come
- * from a program that Reeve started; clients send it, and it guards against accidents.
+ * from a program that Reeve started; clients send it, and it guards against accidents. Without it nothing is answered, and no rule
+ * is changed.
  */
 export class Guard {
   readonly #tokens: Tokens
@@ -74,8 +75,8 @@ export class Guard {
     return { role, actor, tokenId, ...(token === null ? this.#userIn(arrival) : seatOf(token)) }
   }
 
-  #userIn({ header }: Arrival): Pick<Caller, 'person' | 'approver'> {
-    return header('reeve-person') === '1' ? this.#user : { person: null, approver: false }
+  #userIn({ header }: Arrival): Pick<Caller, 'person' | 'approver' | 'mayBeProgram'> {
+    return header('reeve-person') === '1' ? this.#user : { person: null, approver: false, mayBeProgram: true }
   }
 
   /**

@@ -519,7 +519,7 @@ export interface VerbCalls {
    *
    * The reply is a text, or one of the choices if the question has any. The first answer wins; a later one gets the recorded decision.
    *
-   * Needs the role `operate`. Refuses with `approval_unknown`, `payload_too_large`, `denied`.
+   * Needs the role `operate`. Refuses with `approval_unknown`, `payload_too_large`, `denied`, `person_required`.
    */
   reply(
     input: {

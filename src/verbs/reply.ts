@@ -9,8 +9,9 @@ export const reply = verb({
     'The reply is a text, or one of the choices if the question has any. The first answer wins; a later one gets the recorded decision.',
   route: 'POST /approvals/{id}/reply',
   needs: 'operate',
+  asPerson: 'required',
   repeat: 'always',
   input: z.strictObject({ id: approvalId, value: json.describe('the reply') }),
   output: settlement,
-  codes: ['approval_unknown', 'payload_too_large', 'denied'],
+  codes: ['approval_unknown', 'payload_too_large', 'denied', 'person_required'],
 })

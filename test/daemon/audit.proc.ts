@@ -5,6 +5,7 @@ import { connect } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import type { Daemon } from '../../src/daemon/up.ts'
+import { CommandLine } from '../cli/command-line.ts'
 import { newStores } from '../crash/new-stores.ts'
 import { ask } from '../server/ask.ts'
 import { TempReeve } from '../temp-reeve.ts'
@@ -73,9 +74,16 @@ test.each(Object.entries(stores))(
     const anchors = anchorsOf(temp.home).length
     const sound = await daemon.reeve.verifyAudit()
     expect(sound).toEqual({ type: 'sound', position: 6, hash: anchorsOf(temp.home).at(-1)?.hash, anchors })
+    const line = new CommandLine(temp)
+    expect((await line.run(['audit', 'verify'])).stdout).toContain('The audit is sound: 6 entries')
     const broken = async (statement: string) => {
       await run(statement)
-      return daemon.reeve.verifyAudit()
+      const found = await daemon.reeve.verifyAudit()
+      const said = await line.run(['audit', 'verify'])
+      expect(said).toMatchObject({ code: 1, stdout: '' })
+      if (found.type === 'broken')
+        expect(said.stderr).toContain(`broken from entry ${found.from} on (${found.reason})`)
+      return found
     }
     expect(
       await broken(`delete from audit where position > 5;

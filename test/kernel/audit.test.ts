@@ -77,6 +77,8 @@ test('denials of one plan are counted together', async () => {
     limit: 10,
   })
   expect(windows.map(({ entry, repeats }) => [entry.target, repeats]).sort()).toEqual([
+    // The different denials of the actor.
+    ['*', 1],
     ['a', 2],
     ['b', 1],
   ])
@@ -101,7 +103,8 @@ test('a chain that Reeve has pruned is sound, unless its signed start was change
 test('more windows than a page are all closed', async () => {
   const edges = edgesOver(await openMemory())
   for (let index = 0; index < 250; index++)
-    for (const _ of ['first', 'repeated']) await auditDenial(edges, denial(edges, `t${index}`))
+    for (const _ of ['first', 'repeated'])
+      await auditDenial(edges, { ...denial(edges, 't'), actor: `session:s${index}` })
   edges.passMs(AUDIT_WINDOW_MS)
   await closeAuditWindows(edges)
   expect((await decisions(edges)).filter(([decision]) => decision === 'repeated')).toHaveLength(250)

@@ -15,6 +15,8 @@ export interface Seat {
   readonly person: Person | 'host' | null
   /** The person sits at the client of an agent, and may be asked there. */
   readonly approver: boolean
+  /** The client may be a program that Reeve started, which changes no rules. */
+  readonly mayBeProgram?: boolean
 }
 
 /** The program that embeds a kernel is its operator. */

@@ -53,8 +53,8 @@ export interface ResolvedAction {
   readonly env: readonly string[]
   /** Those of them that can make a program load or start other code. */
   readonly codeVariables: readonly string[]
-  /** The names of the secrets that it is given. */
-  readonly secrets: readonly string[]
+  /** The variables of its environment that count as set by the request, if the request names that environment. */
+  readonly ofEnvironment?: Pick<ResolvedAction, 'env' | 'codeVariables'>
 }
 
 /** The action of a registration. `resolved`: of a command. */

@@ -1,3 +1,5 @@
+import type { Environment } from '../environment/environment.ts'
+import { FROM_ENV, secretsNamedIn } from '../environment/secrets.ts'
 import type { RegistrationRequest } from '../process/registration-request.ts'
 import { specOf } from '../process/spec.ts'
 import { lastSegmentOf } from './covers.ts'
@@ -78,6 +80,15 @@ export function needsOf(
 
 /** What only the host that runs a command can find out about it. */
 const RESOLVED_KINDS = ['shell', 'fs', 'secret'] as const
+
+/** The names of the secrets that a process is given: those of its environment, and variables of its host that it names. */
+export function secretsGivenTo(
+  request: Pick<RegistrationRequest, 'kind' | 'spec'>,
+  environment: Environment | null,
+): readonly string[] {
+  const passed = request.kind === 'command' ? (specOf(request, 'command').passEnv ?? []) : []
+  return [...new Set([...secretsNamedIn(environment), ...passed.map((name) => `${FROM_ENV}${name}`)])]
+}
 
 /** Whether the rules of these sets tell commands apart, so that the text of a command must be analysed. */
 export function needsAnalysis(sets: readonly Pick<RuleSet, 'rules'>[]): boolean {

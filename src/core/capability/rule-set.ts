@@ -18,6 +18,11 @@ export function emptySet(subject: string): RuleSet {
   return { subject, rules: [], closed: false, source: null, trusted: true }
 }
 
+/** Whether a set restricts its subject. */
+export function binds(set: RuleSet | null): boolean {
+  return set !== null && (set.closed || set.rules.length > 0)
+}
+
 /** The set with other rules. Removing rules never opens it. */
 export function withRules(set: RuleSet, rules: readonly Rule[]): RuleSet {
   return { ...set, rules, closed: set.closed || set.rules.some(closes) || rules.some(closes) }

@@ -13,7 +13,7 @@ export type Variables = Readonly<Record<string, string>>
 export const SECRET_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/
 
 /** `{ "secret": "env:NAME" }` names a variable of the program that starts the process, and no secret of the home. */
-const FROM_ENV = 'env:'
+export const FROM_ENV = 'env:'
 
 /** The value of a secret: that of the home first, then the variable of the same name. An empty value counts as missing. */
 export function secretValue(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Answer } from '../../core/approval/decide-answer.ts'
+import { MAX_DENIALS } from '../../core/audit/window.ts'
 import type { Rule } from '../../core/capability/rule.ts'
 import type { Actor } from '../../core/process/record.ts'
 import { isRefusal } from '../../core/refusal.ts'
@@ -7,7 +8,7 @@ import { answerApproval, expireApprovals } from '../../kernel/answer-approval.ts
 import { claimAndStart } from '../../kernel/claim.ts'
 import { openSession } from '../../kernel/sessions.ts'
 import { changeRules, ruleSet } from './authority-rows.ts'
-import { type Behaves, type Bench, refusalOf, TOOL, times } from './bench.ts'
+import { type Behaves, type Bench, OUTSIDE, refusalOf, TOOL, times } from './bench.ts'
 
 const DEPLOY = { kind: 'tool', spec: { tool: 'deploy' } } as const
 
@@ -183,6 +184,36 @@ export function gate(behaves: Behaves): void {
     )
     assert.equal(registered.filter((one) => !isRefusal(one)).length, 3)
     assert.equal((await audited(bench)).filter((decision) => decision === 'allowed').length, 3)
+  })
+
+  behaves('a batch spends a use for each of its requests, or none', async (bench) => {
+    await withRules(bench, rule('allow', { uses: 3 }))
+    const batch = (size: number) => bench.tryRegister(times(size).map(() => ({ request: DEPLOY, actor })))
+    assert.equal(refusalOf(await batch(4)), 'denied')
+    assert.ok(!isRefusal(await batch(2)))
+    assert.equal(refusalOf(await batch(2)), 'denied')
+    assert.ok(!isRefusal(await batch(1)))
+    assert.equal(refusalOf(await batch(1)), 'denied')
+  })
+
+  behaves('different denials of one actor are counted together after the first hundred', async (bench) => {
+    await withRules(bench, rule('deny', { resource: 'tool:**' }))
+    const deny = (tool: string) => bench.tryRegister([{ request: { kind: 'tool', spec: { tool } }, actor }])
+    for (const index of times(MAX_DENIALS + 20))
+      assert.equal(refusalOf(await deny(`deploy-${index}`)), 'denied')
+    assert.equal((await bench.store.ask({ ask: 'audit', after: null, limit: 500 })).items.length, MAX_DENIALS)
+  })
+
+  behaves('a restart by a kernel is bound by the rules of the parent', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const parent = (await bench.register(OUTSIDE, { actor })).record.pid
+    const subject = `process:${parent}`
+    await changeRules(bench.store, subject, () => ({ ...ruleSet(subject), rules: [rule('ask')] }))
+    const first = await bench.register({ ...DEPLOY, parent }, { actor: `process:${parent}` })
+    assert.equal(first.record.gate?.state, 'pending')
+    const again = { ...DEPLOY, parent, restartOf: first.record.pid, owner: { session: 's1' } }
+    const { record } = await bench.register(again, { actor: 'kernel:k1' })
+    assert.equal(record.gate?.state, 'pending')
   })
 
   behaves('a restart by a kernel asks again, as the session of the process', async (bench) => {

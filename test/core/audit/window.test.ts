@@ -3,8 +3,12 @@ import type { AuditEntry } from '../../../src/core/audit/entry.ts'
 import {
   AUDIT_WINDOW_MS,
   type AuditWindow,
+  type CountedDenial,
+  type CountedDenier,
   countDenial,
+  countDenier,
   denialText,
+  MAX_DENIALS,
   repeatedEntries,
 } from '../../../src/core/audit/window.ts'
 
@@ -85,4 +89,40 @@ test('a million denials in a loop make two entries a minute', () => {
   }
   expect(entries).toBe(2 * MINUTES - 1)
   expect(counted + (window?.repeats ?? 0)).toBe(1_000_000)
+})
+
+test('a million denials in a minute make one entry if they are equal, and a hundred if they differ', () => {
+  let own: AuditWindow | null = null
+  let denier: AuditWindow | null = null
+  let appended = 0
+  for (let n = 0; n < 1_000_000; n++) {
+    const entry = denied(1_000 + Math.floor(n / 20))
+    const equal: CountedDenial = countDenial(own, 'k', entry)
+    own = equal.window
+    appended += equal.entries.length
+    const different: CountedDenier = countDenier(denier, 'd', entry)
+    denier = different.window
+    if (!different.isFull) appended += 1
+  }
+  expect(appended).toBe(1 + MAX_DENIALS)
+  expect(own?.repeats).toBe(999_999)
+  const over = 1_000 + AUDIT_WINDOW_MS
+  expect(repeatedEntries(denier as AuditWindow, over)).toEqual([
+    denied(over, {
+      ...{ target: '*', rule: null, decision: 'repeated' },
+      reason: 'More than 100 different denials.',
+      inputs: { repeats: 1_000_000 - MAX_DENIALS, since: 1_000 },
+    }),
+  ])
+})
+
+test('a hundred different denials are all in the chain, and leave no total', () => {
+  let denier: AuditWindow | null = null
+  for (let n = 0; n < MAX_DENIALS; n++) {
+    const counted: CountedDenier = countDenier(denier, 'd', denied(1_000))
+    expect(counted.isFull).toBe(false)
+    denier = counted.window
+  }
+  expect(repeatedEntries(denier as AuditWindow, 9_999_999)).toEqual([])
+  expect(countDenier(denier, 'd', denied(1_000)).isFull).toBe(true)
 })

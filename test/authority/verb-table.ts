@@ -1,0 +1,79 @@
+import type { InputOf, VerbName } from 'reeve'
+
+/**
+ * What each verb that changes something does to authority. `answers`: it answers a request to a person. `rules`: it changes what
+ * others may do. `none`: neither. A new verb has to be added here, and the door table then tries it at every door.
+ */
+export const VERB_TABLE: { readonly [Name in VerbName]?: 'answers' | 'rules' | 'none' } = {
+  approve: 'answers',
+  deny: 'answers',
+  reply: 'answers',
+  addRule: 'rules',
+  removeRule: 'rules',
+  abandon: 'none',
+  acknowledge: 'none',
+  announceWorker: 'none',
+  answer: 'none',
+  append: 'none',
+  ask: 'none',
+  changeCwd: 'none',
+  changeOwner: 'none',
+  charge: 'none',
+  claimWork: 'none',
+  closeInput: 'none',
+  deleteSession: 'none',
+  doWork: 'none',
+  end: 'none',
+  endSession: 'none',
+  endTurn: 'none',
+  grant: 'none',
+  interrupt: 'none',
+  kill: 'none',
+  killAll: 'none',
+  openSession: 'none',
+  openTurn: 'none',
+  prune: 'none',
+  putEnvironment: 'none',
+  recover: 'none',
+  refreshEnvironment: 'none',
+  removeHolder: 'none',
+  resize: 'none',
+  restart: 'none',
+  retireWorker: 'none',
+  revoke: 'none',
+  send: 'none',
+  sendMessage: 'none',
+  setExternalRef: 'none',
+  signal: 'none',
+  spawn: 'none',
+  spawnMany: 'none',
+  submit: 'none',
+  takeNotices: 'none',
+  touchSession: 'none',
+  track: 'none',
+  transferGrants: 'none',
+  write: 'none',
+}
+
+export const GUARDED: readonly string[] = Object.entries(VERB_TABLE).flatMap(([name, does]) =>
+  does === 'none' ? [] : [name],
+)
+
+export type GuardedVerb = 'approve' | 'deny' | 'reply' | 'addRule' | 'removeRule'
+
+/** A call of each guarded verb that would change something. */
+export function attempts({
+  permission,
+  question,
+}: {
+  readonly permission: string
+  readonly question: string
+}): { readonly [Name in GuardedVerb]: InputOf<Name> } {
+  return {
+    approve: { id: permission },
+    deny: { id: permission },
+    reply: { id: question, value: 'yes' },
+    addRule: { rule: { effect: 'allow', resource: 'tool:**' } },
+    removeRule: { id: 'asked' },
+  }
+}
