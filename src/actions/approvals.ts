@@ -1,35 +1,86 @@
-import type { Answer } from '../core/approval/decide-answer.ts'
+import type { Approval } from '../core/approval/approval.ts'
 import { RefusedError } from '../core/errors.ts'
+import { asJson, type Json, type JsonObject } from '../core/json/json.ts'
 import type { Actor } from '../core/process/record.ts'
+import { type Refusal, refusal } from '../core/refusal.ts'
+import { unknownApproval } from '../kernel/answer-approval.ts'
+import type { AnswerRequest } from '../kernel/approvals.ts'
 import type { OutputOf } from '../verbs/reeve.ts'
+import { storedRule } from '../verbs/shapes/rule.ts'
+import { specs } from '../verbs/shapes/spec.ts'
 import type { ActionParts, ActionsFor } from './action.ts'
+import { checkJson, parse } from './parse.ts'
+import { checkPatterns } from './spawn.ts'
 
 /** Requests to people, and their answers. */
 export function approvalActions({
   kernel,
   actor,
-}: ActionParts): ActionsFor<'approvals' | 'approve' | 'deny'> {
+}: ActionParts): ActionsFor<'approvals' | 'approval' | 'approve' | 'deny' | 'answerApprovals'> {
   const { store } = kernel.edges
-  const settle = async (id: string, answer: Answer): Promise<OutputOf<'approve'>> => {
-    const settled = await kernel.approvals.answer({ id, by: actor, answer })
+  const answer = (id: string, given: AnswerRequest['answer']) =>
+    kernel.approvals.answer({ id, by: actor, answer: given })
+  const settle = async (id: string, given: AnswerRequest['answer']): Promise<OutputOf<'approve'>> => {
+    const settled = await answer(id, given)
     if (settled.type === 'refused') throw new RefusedError(settled.refusal)
     return { type: settled.type, approval: settled.approval }
+  }
+  /** The edited spec, checked as that of a registration. */
+  const checkedSpec = async (id: string, given: JsonObject): Promise<JsonObject> => {
+    const approval = await store.ask({ ask: 'approval', id })
+    const row = approval === null ? null : await store.ask({ ask: 'process', pid: approval.pid })
+    if (row === null) throw new RefusedError(unknownApproval(id))
+    const { kind } = row.record
+    const spec: Json = checkJson(asJson(parse(specs[kind], given, 'approve')), 'spec')
+    if (kind === 'command') checkPatterns(parse(specs.command, given, 'approve'))
+    return spec as JsonObject
   }
   return {
     async approvals({ state, after, limit }) {
       const wanted = state === 'any' ? {} : { state }
       const page = await store.ask({ ask: 'approvals', ...wanted, after: after ?? null, limit })
-      const own = sessionOf(actor)
-      const approvals = page.items.filter(({ request }) => own === null || request.session === own)
-      return { approvals, next: page.next }
+      return { approvals: page.items.filter((approval) => isSeenBy(actor, approval)), next: page.next }
     },
-    approve: ({ id }) => settle(id, { type: 'approve', grant: 'once' }),
+    async approval({ id }) {
+      const approval = await store.ask({ ask: 'approval', id })
+      if (approval === null || !isSeenBy(actor, approval)) throw new RefusedError(unknownApproval(id))
+      return { approval }
+    },
+    async approve({ id, grant, rule, spec }) {
+      if (rule !== undefined && grant !== 'always') throw new RefusedError(uselessRule(id, grant))
+      return settle(id, {
+        type: 'approve',
+        grant,
+        ...(rule === undefined ? {} : { rule: parse(storedRule, rule, 'approve') }),
+        ...(spec === undefined ? {} : { spec: await checkedSpec(id, spec) }),
+      })
+    },
     deny: ({ id, advice }) => settle(id, { type: 'deny', ...(advice === undefined ? {} : { advice }) }),
+    async answerApprovals({ answers }) {
+      const results: OutputOf<'answerApprovals'>['results'] = []
+      for (const { id, ...given } of answers) {
+        const settled = await answer(id, given.type === 'approve' ? { type: 'approve', grant: 'once' } : given)
+        if (settled.type === 'refused') {
+          const { code, message, remedy } = settled.refusal
+          results.push({ type: 'refused', id, code, message, remedy })
+        } else results.push({ type: settled.type, id, approval: settled.approval })
+      }
+      return { results }
+    },
   }
 }
 
-/** The session whose requests an actor sees; null: it sees all. */
-function sessionOf(actor: Actor): string | null {
-  if (actor === 'host' || actor.startsWith('human:') || actor.startsWith('kernel:')) return null
-  return actor.startsWith('session:') ? actor.slice('session:'.length) : ''
+/** A session sees the requests of its own processes; people and the host see all. */
+function isSeenBy(actor: Actor, { request }: Approval): boolean {
+  if (actor === 'host' || actor.startsWith('human:') || actor.startsWith('kernel:')) return true
+  return actor.startsWith('session:') && request.session === actor.slice('session:'.length)
+}
+
+function uselessRule(id: string, grant: string): Refusal {
+  return refusal(
+    'invalid_input',
+    `The approval ${id} stores no rule that you name with the grant ${grant}.`,
+    'Leave the rule out, or approve with always.',
+    { field: 'rule' },
+  )
 }

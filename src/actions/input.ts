@@ -1,3 +1,4 @@
+import { commandSpecOf } from '../command/command-spec.ts'
 import { alreadyEnded, whileUp } from '../command/keeper-answer.ts'
 import { RefusedError } from '../core/errors.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
@@ -44,7 +45,7 @@ export function inputActions(parts: ActionParts): ActionsFor<'write' | 'submit' 
     async submit({ pid, text, seq }) {
       const record = await read(pid)
       // A terminal's Enter is a carriage return; a pipe's line ends with a line feed.
-      const enter = isKind(record, 'command') && record.spec.pty ? '\r' : '\n'
+      const enter = isKind(record, 'command') && commandSpecOf(record).pty ? '\r' : '\n'
       return write(pid, Buffer.from(`${text}${enter}`), seq)
     },
     async closeInput({ pid }) {

@@ -1,9 +1,10 @@
 import { BoundedMap } from '../base/bounded-map.ts'
 import type { CommandSecrets, NamedSecrets } from '../command/command-secrets.ts'
+import type { Approval } from '../core/approval/approval.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Notice } from '../core/inbox/notice.ts'
-import type { Json } from '../core/json/json.ts'
+import type { Json, JsonObject } from '../core/json/json.ts'
 import { isReserved, type StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
@@ -58,7 +59,8 @@ export class AnswerMasker {
     const hasData = mode === 'values' && registered.kind !== 'command' && 'type' in item
     if (hasData && (!isReserved(item.type) || item.type.startsWith('signal.'))) return item
     const values = [registered, ...(await this.#childIn(item))].map((one) => this.#valuesOf(one))
-    const masker = this.#redaction.masker((await Promise.all(values)).flat())
+    const edited = 'type' in item && item.type === 'approval_settled' ? (Object(payload).spec ?? null) : null
+    const masker = this.#redaction.masker([...(await Promise.all(values)).flat(), ...variableSecretsIn(edited)])
     const masked = {
       payload: maskJson(masker, payload, hasData ? { leave: (member, _, of) => isData(member, of) } : {}),
       ...(hasText(item) ? { text: masker.text(item.text) } : {}),
@@ -93,6 +95,7 @@ export class AnswerMasker {
     if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return
     if (value instanceof Uint8Array) return
     if (isRecord(value)) masked.set(value, await this.#record(value, mode))
+    else if (isApproval(value)) masked.set(value, await this.#approval(value))
     else if (isEventOrNotice(value)) masked.set(value, await this.event(value, mode))
     else if (isEnvironment(value))
       masked.set(value, maskJson(this.#redaction.masker(), value, { leave: isNameOfSecret }))
@@ -103,7 +106,10 @@ export class AnswerMasker {
 
   async #record(record: ProcessRecord, mode: MaskingMode): Promise<ProcessRecord> {
     const registered = this.#know(record.pid, record)
-    const masker = this.#redaction.masker(await this.#valuesOf(registered))
+    const masker = this.#redaction.masker([
+      ...(await this.#valuesOf(registered)),
+      ...variableSecretsIn(record.effectiveSpec),
+    ])
     const hasData = mode === 'values' && registered.kind !== 'command'
     const leave = hasData ? (member: string, _: number, of: object) => isData(member, of) : () => false
     let changed: Record<string, unknown> | undefined
@@ -115,6 +121,13 @@ export class AnswerMasker {
       changed[member] = masked
     }
     return (changed as ProcessRecord | undefined) ?? record
+  }
+
+  /** A request shows the command line and the variables of its process. */
+  async #approval(approval: Approval): Promise<Approval> {
+    const values = await this.#valuesOf(await this.#of(approval.pid))
+    const edited = approval.answer?.type === 'approved' ? approval.answer.spec : null
+    return maskJson(this.#redaction.masker([...values, ...variableSecretsIn(edited)]), approval)
   }
 
   /** The event of a parent has the label of its child, which for a command is its command line. */
@@ -253,6 +266,16 @@ function isData(member: string, of: object): boolean {
 
 function isRecord(value: object): value is ProcessRecord {
   return 'pid' in value && 'kind' in value && 'spec' in value && 'registrationHash' in value
+}
+
+function isApproval(value: object): value is Approval {
+  return 'pid' in value && 'request' in value && 'askedAt' in value
+}
+
+/** The variables of an edited spec whose names mean a secret. */
+function variableSecretsIn(spec: JsonObject | null): readonly string[] {
+  const { env } = Object(spec) as { readonly env?: Readonly<Record<string, string>> }
+  return secretsIn(env ?? {})
 }
 
 function isEventOrNotice(value: object): value is StoredEvent | Notice {

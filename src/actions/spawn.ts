@@ -219,7 +219,7 @@ function withoutUndefined(request: object): object {
 }
 
 /** An invalid pattern is refused now, not at the first line. */
-function checkPatterns({ watch = [], ready }: CommandSpec): void {
+export function checkPatterns({ watch = [], ready }: CommandSpec): void {
   for (const { pattern } of watch) if (pattern !== undefined) matcherOf({ pattern })
   if (ready !== undefined && 'log' in ready) matcherOf({ pattern: ready.log })
 }

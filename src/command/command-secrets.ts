@@ -1,6 +1,7 @@
 import { withTimeout } from '../base/with-timeout.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
+import { startSpecOf } from '../core/process/spec.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Masker } from '../redaction/masker.ts'
 import type { Redaction } from '../redaction/redaction.ts'
@@ -13,6 +14,7 @@ import { secretsOfCaller } from './environment/printed-secrets.ts'
 /** The parts of a record that name the secrets of its command. */
 type Given = Pick<ProcessRecord, 'pid' | 'originator' | 'registrationHash' | 'spec' | 'envRef'> & {
   readonly program?: ProcessRecord['program']
+  readonly effectiveSpec?: ProcessRecord['effectiveSpec']
 }
 type Variables = Readonly<Record<string, string | undefined>>
 
@@ -61,15 +63,15 @@ export class CommandSecrets {
    * A slow login shell delays a list by `withinMs` at most: no command has run with its environment yet.
    */
   async valuesOf(given: Given, kernel: Kernel, withinMs?: number): Promise<string[]> {
-    const { spec, envRef } = given
+    const { envRef } = given
     const variables = withinMs === undefined ? await this.#learn() : await this.#learnWithin(withinMs)
-    const { passEnv = [], env = {}, inheritEnv } = commandSpecOf({ spec })
+    const { passEnv = [], env = {}, inheritEnv } = commandSpecOf(given)
     const named = await this.#secrets.knownValuesIn(envRef, kernel)
     const ofBase = passEnv.map((name) => variables[name])
     const inherited = (await this.#inherited.of(given))?.env
     const mayHavePassed = passEnv.length > 0 || (inheritEnv !== undefined && inherited === undefined)
     const passed = mayHavePassed ? await this.#passed.masked(given) : []
-    const ofCaller = secretsOfCaller(spec, inherited ?? {})
+    const ofCaller = secretsOfCaller(startSpecOf(given), inherited ?? {})
     const values = [...named, ...ofBase, ...passed, ...ofCaller, ...secretsIn(env)]
     return values.filter((value) => value !== undefined)
   }

@@ -1,4 +1,5 @@
 import type { ResolvedAction } from '../core/capability/action.ts'
+import { StoreError } from '../core/errors.ts'
 import type { Holder, Served } from '../core/lease/holder.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -22,7 +23,7 @@ import { ProgramStarts } from './program-starts.ts'
 import { lost } from './program-state.ts'
 import type { Reached } from './reach-keeper.ts'
 import { ReportedPrograms } from './reported-programs.ts'
-import { resolveAction } from './resolve-action.ts'
+import { analyseUnstartable, resolveAction } from './resolve-action.ts'
 import { runCommand } from './run-command.ts'
 import { UsageAsks } from './usage-asks.ts'
 
@@ -158,7 +159,12 @@ export class KeeperSide implements Executor, Keeping {
     const { envRef } = record
     const environment =
       envRef === null ? null : await kernel.edges.store.ask({ ask: 'environment', ref: envRef })
-    return resolveAction(record, await plan(record, kernel), { shell, environment })
+    try {
+      return await resolveAction(record, await plan(record, kernel), { shell, environment })
+    } catch (error) {
+      if (error instanceof StoreError) throw error
+      return analyseUnstartable(record, { shell, environment })
+    }
   }
 
   async #confirm(work: Work, plan: SpawnPlan, kernel: Kernel): Promise<boolean> {

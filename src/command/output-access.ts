@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { RefusedError } from '../core/errors.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import { startSpecOf } from '../core/process/spec.ts'
 import { refusal } from '../core/refusal.ts'
 import type { DataFolderPaths } from '../keeper/protocol/data-folder-paths.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -46,9 +47,9 @@ export class OutputAccess {
   async masking(record: ProcessRecord, view: View): Promise<Masking | null> {
     const masker = view === 'raw' ? null : await this.#secrets.maskerFor(record, this.#kernel())
     if (masker === null) return null
-    const tagged = record.spec['output'] === 'tagged'
+    const tagged = startSpecOf(record)['output'] === 'tagged'
     // A program that writes its log itself may rewrite it, so ranges that were scanned once may have changed.
-    const kept = record.spec['output'] === 'direct' ? {} : { lookedThrough: this.#lookedThrough }
+    const kept = startSpecOf(record)['output'] === 'direct' ? {} : { lookedThrough: this.#lookedThrough }
     return { masker, tagged, final: hasEnded(record), mayShow: this.#held.mayShow, ...kept }
   }
 

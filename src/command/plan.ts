@@ -116,8 +116,8 @@ function ofCaller(base: Variables, pty: object | null): Variables {
 }
 
 /** The limits that the keeper enforces: the lower of allowance and spec, for CPU time and output. */
-export function ownLimits({ spec }: ProcessRecord, most: Amounts): OwnLimits {
-  const { limits } = commandSpecOf({ spec })
+export function ownLimits(record: ProcessRecord, most: Amounts): OwnLimits {
+  const { limits } = commandSpecOf(record)
   return {
     cpuSeconds: lower(limits?.cpuSeconds, most.cpuSeconds),
     outputBytes: lower(limits?.outputBytes, most.outputBytes),
@@ -131,9 +131,9 @@ export function endSignalOf(record: ProcessRecord): string {
 }
 
 /** The reason of an end by timeout: the command's own timeout, or the run time limit of its subtree. */
-export function timeoutOf({ spec, limits }: ProcessRecord): 'timeout' | 'limit:runMs' {
-  const { timeoutMs } = commandSpecOf({ spec })
-  const { runMs } = limits
+export function timeoutOf(record: ProcessRecord): 'timeout' | 'limit:runMs' {
+  const { timeoutMs } = commandSpecOf(record)
+  const { runMs } = record.limits
   return runMs !== undefined && (timeoutMs === undefined || runMs < timeoutMs) ? 'limit:runMs' : 'timeout'
 }
 

@@ -1,18 +1,33 @@
-import type { Approval } from '../core/approval/approval.ts'
-import { type Answer, type AnswerDecision, decideAnswer, expired } from '../core/approval/decide-answer.ts'
+import { type Approval, isPending } from '../core/approval/approval.ts'
+import {
+  type Answer,
+  type AnswerDecision,
+  decideAnswer,
+  expired,
+  settledByRule,
+} from '../core/approval/decide-answer.ts'
+import { changedFields, deniedEdit, refuseEdit } from '../core/approval/edit.ts'
 import { type AnswererFacts, refuseAnswerer } from '../core/approval/may-answer.ts'
+import { coveringRule } from '../core/approval/remembered-answer.ts'
 import type { AuditDecision } from '../core/audit/entry.ts'
+import { actionOf, actionText, type ResolvedAction } from '../core/capability/action.ts'
 import type { Need } from '../core/capability/need.ts'
 import { ruleOnAll } from '../core/capability/rule-on.ts'
+import { type RuleRef, refOf } from '../core/capability/ruling.ts'
 import type { Change } from '../core/change.ts'
+import type { JsonObject } from '../core/json/json.ts'
+import type { ApprovalSettled } from '../core/process/event.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
-import { type Refusal, refusal } from '../core/refusal.ts'
+import { isRefusal, type Refusal, refusal } from '../core/refusal.ts'
 import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import { performOne } from './perform.ts'
 import type { PlanPart } from './plan-part.ts'
+import { rememberAnswer } from './remember-answer.ts'
 import { lineageOf, ruleSetsOf, rulingFacts, subjectOf } from './rule-facts.ts'
+import { ruleOnRegistration } from './rule-on-registration.ts'
+import { giveBackUses, moveUses } from './rule-uses.ts'
 import { WorkingRows } from './working-rows.ts'
 
 export type ApprovalSettlement =
@@ -22,38 +37,106 @@ export type ApprovalSettlement =
   | { readonly type: 'settled_before'; readonly approval: Approval }
   | { readonly type: 'refused'; readonly refusal: Refusal }
 
-/** Answers an approval: its row, the process and the audit change in one transaction. The first answer wins. */
-export function answerApproval(
-  edges: Edges,
-  kernelId: string,
-  asked: { readonly id: string; readonly by: Actor; readonly answer: Answer },
-): Promise<ApprovalSettlement> {
-  const { id, by, answer } = asked
+/** An edited spec, and what the host found out about it. */
+export interface Edit {
+  readonly spec: JsonObject
+  readonly resolved: ResolvedAction | null
+}
+
+export interface Answering {
+  readonly id: string
+  readonly by: Actor
+  readonly answer: Exclude<Answer, { type: 'approve' }> | (Omit<Extract<Answer, { type: 'approve' }>, 'edit'> & { readonly edit?: Edit })
+}
+
+/** Answers an approval: its row, the process, the rules that the answer stores and the audit change in one transaction. The first answer wins. */
+export function answerApproval(edges: Edges, kernelId: string, asked: Answering): Promise<ApprovalSettlement> {
+  const { id, by } = asked
   const at = edges.clock.now()
   return edges.store.write(function* () {
     const rows = new WorkingRows()
     const was = yield* know({ ask: 'approval', id })
-    if (was === null) return { answer: { type: 'refused', refusal: unknownApproval(id) }, changes: [] }
+    if (was === null) return refusedWith(unknownApproval(id))
     const facts = yield* answererFacts(rows, was, by, at)
     const denied = refuseAnswerer(was, by, facts)
-    if (denied !== undefined) return { answer: { type: 'refused', refusal: denied }, changes: [] }
-    return yield* settle(edges, rows, kernelId, was, decideAnswer(was, answer, by, at), at)
+    if (denied !== undefined) return refusedWith(denied)
+    const answer = yield* ruledAnswer(edges, rows, was, asked.answer, at)
+    if (isRefusal(answer)) return refusedWith(answer)
+    const decision = decideAnswer(was, answer.answer, by, at)
+    return yield* settle(edges, rows, kernelId, was, decision, at, answer.uses)
   })
 }
 
-/** Ends the processes whose approval has expired, and answers how many there were. */
-export async function expireApprovals(edges: Edges, kernelId: string, limit: number): Promise<number> {
+/** Answers a pending approval by a rule of home that a person stored for every time; undefined if none covers it any more. */
+export function answerByRule(edges: Edges, kernelId: string, id: string): Promise<ApprovalSettlement | undefined> {
+  const at = edges.clock.now()
+  return edges.store.write<ApprovalSettlement | undefined>(function* () {
+    const rows = new WorkingRows()
+    const was = yield* know({ ask: 'approval', id })
+    const home = yield* know({ ask: 'ruleSet', subject: 'home' })
+    const rule = was?.request.type === 'permission' && home !== null ? coveringRule(was.request, home, at) : undefined
+    if (was === null || rule === undefined) return { answer: undefined, changes: [] }
+    const decision = settledByRule(was, refOf('home', rule), `kernel:${kernelId}`, at)
+    return yield* settle(edges, rows, kernelId, was, decision, at)
+  })
+}
+
+/** Ends the processes whose approval has expired, at most `limit` of them. */
+export async function expireApprovals(
+  edges: Edges,
+  kernelId: string,
+  limit: number,
+): Promise<readonly ApprovalSettlement[]> {
   const at = edges.clock.now()
   const due = await edges.store.ask({ ask: 'approvalsDue', at, limit })
+  const settled: ApprovalSettlement[] = []
   for (const { id } of due) {
-    await edges.store.write<ApprovalSettlement>(function* () {
+    const one = await edges.store.write<ApprovalSettlement>(function* () {
       const rows = new WorkingRows()
       const was = yield* know({ ask: 'approval', id })
-      if (was === null) return { answer: { type: 'refused', refusal: unknownApproval(id) }, changes: [] }
+      if (was === null) return refusedWith(unknownApproval(id))
       return yield* settle(edges, rows, kernelId, was, expired(was, `kernel:${kernelId}`), at)
     })
+    settled.push(one)
   }
-  return due.length
+  return settled
+}
+
+type Uses = readonly Pick<RuleRef, 'subject' | 'id'>[]
+
+/** The answer with the action hash of its edit, which the rules of the asker must not deny. */
+function* ruledAnswer(
+  edges: Edges,
+  rows: WorkingRows,
+  approval: Approval,
+  answer: Answering['answer'],
+  at: number,
+): PlanPart<{ readonly answer: Answer; readonly uses?: Uses } | Refusal> {
+  if (answer.type !== 'approve') return { answer }
+  const { edit, ...rest } = answer
+  const { pid, request } = approval
+  if (edit === undefined || !isPending(approval)) return { answer: rest }
+  const row = yield* rows.process(pid)
+  if (row === null || request.type !== 'permission') return { answer: rest }
+  const unlike = refuseEdit(row.record, edit.spec)
+  if (unlike !== undefined) return unlike
+  const { host } = request.action
+  const ruled = yield* ruleOnRegistration(edges, rows, {
+    registration: { ...row.record, spec: edit.spec },
+    actor: request.subject,
+    at,
+    here: host === null ? [] : [`host:${host}`],
+    resolved: edit.resolved,
+    envRef: row.record.envRef ?? undefined,
+    // Whether its asker chose the environment is not on record.
+    isEnvironmentNamed: true,
+  })
+  const action = actionOf({ ...row.record, spec: edit.spec }, request.subject, host, edit.resolved)
+  const actionHash = action === null ? request.actionHash : edges.hash(actionText(action))
+  const edited: Answer = { ...rest, edit: { spec: edit.spec, actionHash } }
+  if (ruled === 'open' || ruled === 'unresolved') return { answer: edited, uses: [] }
+  if (ruled.ruling.type === 'deny') return deniedEdit(pid, ruled.ruling.reason)
+  return { answer: edited, uses: ruled.ruling.uses.map(({ subject, id }) => ({ subject, id })) }
 }
 
 function* settle(
@@ -63,20 +146,30 @@ function* settle(
   was: Approval,
   decision: AnswerDecision,
   at: number,
+  editedUses?: Uses,
 ): PlanPart<{ readonly answer: ApprovalSettlement; readonly changes: readonly Change[] }> {
   if (decision.type === 'settled_before') return { answer: decision, changes: [] }
-  if (decision.type === 'refuse')
-    return { answer: { type: 'refused', refusal: decision.refusal }, changes: [] }
+  if (decision.type === 'refuse') return refusedWith(decision.refusal)
   const { approval, settled, value } = decision
   rows.add([{ type: 'approval', was, approval }])
   const { pid } = was
   const { by } = settled
   // The right to answer was checked before. A session that may answer owns nothing of the process.
   const actor: Actor = by === 'host' || by.startsWith('human:') ? by : `kernel:${kernelId}`
+  const before = yield* rows.process(pid)
   const done = yield* performOne(edges, rows, { type: 'settle_approval', pid, actor, at, settled, value })
   if (done.type === 'refused') return { answer: done, changes: [] }
-  rows.add([auditOf(approval, settled.how, by, at)])
+  rows.add([auditOf(approval, settled, at, before?.record.spec ?? null)])
+  if (settled.how === 'approved') {
+    const full = yield* rememberAnswer(rows, approval, at)
+    if (full !== undefined) return refusedWith(full)
+    if (editedUses !== undefined) yield* moveUses(rows, was, editedUses)
+  } else yield* giveBackUses(rows, was)
   return { answer: { type: 'settled', approval, row: done.row }, changes: rows.changes }
+}
+
+function refusedWith(refused: Refusal): { readonly answer: ApprovalSettlement; readonly changes: readonly Change[] } {
+  return { answer: { type: 'refused', refusal: refused }, changes: [] }
 }
 
 const DECISIONS = {
@@ -88,10 +181,11 @@ const DECISIONS = {
 
 function auditOf(
   { id, pid, request, answer }: Approval,
-  how: keyof typeof DECISIONS,
-  by: Actor,
+  { how, by }: ApprovalSettled,
   at: number,
+  spec: JsonObject | null,
 ): Change {
+  const edited = answer?.type === 'approved' ? answer.spec : null
   return {
     type: 'audit',
     entry: {
@@ -100,12 +194,13 @@ function auditOf(
       action: 'answer',
       target: `process:${pid}`,
       decision: DECISIONS[how],
-      rule: request.type === 'permission' ? request.rule : null,
+      rule: (answer?.type === 'approved' ? answer.rule : null) ?? (request.type === 'permission' ? request.rule : null),
       reason: answer?.type === 'denied' ? answer.advice : null,
       inputs: {
         approval: id,
         asker: request.subject,
-        ...(answer?.type === 'approved' ? { grant: answer.grant, spec: answer.spec } : {}),
+        ...(answer?.type === 'approved' ? { grant: answer.grant } : {}),
+        ...(edited === null || spec === null ? {} : { changed: changedFields(spec, edited) }),
       },
       trace: null,
     },
@@ -141,7 +236,7 @@ function* answererFacts(
   }
 }
 
-function unknownApproval(id: string): Refusal {
+export function unknownApproval(id: string): Refusal {
   return refusal(
     'approval_unknown',
     `There is no approval ${id}.`,

@@ -1,7 +1,17 @@
 import type { Answer } from '../core/approval/decide-answer.ts'
+import { coveringRule, isAnswer } from '../core/approval/remembered-answer.ts'
 import type { ResolvedAction } from '../core/capability/action.ts'
+import type { Cancel } from '../core/clock.ts'
+import type { JsonObject } from '../core/json/json.ts'
+import { knownEvent, type StoredEvent } from '../core/process/event.ts'
 import type { Actor, ProcessRecord } from '../core/process/record.ts'
-import { type ApprovalSettlement, answerApproval, expireApprovals } from './answer-approval.ts'
+import {
+  type ApprovalSettlement,
+  answerApproval,
+  answerByRule,
+  type Edit,
+  expireApprovals,
+} from './answer-approval.ts'
 import { confirmAction } from './confirm-action.ts'
 import type { Edges } from './edges.ts'
 import type { Executor, Work } from './executor.ts'
@@ -9,12 +19,27 @@ import type { Kernel } from './kernel.ts'
 
 /** Of one sweep; the rest has to wait for the next. */
 const MAX_EXPIRED = 500
+const PAGE = 200
+/** A sweep looks at times that are further away. */
+const MAX_TIMER_MS = 60_000
+
+/** An answer as a caller gives it. An edit is resolved here. */
+export interface AnswerRequest {
+  readonly id: string
+  readonly by: Actor
+  readonly answer:
+    | Exclude<Answer, { type: 'approve' }>
+    | (Omit<Extract<Answer, { type: 'approve' }>, 'edit'> & { readonly spec?: JsonObject })
+}
 
 /** The approvals of one kernel: it resolves actions, compares them before they begin, and settles the answers. */
 export class Approvals {
   readonly #edges: Edges
   readonly #kernel: Kernel
   readonly #executors: readonly Executor[]
+  #timer: { readonly at: number; readonly cancel: Cancel } | undefined
+  /** Where the next sweep goes on to look for requests that a rule answers. */
+  #coveredAfter: number | null = null
 
   constructor(edges: Edges, kernel: Kernel, executors: readonly Executor[]) {
     this.#edges = edges
@@ -36,20 +61,92 @@ export class Approvals {
   }
 
   /** The first answer settles the approval; later ones get the recorded decision. */
-  async answer(asked: {
-    readonly id: string
-    readonly by: Actor
-    readonly answer: Answer
-  }): Promise<ApprovalSettlement> {
-    const settled = await answerApproval(this.#edges, this.#kernel.id, asked)
-    if (settled.type === 'settled') {
-      this.#edges.onAudited?.()
-      this.#kernel.carryOn(settled.row)
-    }
+  async answer({ id, by, answer: given }: AnswerRequest): Promise<ApprovalSettlement> {
+    if (given.type !== 'approve') return this.#settled(await answerApproval(this.#edges, this.#kernel.id, { id, by, answer: given }))
+    const { spec, ...rest } = given
+    const edit = spec === undefined ? {} : { edit: await this.#editOf(id, spec) }
+    const answer = { ...rest, ...edit }
+    const settled = this.#settled(await answerApproval(this.#edges, this.#kernel.id, { id, by, answer }))
+    // The answer is committed: what it also settles is found again by the next sweep.
+    if (settled.type === 'settled' && given.grant === 'always')
+      await this.settleCovered(Number.POSITIVE_INFINITY).catch((error: unknown) =>
+        this.#edges.onTrouble(error, `answering what the rule of ${id} covers`),
+      )
     return settled
   }
 
+  /**
+   * Answers pending requests whose action a person has approved for every time, one transaction for each. Which ones these are
+   * follows from the rules of home and the requests, so that a kernel that died on the way is followed by any other's sweep.
+   */
+  async settleCovered(pages = 1): Promise<void> {
+    const { store, clock } = this.#edges
+    const home = await store.ask({ ask: 'ruleSet', subject: 'home' })
+    if (home === null || !home.rules.some(isAnswer)) return
+    let after = pages === 1 ? this.#coveredAfter : null
+    for (let page = 0; page < pages; page++) {
+      const { items, next } = await store.ask({ ask: 'approvals', state: 'pending', after, limit: PAGE })
+      for (const { id, request } of items) {
+        if (request.type !== 'permission' || coveringRule(request, home, clock.now()) === undefined) continue
+        const settled = await answerByRule(this.#edges, this.#kernel.id, id)
+        if (settled !== undefined) this.#settled(settled)
+      }
+      after = next
+      if (after === null) break
+    }
+    if (pages === 1) this.#coveredAfter = after
+  }
+
+  /** Ends the processes whose approval has expired, and sets the timer for the next. */
   async expireDue(): Promise<void> {
-    await expireApprovals(this.#edges, this.#kernel.id, MAX_EXPIRED)
+    const settled = await expireApprovals(this.#edges, this.#kernel.id, MAX_EXPIRED)
+    for (const one of settled) this.#settled(one)
+    const next = await this.#edges.store.ask({ ask: 'nextApprovalDue' })
+    if (next !== null) this.#expireAt(next)
+  }
+
+  /** Events of the feed: the request of any kernel may be the next to expire. */
+  heard(events: readonly StoredEvent[]): void {
+    for (const event of events) {
+      const known = knownEvent(event)
+      if (known?.type !== 'approval_requested') continue
+      const { expiresAt } = known.payload
+      if (expiresAt !== null) this.#expireAt(expiresAt)
+    }
+  }
+
+  close(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+  }
+
+  #settled(settlement: ApprovalSettlement): ApprovalSettlement {
+    if (settlement.type === 'settled') {
+      this.#edges.onAudited?.()
+      this.#kernel.carryOn(settlement.row)
+    }
+    return settlement
+  }
+
+  async #editOf(id: string, spec: JsonObject): Promise<Edit> {
+    const { store } = this.#edges
+    const approval = await store.ask({ ask: 'approval', id })
+    const row = approval === null ? null : await store.ask({ ask: 'process', pid: approval.pid })
+    const resolved = row === null ? null : await this.resolve({ ...row.record, effectiveSpec: spec, spec })
+    return { spec, resolved }
+  }
+
+  /** One timer, for the earliest time. A clock that jumps is noticed by the sweep. */
+  #expireAt(at: number): void {
+    const { clock } = this.#edges
+    const inMs = at - clock.now()
+    if (this.#kernel.isClosed || inMs > MAX_TIMER_MS || (this.#timer !== undefined && this.#timer.at <= at)) return
+    this.#timer?.cancel()
+    const cancel = clock.after(Math.max(0, inMs), () => {
+      this.#timer = undefined
+      if (!this.#kernel.isClosed)
+        this.expireDue().catch((error: unknown) => this.#edges.onTrouble(error, 'expiring approvals'))
+    })
+    this.#timer = { at, cancel }
   }
 }

@@ -2,9 +2,11 @@ import type { Approval } from '../core/approval/approval.ts'
 import type { QuestionInput } from '../core/approval/question.ts'
 import { actionOf, actionText } from '../core/capability/action.ts'
 import type { Edges } from './edges.ts'
-import { type GateAnswer, type GatedRegistration, PUSH_AFTER_MS } from './gate.ts'
+import type { GateAnswer } from './gate.ts'
+import { PUSH_AFTER_MS } from './permission-approval.ts'
 import type { PlanPart } from './plan-part.ts'
 import { lineageOf, subjectOf } from './rule-facts.ts'
+import type { GatedRegistration } from './rule-on-registration.ts'
 import type { WorkingRows } from './working-rows.ts'
 
 /**

@@ -1,6 +1,9 @@
 import type { Approval } from '../core/approval/approval.ts'
-import { actionOf, actionText, type ResolvedAction } from '../core/capability/action.ts'
+import { type Action, actionOf, actionText, type ResolvedAction } from '../core/capability/action.ts'
+import type { Change } from '../core/change.ts'
 import { RefusedError } from '../core/errors.ts'
+import { sameJson } from '../core/json/canonical.ts'
+import { asJson } from '../core/json/json.ts'
 import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import type { Work } from './executor.ts'
@@ -18,7 +21,8 @@ export async function confirmAction(edges: Edges, work: Work, resolved: Resolved
   const asked = await edges.store.ask({ ask: 'approval', id })
   // Pruned with its process only.
   if (asked?.request.type !== 'permission') return false
-  const { subject, host } = asked.request.action
+  const before = asked.request.action
+  const { subject, host } = before
   const spec = record.effectiveSpec ?? record.spec
   const action = actionOf({ ...record, spec }, subject, host, resolved)
   const actionHash = action === null ? approved : edges.hash(actionText(action))
@@ -30,7 +34,19 @@ export async function confirmAction(edges: Edges, work: Work, resolved: Resolved
     state: 'pending',
     askedAt: at,
     pushAt: at,
-    request: { ...asked.request, action, actionHash },
+    // The same time to answer as before.
+    expiresAt: asked.expiresAt === null ? null : at + (asked.expiresAt - asked.askedAt),
+    request: {
+      ...asked.request,
+      variables: resolved.variables,
+      action,
+      actionHash,
+      // The rules of the other grants are about the action that was asked about before.
+      grants: ['once'],
+      grantRules: { process: [], session: [] },
+      alwaysRule: null,
+      repeatHash: actionHash,
+    },
     answer: null,
   }
   for (;;) {
@@ -38,7 +54,7 @@ export async function confirmAction(edges: Edges, work: Work, resolved: Resolved
     const done = await edges.store.write<Performed>(function* () {
       const rows = new WorkingRows()
       const was = yield* know({ ask: 'approval', id: again.id })
-      rows.add([{ type: 'approval', was, approval: again }])
+      rows.add([{ type: 'approval', was, approval: again }, auditOf(again, changedParts(before, action))])
       const { expiresAt } = again
       const requested = { approval: again.id, actionHash, expiresAt }
       const actor = `process:${record.pid}` as const
@@ -52,10 +68,36 @@ export async function confirmAction(edges: Edges, work: Work, resolved: Resolved
       })
       return { answer: one, changes: one.type === 'refused' ? [] : rows.changes }
     })
-    if (done.type !== 'refused') return false
+    if (done.type !== 'refused') {
+      edges.onAudited?.()
+      return false
+    }
     // As with every write of an executor: the fence may have risen during the write.
     if (done.refusal.code !== 'stale_fence' || work.fence().fence <= fence.fence)
       throw new RefusedError(done.refusal)
+  }
+}
+
+/** The members of an action that differ from those that were approved. */
+function changedParts(before: Action, now: Action): readonly string[] {
+  const parts = ['act', 'cwd', 'environmentHash', 'sandbox', 'parent'] as const
+  return parts.filter((part) => !sameJson(asJson(before[part]), asJson(now[part])))
+}
+
+function auditOf({ id, pid, request, askedAt }: Approval, changed: readonly string[]): Change {
+  return {
+    type: 'audit',
+    entry: {
+      at: askedAt,
+      actor: request.subject,
+      action: 'ask_again',
+      target: `process:${pid}`,
+      decision: 'asked',
+      rule: request.type === 'permission' ? request.rule : null,
+      reason: 'The action has changed since it was approved.',
+      inputs: { approval: id, changed: [...changed] },
+      trace: null,
+    },
   }
 }
 

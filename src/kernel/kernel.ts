@@ -123,6 +123,7 @@ export class Kernel {
     await this.feed.start()
     this.feed.onAll((events) => {
       for (const executions of this.#executions) executions.heard(events)
+      this.approvals.heard(events)
       if (events.some(tripsOverflow))
         this.#background.run('looking for held back matches', () => this.#releases.look())
     })
@@ -149,6 +150,7 @@ export class Kernel {
     this.#state = 'closed'
     this.#background.stop()
     this.#releases.stop()
+    this.approvals.close()
     this.#runLimits.close()
     this.readAccess.close()
     try {

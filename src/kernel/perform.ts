@@ -1,3 +1,4 @@
+import { isPending } from '../core/approval/approval.ts'
 import { withdrawn } from '../core/approval/decide-answer.ts'
 import { rightFor } from '../core/authority/right-for.ts'
 import { binds } from '../core/capability/rule-set.ts'
@@ -22,6 +23,7 @@ import type { Edges } from './edges.ts'
 import { consumeMessage, firstMessage, messageFacts, refuseRoute } from './message-facts.ts'
 import { releaseDue } from './overflow.ts'
 import type { PlanPart } from './plan-part.ts'
+import { giveBackUses } from './rule-uses.ts'
 import { WorkingRows } from './working-rows.ts'
 
 /** The answer to one intent. */
@@ -153,7 +155,9 @@ function* withdraw(rows: WorkingRows, id: string): PlanPart<void> {
   const isSettled = rows.changes.some((change) => change.type === 'approval' && change.approval.id === id)
   if (isSettled) return
   const was = yield* know({ ask: 'approval', id })
-  if (was !== null) rows.add([{ type: 'approval', was, approval: withdrawn(was) }])
+  if (was === null || !isPending(was)) return
+  rows.add([{ type: 'approval', was, approval: withdrawn(was) }])
+  yield* giveBackUses(rows, was)
 }
 
 /**

@@ -9,7 +9,7 @@ import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 
 /** Enough for any policy, and a bound for the row that every check reads. */
-const MAX_RULES = 10_000
+export const MAX_RULES = 10_000
 
 /** Adds a rule to the rule set of a subject. `ruleOf` gets the id of the new rule. */
 export async function addRule(
@@ -102,7 +102,7 @@ function taken(subject: string, id: string): Refusal {
   )
 }
 
-function full(subject: string): Refusal {
+export function full(subject: string): Refusal {
   return refusal(
     'limit_exceeded',
     `The rule set of ${subject} has ${MAX_RULES} rules, and no more are stored.`,

@@ -18,9 +18,10 @@ import { isRefusal, type Refusal } from '../core/refusal.ts'
 import { carvedChanges } from './allowances.ts'
 import { askQuestion } from './ask-question.ts'
 import type { Edges } from './edges.ts'
-import { type GatedRegistration, gateOf } from './gate.ts'
+import { gateOf } from './gate.ts'
 import type { PlanPart } from './plan-part.ts'
 import { guardOfName, type RegistrationContext, registerFacts } from './register-facts.ts'
+import type { GatedRegistration } from './rule-on-registration.ts'
 import type { WorkingRows } from './working-rows.ts'
 
 /** The fields that are compared between the requests of one plan. */

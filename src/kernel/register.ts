@@ -128,6 +128,7 @@ const UNANALYSED: ResolvedAction = {
   programs: [],
   cwd: null,
   environmentHash: '',
+  variables: {},
   env: [],
   codeVariables: [],
 }

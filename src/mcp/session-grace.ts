@@ -29,7 +29,8 @@ type Session = OutputOf<'sessions'>['sessions'][number]
 
 /**
  * Ends MCP sessions whose clients have been away for longer than the grace; their inboxes list the stopped processes. Time
- * in which no client could connect (no daemon, a suspended machine) does not count.
+ * in which no client could connect (no daemon, a suspended machine) does not count. A session whose request waits for a person
+ * stays: its client may be closed because there is nothing else to do.
  */
 export function endIdleSessions(reeve: ReeveVerbs, options: GraceOptions = {}): Grace {
   const { graceMs = SESSION_GRACE_MS, clock = REAL_CLOCK, onTrouble = () => {} } = options
@@ -38,13 +39,18 @@ export function endIdleSessions(reeve: ReeveVerbs, options: GraceOptions = {}): 
   let listeningSince = clock.now()
   let checkedAt = listeningSince
   let checking: Promise<void> | undefined
+  /** When a session was last seen to wait for a person: the grace begins again with the answer. */
+  const askedAt = new Map<string, number>()
 
   const check = async () => {
     const now = clock.now()
     if (now - checkedAt > 2 * intervalMs || now < checkedAt) listeningSince = now
     checkedAt = now
-    for (const { id } of await idleSessions(reeve, { graceMs, now, listeningSince }))
-      await reeve.endSession({ session: id })
+    const idle = await idleSessions(reeve, { graceMs, now, listeningSince })
+    const asking = idle.length === 0 ? new Set<string>() : await askingSessions(reeve)
+    for (const [id, at] of askedAt) if (!asking.has(id) && now - at >= graceMs) askedAt.delete(id)
+    for (const id of asking) askedAt.set(id, now)
+    for (const { id } of idle) if (!askedAt.has(id)) await reeve.endSession({ session: id })
   }
   const stop = clock.every(intervalMs, () => {
     checking ??= check()
@@ -62,6 +68,21 @@ export function endIdleSessions(reeve: ReeveVerbs, options: GraceOptions = {}): 
       stop()
       return settled()
     },
+  }
+}
+
+/** The sessions that have asked a person, and have no answer yet. */
+async function askingSessions(reeve: Pick<ReeveVerbs, 'approvals'>): Promise<ReadonlySet<string>> {
+  const asking = new Set<string>()
+  for (let after: number | null = null; ; ) {
+    const page: OutputOf<'approvals'> = await reeve.approvals({
+      state: 'pending',
+      ...(after === null ? {} : { after }),
+      limit: PAGE,
+    })
+    for (const { request } of page.approvals) if (request.session !== null) asking.add(request.session)
+    after = page.next
+    if (after === null) return asking
   }
 }
 

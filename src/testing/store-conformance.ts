@@ -12,6 +12,7 @@ import { family } from './conformance/family.ts'
 import { feed } from './conformance/feed.ts'
 import { filters } from './conformance/filters.ts'
 import { gate } from './conformance/gate.ts'
+import { grants } from './conformance/grants.ts'
 import { inbox } from './conformance/inbox.ts'
 import { inboxReaders } from './conformance/inbox-readers.ts'
 import { inboxSources } from './conformance/inbox-sources.ts'
@@ -79,6 +80,7 @@ export function storeConformance(suite: Suite): void {
   ruleSets(behaves)
   approvals(behaves)
   gate(behaves)
+  grants(behaves)
   ceilings(behaves)
   questions(behaves)
   audit(behaves)

@@ -21,6 +21,7 @@ import type { WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord, WaitOn } from '../core/process/record.ts'
 import { checkSignalName } from '../core/process/signal-name.ts'
+import { startSpecOf } from '../core/process/spec.ts'
 import { isWaitTime, noWaitTime } from '../core/process/wait-time.ts'
 import { decode } from '../core/value/decode.ts'
 import { encode } from '../core/value/encode.ts'
@@ -133,7 +134,7 @@ class Context implements ToolContext {
     this.#kernel = kernel
     this.record = work.record
     this.pid = work.record.pid
-    this.input = decode(work.record.spec['input'] ?? null)
+    this.input = decode(startSpecOf(work.record)['input'] ?? null)
     this.attempt = work.record.attempts
   }
 

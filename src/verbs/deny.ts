@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { approvalId, settlement } from './shapes/approval.ts'
+import { advice, approvalId, settlement } from './shapes/approval.ts'
 import { verb } from './verb.ts'
 
 export const deny = verb({
@@ -11,7 +11,7 @@ export const deny = verb({
   repeat: 'always',
   input: z.strictObject({
     id: approvalId,
-    advice: z.string().max(2_000).exactOptional().describe('what the asker should do instead'),
+    advice: advice.exactOptional(),
   }),
   output: settlement,
   codes: ['approval_unknown', 'denied', 'person_required'],

@@ -7,6 +7,8 @@ import { addRule } from './add-rule.ts'
 import { announceWorker } from './announce-worker.ts'
 import { answer } from './answer.ts'
 import { append } from './append.ts'
+import { answerApprovals } from './answer-approvals.ts'
+import { approval } from './approval.ts'
 import { approvals } from './approvals.ts'
 import { approve } from './approve.ts'
 import { ask } from './ask.ts'
@@ -109,8 +111,10 @@ export const verbs = {
   grants,
   holders,
   approvals,
+  approval,
   approve,
   deny,
+  answerApprovals,
   ask,
   reply,
   policies,

@@ -10,6 +10,7 @@ import type { WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Outcome, WaitOn } from '../core/process/record.ts'
 import { checkSignalName } from '../core/process/signal-name.ts'
+import { startSpecOf } from '../core/process/spec.ts'
 import { isWaitTime, noWaitTime } from '../core/process/wait-time.ts'
 import { refusal } from '../core/refusal.ts'
 import { decode } from '../core/value/decode.ts'
@@ -49,7 +50,7 @@ export function contextOf(
 
   return {
     pid: record.pid,
-    input: decode(record.spec['input'] ?? null),
+    input: decode(startSpecOf(record)['input'] ?? null),
     env,
     abortSignal: signal,
     step: <Result>(

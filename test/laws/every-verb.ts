@@ -151,9 +151,11 @@ async function callApprovals(reeve: Reeve): Promise<void> {
   await reeve.addRule({ rule: { effect: 'ask', resource: 'tool:asked' } })
   await reeve.policies()
   await reeve.openSession({ session: 'asks' })
-  for (const input of [1, 2])
+  for (const input of [1, 2, 3])
     await reeve.as('session:asks').spawn({ kind: 'tool', spec: { tool: 'asked', input } })
-  const [first, second] = (await reeve.approvals()).approvals
+  const [first, second, third] = (await reeve.approvals()).approvals
+  await reeve.approval({ id: third?.id ?? '' })
+  await reeve.answerApprovals({ answers: [{ type: 'deny', id: third?.id ?? '' }] })
   await reeve.approve({ id: first?.id ?? '' })
   await reeve.deny({ id: second?.id ?? '', advice: 'no' })
   const { approval } = await reeve.ask({ question: 'Why?' })

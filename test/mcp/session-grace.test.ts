@@ -53,6 +53,27 @@ test('sessions end after the grace, and time without a daemon does not count', a
   await grace.close()
 })
 
+test('a session that waits for a person does not end, and has the whole grace again after the answer', async () => {
+  const reeve = await opened()
+  const clock = handClock()
+  const { approval } = await reeve.as('session:mcp-a').ask({ question: 'Ship it?' })
+  const grace = endIdleSessions(reeve, { graceMs: HOUR, clock })
+  const pass = async (minutes: number) => {
+    for (let minute = 0; minute < minutes; minute++) {
+      clock.advance(60_000)
+      clock.tick()
+      await grace.settled()
+    }
+    const { sessions } = await reeve.sessions()
+    return sessions.filter(({ endedAt }) => endedAt !== null).map(({ id }) => id)
+  }
+  expect(await pass(180)).toEqual(['mcp-b'])
+  await reeve.reply({ id: approval, value: 'yes' })
+  expect(await pass(58)).toEqual(['mcp-b'])
+  expect(await pass(4)).toEqual(['mcp-a', 'mcp-b'])
+  await grace.close()
+})
+
 test('a grace of 0 ends no session', async () => {
   const reeve = await opened()
   const clock = handClock()

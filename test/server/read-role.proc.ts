@@ -77,9 +77,11 @@ async function settled(): Promise<{
 test('a read token changes no table and no read position, whichever actor it acts as', async () => {
   const { temp, user, read, pid, live } = await settled()
   const { envRef } = await user.putEnvironment({ variables: { A: '1' }, policy: {}, options: {} })
+  const { approval } = await user.ask({ question: 'Which?' })
   const inputs: { readonly [Name in VerbName]?: InputOf<Name>[] } = {
     liveCount: [{ session: 's1' }],
     approvals: [{}],
+    approval: [{ id: approval }],
     budget: [{ pid }, { session: 's1' }],
     changes: [{}],
     workflows: [{}],

@@ -277,10 +277,19 @@ test('answers to workers and about holders fit their schemas', async () => {
   await reeve.holders()
   await reeve.addRule({ rule: { effect: 'ask', resource: 'tool:add' } })
   await reeve.openSession({ session: 'asks' })
-  for (const input of [1, 2])
+  for (const input of [1, 2, 3, 4])
     await reeve.as('session:asks').spawn({ kind: 'tool', spec: { tool: 'add', input } })
-  const [first, second] = (await reeve.approvals()).approvals
-  await reeve.approve({ id: first?.id ?? '' })
+  const [first, second, third, fourth] = (await reeve.approvals()).approvals
+  await reeve.approval({ id: first?.id ?? '' })
+  await reeve.approve({ id: first?.id ?? '', grant: 'session' })
+  await reeve.approve({ id: fourth?.id ?? '', spec: { tool: 'add', input: 5 } })
+  await reeve.answerApprovals({
+    answers: [
+      { type: 'approve', id: third?.id ?? '' },
+      { type: 'deny', id: fourth?.id ?? '', advice: 'no' },
+      { type: 'deny', id: 'a_none' },
+    ],
+  })
   await reeve.deny({ id: second?.id ?? '', advice: 'no' })
   const { approval } = await reeve.ask({ question: 'Which?', choices: ['a', 'b'] })
   await reeve.reply({ id: approval, value: 'a' })

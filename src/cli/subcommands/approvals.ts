@@ -1,22 +1,25 @@
-import type { OutputOf } from '../../verbs/reeve.ts'
+import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
+import { approvalCard } from '../print/approval-card.ts'
 import { ago } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
 
 export const approvals = subcommand({
   name: 'approvals',
-  summary: 'Lists what agents ask you for',
-  usage: ['approvals [--all]'],
+  summary: 'Lists what agents ask you for, or shows one request in full',
+  usage: ['approvals [--all]', 'approvals <approval>…'],
   options: { all: { type: 'flag', short: 'a', about: 'also those that are settled' } },
   about:
     'A rule of `reeve policy` makes an agent ask. The process that asks waits, also while the daemon is down, until `reeve approve` or `reeve deny` answers.',
   examples: [
     ['reeve approvals', 'all requests that wait for an answer'],
-    ['reeve approvals --json', 'with the exact action of each'],
+    ['reeve approvals a_7k3m9q2x4t8v', 'the exact action, who asks and why, and what you may answer'],
+    ['reeve approvals --json', 'all of it, for programs'],
   ],
   async run(context) {
-    const { options, print } = context
+    const { args, options, print } = context
     const reeve = await context.acting()
+    if (args.length > 0) return showEach(context, reeve, args)
     const found: Found[] = []
     for (let after: number | null = null; ; ) {
       const page: OutputOf<'approvals'> = await reeve.approvals({
@@ -32,6 +35,23 @@ export const approvals = subcommand({
     return 0
   },
 })
+
+async function showEach(
+  { print }: Pick<Context<object>, 'print'>,
+  reeve: ReeveVerbs,
+  ids: readonly string[],
+): Promise<number> {
+  const shown: Found[] = []
+  // `show` is a word that other subcommands have.
+  for (const id of ids.filter((one) => one !== 'show')) shown.push((await reeve.approval({ id })).approval)
+  if (print.isJson) print.jsonList(shown)
+  else
+    for (const [index, approval] of shown.entries()) {
+      if (index > 0) print.line()
+      print.facts(approvalCard(approval))
+    }
+  return 0
+}
 
 type Found = OutputOf<'approvals'>['approvals'][number]
 

@@ -1,36 +1,117 @@
-import type { OutputOf } from '../../verbs/reeve.ts'
+import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
+import { askYes } from '../ask-yes.ts'
+import type { Context } from '../context.ts'
+import { editedSpec } from '../edited-spec.ts'
+import { answerText } from '../print/approval-card.ts'
 import { refuseInside } from '../refuse-inside.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
+const GRANTS = ['once', 'process', 'session', 'always'] as const
+
 export const approve = subcommand({
   name: 'approve',
   summary: 'Lets processes begin that wait for your approval',
-  usage: ['approve <approval>…'],
-  options: {},
+  usage: ['approve <approval>…', 'approve <approval> --for <grant>', 'approve <approval> --edit | --spec <json>'],
+  options: {
+    for: {
+      type: 'text',
+      value: 'grant',
+      about: 'once (default), or the same action again: of the asking process, of its session, or always',
+    },
+    yes: { type: 'flag', short: 'y', about: 'with --for always: store the rule without asking' },
+    edit: { type: 'flag', about: 'change the spec in $EDITOR first; what you save runs, once' },
+    spec: { type: 'text', value: 'json', about: 'run this whole spec instead, once' },
+  },
   about:
-    'The exact action of the request runs once. If its program, folder or environment changes before, you are asked again.',
-  examples: [['reeve approve a_7k3m9q2x4t8v', '']],
+    'The exact action of the request runs. If its program, folder or environment changes before, you are asked again. With --for, the same action is not asked about again; another argument, variable, input or folder is another action. `reeve approvals <approval>` shows what you may choose, and the rule that `always` stores.',
+  examples: [
+    ['reeve approve a_7k3m9q2x4t8v', ''],
+    ['reeve approve a_7k3m9q2x4t8v a_x4t8v7k3m9q2', 'several, each once'],
+    ['reeve approve a_7k3m9q2x4t8v --for session', 'do not ask this session again'],
+    ['reeve approve a_7k3m9q2x4t8v --edit', ''],
+  ],
   async run(context) {
     refuseInside(context, 'reeve approve')
-    const { args, print } = context
-    if (args.length === 0)
+    const { args, options, print } = context
+    const [id, ...more] = args
+    if (id === undefined)
       throw new UsageError('reeve approve needs the id of an approval.', 'reeve approvals lists them.')
+    const grant = grantOf(options.for)
+    const isEdited = options.edit || options.spec !== undefined
+    if (more.length > 0 && (grant !== 'once' || isEdited))
+      throw new UsageError(
+        'Several requests are approved as they are, and once.',
+        'Give one approval to use --for, --edit or --spec.',
+      )
     const reeve = await context.acting()
-    const settled: OutputOf<'approve'>[] = []
-    for (const id of args) {
-      const answer = await reeve.approve({ id })
-      settled.push(answer)
-      if (!print.isJson) print.line(settlementText(answer))
+    if (more.length > 0) return answerEach(context, reeve, args.map((one) => ({ type: 'approve', id: one })))
+    const rule = grant === 'always' ? await shownRule(context, reeve, id) : undefined
+    if (rule === null) {
+      print.aside('Nothing was answered.')
+      return 1
     }
-    if (print.isJson) print.jsonList(settled)
+    const spec = isEdited ? await editedSpec(context, reeve, id) : undefined
+    const settled = await reeve.approve({
+      id,
+      grant,
+      ...(rule === undefined ? {} : { rule }),
+      ...(spec === undefined ? {} : { spec }),
+    })
+    if (print.isJson) print.jsonList([settled])
+    else print.line(settlementText(settled))
     return 0
   },
 })
 
+type Rule = NonNullable<Parameters<ReeveVerbs['approve']>[0]['rule']>
+
+function grantOf(given: string | undefined): (typeof GRANTS)[number] {
+  const grant = GRANTS.find((one) => one === (given ?? 'once'))
+  if (grant !== undefined) return grant
+  throw new UsageError(`--for was given ${given}.`, `It takes ${GRANTS.join(', ')}.`)
+}
+
+/** The rule that `always` stores, after the person has read it; null if he does not want it. */
+async function shownRule(
+  { around, print, options }: Context<{ readonly yes: boolean }>,
+  reeve: ReeveVerbs,
+  id: string,
+): Promise<Rule | null | undefined> {
+  const { request } = (await reeve.approval({ id })).approval
+  const rule = request.type === 'permission' ? request.alwaysRule : null
+  // The verb says which grants there are.
+  if (rule === null) return undefined
+  const shown: Rule = JSON.parse(JSON.stringify(rule))
+  if (options.yes) return shown
+  if (around.stdin.isTTY !== true)
+    throw new UsageError(
+      'always stores a rule, and nobody is here to read it first.',
+      `reeve approvals ${id} shows it; then add --yes.`,
+    )
+  print.aside(`This rule is stored for every session of this home:\n${JSON.stringify(shown, null, 2)}`)
+  return (await askYes(around, 'Store it, and approve?')) ? shown : null
+}
+
+/** Answers several requests, and prints what became of each. */
+export async function answerEach(
+  { print }: Context<object>,
+  reeve: ReeveVerbs,
+  answers: Parameters<ReeveVerbs['answerApprovals']>[0]['answers'],
+): Promise<number> {
+  const { results } = await reeve.answerApprovals({ answers })
+  if (print.isJson) print.jsonList(results)
+  else
+    for (const result of results) {
+      if (result.type !== 'refused') print.line(settlementText(result))
+      else print.failure(result)
+    }
+  return results.some(({ type }) => type === 'refused') ? 1 : 0
+}
+
 /** What became of an approval, in a line. */
-export function settlementText({ type, approval }: OutputOf<'approve'>): string {
+export function settlementText({ type, approval }: Pick<OutputOf<'approve'>, 'approval'> & { readonly type: string }): string {
   const { id, pid, state, answer } = approval
-  const how = answer === null ? state : `${answer.type} by ${answer.by}`
+  const how = answer === null ? state : answerText(answer)
   return type === 'settled' ? `${id} ${how}: ${pid}` : `${id} was ${how} before, and that stays: ${pid}`
 }

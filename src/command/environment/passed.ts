@@ -61,7 +61,7 @@ export class PassedSecrets {
   }
 
   /** Those that its spec names. */
-  async of(record: PassedBy & Pick<ProcessRecord, 'spec'>): Promise<Values> {
+  async of(record: PassedBy & Pick<ProcessRecord, 'spec'> & Partial<Pick<ProcessRecord, 'effectiveSpec'>>): Promise<Values> {
     return named(record, (await this.#read(record)) ?? {})
   }
 
@@ -130,7 +130,7 @@ export class PassedSecrets {
 /** How many processes that never began may stand between a restart and the values that it gets. */
 const MAX_RESTARTS = 100
 
-function named({ spec }: Pick<ProcessRecord, 'spec'>, values: Values): Values {
-  const { passEnv = [] } = commandSpecOf({ spec })
+function named(record: Parameters<typeof commandSpecOf>[0], values: Values): Values {
+  const { passEnv = [] } = commandSpecOf(record)
   return Object.fromEntries(Object.entries(values).filter(([name]) => passEnv.includes(name)))
 }

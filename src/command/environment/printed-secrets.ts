@@ -1,4 +1,5 @@
 import type { ProcessRecord } from '../../core/process/record.ts'
+import { startSpecOf } from '../../core/process/spec.ts'
 import { partsOf } from '../../redaction/known-values.ts'
 import { secretsIn } from '../../redaction/secret-name.ts'
 import { commandSpecOf } from '../command-spec.ts'
@@ -23,7 +24,7 @@ export async function keepPrinted(
   env: Variables,
   { passed, output }: { readonly passed: PassedSecrets; readonly output: string },
 ): Promise<void> {
-  const printed = await printedValues(folderOf(output, record.pid), secretsOfCaller(record.spec, env))
+  const printed = await printedValues(folderOf(output, record.pid), secretsOfCaller(startSpecOf(record), env))
   if (printed.size === 0) return
   await passed.add(record, Object.fromEntries(Object.entries(env).filter(([, value]) => printed.has(value))))
 }

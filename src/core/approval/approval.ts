@@ -1,6 +1,7 @@
 import type { Action } from '../capability/action.ts'
-import type { Rule } from '../capability/rule.ts'
+import type { Rule, RuleLink } from '../capability/rule.ts'
 import type { RuleRef } from '../capability/ruling.ts'
+import type { Variables } from '../environment/secrets.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { Pid } from '../process/pid.ts'
 import type { Actor } from '../process/record.ts'
@@ -47,6 +48,8 @@ export interface PermissionRequest {
   /** The exact action, with every default filled in. */
   readonly action: Action
   readonly actionHash: string
+  /** The variables that the request sets, and of the others those that change which code runs. */
+  readonly variables: Variables
   /** What the action does, a line for each effect. */
   readonly needs: readonly string[]
   readonly rule: RuleRef
@@ -56,8 +59,16 @@ export interface PermissionRequest {
   readonly defaultToNo: boolean
   /** The grants that may be given. */
   readonly grants: readonly ApprovalGrant[]
+  /** The rules that the grants `process` and `session` store; none where the grant is not offered. */
+  readonly grantRules: { readonly process: readonly Rule[]; readonly session: readonly Rule[] }
   /** The rule that the grant `always` stores; null where none is offered. */
   readonly alwaysRule: Rule | null
+  /** The rules that asked: a yes answers all of them. */
+  readonly settles: readonly RuleLink[]
+  /** Equal for requests of the same action, whoever asks: the rule of `always` has it as its constraint `action`. */
+  readonly repeatHash: string
+  /** The uses of counted rules that were reserved for it. They are given back unless it is approved. */
+  readonly uses: readonly Pick<RuleRef, 'subject' | 'id'>[]
 }
 
 /** A question with choices, or for free text. */

@@ -1,4 +1,5 @@
 import type { Rule } from '../capability/rule.ts'
+import type { RuleRef } from '../capability/ruling.ts'
 import { canonical } from '../json/canonical.ts'
 import { asJson, type Json, type JsonObject } from '../json/json.ts'
 import type { ApprovalSettled } from '../process/event.ts'
@@ -42,13 +43,29 @@ export function decideAnswer(approval: Approval, answer: Answer, by: Actor, at: 
   if (!isPending(approval)) return { type: 'settled_before', approval }
   // A clock that stood still, or a daemon that was away, must not let a late answer start it.
   if (approval.expiresAt !== null && approval.expiresAt <= at) return expired(approval, by)
-  const refused = refuseAnswer(approval, answer)
+  const refused = refuseAnswer(approval, answer, by)
   if (refused !== undefined) return { type: 'refuse', refusal: refused }
   return {
     type: 'settle',
     approval: { ...approval, state: 'answered', answer: answerOf(answer, by, at) },
     settled: settledBy(approval, answer, by),
     value: answer.type === 'reply' ? answer.value : null,
+  }
+}
+
+/** A stored rule answers it: the action is one that a person has approved for every time. */
+export function settledByRule(approval: Approval, rule: RuleRef, by: Actor, at: number): AnswerDecision {
+  if (!isPending(approval)) return { type: 'settled_before', approval }
+  if (approval.expiresAt !== null && approval.expiresAt <= at) return expired(approval, by)
+  return {
+    type: 'settle',
+    approval: {
+      ...approval,
+      state: 'answered',
+      answer: { type: 'approved', by, at, grant: 'once', spec: null, rule },
+    },
+    settled: { approval: approval.id, how: 'approved', by },
+    value: null,
   }
 }
 
@@ -68,7 +85,7 @@ export function withdrawn(approval: Approval): Approval {
   return isPending(approval) ? { ...approval, state: 'withdrawn' } : approval
 }
 
-function refuseAnswer({ id, request }: Approval, answer: Answer): Refusal | undefined {
+function refuseAnswer({ id, request }: Approval, answer: Answer, by: Actor): Refusal | undefined {
   if (answer.type === 'deny') return undefined
   if (answer.type === 'reply') {
     return request.type === 'question'
@@ -76,13 +93,28 @@ function refuseAnswer({ id, request }: Approval, answer: Answer): Refusal | unde
       : wrong(id, 'asks for a permission', 'Approve or deny it.')
   }
   return request.type === 'permission'
-    ? refuseGrant(id, request, answer)
+    ? (refuseLasting(id, answer, by) ?? refuseGrant(id, request, answer))
     : wrong(id, 'is a question', 'Reply to it with a text or one of its choices.')
 }
 
 function refuseReply(id: string, { choices }: QuestionRequest, value: Json): Refusal | undefined {
   if (choices === null || (typeof value === 'string' && choices.includes(value))) return undefined
   return wrong(id, `has no choice ${JSON.stringify(value)}`, `Reply with one of: ${choices.join(', ')}.`)
+}
+
+/** An agent that reviews requests decides about one of them. Only a person changes the action, or what will be asked later. */
+function refuseLasting(
+  id: string,
+  { grant, edit }: Extract<Answer, { type: 'approve' }>,
+  by: Actor,
+): Refusal | undefined {
+  if (by === 'host' || by.startsWith('human:') || (grant === 'once' && edit === undefined)) return undefined
+  return refusal(
+    'denied',
+    `${by} may approve ${id} as it is and once, and no more.`,
+    'Approve it with once, or leave it to a person.',
+    { subject: by, right: 'approve' },
+  )
 }
 
 function refuseGrant(

@@ -1,3 +1,4 @@
+import type { Variables } from '../environment/secrets.ts'
 import { canonical } from '../json/canonical.ts'
 import { asJson, type Json } from '../json/json.ts'
 import type { Pid } from '../process/pid.ts'
@@ -28,6 +29,8 @@ type Act =
       readonly argv?: readonly string[]
       readonly run?: string
       readonly stdin: NonNullable<CommandSpec['stdin']>
+      /** The line that finds out whether it is ready. */
+      readonly readyCommand?: string
       /** In the order in which the command names them. */
       readonly programs: readonly ActionProgram[]
     }
@@ -49,6 +52,8 @@ export interface ResolvedAction {
   readonly programs: readonly ActionProgram[]
   readonly cwd: string | null
   readonly environmentHash: string
+  /** The variables that a person sees: those that the request sets, and of the others those that change which code runs. */
+  readonly variables: Variables
   /** The names of the variables that the request sets. */
   readonly env: readonly string[]
   /** Those of them that can make a program load or start other code. */
@@ -81,9 +86,10 @@ export function actionOf(
 function actOf(process: Pick<Registration, 'kind' | 'spec'>, resolved: ResolvedAction | null): Act | null {
   switch (process.kind) {
     case 'command': {
-      const { argv, run, stdin = 'null' } = specOf(process, 'command')
+      const { argv, run, stdin = 'null', ready } = specOf(process, 'command')
+      const check = ready !== undefined && 'command' in ready ? { readyCommand: ready.command } : {}
       const what = argv === undefined ? { run: run ?? '' } : { argv }
-      return { type: 'command', ...what, stdin, programs: resolved?.programs ?? [] }
+      return { type: 'command', ...what, stdin, ...check, programs: resolved?.programs ?? [] }
     }
     case 'tool': {
       const { tool, input = null } = specOf(process, 'tool')
@@ -108,4 +114,49 @@ const VERSION = 1
 /** The text whose hash is the action hash. Equal actions have equal texts, whatever the order of their fields. */
 export function actionText(action: Action): string {
   return canonical(asJson({ version: VERSION, ...action }))
+}
+
+/** The asker of an action, for the grants that remember an answer. */
+export interface Asker {
+  readonly session: string | null
+  /** The nearest process above the action that is not a tool: each call of a tool is another process. */
+  readonly above: Pid | null
+}
+
+/** What makes a later action the same one, for each grant that remembers an answer; null where the grant makes no sense. */
+export interface RepeatTexts {
+  readonly process: string | null
+  readonly session: string | null
+  readonly always: string
+}
+
+/**
+ * The texts whose hashes are compared with the constraint `action`. All cover the host, the command with its input, the files of
+ * its programs, the folder and the sandbox.
+ *
+ * | grant   | the asker                                  | variables                                             |
+ * | process | the same subject, below the same process   | all                                                   |
+ * | session | anything that acts for the same session    | all                                                   |
+ * | always  | any                                        | those that are shown: the rest differs after a login  |
+ *
+ * `chosen`: where the request takes variables from, such as a named environment.
+ */
+export function repeatTexts(
+  action: Action,
+  { session, above }: Asker,
+  resolved: (Pick<ResolvedAction, 'variables' | 'env'> & { readonly chosen: Json }) | null,
+): RepeatTexts {
+  const { subject, parent: _parent, ...same } = action
+  const { environmentHash: _hash, ...anyLogin } = same
+  const text = (grant: string, parts: object) => canonical(asJson({ version: VERSION, grant, ...parts }))
+  return {
+    process: subject.startsWith('process:') ? text('process', { ...same, subject, above }) : null,
+    session: session === null ? null : text('session', { ...same, session }),
+    always: text(
+      'always',
+      resolved === null
+        ? same
+        : { ...anyLogin, variables: resolved.variables, env: resolved.env, chosen: resolved.chosen },
+    ),
+  }
 }

@@ -20,15 +20,20 @@ export interface Constraints {
   /** The variables that may be set for a program. */
   readonly env?: readonly string[]
   readonly hours?: Hours
+  /** The hash of one exact action, as `repeatTexts` describes it: any other action is not covered. */
+  readonly action?: string
 }
 
-export const CONSTRAINTS = ['args', 'paths', 'maxBytes', 'methods', 'hosts', 'env', 'hours'] as const
+export const CONSTRAINTS = [
+  ...(['args', 'paths', 'maxBytes', 'methods', 'hosts'] as const),
+  ...(['env', 'hours', 'action'] as const),
+] as const
 export type ConstraintName = (typeof CONSTRAINTS)[number]
 
 /** Whether all constraints hold for a need at a time. One about something that is not known of the need is `unknown`. */
 export function holds(constraints: Constraints, need: Need, at: number): Match {
   const { attributes } = need
-  const { args, paths, maxBytes, methods, hosts, env, hours } = constraints
+  const { args, paths, maxBytes, methods, hosts, env, hours, action } = constraints
   return allOf([
     args === undefined ? 'yes' : argsBeginWith(args, attributes),
     paths === undefined ? 'yes' : touchesOnly(paths, need),
@@ -41,6 +46,7 @@ export function holds(constraints: Constraints, need: Need, at: number): Match {
       : known(hostOf(need), (host) => hosts.some((pattern) => hostCovers(pattern, host))),
     env === undefined ? 'yes' : known(attributes.env, (names) => names.every((name) => env.includes(name))),
     hours === undefined ? 'yes' : matchIf(isWithin(hours, at)),
+    action === undefined ? 'yes' : known(attributes.actions, (hashes) => hashes.includes(action)),
   ])
 }
 

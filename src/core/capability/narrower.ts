@@ -51,6 +51,7 @@ const IS_NARROWER: {
     than.hosts === undefined ||
     hosts?.every((host) => than.hosts?.some((wider) => isNarrowerHost(host, wider))) === true,
   env: ({ env }, than) => than.env === undefined || (env !== undefined && isWithin(env, than.env)),
+  action: ({ action }, than) => than.action === undefined || action === than.action,
   hours: ({ hours }, than) =>
     than.hours === undefined || (hours !== undefined && isNarrowerHours(hours, than.hours)),
 }

@@ -43,6 +43,8 @@ export interface NeedAttributes {
   readonly paths?: readonly string[]
   readonly bytes?: number
   readonly method?: string
+  /** The hashes of the whole action that has this need, one for each grant that remembers an answer. */
+  readonly actions?: readonly string[]
   readonly host?: string
 }
 

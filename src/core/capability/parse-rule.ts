@@ -11,6 +11,8 @@ const MAX_JUSTIFICATION_CHARS = 2000
 const MAX_NAME_CHARS = 256
 /** The last time that a date can have. */
 const MAX_TIME = 8.64e15
+/** A year: an answer that takes longer is about another world. */
+const MAX_WAIT_MS = 366 * 24 * 60 * 60 * 1_000
 /** As deep as a tree of processes can be by default. */
 const MAX_DELEGATION_DEPTH = 32
 
@@ -56,6 +58,10 @@ const FIELDS: { readonly [field: string]: readonly [must: string, is: (value: Js
   constraints: ['an object', isObject],
   requestable: ['true', (value) => value === true],
   reviewer: ['the name of an agent', (value) => isName(value)],
+  answerWithinMs: [
+    'a number of milliseconds from 1 on',
+    (value) => isCount(value) && value > 0 && value <= MAX_WAIT_MS,
+  ],
   justification: [
     `a text of at most ${MAX_JUSTIFICATION_CHARS} characters`,
     (value) => typeof value === 'string' && value !== '' && value.length <= MAX_JUSTIFICATION_CHARS,
@@ -126,7 +132,7 @@ function defaultRights({ kind }: ResourcePattern, effect: Json | undefined): rea
 function refuseCombination(rule: Rule): Refusal | undefined {
   const { effect, requestable, constraints } = rule
   const misplaced = [
-    ...(effect === 'ask' ? [] : (['requestable', 'reviewer'] as const)),
+    ...(effect === 'ask' ? [] : (['requestable', 'reviewer', 'answerWithinMs'] as const)),
     ...(effect === 'allow' ? [] : (['uses', 'delegable'] as const)),
   ].find((field) => rule[field] !== undefined)
   if (misplaced !== undefined)
@@ -135,7 +141,7 @@ function refuseCombination(rule: Rule): Refusal | undefined {
       'Leave it out.',
       { field: misplaced },
     )
-  const evadable = (['maxBytes', 'env'] as const).find((name) => constraints?.[name] !== undefined)
+  const evadable = (['maxBytes', 'env', 'action'] as const).find((name) => constraints?.[name] !== undefined)
   if (effect !== 'allow' && requestable !== true && evadable !== undefined)
     return invalidRule(
       `The constraint ${evadable} limits what is allowed; ${effect === 'ask' ? 'an ask' : 'a deny'} with it would be evaded by exceeding it.`,

@@ -31,7 +31,16 @@ export function ruleOn(
   need: Need,
   facts: RulingFacts,
 ): Ruling {
-  const answered = answeredAsks(sets, need, facts)
+  return ruleOnAnswered(sets, ceilings, need, facts, answeredAsks(sets, need, facts))
+}
+
+function ruleOnAnswered(
+  sets: readonly RuleSet[],
+  ceilings: readonly Ceiling[],
+  need: Need,
+  facts: RulingFacts,
+  answered: ReadonlySet<string>,
+): Ruling {
   return strictestOf([...sets, ...ceilings.map(setOf)].map((set) => rulingOf(set, { need, facts, answered })))
 }
 
@@ -43,6 +52,29 @@ export function ruleOnAll(
   facts: RulingFacts,
 ): Ruling {
   return strictestOf(needs.map((need) => ruleOn(sets, ceilings, need, facts)))
+}
+
+/** The rules that ask about an action: one yes to the whole action answers all of them, and no rule that is added later. */
+export function asksOn(
+  sets: readonly RuleSet[],
+  ceilings: readonly Ceiling[],
+  needs: readonly Need[],
+  facts: RulingFacts,
+): readonly RuleLink[] {
+  const links = new Map<string, RuleLink>()
+  for (const need of needs) {
+    const answered = new Set([...answeredAsks(sets, need, facts), ...links.keys()])
+    for (;;) {
+      const ruling = ruleOnAnswered(sets, ceilings, need, facts, answered)
+      if (ruling.type !== 'ask') break
+      const link = { subject: ruling.rule.subject, rule: ruling.rule.id }
+      // Every round answers one more rule, and there are finitely many.
+      if (answered.has(linkKey(link))) throw new Error(`An answered rule asks: ${linkKey(link)}`)
+      answered.add(linkKey(link))
+      links.set(linkKey(link), link)
+    }
+  }
+  return [...links.values()]
 }
 
 /** The subjects whose sets a ruling depends on as well: those that delegated a rule of these sets. */
@@ -110,8 +142,10 @@ function limitsIn(
   // A person can see which file it is.
   const isAnyFile = asked.need.resource.kind === 'fs' && asked.need.resource.path === null
   return [
-    ...denies.map(({ rule, match }) =>
-      isAnyFile && match === 'unknown' ? askBy(set.subject, rule) : denyBy(set.subject, rule),
+    ...denies.flatMap((matchedDeny) =>
+      isAnyFile && matchedDeny.match === 'unknown'
+        ? asksBy(set, [matchedDeny], asked)
+        : [denyBy(set.subject, matchedDeny.rule)],
     ),
     ...asksBy(set, asks, asked),
     ...(isPermitted || asked.need.attributes.opaque === undefined ? [] : asksAboutOpaque(set, asked)),
@@ -126,8 +160,10 @@ function limitsOfDelegator(subject: string, asked: Asked): readonly Ruling[] {
 }
 
 /** What cannot be analysed may do what a rule about programs asks about or denies, so a person decides. */
-function asksAboutOpaque({ subject, rules }: AskedSet, { facts }: Asked): readonly Ruling[] {
-  const inForce = tableOf(rules).shellLimits.filter((compiled) => isInForce(compiled, facts))
+function asksAboutOpaque({ subject, rules }: AskedSet, { facts, answered }: Asked): readonly Ruling[] {
+  const inForce = tableOf(rules).shellLimits.filter(
+    (compiled) => isInForce(compiled, facts) && !answered.has(linkKey({ subject, rule: compiled.rule.id })),
+  )
   const strictest = inForce.find(({ rule }) => rule.reviewer === undefined) ?? inForce[0]
   return strictest === undefined ? [] : [askBy(subject, strictest.rule)]
 }
@@ -230,6 +266,7 @@ function askBy(subject: string, rule: Rule): Ruling {
     rule: refOf(subject, rule),
     reviewer: rule.reviewer ?? null,
     justification: rule.justification ?? null,
+    answerWithinMs: rule.answerWithinMs ?? null,
     uses: [],
   }
 }

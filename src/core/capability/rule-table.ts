@@ -19,6 +19,8 @@ export interface RuleTable {
   readonly delegators: readonly string[]
   /** The asks and denies of programs. While one of them counts, a command that cannot be analysed needs consent. */
   readonly shellLimits: readonly CompiledRule[]
+  /** It has a rule about one exact action, so that the hash of an action is needed. */
+  readonly comparesActions: boolean
   /** It has a rule that closes the set. */
   readonly closes: boolean
 }
@@ -130,6 +132,7 @@ function compile(rules: readonly Rule[]): RuleTable {
     shellLimits: compiled.filter(
       ({ kind, rule }) => kind === 'shell' && rule.effect !== 'allow' && rule.rights.includes('execute'),
     ),
+    comparesActions: rules.some(({ constraints }) => constraints?.action !== undefined),
     closes: rules.some(closes),
   }
 }

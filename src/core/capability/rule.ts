@@ -18,6 +18,8 @@ export interface Rule {
   readonly requestable?: true
   /** Of an ask: the agent that is asked instead of a person. */
   readonly reviewer?: string
+  /** Of an ask: how long its requests wait for an answer. Then they expire, and what they ask for does not begin. */
+  readonly answerWithinMs?: number
   /** Why the rule exists, for the person who is asked and for the agent that is refused. */
   readonly justification?: string
   /** Examples that the rule must match, verified when it is stored. */
@@ -75,8 +77,11 @@ function tokenText(token: string | readonly string[]): string {
   return typeof token === 'string' ? words.join() : `{${words.join()}}`
 }
 
+/** Enough to tell the actions of one policy apart. */
+const SHOWN_HASH_CHARS = 12
+
 function limitsOf(rule: Rule): readonly string[] {
-  const { paths, maxBytes, methods, hosts, env, hours } = rule.constraints ?? {}
+  const { paths, maxBytes, methods, hosts, env, hours, action } = rule.constraints ?? {}
   const texts = [
     paths && `paths ${paths.join(' ')}`,
     maxBytes !== undefined && `at most ${maxBytes} bytes`,
@@ -84,7 +89,9 @@ function limitsOf(rule: Rule): readonly string[] {
     hosts && `hosts ${hosts.join(' ')}`,
     env && (env.length === 0 ? 'no variables' : `variables ${env.join(' ')}`),
     hours && hoursText(hours),
+    action && `only the action ${action.slice(0, SHOWN_HASH_CHARS)}`,
     rule.reviewer !== undefined && `reviewer ${rule.reviewer}`,
+    rule.answerWithinMs !== undefined && `answer within ${rule.answerWithinMs} ms`,
     rule.hosts && `on ${rule.hosts.join(' ')}`,
     rule.expiresAt !== undefined && `until ${new Date(rule.expiresAt).toISOString()}`,
     rule.uses !== undefined && `${rule.uses} uses`,

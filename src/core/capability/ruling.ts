@@ -9,6 +9,8 @@ export type Ruling =
       /** The agent to ask; null: a person. */
       readonly reviewer: string | null
       readonly justification: string | null
+      /** How long the request waits for an answer; null: forever. */
+      readonly answerWithinMs: number | null
       /** The allows with limited uses that count once the answer is yes. */
       readonly uses: readonly RuleRef[]
     }
@@ -34,14 +36,19 @@ export function useIdOf({ subject, id }: Pick<RuleRef, 'subject' | 'id'>): strin
 
 /**
  * The strictest of several rulings: deny, ask a person, ask a reviewer, allow. Of equal ones the first, but an allow without a
- * rule gives way to one with. The uses of all are kept, each once.
+ * rule gives way to one with. The uses of all are kept, each once, and of several times to answer the shortest.
  */
 export function strictestOf(rulings: readonly Ruling[]): Ruling {
   let strictest = ALLOWED
   for (const ruling of rulings) if (isStricter(ruling, strictest)) strictest = ruling
   if (strictest.type === 'deny') return strictest
   const uses = rulings.flatMap((ruling) => (ruling.type === 'deny' ? [] : ruling.uses))
-  return { ...strictest, uses: [...new Map(uses.map((use) => [useIdOf(use), use])).values()] }
+  const kept = { uses: [...new Map(uses.map((use) => [useIdOf(use), use])).values()] }
+  if (strictest.type === 'allow') return { ...strictest, ...kept }
+  const times = rulings.flatMap((ruling) =>
+    ruling.type === 'ask' && ruling.answerWithinMs !== null ? [ruling.answerWithinMs] : [],
+  )
+  return { ...strictest, ...kept, answerWithinMs: times.length === 0 ? null : Math.min(...times) }
 }
 
 function isStricter(ruling: Ruling, than: Ruling): boolean {

@@ -64,6 +64,17 @@ export function isKind<K extends Kind>(record: ProcessRecord, kind: K): record i
   return record.kind === kind
 }
 
+/** The spec that executors start: a person may have changed it with the approval. */
+export function startSpecOf({
+  spec,
+  effectiveSpec,
+}: {
+  readonly spec: JsonObject
+  readonly effectiveSpec?: JsonObject | null
+}): JsonObject {
+  return effectiveSpec ?? spec
+}
+
 /** The spec of a record whose kind the caller knows, because only processes of that kind reach it. */
 export function specOf<K extends Kind>(
   { kind: found, spec }: Pick<ProcessRecord, 'kind' | 'spec'>,

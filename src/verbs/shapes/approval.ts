@@ -4,7 +4,7 @@ import { actor } from './actor.ts'
 import { json, jsonObject } from './json.ts'
 import { count, time } from './scalars.ts'
 
-const grantOfApproval = z.enum(['once', 'process', 'session', 'always'])
+export const grantOfApproval = z.enum(['once', 'process', 'session', 'always'])
 
 const ruleRef = z.strictObject({ subject: z.string(), id: z.string(), text: z.string() })
 const asker = {
@@ -22,12 +22,25 @@ const request = z.discriminatedUnion('type', [
     type: z.literal('permission'),
     action: jsonObject.describe('the exact action, with every default filled in'),
     actionHash: z.string(),
+    variables: z
+      .record(z.string(), z.string())
+      .describe('the variables that the request sets, and of the others those that change which code runs'),
     needs: z.array(z.string()).describe('the effects of the action, one line each'),
     rule: ruleRef.describe('the rule that asks'),
     justification: z.string().nullable().describe('why the rule asks'),
     defaultToNo: z.boolean(),
     grants: z.array(grantOfApproval).describe('the grants that may be given'),
+    grantRules: z
+      .strictObject({ process: z.array(jsonObject), session: z.array(jsonObject) })
+      .describe('the rules that the grants process and session store'),
     alwaysRule: jsonObject.nullable().describe('the rule that the grant always stores'),
+    settles: z
+      .array(z.strictObject({ subject: z.string(), rule: z.string() }))
+      .describe('the rules that asked: a yes answers all of them'),
+    repeatHash: z.string().describe('equal for requests of the same action'),
+    uses: z
+      .array(z.strictObject({ subject: z.string(), id: z.string() }))
+      .describe('counted rules of which a use is reserved'),
   }),
   z.strictObject({
     ...asker,
@@ -70,3 +83,17 @@ export const settlement = z.strictObject({
     .describe('settled_before: an earlier answer counts, and this one changed nothing'),
   approval: approvalShape,
 })
+
+/** The answer to one of several approvals. */
+export const answerResult = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('settled'), id: z.string(), approval: approvalShape }),
+  z.strictObject({ type: z.literal('settled_before'), id: z.string(), approval: approvalShape }),
+  z.strictObject({
+    type: z.literal('refused'),
+    id: z.string(),
+    code: z.string(),
+    message: z.string(),
+    remedy: z.string(),
+  }),
+])
+export const advice = z.string().max(2_000).describe('what the asker should do instead')

@@ -14,7 +14,7 @@ export const ruleSubject = z
   .describe('home: every session and process of this home; session: one session')
 
 export const ruleJson = jsonObject.describe(
-  'effect (allow, ask, deny), resource (as in shell:git push, tool:deploy, fs:src/**), and optionally rights, constraints, justification, match, nonmatch, expiresAt, uses',
+  'effect (allow, ask, deny), resource (as in shell:git push, tool:deploy, fs:src/**), and optionally rights, constraints, justification, match, nonmatch, expiresAt, uses, answerWithinMs (of an ask)',
 )
 
 /** A rule as it is stored. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Approval } from '../../../src/core/approval/approval.ts'
-import { decideAnswer, expired, withdrawn } from '../../../src/core/approval/decide-answer.ts'
+import { decideAnswer, expired, settledByRule, withdrawn } from '../../../src/core/approval/decide-answer.ts'
 import { refuseAnswerer } from '../../../src/core/approval/may-answer.ts'
+import { coveringRule, rulesOfGrant, withAnswers } from '../../../src/core/approval/remembered-answer.ts'
 import type { Action } from '../../../src/core/capability/action.ts'
 import type { Rule } from '../../../src/core/capability/rule.ts'
 
@@ -33,8 +34,13 @@ const permission = {
   rule: { subject: 'home', id: 'r0', text: 'ask  execute shell:git push' },
   justification: null,
   defaultToNo: false,
+  variables: {},
   grants: ['once', 'session', 'always'],
+  grantRules: { process: [], session: [RULE] },
   alwaysRule: RULE,
+  settles: [{ subject: 'home', rule: 'r0' }],
+  repeatHash: 'hash for every time',
+  uses: [],
 } as const
 const pending: Approval = {
   id: 'a_1',
@@ -178,4 +184,57 @@ test('a descendant of the asking process may not answer for a sibling', () => {
   }
   const below = { ...STRANGER, sessions: [], ancestors: ['p_parent'] }
   expect(refuseAnswerer(asked, 'process:p_sibling', below)).toMatchObject({ code: 'denied' })
+})
+
+test('an agent that may approve does so once and without changes', () => {
+  const by = 'session:reviewer'
+  expect(decideAnswer(pending, YES, by, 2_000)).toMatchObject({ type: 'settle' })
+  const edit = { spec: {}, actionHash: 'of the edit' }
+  for (const answer of [
+    { type: 'approve', grant: 'session' },
+    { type: 'approve', grant: 'always', rule: RULE },
+    { ...YES, edit },
+  ] as const)
+    expect(decideAnswer(pending, answer, by, 2_000)).toMatchObject({ type: 'refuse', refusal: { code: 'denied' } })
+})
+
+test('each grant stores its rules in the set that it counts for', () => {
+  expect(rulesOfGrant(permission, 'once')).toBe(null)
+  expect(rulesOfGrant(permission, 'session')).toEqual({ subject: 'session:agent', rules: [RULE] })
+  expect(rulesOfGrant(permission, 'always')).toEqual({ subject: 'home', rules: [RULE] })
+})
+
+test('a rule that is stored again answers what both answers did', () => {
+  const links = (...rules: readonly string[]) => rules.map((rule) => ({ subject: 'home', rule }))
+  const set = { subject: 'home', rules: [{ ...RULE, settles: links('a', 'b') }], closed: false, source: null, trusted: true }
+  expect(withAnswers(set, [{ ...RULE, settles: links('b', 'c') }])).toEqual([{ ...RULE, settles: links('a', 'b', 'c') }])
+})
+
+test('a pending request is covered by the rule of its action that answers every rule that asked', () => {
+  const rule: Rule = { ...RULE, constraints: { action: permission.repeatHash }, settles: permission.settles }
+  const set = (one: Rule, trusted = true) => ({ subject: 'home', rules: [one], closed: false, source: null, trusted })
+  expect(coveringRule(permission, set(rule), 2_000)).toBe(rule)
+  for (const other of [
+    { ...rule, constraints: { action: 'another' } },
+    { ...rule, settles: [] },
+    { ...rule, settles: [{ subject: 'session:agent', rule: 'r0' }] },
+    { ...rule, effect: 'ask' },
+    { ...rule, expiresAt: 2_000 },
+    { ...rule, uses: 1 },
+  ] as const)
+    expect(coveringRule(permission, set(other), 2_000)).toBe(undefined)
+  expect(coveringRule(permission, set(rule, false), 2_000)).toBe(undefined)
+})
+
+test('a rule answers a pending request once, and not one that has expired', () => {
+  const ref = { subject: 'home', id: 'r1', text: 'allow' }
+  expect(settledByRule(pending, ref, 'kernel:k1', 2_000)).toMatchObject({
+    type: 'settle',
+    approval: { answer: { type: 'approved', grant: 'once', rule: ref } },
+    settled: { how: 'approved' },
+  })
+  expect(settledByRule(pending, ref, 'kernel:k1', 9_000)).toMatchObject({ settled: { how: 'expired' } })
+  expect(settledByRule({ ...pending, state: 'withdrawn' }, ref, 'kernel:k1', 2_000)).toMatchObject({
+    type: 'settled_before',
+  })
 })

@@ -1,0 +1,84 @@
+import type { OutputOf } from '../../verbs/reeve.ts'
+import { clockTime } from './times.ts'
+
+type Approval = OutputOf<'approval'>['approval']
+type Fact = readonly [key: string, value: string | undefined]
+
+/** Everything that a person needs to answer a request, as `key  value` lines. */
+export function approvalCard(approval: Approval): readonly Fact[] {
+  const { id, pid, state, askedAt, person, expiresAt, request, answer } = approval
+  return [
+    ['approval', id],
+    ['state', answer === null ? state : `${state}: ${answerText(answer)}`],
+    ['process', pid],
+    ['asked', clockTime(askedAt)],
+    ['expires', expiresAt === null ? undefined : clockTime(expiresAt)],
+    ['person', person ?? undefined],
+    ['who asks', [request.subject, ...request.ancestors].join(' below ')],
+    ['its reason', request.reason ?? undefined],
+    ...(request.type === 'question' ? questionFacts(request) : permissionFacts(request)),
+  ]
+}
+
+function questionFacts({ text, choices }: Extract<Approval['request'], { type: 'question' }>): readonly Fact[] {
+  return [
+    ['question', text],
+    ['choices', choices?.join(', ')],
+  ]
+}
+
+function permissionFacts(request: Extract<Approval['request'], { type: 'permission' }>): readonly Fact[] {
+  const { action, variables, needs, rule, justification, defaultToNo, grants, alwaysRule, reviewer } = request
+  const shown = Object.entries(variables).map(([name, value]): Fact => [`$${name}`, value])
+  return [
+    ...actFacts(action),
+    ['in folder', action.cwd ?? undefined],
+    ['on host', action.host ?? undefined],
+    ...shown,
+    ['touches', needs.join('; ')],
+    ['rule', `${rule.id} of ${rule.subject}: ${rule.text}`],
+    ['because', justification ?? undefined],
+    ['reviewer', reviewer ?? undefined],
+    ['default', defaultToNo ? 'no: it cannot be undone' : undefined],
+    ['you may say', `${grants.join(', ')}, or deny`],
+    ['always stores', alwaysRule === null ? undefined : JSON.stringify(alwaysRule)],
+  ]
+}
+
+type Action = Extract<Approval['request'], { type: 'permission' }>['action']
+
+function actFacts({ act }: Action): readonly Fact[] {
+  switch (act.type) {
+    case 'command':
+      return [
+        ['runs', act.argv === undefined ? act.run : JSON.stringify(act.argv)],
+        ['checks with', act.readyCommand],
+        ...act.programs.map(({ name, real }): Fact => ['program', `${name} is ${real ?? 'not found'}`]),
+        ['input', typeof act.stdin === 'object' ? JSON.stringify(act.stdin.text) : act.stdin === 'null' ? undefined : act.stdin],
+      ]
+    case 'tool':
+      return [
+        ['calls tool', act.tool],
+        ['input', JSON.stringify(act.input)],
+      ]
+    case 'workflow':
+      return [
+        ['runs workflow', act.workflow],
+        ['input', JSON.stringify(act.input)],
+      ]
+    case 'agent':
+      return [
+        ['starts agent', act.agent],
+        ['goal', JSON.stringify(act.goal)],
+      ]
+  }
+}
+
+/** How a request was answered, in a few words. */
+export function answerText(answer: NonNullable<Approval['answer']>): string {
+  const { type, by } = answer
+  if (type !== 'approved') return `${type} by ${by}`
+  if (answer.rule !== null) return `approved by the rule ${answer.rule.id} of ${answer.rule.subject}`
+  const grant = answer.grant === 'once' ? '' : ` for ${answer.grant}`
+  return `approved${answer.spec === null ? '' : ' with changes'} by ${by}${grant}`
+}

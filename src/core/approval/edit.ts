@@ -1,0 +1,43 @@
+import { sameJson } from '../json/canonical.ts'
+import type { JsonObject } from '../json/json.ts'
+import type { Pid } from '../process/pid.ts'
+import type { ProcessRecord } from '../process/record.ts'
+import { type Refusal, refusal } from '../refusal.ts'
+import { isQuestion } from './question.ts'
+
+/** Members that decide who executes a process, or where its variables come from: both were settled when it was registered. */
+const FIXED: { readonly [kind: string]: readonly string[] } = {
+  command: ['inheritEnv', 'keepEnv'],
+  tool: ['tool'],
+  workflow: ['workflow'],
+  agent: ['agent'],
+}
+
+/** Refuses an edited spec that would be another process. */
+export function refuseEdit(record: Pick<ProcessRecord, 'pid' | 'kind' | 'spec'>, spec: JsonObject): Refusal | undefined {
+  const { pid, kind } = record
+  if (isQuestion(record)) return unlike(pid, 'is a question, and has no action', 'Reply to it.')
+  const fixed = (FIXED[kind] ?? []).find((member) => !sameJson(record.spec[member] ?? null, spec[member] ?? null))
+  if (fixed === undefined) return undefined
+  return unlike(pid, `keeps its ${fixed}`, 'Change other members, or deny the request and say what to do instead.')
+}
+
+export function deniedEdit(pid: Pid, reason: string): Refusal {
+  return refusal(
+    'denied',
+    `The edited action of ${pid} is denied: ${reason}`,
+    'Edit it in another way, or change the rule first.',
+    { pid },
+  )
+}
+
+/** The members of a spec that an edit changed, with both values. */
+export function changedFields(spec: JsonObject, edited: JsonObject): JsonObject {
+  const names = [...new Set([...Object.keys(spec), ...Object.keys(edited)])].sort()
+  const changed = names.filter((name) => !sameJson(spec[name] ?? null, edited[name] ?? null))
+  return Object.fromEntries(changed.map((name) => [name, { from: spec[name] ?? null, to: edited[name] ?? null }]))
+}
+
+function unlike(pid: Pid, what: string, remedy: string): Refusal {
+  return refusal('invalid_input', `${pid} ${what}.`, remedy, { field: 'spec' })
+}

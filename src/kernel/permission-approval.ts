@@ -1,0 +1,62 @@
+import type { Approval, ApprovalRequest } from '../core/approval/approval.ts'
+import { isDestructive } from '../core/approval/destructive.ts'
+import { offeredGrants } from '../core/approval/grants.ts'
+import { actionText } from '../core/capability/action.ts'
+import { needText } from '../core/capability/need.ts'
+import { asksOn } from '../core/capability/rule-on.ts'
+import type { Ruling } from '../core/capability/ruling.ts'
+import type { Edges } from './edges.ts'
+import type { PlanPart } from './plan-part.ts'
+import { lineageOf } from './rule-facts.ts'
+import { type GatedRegistration, hashesOf, type Ruled, repeatTextsOf } from './rule-on-registration.ts'
+import type { WorkingRows } from './working-rows.ts'
+
+/** How long an approval waits before surfaces push it to people: most are answered by a person who looks already. */
+export const PUSH_AFTER_MS = 2_000
+
+type PermissionApproval = Approval & { readonly request: Extract<ApprovalRequest, { type: 'permission' }> }
+
+/** The request to a person for a registration that the rules ask about. */
+export function* permissionApproval(
+  edges: Edges,
+  rows: WorkingRows,
+  gated: GatedRegistration,
+  { subject, sets, ceilings, action, needs, facts }: Ruled,
+  ruling: Extract<Ruling, { type: 'ask' }>,
+): PlanPart<PermissionApproval> {
+  const { registration, at, approvalId, reason, resolved } = gated
+  const { parent, owner, pid } = registration
+  const above = parent === null ? [] : yield* lineageOf(rows, parent)
+  const hashes = hashesOf(edges, yield* repeatTextsOf(rows, gated, action))
+  const settles = asksOn(sets, ceilings, needs, facts)
+  return {
+    id: approvalId,
+    pid,
+    state: 'pending',
+    askedAt: at,
+    person: null,
+    expiresAt: ruling.answerWithinMs === null ? null : at + ruling.answerWithinMs,
+    pushAt: at + PUSH_AFTER_MS,
+    request: {
+      type: 'permission',
+      subject: subject.actor,
+      session: owner.session ?? null,
+      ancestors: above.map(({ record }) => record.pid),
+      reviewer: ruling.reviewer,
+      priority: 0,
+      reason,
+      action,
+      actionHash: edges.hash(actionText(action)),
+      variables: resolved?.variables ?? {},
+      needs: needs.map(needText),
+      rule: ruling.rule,
+      justification: ruling.justification,
+      defaultToNo: isDestructive(needs),
+      ...offeredGrants({ needs, action, shell: resolved?.shell ?? null, settles, hashes, at }),
+      settles,
+      repeatHash: hashes.always,
+      uses: ruling.uses.map(({ subject, id }) => ({ subject, id })),
+    },
+    answer: null,
+  }
+}

@@ -1,0 +1,143 @@
+import type { ActionHashes } from '../core/approval/grants.ts'
+import {
+  type Action,
+  actionOf,
+  type RepeatTexts,
+  type ResolvedAction,
+  repeatTexts,
+} from '../core/capability/action.ts'
+import { type Ceiling, ceilingsOver } from '../core/capability/ceiling.ts'
+import type { Need } from '../core/capability/need.ts'
+import { needsAnalysis, needsOf, secretsGivenTo } from '../core/capability/needs.ts'
+import { type RulingFacts, ruleOnAll } from '../core/capability/rule-on.ts'
+import type { RuleSet } from '../core/capability/rule-set.ts'
+import { tableOf } from '../core/capability/rule-table.ts'
+import { type RuleRef, type Ruling, useIdOf } from '../core/capability/ruling.ts'
+import type { Change } from '../core/change.ts'
+import type { Placement } from '../core/placement/placement.ts'
+import type { Actor, Registration } from '../core/process/record.ts'
+import { know } from '../store/contract.ts'
+import type { Edges } from './edges.ts'
+import type { PlanPart } from './plan-part.ts'
+import { lineageOf, ruleSetsOf, rulingFacts, type Subject, subjectOf } from './rule-facts.ts'
+import type { WorkingRows } from './working-rows.ts'
+
+export interface GatedRegistration {
+  readonly registration: Registration
+  readonly actor: Actor
+  readonly at: number
+  readonly here: readonly Placement[]
+  /** Null until the host has resolved it. */
+  readonly resolved: ResolvedAction | null
+  /** The environment that it runs in, if it is not the default one. */
+  readonly envRef: string | undefined
+  /** The request names the environment; that of its client is not its own choice. */
+  readonly isEnvironmentNamed: boolean
+  /** The id of the approval, if one is needed. */
+  readonly approvalId: string
+  /** Why the asker wants it, in its own words. */
+  readonly reason: string | null
+  readonly trace: string | null
+}
+
+/** What the rules say about a registration, and everything that it was decided on. */
+export interface Ruled {
+  readonly subject: Subject
+  readonly sets: readonly RuleSet[]
+  readonly ceilings: readonly Ceiling[]
+  readonly action: Action
+  readonly needs: readonly Need[]
+  readonly facts: RulingFacts
+  readonly ruling: Ruling
+  /** The reservations of counted rules. */
+  readonly used: readonly Change[]
+}
+
+/** Rules on a registration. `open`: no rule binds the actor. `unresolved`: the host has to resolve the command first. */
+export function* ruleOnRegistration(
+  edges: Edges,
+  rows: WorkingRows,
+  gated: RuledRegistration,
+): PlanPart<Ruled | 'open' | 'unresolved'> {
+  const { registration, actor, at, here, resolved } = gated
+  if (registration.kind === 'external') return 'open'
+  const subject = yield* subjectOf(rows, actor, null)
+  if (subject === null) return 'open'
+  const sets = yield* ruleSetsOf(subject)
+  const ceilings = ceilingsOver(registration.pid, registration.ceilings ?? [])
+  if (sets.length === 0 && ceilings.length === 0) return 'open'
+  if (registration.kind === 'command' && resolved === null && needsAnalysis([...sets, ...ceilings]))
+    return 'unresolved'
+  const host = hostOf(here)
+  const action = actionOf(registration, subject.actor, host, resolved)
+  if (action === null) return 'open'
+  const environment =
+    gated.envRef === undefined ? null : yield* know({ ask: 'environment', ref: gated.envRef })
+  const ofEnvironment = gated.isEnvironmentNamed ? resolved?.ofEnvironment : undefined
+  const found = needsOf(registration, {
+    shell: resolved?.shell ?? null,
+    programs: new Map(
+      (resolved?.programs ?? []).flatMap(({ name, real }) => (real === null ? [] : [[name, { real }]])),
+    ),
+    cwd: action.cwd,
+    workspace: null,
+    env: [...(resolved?.env ?? []), ...(ofEnvironment?.env ?? [])],
+    codeVariables: [...(resolved?.codeVariables ?? []), ...(ofEnvironment?.codeVariables ?? [])],
+    secrets: secretsGivenTo(registration, environment),
+  })
+  const needs = sets.some(({ rules }) => tableOf(rules).comparesActions)
+    ? withHashes(found, hashesOf(edges, yield* repeatTextsOf(rows, gated, action)))
+    : found
+  const facts = yield* rulingFacts(rows, sets, ceilings, needs, { at, host })
+  const ruling = ruleOnAll(sets, ceilings, needs, facts)
+  const used =
+    ruling.type === 'deny' ? [] : ruling.uses.map((ref) => useOnce(ref, facts.uses.get(useIdOf(ref)) ?? null))
+  return { subject, sets, ceilings, action, needs, facts, ruling, used }
+}
+
+/** The part of a registration that rules look at. */
+export type RuledRegistration = Pick<
+  GatedRegistration,
+  'actor' | 'at' | 'here' | 'resolved' | 'envRef' | 'isEnvironmentNamed'
+> & {
+  readonly registration: Pick<Registration, 'pid' | 'kind' | 'spec' | 'parent' | 'cwd' | 'envRef' | 'owner' | 'ceilings'>
+}
+
+/** The texts that tell whether a later action is the same one. A tool is a call of the process above it. */
+export function* repeatTextsOf(
+  rows: WorkingRows,
+  { registration, resolved, isEnvironmentNamed, envRef }: RuledRegistration,
+  action: Action,
+): PlanPart<RepeatTexts> {
+  const { parent, owner, spec } = registration
+  const above = parent === null ? [] : yield* lineageOf(rows, parent)
+  const acting = above.find(({ record }) => record.kind !== 'tool')
+  const asker = { session: owner.session ?? null, above: acting?.record.pid ?? null }
+  const { passEnv = null, inheritEnv = null, keepEnv = null } = spec
+  const chosen = { passEnv, inheritEnv, keepEnv, environment: (isEnvironmentNamed && envRef) || null }
+  return repeatTexts(action, asker, resolved === null ? null : { ...resolved, chosen })
+}
+
+export function hashesOf({ hash }: Pick<Edges, 'hash'>, { process, session, always }: RepeatTexts): ActionHashes {
+  return {
+    process: process === null ? null : hash(process),
+    session: session === null ? null : hash(session),
+    always: hash(always),
+  }
+}
+
+function withHashes(needs: readonly Need[], { process, session, always }: ActionHashes): readonly Need[] {
+  const actions = [process, session, always].filter((hash) => hash !== null)
+  return needs.map((need) => ({ ...need, attributes: { ...need.attributes, actions } }))
+}
+
+function useOnce({ subject, id }: RuleRef, was: { readonly used: number } | null): Change {
+  const useId = useIdOf({ subject, id })
+  const before = was === null ? null : { id: useId, subject, used: was.used }
+  return { type: 'rule_use', was: before, use: { id: useId, subject, used: (was?.used ?? 0) + 1 } }
+}
+
+function hostOf(here: readonly Placement[]): string | null {
+  const host = here.find((placement) => placement.startsWith('host:'))
+  return host === undefined ? null : host.slice('host:'.length)
+}

@@ -1,0 +1,33 @@
+import type { Approval } from '../core/approval/approval.ts'
+import { type RuleRef, useIdOf } from '../core/capability/ruling.ts'
+import type { PlanPart } from './plan-part.ts'
+import type { WorkingRows } from './working-rows.ts'
+
+/**
+ * Gives back the uses of counted rules that were reserved for a request: it was denied, withdrawn or has expired, so that nothing
+ * began. A request is settled once, so no use is given back twice.
+ */
+export function* giveBackUses(rows: WorkingRows, { request }: Approval): PlanPart<void> {
+  if (request.type !== 'permission') return
+  for (const ref of request.uses) {
+    const id = useIdOf(ref)
+    const [was = null] = yield* rows.ruleUses([id])
+    // Removed with its rule.
+    if (was === null || was.used === 0) continue
+    rows.add([{ type: 'rule_use', was, use: { ...was, used: was.used - 1 } }])
+  }
+}
+
+/** An edited action has other uses than the one that was asked about. */
+export function* moveUses(
+  rows: WorkingRows,
+  approval: Approval,
+  uses: readonly Pick<RuleRef, 'subject' | 'id'>[],
+): PlanPart<void> {
+  yield* giveBackUses(rows, approval)
+  for (const ref of uses) {
+    const id = useIdOf(ref)
+    const [was = null] = yield* rows.ruleUses([id])
+    rows.add([{ type: 'rule_use', was, use: { id, subject: ref.subject, used: (was?.used ?? 0) + 1 } }])
+  }
+}
