@@ -18,10 +18,8 @@ export function approvalActions({
   actor,
 }: ActionParts): ActionsFor<'approvals' | 'approval' | 'approve' | 'deny' | 'answerApprovals'> {
   const { store } = kernel.edges
-  const answer = (id: string, given: AnswerRequest['answer']) =>
-    kernel.approvals.answer({ id, by: actor, answer: given })
-  const settle = async (id: string, given: AnswerRequest['answer']): Promise<OutputOf<'approve'>> => {
-    const settled = await answer(id, given)
+  const settle = async (given: Omit<AnswerRequest, 'by'>): Promise<OutputOf<'approve'>> => {
+    const settled = await kernel.approvals.answer({ by: actor, ...given })
     if (settled.type === 'refused') throw new RefusedError(settled.refusal)
     return { type: settled.type, approval: settled.approval }
   }
@@ -48,18 +46,17 @@ export function approvalActions({
     },
     async approve({ id, grant, rule, spec }) {
       if (rule !== undefined && grant !== 'always') throw new RefusedError(uselessRule(id, grant))
-      return settle(id, {
-        type: 'approve',
-        grant,
-        ...(rule === undefined ? {} : { rule: parse(storedRule, rule, 'approve') }),
-        ...(spec === undefined ? {} : { spec: await checkedSpec(id, spec) }),
-      })
+      const shown = rule === undefined ? {} : { rule: parse(storedRule, rule, 'approve') }
+      const edited = spec === undefined ? {} : { spec: await checkedSpec(id, spec) }
+      return settle({ id, answer: { type: 'approve', grant, ...shown }, ...edited })
     },
-    deny: ({ id, advice }) => settle(id, { type: 'deny', ...(advice === undefined ? {} : { advice }) }),
+    deny: ({ id, advice }) =>
+      settle({ id, answer: { type: 'deny', ...(advice === undefined ? {} : { advice }) } }),
     async answerApprovals({ answers }) {
       const results: OutputOf<'answerApprovals'>['results'] = []
       for (const { id, ...given } of answers) {
-        const settled = await answer(id, given.type === 'approve' ? { type: 'approve', grant: 'once' } : given)
+        const answer = given.type === 'approve' ? ({ type: 'approve', grant: 'once' } as const) : given
+        const settled = await kernel.approvals.answer({ id, by: actor, answer })
         if (settled.type === 'refused') {
           const { code, message, remedy } = settled.refusal
           results.push({ type: 'refused', id, code, message, remedy })

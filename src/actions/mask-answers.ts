@@ -60,7 +60,10 @@ export class AnswerMasker {
     if (hasData && (!isReserved(item.type) || item.type.startsWith('signal.'))) return item
     const values = [registered, ...(await this.#childIn(item))].map((one) => this.#valuesOf(one))
     const edited = 'type' in item && item.type === 'approval_settled' ? (Object(payload).spec ?? null) : null
-    const masker = this.#redaction.masker([...(await Promise.all(values)).flat(), ...variableSecretsIn(edited)])
+    const masker = this.#redaction.masker([
+      ...(await Promise.all(values)).flat(),
+      ...variableSecretsIn(edited),
+    ])
     const masked = {
       payload: maskJson(masker, payload, hasData ? { leave: (member, _, of) => isData(member, of) } : {}),
       ...(hasText(item) ? { text: masker.text(item.text) } : {}),

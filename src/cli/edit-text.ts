@@ -28,7 +28,10 @@ function runEditor(editor: string, file: string): Promise<void> {
   child.once('error', reject)
   child.once('exit', (code) => {
     if (code === 0) resolve()
-    else reject(new UsageError(`The editor ended with ${code ?? 'a signal'}; nothing was answered.`, 'Try again.'))
+    else
+      reject(
+        new UsageError(`The editor ended with ${code ?? 'a signal'}; nothing was answered.`, 'Try again.'),
+      )
   })
   return promise
 }

@@ -46,11 +46,17 @@ export interface Edit {
 export interface Answering {
   readonly id: string
   readonly by: Actor
-  readonly answer: Exclude<Answer, { type: 'approve' }> | (Omit<Extract<Answer, { type: 'approve' }>, 'edit'> & { readonly edit?: Edit })
+  readonly answer: Answer
+  /** With a yes: what runs instead. */
+  readonly edit?: Edit
 }
 
 /** Answers an approval: its row, the process, the rules that the answer stores and the audit change in one transaction. The first answer wins. */
-export function answerApproval(edges: Edges, kernelId: string, asked: Answering): Promise<ApprovalSettlement> {
+export function answerApproval(
+  edges: Edges,
+  kernelId: string,
+  asked: Answering,
+): Promise<ApprovalSettlement> {
   const { id, by } = asked
   const at = edges.clock.now()
   return edges.store.write(function* () {
@@ -60,7 +66,7 @@ export function answerApproval(edges: Edges, kernelId: string, asked: Answering)
     const facts = yield* answererFacts(rows, was, by, at)
     const denied = refuseAnswerer(was, by, facts)
     if (denied !== undefined) return refusedWith(denied)
-    const answer = yield* ruledAnswer(edges, rows, was, asked.answer, at)
+    const answer = yield* ruledAnswer(edges, rows, was, asked, at)
     if (isRefusal(answer)) return refusedWith(answer)
     const decision = decideAnswer(was, answer.answer, by, at)
     return yield* settle(edges, rows, kernelId, was, decision, at, answer.uses)
@@ -68,13 +74,18 @@ export function answerApproval(edges: Edges, kernelId: string, asked: Answering)
 }
 
 /** Answers a pending approval by a rule of home that a person stored for every time; undefined if none covers it any more. */
-export function answerByRule(edges: Edges, kernelId: string, id: string): Promise<ApprovalSettlement | undefined> {
+export function answerByRule(
+  edges: Edges,
+  kernelId: string,
+  id: string,
+): Promise<ApprovalSettlement | undefined> {
   const at = edges.clock.now()
   return edges.store.write<ApprovalSettlement | undefined>(function* () {
     const rows = new WorkingRows()
     const was = yield* know({ ask: 'approval', id })
     const home = yield* know({ ask: 'ruleSet', subject: 'home' })
-    const rule = was?.request.type === 'permission' && home !== null ? coveringRule(was.request, home, at) : undefined
+    const rule =
+      was?.request.type === 'permission' && home !== null ? coveringRule(was.request, home, at) : undefined
     if (was === null || rule === undefined) return { answer: undefined, changes: [] }
     const decision = settledByRule(was, refOf('home', rule), `kernel:${kernelId}`, at)
     return yield* settle(edges, rows, kernelId, was, decision, at)
@@ -109,15 +120,13 @@ function* ruledAnswer(
   edges: Edges,
   rows: WorkingRows,
   approval: Approval,
-  answer: Answering['answer'],
+  { answer, edit }: Answering,
   at: number,
 ): PlanPart<{ readonly answer: Answer; readonly uses?: Uses } | Refusal> {
-  if (answer.type !== 'approve') return { answer }
-  const { edit, ...rest } = answer
   const { pid, request } = approval
-  if (edit === undefined || !isPending(approval)) return { answer: rest }
+  if (edit === undefined || answer.type !== 'approve' || !isPending(approval)) return { answer }
   const row = yield* rows.process(pid)
-  if (row === null || request.type !== 'permission') return { answer: rest }
+  if (row === null || request.type !== 'permission') return { answer }
   const unlike = refuseEdit(row.record, edit.spec)
   if (unlike !== undefined) return unlike
   const { host } = request.action
@@ -133,7 +142,7 @@ function* ruledAnswer(
   })
   const action = actionOf({ ...row.record, spec: edit.spec }, request.subject, host, edit.resolved)
   const actionHash = action === null ? request.actionHash : edges.hash(actionText(action))
-  const edited: Answer = { ...rest, edit: { spec: edit.spec, actionHash } }
+  const edited: Answer = { ...answer, edit: { spec: edit.spec, actionHash } }
   if (ruled === 'open' || ruled === 'unresolved') return { answer: edited, uses: [] }
   if (ruled.ruling.type === 'deny') return deniedEdit(pid, ruled.ruling.reason)
   return { answer: edited, uses: ruled.ruling.uses.map(({ subject, id }) => ({ subject, id })) }
@@ -168,7 +177,10 @@ function* settle(
   return { answer: { type: 'settled', approval, row: done.row }, changes: rows.changes }
 }
 
-function refusedWith(refused: Refusal): { readonly answer: ApprovalSettlement; readonly changes: readonly Change[] } {
+function refusedWith(refused: Refusal): {
+  readonly answer: ApprovalSettlement
+  readonly changes: readonly Change[]
+} {
   return { answer: { type: 'refused', refusal: refused }, changes: [] }
 }
 
@@ -194,7 +206,9 @@ function auditOf(
       action: 'answer',
       target: `process:${pid}`,
       decision: DECISIONS[how],
-      rule: (answer?.type === 'approved' ? answer.rule : null) ?? (request.type === 'permission' ? request.rule : null),
+      rule:
+        (answer?.type === 'approved' ? answer.rule : null) ??
+        (request.type === 'permission' ? request.rule : null),
       reason: answer?.type === 'denied' ? answer.advice : null,
       inputs: {
         approval: id,

@@ -23,13 +23,13 @@ const PAGE = 200
 /** A sweep looks at times that are further away. */
 const MAX_TIMER_MS = 60_000
 
-/** An answer as a caller gives it. An edit is resolved here. */
+/** An answer as a caller gives it. */
 export interface AnswerRequest {
   readonly id: string
   readonly by: Actor
-  readonly answer:
-    | Exclude<Answer, { type: 'approve' }>
-    | (Omit<Extract<Answer, { type: 'approve' }>, 'edit'> & { readonly spec?: JsonObject })
+  readonly answer: Answer
+  /** With a yes: the spec that runs instead of the requested one. It is resolved here. */
+  readonly spec?: JsonObject
 }
 
 /** The approvals of one kernel: it resolves actions, compares them before they begin, and settles the answers. */
@@ -61,14 +61,13 @@ export class Approvals {
   }
 
   /** The first answer settles the approval; later ones get the recorded decision. */
-  async answer({ id, by, answer: given }: AnswerRequest): Promise<ApprovalSettlement> {
-    if (given.type !== 'approve') return this.#settled(await answerApproval(this.#edges, this.#kernel.id, { id, by, answer: given }))
-    const { spec, ...rest } = given
+  async answer({ id, by, answer, spec }: AnswerRequest): Promise<ApprovalSettlement> {
     const edit = spec === undefined ? {} : { edit: await this.#editOf(id, spec) }
-    const answer = { ...rest, ...edit }
-    const settled = this.#settled(await answerApproval(this.#edges, this.#kernel.id, { id, by, answer }))
+    const settled = this.#settled(
+      await answerApproval(this.#edges, this.#kernel.id, { id, by, answer, ...edit }),
+    )
     // The answer is committed: what it also settles is found again by the next sweep.
-    if (settled.type === 'settled' && given.grant === 'always')
+    if (settled.type === 'settled' && answer.type === 'approve' && answer.grant === 'always')
       await this.settleCovered(Number.POSITIVE_INFINITY).catch((error: unknown) =>
         this.#edges.onTrouble(error, `answering what the rule of ${id} covers`),
       )
@@ -140,7 +139,8 @@ export class Approvals {
   #expireAt(at: number): void {
     const { clock } = this.#edges
     const inMs = at - clock.now()
-    if (this.#kernel.isClosed || inMs > MAX_TIMER_MS || (this.#timer !== undefined && this.#timer.at <= at)) return
+    if (this.#kernel.isClosed || inMs > MAX_TIMER_MS || (this.#timer !== undefined && this.#timer.at <= at))
+      return
     this.#timer?.cancel()
     const cancel = clock.after(Math.max(0, inMs), () => {
       this.#timer = undefined

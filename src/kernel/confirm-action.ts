@@ -81,7 +81,7 @@ export async function confirmAction(edges: Edges, work: Work, resolved: Resolved
 /** The members of an action that differ from those that were approved. */
 function changedParts(before: Action, now: Action): readonly string[] {
   const parts = ['act', 'cwd', 'environmentHash', 'sandbox', 'parent'] as const
-  return parts.filter((part) => !sameJson(asJson(before[part]), asJson(now[part])))
+  return parts.filter((part) => !sameJson(asJson({ part: before[part] }), asJson({ part: now[part] })))
 }
 
 function auditOf({ id, pid, request, askedAt }: Approval, changed: readonly string[]): Change {

@@ -93,4 +93,3 @@ function denied({ subject, needs }: Ruled, { rule, reason }: Extract<Ruling, { t
     { subject: subject.actor, rule: rule?.text ?? null, needs: needs.map(needText) },
   )
 }
-

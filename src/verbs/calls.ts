@@ -451,16 +451,36 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'approvals'>>
   /**
+   * Shows an approval: the exact action, who asks and why, and how it was answered.
+   *
+   * A session sees its own requests.
+   *
+   * Needs the role `read`. Refuses with `approval_unknown`.
+   */
+  approval(
+    input: {
+      /** The id of the approval. */
+      id: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'approval'>>
+  /**
    * Approves a request: the process that waits for it begins.
    *
-   * The first answer wins; a later one gets the recorded decision. People and the host may answer. A session may not answer for itself, nor for one above or below it.
+   * The first answer wins; a later one gets the recorded decision. People and the host may answer. A session may not answer for itself, nor for one above or below it, and approves for one time only.
    *
-   * Needs the role `operate`. Refuses with `approval_unknown`, `denied`, `person_required`.
+   * Needs the role `operate`. Refuses with `approval_unknown`, `denied`, `person_required`, `limit_exceeded`.
    */
   approve(
     input: {
       /** The id of the approval. */
       id: string
+      /** How far the yes reaches: this time, the same action of the asking process or session, or every time; the request lists those that it offers. Default: `"once"`. */
+      grant?: ('once' | 'process' | 'session' | 'always') | undefined
+      /** With always: `alwaysRule` of the request as it was shown, so that no other rule is stored. */
+      rule?: JsonObject
+      /** Runs this whole spec instead of the requested one, once; it is ruled on as the request was. */
+      spec?: JsonObject
     },
     options?: CallOptions,
   ): Promise<OutputOf<'approve'>>
@@ -480,6 +500,32 @@ export interface VerbCalls {
     },
     options?: CallOptions,
   ): Promise<OutputOf<'deny'>>
+  /**
+   * Answers several requests at once, each for one time.
+   *
+   * Each answer counts by itself: one that is refused leaves the others as they are. The results are in the order of the answers.
+   *
+   * Needs the role `operate`. Refuses with `person_required`.
+   */
+  answerApprovals(
+    input: {
+      answers: (
+        | {
+            type: 'approve'
+            /** The id of the approval. */
+            id: string
+          }
+        | {
+            type: 'deny'
+            /** The id of the approval. */
+            id: string
+            /** What the asker should do instead. */
+            advice?: string
+          }
+      )[]
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'answerApprovals'>>
   /**
    * Asks a person a question, with choices or for a text.
    *
@@ -558,7 +604,7 @@ export interface VerbCalls {
               }
           )
         | undefined
-      /** Effect (allow, ask, deny), resource (as in shell:git push, tool:deploy, fs:src/**), and optionally rights, constraints, justification, match, nonmatch, expiresAt, uses. */
+      /** Effect (allow, ask, deny), resource (as in shell:git push, tool:deploy, fs:src/**), and optionally rights, constraints, justification, match, nonmatch, expiresAt, uses, answerWithinMs (of an ask). */
       rule: JsonObject
     },
     options?: CallOptions,

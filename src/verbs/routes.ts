@@ -29,8 +29,10 @@ export const routes: { readonly [Name in VerbName]: VerbCall } = {
   grants: { route: 'GET /sessions/{session}/grants', repeat: 'always' },
   holders: { route: 'GET /holders', repeat: 'always' },
   approvals: { route: 'GET /approvals', repeat: 'always' },
+  approval: { route: 'GET /approvals/{id}', repeat: 'always' },
   approve: { route: 'POST /approvals/{id}/approve', repeat: 'always' },
   deny: { route: 'POST /approvals/{id}/deny', repeat: 'always' },
+  answerApprovals: { route: 'POST /approvals/answers', repeat: 'always' },
   ask: {
     route: 'POST /questions',
     repeat: {

@@ -67,7 +67,10 @@ test('for the session, the same action is not asked about again, and every other
     ['environment', touch(reeve, 'a', { spec: { argv: ['touch', 'a'], env: { A: '1' } } })],
     ['cwd', touch(reeve, 'a', { cwd: join(folder, 'other') })],
     ['stdin', touch(reeve, 'a', { spec: { argv: ['touch', 'a'], stdin: { text: 'x' } } })],
-    ['the check of its readiness', touch(reeve, 'a', { spec: { argv: ['touch', 'a'], ready: { command: 'touch b' } } })],
+    [
+      'the check of its readiness',
+      touch(reeve, 'a', { spec: { argv: ['touch', 'a'], ready: { command: 'touch b' } } }),
+    ],
   ]
   for (const [what, request] of changed)
     expect([what, (await gateOf(agent, request)) !== null]).toEqual([what, true])
@@ -94,7 +97,10 @@ test('always shows its rule first, stores it, and answers what waits for the sam
   expect(await gateOf(agent, touch(reeve, 'a'))).not.toBe(null)
   const wrapped = await gateOf(agent, touch(reeve, 'a', { spec: { run: 'nohup touch a' } }))
   const refused = await reeve.run(['approve', wrapped ?? '', '--for', 'always', '--yes'])
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be approved with always') })
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('cannot be approved with always'),
+  })
 })
 
 test('an answer with changes runs what the person wrote, under the same pid', async () => {
@@ -103,7 +109,7 @@ test('an answer with changes runs what the person wrote, under the same pid', as
   const { record } = await agent.spawn(touch(reeve, 'a'))
   const id = record.gate?.approval ?? ''
   const denied = await reeve.run(['approve', id, '--spec', '{"argv":["rm","a"]}'])
-  expect(denied).toMatchObject({ code: 1, stderr: expect.stringContaining('is denied') })
+  expect(denied).toMatchObject({ code: 4, stderr: expect.stringContaining('is denied') })
   const wrong = await reeve.run(['approve', id, '--spec', '{"argv":"touch"}'])
   expect(wrong.code).not.toBe(0)
   const editor = join(folder, 'editor')
@@ -151,13 +157,16 @@ test('several are answered at once, each with its own result, also over HTTP', a
     { type: 'settled_before', id: a },
     { type: 'refused', id: 'a_none', code: 'approval_unknown' },
   ])
-  expect(await post(`/approvals/${d}/approve`, { grant: 'process' })).toMatchObject({ status: 400 })
+  expect(await post(`/approvals/${d}/approve`, { grant: 'process' })).toMatchObject({ status: 422 })
   expect(await post(`/approvals/${d}/approve`, { grant: 'session' })).toMatchObject({
     status: 200,
     body: { type: 'settled', approval: { answer: { grant: 'session', by: 'human:ada' } } },
   })
   const denied = await reeve.run(['deny', e, c, '--advice', 'not today'])
-  expect(denied).toMatchObject({ code: 0, stdout: expect.stringContaining(`${c} was denied by human:ada before`) })
+  expect(denied).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`${c} was denied by human:ada before`),
+  })
 })
 
 test('a command that cannot start ends under a rule as it does without', async () => {
@@ -166,8 +175,8 @@ test('a command that cannot start ends under a rule as it does without', async (
   onTestFinished(() => user.close())
   const variables = { TOKEN: { secret: 'that_is_not_set' } }
   const { envRef } = await user.putEnvironment({ variables, policy: {}, options: {} })
-  for (const more of [{ envRef }, { cwd: '/nowhere/at/all' }]) {
-    const request = { kind: 'command', spec: { argv: ['true'] }, ...more } as const
+  const command: Spawn = { kind: 'command', spec: { argv: ['true'] } }
+  for (const request of [{ ...command, envRef }, { ...command, cwd: '/nowhere/at/all' }]) {
     const outcomes = await Promise.all(
       [agent, user].map(async (caller) => {
         const { record } = await caller.spawn(request)

@@ -20,7 +20,10 @@ export function approvalCard(approval: Approval): readonly Fact[] {
   ]
 }
 
-function questionFacts({ text, choices }: Extract<Approval['request'], { type: 'question' }>): readonly Fact[] {
+function questionFacts({
+  text,
+  choices,
+}: Extract<Approval['request'], { type: 'question' }>): readonly Fact[] {
   return [
     ['question', text],
     ['choices', choices?.join(', ')],
@@ -54,7 +57,14 @@ function actFacts({ act }: Action): readonly Fact[] {
         ['runs', act.argv === undefined ? act.run : JSON.stringify(act.argv)],
         ['checks with', act.readyCommand],
         ...act.programs.map(({ name, real }): Fact => ['program', `${name} is ${real ?? 'not found'}`]),
-        ['input', typeof act.stdin === 'object' ? JSON.stringify(act.stdin.text) : act.stdin === 'null' ? undefined : act.stdin],
+        [
+          'input',
+          typeof act.stdin === 'object'
+            ? JSON.stringify(act.stdin.text)
+            : act.stdin === 'null'
+              ? undefined
+              : act.stdin,
+        ],
       ]
     case 'tool':
       return [

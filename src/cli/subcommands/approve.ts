@@ -12,7 +12,11 @@ const GRANTS = ['once', 'process', 'session', 'always'] as const
 export const approve = subcommand({
   name: 'approve',
   summary: 'Lets processes begin that wait for your approval',
-  usage: ['approve <approval>…', 'approve <approval> --for <grant>', 'approve <approval> --edit | --spec <json>'],
+  usage: [
+    'approve <approval>…',
+    'approve <approval> --for <grant>',
+    'approve <approval> --edit | --spec <json>',
+  ],
   options: {
     for: {
       type: 'text',
@@ -45,7 +49,12 @@ export const approve = subcommand({
         'Give one approval to use --for, --edit or --spec.',
       )
     const reeve = await context.acting()
-    if (more.length > 0) return answerEach(context, reeve, args.map((one) => ({ type: 'approve', id: one })))
+    if (more.length > 0)
+      return answerEach(
+        context,
+        reeve,
+        args.map((one) => ({ type: 'approve', id: one })),
+      )
     const rule = grant === 'always' ? await shownRule(context, reeve, id) : undefined
     if (rule === null) {
       print.aside('Nothing was answered.')
@@ -110,7 +119,10 @@ export async function answerEach(
 }
 
 /** What became of an approval, in a line. */
-export function settlementText({ type, approval }: Pick<OutputOf<'approve'>, 'approval'> & { readonly type: string }): string {
+export function settlementText({
+  type,
+  approval,
+}: Pick<OutputOf<'approve'>, 'approval'> & { readonly type: string }): string {
   const { id, pid, state, answer } = approval
   const how = answer === null ? state : answerText(answer)
   return type === 'settled' ? `${id} ${how}: ${pid}` : `${id} was ${how} before, and that stays: ${pid}`

@@ -25,7 +25,12 @@ export const deny = subcommand({
     const advice = options.advice ?? (words.length === 0 ? undefined : words.join(' '))
     const given = advice === undefined ? {} : { advice }
     const reeve = await context.acting()
-    if (ids.length > 1) return answerEach(context, reeve, ids.map((one) => ({ type: 'deny', id: one, ...given })))
+    if (ids.length > 1)
+      return answerEach(
+        context,
+        reeve,
+        ids.map((one) => ({ type: 'deny', id: one, ...given })),
+      )
     const settled = await reeve.deny({ id, ...given })
     if (print.isJson) print.json(settled)
     else print.line(settlementText(settled))

@@ -61,7 +61,9 @@ export class PassedSecrets {
   }
 
   /** Those that its spec names. */
-  async of(record: PassedBy & Pick<ProcessRecord, 'spec'> & Partial<Pick<ProcessRecord, 'effectiveSpec'>>): Promise<Values> {
+  async of(
+    record: PassedBy & Pick<ProcessRecord, 'spec'> & Partial<Pick<ProcessRecord, 'effectiveSpec'>>,
+  ): Promise<Values> {
     return named(record, (await this.#read(record)) ?? {})
   }
 

@@ -14,10 +14,16 @@ const DESTRUCTIVE: readonly Destructive[] = [
   ...['rm', 'rmdir', 'shred', 'unlink', 'dd', 'wipefs', 'fdisk', 'parted', 'sfdisk', 'truncate'].map(
     (program) => ({ program }),
   ),
-  ...['reboot', 'shutdown', 'poweroff', 'halt', 'userdel', 'killall', 'pkill'].map((program) => ({ program })),
+  ...['reboot', 'shutdown', 'poweroff', 'halt', 'userdel', 'killall', 'pkill'].map((program) => ({
+    program,
+  })),
   { program: 'find', options: ['-delete'] },
   { program: 'rsync', options: ['--delete', '--delete-after', '--delete-before', '--delete-excluded'] },
-  { program: 'git', first: [['push']], options: ['--force', '-f', '--force-with-lease', '--delete', '-d', '--mirror', '--prune'] },
+  {
+    program: 'git',
+    first: [['push']],
+    options: ['--force', '-f', '--force-with-lease', '--delete', '-d', '--mirror', '--prune'],
+  },
   { program: 'git', first: [['reset']], options: ['--hard'] },
   { program: 'git', first: [['clean', 'filter-branch']] },
   { program: 'git', first: [['checkout', 'restore']], options: ['.', '--', '-f', '--force'] },
@@ -27,7 +33,13 @@ const DESTRUCTIVE: readonly Destructive[] = [
   { program: 'kubectl', first: [['delete', 'drain', 'replace']] },
   { program: 'helm', first: [['uninstall', 'delete', 'rollback']] },
   { program: 'docker', first: [['rm', 'rmi', 'kill']] },
-  { program: 'docker', first: [['system', 'volume', 'image', 'container', 'network', 'builder'], ['prune', 'rm']] },
+  {
+    program: 'docker',
+    first: [
+      ['system', 'volume', 'image', 'container', 'network', 'builder'],
+      ['prune', 'rm'],
+    ],
+  },
   { program: 'docker', first: [['compose'], ['down', 'rm']] },
   { program: 'podman', first: [['rm', 'rmi', 'kill', 'prune']] },
   ...['npm', 'pnpm', 'yarn'].map((program) => ({ program, first: [['publish', 'unpublish', 'deprecate']] })),
@@ -68,7 +80,9 @@ function isMatched({ first = [], options }: Destructive, args: readonly (string 
     return arg === null || (arg !== undefined && choices.includes(arg))
   })
   if (!isFirst) return false
-  return options === undefined || args.slice(first.length).some((arg) => arg === null || isOption(arg, options))
+  return (
+    options === undefined || args.slice(first.length).some((arg) => arg === null || isOption(arg, options))
+  )
 }
 
 /** `-df` has the short options `-d` and `-f`. */
@@ -76,6 +90,7 @@ function isOption(arg: string, options: readonly string[]): boolean {
   const [name = arg] = arg.split('=')
   if (options.includes(name)) return true
   return (
-    /^-[A-Za-z]{2,}$/.test(arg) && options.some((option) => /^-[A-Za-z]$/.test(option) && arg.includes(option.slice(1)))
+    /^-[A-Za-z]{2,}$/.test(arg) &&
+    options.some((option) => /^-[A-Za-z]$/.test(option) && arg.includes(option.slice(1)))
   )
 }

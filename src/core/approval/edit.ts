@@ -14,12 +14,21 @@ const FIXED: { readonly [kind: string]: readonly string[] } = {
 }
 
 /** Refuses an edited spec that would be another process. */
-export function refuseEdit(record: Pick<ProcessRecord, 'pid' | 'kind' | 'spec'>, spec: JsonObject): Refusal | undefined {
+export function refuseEdit(
+  record: Pick<ProcessRecord, 'pid' | 'kind' | 'spec'>,
+  spec: JsonObject,
+): Refusal | undefined {
   const { pid, kind } = record
   if (isQuestion(record)) return unlike(pid, 'is a question, and has no action', 'Reply to it.')
-  const fixed = (FIXED[kind] ?? []).find((member) => !sameJson(record.spec[member] ?? null, spec[member] ?? null))
+  const fixed = (FIXED[kind] ?? []).find(
+    (member) => !sameJson(record.spec[member] ?? null, spec[member] ?? null),
+  )
   if (fixed === undefined) return undefined
-  return unlike(pid, `keeps its ${fixed}`, 'Change other members, or deny the request and say what to do instead.')
+  return unlike(
+    pid,
+    `keeps its ${fixed}`,
+    'Change other members, or deny the request and say what to do instead.',
+  )
 }
 
 export function deniedEdit(pid: Pid, reason: string): Refusal {
@@ -35,7 +44,9 @@ export function deniedEdit(pid: Pid, reason: string): Refusal {
 export function changedFields(spec: JsonObject, edited: JsonObject): JsonObject {
   const names = [...new Set([...Object.keys(spec), ...Object.keys(edited)])].sort()
   const changed = names.filter((name) => !sameJson(spec[name] ?? null, edited[name] ?? null))
-  return Object.fromEntries(changed.map((name) => [name, { from: spec[name] ?? null, to: edited[name] ?? null }]))
+  return Object.fromEntries(
+    changed.map((name) => [name, { from: spec[name] ?? null, to: edited[name] ?? null }]),
+  )
 }
 
 function unlike(pid: Pid, what: string, remedy: string): Refusal {

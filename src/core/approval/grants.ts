@@ -62,7 +62,9 @@ const MAX_EFFECTS = 20
 /** One rule for each effect; none if an effect cannot be covered. */
 function rulesFor(facts: GrantFacts, hash: string): readonly Rule[] {
   if (facts.needs.length > MAX_EFFECTS) return []
-  const rules = facts.needs.map((need, index) => ruleFor(facts, need, { hash, id: `g-${hash.slice(0, 16)}-${index + 1}` }))
+  const rules = facts.needs.map((need, index) =>
+    ruleFor(facts, need, { hash, id: `g-${hash.slice(0, 16)}-${index + 1}` }),
+  )
   return rules.every((rule) => rule !== undefined) ? rules : []
 }
 
@@ -101,7 +103,11 @@ function resourcesOf({ resource }: Need): readonly string[] {
   switch (resource.kind) {
     case 'shell': {
       const { name, path, real } = resource.program
-      return [...(path === undefined ? [`shell:${name}`] : fileResources(path)), ...fileResources(real), WHOLE_SHELL]
+      return [
+        ...(path === undefined ? [`shell:${name}`] : fileResources(path)),
+        ...fileResources(real),
+        WHOLE_SHELL,
+      ]
     }
     case 'fs':
       return [...(resource.path === null ? [] : [`fs:${resource.path}`]), 'fs:/**']

@@ -29,7 +29,11 @@ export function withAnswers(set: RuleSet, rules: readonly Rule[]): readonly Rule
 }
 
 /** The rule of the set that answers a pending request: a person approved this action for every time, and no other rule asks. */
-export function coveringRule({ repeatHash, settles }: PermissionRequest, set: RuleSet, at: number): Rule | undefined {
+export function coveringRule(
+  { repeatHash, settles }: PermissionRequest,
+  set: RuleSet,
+  at: number,
+): Rule | undefined {
   if (!set.trusted) return undefined
   return set.rules.find(
     (rule) =>

@@ -71,7 +71,9 @@ const PROBLEMS: { readonly [name in ConstraintName]: (value: Json) => string | u
             : `${JSON.stringify(name)} is no name of a variable`,
         ),
   action: (value) =>
-    typeof value === 'string' && /^[0-9a-f]{64}$/.test(value) ? undefined : 'it must be the hash of an action',
+    typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
+      ? undefined
+      : 'it must be the hash of an action',
   hours: (value) => (isHours(value) ? hoursProblem(value) : 'it must be { from, to, days, utcOffset }'),
 }
 

@@ -1,15 +1,22 @@
 import assert from 'node:assert/strict'
 import type { Approval, ApprovalGrant, PermissionRequest } from '../../core/approval/approval.ts'
+import type { Answer } from '../../core/approval/decide-answer.ts'
 import type { Rule } from '../../core/capability/rule.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Actor } from '../../core/process/record.ts'
 import { startSpecOf } from '../../core/process/spec.ts'
 import { isRefusal } from '../../core/refusal.ts'
-import { type Answering, answerApproval, answerByRule, expireApprovals } from '../../kernel/answer-approval.ts'
+import {
+  answerApproval,
+  answerByRule,
+  expireApprovals,
+} from '../../kernel/answer-approval.ts'
 import { claimAndStart } from '../../kernel/claim.ts'
 import { openSession } from '../../kernel/sessions.ts'
 import { changeRules, ruleSet } from './authority-rows.ts'
 import { type Behaves, type Bench, refusalOf, times } from './bench.ts'
+
+const YES: Answer = { type: 'approve', grant: 'once' }
 
 type Permission = Approval & { readonly request: PermissionRequest & Approval['request'] }
 
@@ -31,7 +38,7 @@ export function grants(behaves: Behaves): void {
     assert.ok(approval?.request.type === 'permission')
     return { ...approval, request: approval.request }
   }
-  const answer = (bench: Bench, id: string, given: Answering['answer'], by: Actor = 'human:ada') =>
+  const answer = (bench: Bench, id: string, given: Answer, by: Actor = 'human:ada') =>
     answerApproval(bench.edges, 'k1', { id, by, answer: given })
   const approveFor = async (bench: Bench, { id, request }: Permission, grant: ApprovalGrant) => {
     const rule = grant === 'always' && request.alwaysRule !== null ? { rule: request.alwaysRule } : {}
@@ -41,22 +48,24 @@ export function grants(behaves: Behaves): void {
   const isAsked = async (bench: Bench, input: string, by: Actor = actor) =>
     (await register(bench, input, by)).gate !== null
   const audited = async (bench: Bench) =>
-    (await bench.store.ask({ ask: 'audit', after: null, limit: 100 })).items.map(({ text }) => JSON.parse(text))
-  const edit = (spec: JsonObject): Answering['answer'] => ({
-    type: 'approve',
-    grant: 'once',
-    edit: { spec, resolved: null },
-  })
+    (await bench.store.ask({ ask: 'audit', after: null, limit: 100 })).items.map(({ text }) =>
+      JSON.parse(text),
+    )
+  const edit = (bench: Bench, id: string, spec: JsonObject) =>
+    answerApproval(bench.edges, 'k1', { id, by: 'human:ada', answer: YES, edit: { spec, resolved: null } })
 
-  behaves('an approval for the session covers the same action of this session, and nothing else', async (bench) => {
-    await setUp(bench)
-    await approveFor(bench, await requestOf(bench, 'a'), 'session')
-    assert.equal(await isAsked(bench, 'a'), false)
-    assert.equal(await isAsked(bench, 'b'), true)
-    assert.equal(await isAsked(bench, 'a', 'session:s2'), true)
-    const decisions = (await audited(bench)).map(({ decision }) => decision)
-    assert.deepEqual(decisions.slice(0, 4), ['asked', 'approved', 'granted', 'allowed'])
-  })
+  behaves(
+    'an approval for the session covers the same action of this session, and nothing else',
+    async (bench) => {
+      await setUp(bench)
+      await approveFor(bench, await requestOf(bench, 'a'), 'session')
+      assert.equal(await isAsked(bench, 'a'), false)
+      assert.equal(await isAsked(bench, 'b'), true)
+      assert.equal(await isAsked(bench, 'a', 'session:s2'), true)
+      const decisions = (await audited(bench)).map(({ decision }) => decision)
+      assert.deepEqual(decisions.slice(0, 4), ['asked', 'approved', 'granted', 'allowed'])
+    },
+  )
 
   behaves('an approval for the process covers the same action of this process alone', async (bench) => {
     await setUp(bench)
@@ -102,7 +111,10 @@ export function grants(behaves: Behaves): void {
     await setUp(bench)
     await approveFor(bench, await requestOf(bench, 'a'), 'session')
     const add = (rule: Rule) =>
-      changeRules(bench.store, 'home', (was) => ({ ...ruleSet('home'), rules: [...(was?.rules ?? []), rule] }))
+      changeRules(bench.store, 'home', (was) => ({
+        ...ruleSet('home'),
+        rules: [...(was?.rules ?? []), rule],
+      }))
     await add({ ...ask, id: 'r2' })
     await approveFor(bench, await requestOf(bench, 'a'), 'always')
     assert.equal(await isAsked(bench, 'a'), false)
@@ -110,66 +122,80 @@ export function grants(behaves: Behaves): void {
     assert.equal(refusalOf(await bench.tryRegister([{ request: deploy('a'), actor }])), 'denied')
   })
 
-  behaves('a rule for every time answers the pending requests that it covers, each once and by its name', async (bench) => {
-    await setUp(bench)
-    const [first, same, other] = [
-      await requestOf(bench, 'a'),
-      await requestOf(bench, 'a', 'session:s2'),
-      await requestOf(bench, 'b'),
-    ]
-    assert.equal(await answerByRule(bench.edges, 'k1', same.id), undefined)
-    await approveFor(bench, first, 'always')
-    const edges = [bench.edges, bench.edgesOver(await bench.open())]
-    const settled = await Promise.all(
-      times(6).map((index) => answerByRule(edges[index % 2] ?? bench.edges, 'k1', same.id)),
-    )
-    assert.equal(settled.filter((one) => one?.type === 'settled').length, 1)
-    const answered = await bench.store.ask({ ask: 'approval', id: same.id })
-    assert.ok(answered?.answer?.type === 'approved')
-    assert.equal(answered.answer.rule?.id, first.request.alwaysRule?.id)
-    assert.equal((await bench.row(same.pid)).record.status, 'queued')
-    assert.equal(await answerByRule(bench.edges, 'k1', other.id), undefined)
-    assert.equal((await bench.row(other.pid)).record.gate?.state, 'pending')
-  })
+  behaves(
+    'a rule for every time answers the pending requests that it covers, each once and by its name',
+    async (bench) => {
+      await setUp(bench)
+      const [first, same, other] = [
+        await requestOf(bench, 'a'),
+        await requestOf(bench, 'a', 'session:s2'),
+        await requestOf(bench, 'b'),
+      ]
+      assert.equal(await answerByRule(bench.edges, 'k1', same.id), undefined)
+      await approveFor(bench, first, 'always')
+      const edges = [bench.edges, bench.edgesOver(await bench.open())]
+      const settled = await Promise.all(
+        times(6).map((index) => answerByRule(edges[index % 2] ?? bench.edges, 'k1', same.id)),
+      )
+      assert.equal(settled.filter((one) => one?.type === 'settled').length, 1)
+      const answered = await bench.store.ask({ ask: 'approval', id: same.id })
+      assert.ok(answered?.answer?.type === 'approved')
+      assert.equal(answered.answer.rule?.id, first.request.alwaysRule?.id)
+      assert.equal((await bench.row(same.pid)).record.status, 'queued')
+      assert.equal(await answerByRule(bench.edges, 'k1', other.id), undefined)
+      assert.equal((await bench.row(other.pid)).record.gate?.state, 'pending')
+    },
+  )
 
-  behaves('a kernel answers what a rule covers after the answer, and after a crash in between', async (bench) => {
-    await setUp(bench)
-    const first = await requestOf(bench, 'a')
-    const covered = await Promise.all(times(3).map(() => requestOf(bench, 'a', 'session:s2')))
-    const denied = await requestOf(bench, 'b')
-    // The kernel that stored the rule died before it looked for other requests.
-    await approveFor(bench, first, 'always')
-    const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
-    await kernel.sweep()
-    for (const { id } of covered) assert.equal((await bench.store.ask({ ask: 'approval', id }))?.state, 'answered')
-    await kernel.approvals.answer({ id: denied.id, by: 'human:ada', answer: { type: 'deny' } })
-    const [again, twin] = [await requestOf(bench, 'c'), await requestOf(bench, 'c')]
-    const rule = again.request.alwaysRule
-    assert.ok(rule)
-    await kernel.approvals.answer({ id: again.id, by: 'human:ada', answer: { type: 'approve', grant: 'always', rule } })
-    assert.equal((await bench.store.ask({ ask: 'approval', id: twin.id }))?.state, 'answered')
-  })
+  behaves(
+    'a kernel answers what a rule covers after the answer, and after a crash in between',
+    async (bench) => {
+      await setUp(bench)
+      const first = await requestOf(bench, 'a')
+      const covered = await Promise.all(times(3).map(() => requestOf(bench, 'a', 'session:s2')))
+      const denied = await requestOf(bench, 'b')
+      // The kernel that stored the rule died before it looked for other requests.
+      await approveFor(bench, first, 'always')
+      const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
+      await kernel.sweep()
+      for (const { id } of covered)
+        assert.equal((await bench.store.ask({ ask: 'approval', id }))?.state, 'answered')
+      await kernel.approvals.answer({ id: denied.id, by: 'human:ada', answer: { type: 'deny' } })
+      const [again, twin] = [await requestOf(bench, 'c'), await requestOf(bench, 'c')]
+      const rule = again.request.alwaysRule
+      assert.ok(rule)
+      await kernel.approvals.answer({
+        id: again.id,
+        by: 'human:ada',
+        answer: { type: 'approve', grant: 'always', rule },
+      })
+      assert.equal((await bench.store.ask({ ask: 'approval', id: twin.id }))?.state, 'answered')
+    },
+  )
 
-  behaves('an approval with changes runs the changed spec, and the audit names the changes', async (bench) => {
-    await setUp(bench, [ask, { ...ask, id: 'r2', effect: 'deny', resource: 'tool:remove' }])
-    const request = await requestOf(bench, 'a')
-    const wrong = await answer(bench, request.id, edit({ tool: 'remove', input: 'a' }))
-    assert.equal(wrong.type === 'refused' && wrong.refusal.code, 'invalid_input')
-    const settled = await answer(bench, request.id, edit({ tool: 'deploy', input: 'dry' }))
-    assert.ok(settled.type === 'settled')
-    const { record } = settled.row
-    assert.deepEqual([record.spec['input'], startSpecOf(record)['input']], ['a', 'dry'])
-    assert.notEqual(record.gate?.actionHash, request.request.actionHash)
-    assert.equal((await claimAndStart(bench.edges, [record.pid], 'k1')).length, 1)
-    assert.deepEqual((await audited(bench)).at(-1)?.inputs.changed, { input: { from: 'a', to: 'dry' } })
-  })
+  behaves(
+    'an approval with changes runs the changed spec, and the audit names the changes',
+    async (bench) => {
+      await setUp(bench, [ask, { ...ask, id: 'r2', effect: 'deny', resource: 'tool:remove' }])
+      const request = await requestOf(bench, 'a')
+      const wrong = await edit(bench, request.id, { tool: 'remove', input: 'a' })
+      assert.equal(wrong.type === 'refused' && wrong.refusal.code, 'invalid_input')
+      const settled = await edit(bench, request.id, { tool: 'deploy', input: 'dry' })
+      assert.ok(settled.type === 'settled')
+      const { record } = settled.row
+      assert.deepEqual([record.spec['input'], startSpecOf(record)['input']], ['a', 'dry'])
+      assert.notEqual(record.gate?.actionHash, request.request.actionHash)
+      assert.equal((await claimAndStart(bench.edges, [record.pid], 'k1')).length, 1)
+      assert.deepEqual((await audited(bench)).at(-1)?.inputs.changed, { input: { from: 'a', to: 'dry' } })
+    },
+  )
 
   behaves('an edit that a rule denies is refused, and the request still waits', async (bench) => {
     await setUp(bench)
     const request = await requestOf(bench, 'a')
     const deny: Rule = { ...ask, id: 'r2', effect: 'deny' }
     await changeRules(bench.store, 'home', () => ({ ...ruleSet('home'), rules: [ask, deny] }))
-    const refused = await answer(bench, request.id, edit({ tool: 'deploy', input: 'b' }))
+    const refused = await edit(bench, request.id, { tool: 'deploy', input: 'b' })
     assert.equal(refused.type === 'refused' && refused.refusal.code, 'denied')
     assert.equal((await bench.row(request.pid)).record.gate?.state, 'pending')
   })
@@ -178,37 +204,41 @@ export function grants(behaves: Behaves): void {
     { ...ask, id: 'ask' },
     { ...ask, id: 'few', effect: 'allow', uses },
   ]
-  const useOf = async (bench: Bench) => (await bench.store.ask({ ask: 'ruleUse', id: 'session:s1 few' }))?.used
+  const useOf = async (bench: Bench) =>
+    (await bench.store.ask({ ask: 'ruleUse', id: 'session:s1 few' }))?.used
 
-  behaves('a reserved use is given back by a denial, a withdrawal and an expiry, and spent by an approval', async (bench) => {
-    await setUp(bench, counted(3), 'session:s1')
-    const [approved, denied, stopped] = [
-      await requestOf(bench, 'a'),
-      await requestOf(bench, 'b'),
-      await requestOf(bench, 'c'),
-    ]
-    assert.equal(await useOf(bench), 3)
-    assert.equal(refusalOf(await bench.tryRegister([{ request: deploy('d'), actor }])), 'denied')
-    await approveFor(bench, approved, 'once')
-    await answer(bench, denied.id, { type: 'deny' })
-    await answer(bench, denied.id, { type: 'deny' })
-    assert.equal(await useOf(bench), 2)
-    const stop = { how: 'cancel', reason: 'no', cause: null, replayKey: 'stop' } as const
-    await bench.performed('appended', { type: 'stop', pid: stopped.pid, ...stop })
-    assert.equal(await useOf(bench), 1)
-    // It was approved, so that it may have begun.
-    await bench.performed('appended', { type: 'stop', pid: approved.pid, ...stop })
-    assert.equal(await useOf(bench), 1)
-    const late = await requestOf(bench, 'e')
-    const { request: _request, ...rest } = late
-    await bench.store.write(function* () {
-      yield []
-      const approval = { ...rest, request: late.request, expiresAt: bench.clock.now() }
-      return { answer: undefined, changes: [{ type: 'approval', was: late, approval }] }
-    })
-    assert.equal((await expireApprovals(bench.edges, 'k1', 10)).length, 1)
-    assert.equal(await useOf(bench), 1)
-  })
+  behaves(
+    'a reserved use is given back by a denial, a withdrawal and an expiry, and spent by an approval',
+    async (bench) => {
+      await setUp(bench, counted(3), 'session:s1')
+      const [approved, denied, stopped] = [
+        await requestOf(bench, 'a'),
+        await requestOf(bench, 'b'),
+        await requestOf(bench, 'c'),
+      ]
+      assert.equal(await useOf(bench), 3)
+      assert.equal(refusalOf(await bench.tryRegister([{ request: deploy('d'), actor }])), 'denied')
+      await approveFor(bench, approved, 'once')
+      await answer(bench, denied.id, { type: 'deny' })
+      await answer(bench, denied.id, { type: 'deny' })
+      assert.equal(await useOf(bench), 2)
+      const stop = { how: 'cancel', reason: 'no', cause: null, replayKey: 'stop' } as const
+      await bench.performed('appended', { type: 'stop', pid: stopped.pid, ...stop })
+      assert.equal(await useOf(bench), 1)
+      // It was approved, so that it may have begun.
+      await bench.performed('appended', { type: 'stop', pid: approved.pid, ...stop })
+      assert.equal(await useOf(bench), 1)
+      const late = await requestOf(bench, 'e')
+      const { request: _request, ...rest } = late
+      await bench.store.write(function* () {
+        yield []
+        const approval = { ...rest, request: late.request, expiresAt: bench.clock.now() }
+        return { answer: undefined, changes: [{ type: 'approval', was: late, approval }] }
+      })
+      assert.equal((await expireApprovals(bench.edges, 'k1', 10)).length, 1)
+      assert.equal(await useOf(bench), 1)
+    },
+  )
 
   behaves('two registrations of one transaction do not share the last use', async (bench) => {
     await setUp(bench, [{ ...ask, id: 'few', effect: 'allow', uses: 2 }], 'session:s1')
@@ -227,39 +257,45 @@ export function grants(behaves: Behaves): void {
     assert.equal(refusalOf(await bench.tryRegister(more)), 'denied')
   })
 
-  behaves('a rule gives the time to answer, and an unanswered request ends its process then', async (bench) => {
-    await setUp(bench, [{ ...ask, answerWithinMs: 5_000 }])
-    const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
-    const request = await requestOf(bench, 'a')
-    assert.equal(request.expiresAt, request.askedAt + 5_000)
-    await kernel.sweep()
-    const ended = kernel.waits.forEnd(request.pid, {})
-    bench.clock.advance(5_000)
-    await ended
-    const { outcome } = (await bench.row(request.pid)).record
-    assert.deepEqual([outcome?.status, outcome?.reason], ['cancelled', 'approval_expired'])
-    const late = await answer(bench, request.id, { type: 'approve', grant: 'once' })
-    assert.equal(late.type === 'settled_before' && late.approval.state, 'expired')
-    assert.deepEqual(await claimAndStart(bench.edges, [request.pid], 'k1'), [])
-  })
+  behaves(
+    'a rule gives the time to answer, and an unanswered request ends its process then',
+    async (bench) => {
+      await setUp(bench, [{ ...ask, answerWithinMs: 5_000 }])
+      const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
+      const request = await requestOf(bench, 'a')
+      assert.equal(request.expiresAt, request.askedAt + 5_000)
+      await kernel.sweep()
+      const ended = kernel.waits.forEnd(request.pid, {})
+      bench.clock.advance(5_000)
+      await ended
+      const { outcome } = (await bench.row(request.pid)).record
+      assert.deepEqual([outcome?.status, outcome?.reason], ['cancelled', 'approval_expired'])
+      const late = await answer(bench, request.id, { type: 'approve', grant: 'once' })
+      assert.equal(late.type === 'settled_before' && late.approval.state, 'expired')
+      assert.deepEqual(await claimAndStart(bench.edges, [request.pid], 'k1'), [])
+    },
+  )
 
-  behaves('a clock that jumps, and a daemon that was away, expire a request and never start it', async (bench) => {
-    await setUp(bench, [{ ...ask, answerWithinMs: 5_000 }])
-    const [early, late] = [await requestOf(bench, 'a'), await requestOf(bench, 'b')]
-    bench.clock.jump(-60_000)
-    assert.deepEqual(await expireApprovals(bench.edges, 'k1', 10), [])
-    bench.clock.jump(120_000)
-    // Answered before any sweep has seen that its time is over.
-    const settled = await answer(bench, early.id, { type: 'approve', grant: 'session' })
-    assert.equal(settled.type === 'settled' && settled.approval.state, 'expired')
-    assert.equal(await isAsked(bench, 'a'), true)
-    const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
-    await kernel.sweep()
-    for (const { pid } of [early, late]) {
-      assert.equal((await bench.row(pid)).record.outcome?.reason, 'approval_expired')
-      assert.deepEqual(await claimAndStart(bench.edges, [pid], 'k1'), [])
-    }
-  })
+  behaves(
+    'a clock that jumps, and a daemon that was away, expire a request and never start it',
+    async (bench) => {
+      await setUp(bench, [{ ...ask, answerWithinMs: 5_000 }])
+      const [early, late] = [await requestOf(bench, 'a'), await requestOf(bench, 'b')]
+      bench.clock.jump(-60_000)
+      assert.deepEqual(await expireApprovals(bench.edges, 'k1', 10), [])
+      bench.clock.jump(120_000)
+      // Answered before any sweep has seen that its time is over.
+      const settled = await answer(bench, early.id, { type: 'approve', grant: 'session' })
+      assert.equal(settled.type === 'settled' && settled.approval.state, 'expired')
+      assert.equal(await isAsked(bench, 'a'), true)
+      const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
+      await kernel.sweep()
+      for (const { pid } of [early, late]) {
+        assert.equal((await bench.row(pid)).record.outcome?.reason, 'approval_expired')
+        assert.deepEqual(await claimAndStart(bench.edges, [pid], 'k1'), [])
+      }
+    },
+  )
 
   behaves('an agent that may approve does not change what is asked later', async (bench) => {
     await setUp(bench)

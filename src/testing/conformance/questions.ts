@@ -76,7 +76,7 @@ export function questions(behaves: Behaves): void {
     assert.equal(approval.expiresAt, approval.askedAt + 60_000)
     const stopped = await ask(bench, { question: 'Later?' })
     await bench.clock.advance(60_000)
-    assert.equal(await expireApprovals(bench.edges, 'k1', 10), 1)
+    assert.equal((await expireApprovals(bench.edges, 'k1', 10)).length, 1)
     const outcome = await outcomeOf(bench, record.pid)
     assert.deepEqual([outcome?.status, outcome?.reason], ['cancelled', 'approval_expired'])
     await bench.performed('appended', {

@@ -195,7 +195,10 @@ test('an agent that may approve does so once and without changes', () => {
     { type: 'approve', grant: 'always', rule: RULE },
     { ...YES, edit },
   ] as const)
-    expect(decideAnswer(pending, answer, by, 2_000)).toMatchObject({ type: 'refuse', refusal: { code: 'denied' } })
+    expect(decideAnswer(pending, answer, by, 2_000)).toMatchObject({
+      type: 'refuse',
+      refusal: { code: 'denied' },
+    })
 })
 
 test('each grant stores its rules in the set that it counts for', () => {
@@ -206,13 +209,27 @@ test('each grant stores its rules in the set that it counts for', () => {
 
 test('a rule that is stored again answers what both answers did', () => {
   const links = (...rules: readonly string[]) => rules.map((rule) => ({ subject: 'home', rule }))
-  const set = { subject: 'home', rules: [{ ...RULE, settles: links('a', 'b') }], closed: false, source: null, trusted: true }
-  expect(withAnswers(set, [{ ...RULE, settles: links('b', 'c') }])).toEqual([{ ...RULE, settles: links('a', 'b', 'c') }])
+  const set = {
+    subject: 'home',
+    rules: [{ ...RULE, settles: links('a', 'b') }],
+    closed: false,
+    source: null,
+    trusted: true,
+  }
+  expect(withAnswers(set, [{ ...RULE, settles: links('b', 'c') }])).toEqual([
+    { ...RULE, settles: links('a', 'b', 'c') },
+  ])
 })
 
 test('a pending request is covered by the rule of its action that answers every rule that asked', () => {
   const rule: Rule = { ...RULE, constraints: { action: permission.repeatHash }, settles: permission.settles }
-  const set = (one: Rule, trusted = true) => ({ subject: 'home', rules: [one], closed: false, source: null, trusted })
+  const set = (one: Rule, trusted = true) => ({
+    subject: 'home',
+    rules: [one],
+    closed: false,
+    source: null,
+    trusted,
+  })
   expect(coveringRule(permission, set(rule), 2_000)).toBe(rule)
   for (const other of [
     { ...rule, constraints: { action: 'another' } },

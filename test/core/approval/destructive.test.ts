@@ -29,7 +29,15 @@ test('no is the default for what cannot be undone', () => {
 })
 
 test('no is not the default for the rest', () => {
-  for (const line of ['ls -la', 'git push origin main', 'git status', 'git reset x', 'docker ps', 'npm test', 'find . -name delete'])
+  for (const line of [
+    'ls -la',
+    'git push origin main',
+    'git status',
+    'git reset x',
+    'docker ps',
+    'npm test',
+    'find . -name delete',
+  ])
     expect([line, isDestructive([command(line)])]).toEqual([line, false])
   expect(isDestructive([tool('deploy'), file('write', 'a')])).toBe(false)
 })

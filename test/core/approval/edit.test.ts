@@ -14,7 +14,9 @@ test('an edit changes what runs, and not who runs it', () => {
 })
 
 test('the members that an edit changed are listed with both values', () => {
-  expect(changedFields({ argv: ['a'], cwd: 'x', env: { A: '1' } }, { argv: ['a'], env: { A: '2' }, pty: true })).toEqual({
+  expect(
+    changedFields({ argv: ['a'], cwd: 'x', env: { A: '1' } }, { argv: ['a'], env: { A: '2' }, pty: true }),
+  ).toEqual({
     cwd: { from: 'x', to: null },
     env: { from: { A: '1' }, to: { A: '2' } },
     pty: { from: null, to: true },

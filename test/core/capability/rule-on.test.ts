@@ -25,6 +25,7 @@ test('a deny beats an ask, an ask of a person that of a reviewer, and that an al
     type: 'ask',
     rule: { subject: 'session:s', id: 'reviewed', text: 'ask  execute tool:a  reviewer auditor  "Look."' },
     reviewer: 'auditor',
+    answerWithinMs: null,
     justification: 'Look.',
     uses: [],
   })
