@@ -24,7 +24,8 @@ export const answerApprovals = verb({
       .max(MAX_ANSWERS)
       .refine((answers) => new Set(answers.map(({ id }) => id)).size === answers.length, {
         message: 'must name each approval once',
-      }),
+      })
+      .describe('one answer for each approval'),
   }),
   output: z.strictObject({ results: z.array(answerResult) }),
   codes: ['person_required'],

@@ -509,6 +509,7 @@ export interface VerbCalls {
    */
   answerApprovals(
     input: {
+      /** One answer for each approval. */
       answers: (
         | {
             type: 'approve'

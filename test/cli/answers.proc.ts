@@ -176,7 +176,10 @@ test('a command that cannot start ends under a rule as it does without', async (
   const variables = { TOKEN: { secret: 'that_is_not_set' } }
   const { envRef } = await user.putEnvironment({ variables, policy: {}, options: {} })
   const command: Spawn = { kind: 'command', spec: { argv: ['true'] } }
-  for (const request of [{ ...command, envRef }, { ...command, cwd: '/nowhere/at/all' }]) {
+  for (const request of [
+    { ...command, envRef },
+    { ...command, cwd: '/nowhere/at/all' },
+  ]) {
     const outcomes = await Promise.all(
       [agent, user].map(async (caller) => {
         const { record } = await caller.spawn(request)

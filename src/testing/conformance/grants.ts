@@ -6,11 +6,7 @@ import type { JsonObject } from '../../core/json/json.ts'
 import type { Actor } from '../../core/process/record.ts'
 import { startSpecOf } from '../../core/process/spec.ts'
 import { isRefusal } from '../../core/refusal.ts'
-import {
-  answerApproval,
-  answerByRule,
-  expireApprovals,
-} from '../../kernel/answer-approval.ts'
+import { answerApproval, answerByRule, expireApprovals } from '../../kernel/answer-approval.ts'
 import { claimAndStart } from '../../kernel/claim.ts'
 import { openSession } from '../../kernel/sessions.ts'
 import { changeRules, ruleSet } from './authority-rows.ts'
