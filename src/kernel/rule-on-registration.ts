@@ -100,7 +100,10 @@ export type RuledRegistration = Pick<
   GatedRegistration,
   'actor' | 'at' | 'here' | 'resolved' | 'envRef' | 'isEnvironmentNamed'
 > & {
-  readonly registration: Pick<Registration, 'pid' | 'kind' | 'spec' | 'parent' | 'cwd' | 'envRef' | 'owner' | 'ceilings'>
+  readonly registration: Pick<
+    Registration,
+    'pid' | 'kind' | 'spec' | 'parent' | 'cwd' | 'envRef' | 'owner' | 'ceilings'
+  >
 }
 
 /** The texts that tell whether a later action is the same one. A tool is a call of the process above it. */
@@ -118,7 +121,10 @@ export function* repeatTextsOf(
   return repeatTexts(action, asker, resolved === null ? null : { ...resolved, chosen })
 }
 
-export function hashesOf({ hash }: Pick<Edges, 'hash'>, { process, session, always }: RepeatTexts): ActionHashes {
+export function hashesOf(
+  { hash }: Pick<Edges, 'hash'>,
+  { process, session, always }: RepeatTexts,
+): ActionHashes {
   return {
     process: process === null ? null : hash(process),
     session: session === null ? null : hash(session),

@@ -12,7 +12,7 @@ import { call, ERAS, overHttp, overStdio } from '../mcp/connected.ts'
 import { ask } from '../server/ask.ts'
 import { TempReeve } from '../temp-reeve.ts'
 import { authorityIn } from './ruled-reeve.ts'
-import { attempts, GUARDED, VERB_TABLE } from './verb-table.ts'
+import { attempts, codeIn, GUARDED, VERB_TABLE } from './verb-table.ts'
 
 /**
  * Every door × every caller: no agent, and nothing that belongs to one, answers a request or changes a rule. `verb-table.ts` has
@@ -95,10 +95,7 @@ async function tryAll(
 function through(reeve: ReeveVerbs, inputs: Attempts): Promise<Codes> {
   return tryAll(inputs, async (verb, input) => {
     const verbOf = reeve[verb] as (input: unknown) => Promise<unknown>
-    return verbOf(input).then(
-      () => 'accepted',
-      (error: { code?: string }) => error.code ?? String(error),
-    )
+    return verbOf(input).then(codeIn, (error: { code?: string }) => error.code ?? String(error))
   })
 }
 
@@ -111,7 +108,7 @@ function byHttp(daemon: Daemon, inputs: Attempts, how: Parameters<typeof ask>[2]
       ...(body === undefined ? {} : { raw: body }),
       headers: { 'content-type': 'application/json', ...how?.headers },
     })
-    return said.status === 200 ? 'accepted' : String(said.json.code)
+    return said.status === 200 ? codeIn(said.json) : String(said.json.code)
   })
 }
 

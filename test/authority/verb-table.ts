@@ -8,6 +8,7 @@ export const VERB_TABLE: { readonly [Name in VerbName]?: 'answers' | 'rules' | '
   approve: 'answers',
   deny: 'answers',
   reply: 'answers',
+  answerApprovals: 'answers',
   addRule: 'rules',
   removeRule: 'rules',
   abandon: 'none',
@@ -59,7 +60,7 @@ export const GUARDED: readonly string[] = Object.entries(VERB_TABLE).flatMap(([n
   does === 'none' ? [] : [name],
 )
 
-export type GuardedVerb = 'approve' | 'deny' | 'reply' | 'addRule' | 'removeRule'
+export type GuardedVerb = 'approve' | 'deny' | 'reply' | 'answerApprovals' | 'addRule' | 'removeRule'
 
 /** A call of each guarded verb that would change something. */
 export function attempts({
@@ -73,7 +74,14 @@ export function attempts({
     approve: { id: permission },
     deny: { id: permission },
     reply: { id: question, value: 'yes' },
+    answerApprovals: { answers: [{ type: 'approve', id: permission }] },
     addRule: { rule: { effect: 'allow', resource: 'tool:**' } },
     removeRule: { id: 'asked' },
   }
+}
+
+/** What became of an attempt that was answered: a verb that answers several requests has a code for each. */
+export function codeIn(answer: unknown): string {
+  const { results = [] } = Object(answer) as { readonly results?: readonly { readonly code?: string }[] }
+  return results.find(({ code }) => code !== undefined)?.code ?? 'accepted'
 }

@@ -170,10 +170,8 @@ export function gate(behaves: Behaves): void {
     for (const _ of times(20))
       assert.equal(refusalOf(await bench.tryRegister([{ request: DEPLOY, actor }])), 'denied')
     assert.deepEqual(await audited(bench), ['denied'])
-    assert.equal(
-      (await bench.store.ask({ ask: 'auditWindows', before: bench.clock.now() + 1, limit: 5 }))[0]?.repeats,
-      19,
-    )
+    const windows = await bench.store.ask({ ask: 'auditWindows', before: bench.clock.now() + 1, limit: 5 })
+    assert.ok(windows.some(({ repeats }) => repeats === 19))
   })
 
   behaves('a use is spent once, and the last one is not given twice', async (bench) => {

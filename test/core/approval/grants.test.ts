@@ -7,6 +7,7 @@ import type { AnalysedShell } from '../../../src/core/capability/needs.ts'
 import { needsOf } from '../../../src/core/capability/needs.ts'
 import { asksOn, ruleOnAll } from '../../../src/core/capability/rule-on.ts'
 import { withRules } from '../../../src/core/capability/rule-set.ts'
+import type { Json } from '../../../src/core/json/json.ts'
 import { anyKind, needOf, rulesOf } from '../capability/arbitrary.ts'
 import { ask, deny, factsAt, NOON, ruleSet } from '../capability/rules.ts'
 
@@ -167,7 +168,7 @@ test('the rules of a grant let exactly this action pass, whichever rules asked, 
   }
 })
 
-const RESOLVED: ResolvedAction = {
+const RESOLVED: ResolvedAction & { readonly chosen: Json } = {
   shell: plain('git', 'push'),
   programs: [],
   cwd: '/w',
@@ -175,7 +176,7 @@ const RESOLVED: ResolvedAction = {
   variables: { PATH: '/usr/bin' },
   env: [],
   codeVariables: [],
-  secrets: [],
+  chosen: { passEnv: null },
 }
 const ASKER = { session: 's', above: 'p_agent' }
 
@@ -188,7 +189,7 @@ test('what makes an action the same one, for each grant', () => {
     string,
     Partial<Action>,
     Partial<typeof ASKER>,
-    Partial<ResolvedAction>,
+    Partial<typeof RESOLVED>,
     string,
   ])[] = [
     ['nothing', {}, {}, {}, 'process session always'],
@@ -201,6 +202,7 @@ test('what makes an action the same one, for each grant', () => {
     ['a variable that is not shown', { environmentHash: 'e2' }, {}, {}, 'always'],
     ['a variable that is shown', { environmentHash: 'e2' }, {}, { variables: { PATH: '/tmp' } }, ''],
     ['a variable that the request sets', { environmentHash: 'e2' }, {}, { env: ['CI'] }, ''],
+    ['an environment that the request names', {}, {}, { chosen: { passEnv: ['A'] } }, 'process session'],
     ['the process above', {}, { above: 'p_other' }, {}, 'session always'],
     ['the subject', { subject: 'process:p_other' }, {}, {}, 'session always'],
     ['the session', {}, { session: 't' }, {}, 'process always'],
