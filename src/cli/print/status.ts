@@ -6,13 +6,25 @@ import type { Cell } from './table.ts'
 export type ProcessRecord = OutputOf<'show'>
 
 /** `running`, `completed`, `failed 7`, `cancelled SIGTERM`, `failed timeout`. */
-export function statusText({ status, outcome }: ProcessRecord): string {
+export function statusText(record: ProcessRecord): string {
+  const { status, outcome } = record
+  const asks = askedIn(record)
+  if (asks !== null) return `waiting (${asks.request.type === 'question' ? 'question' : 'approval'})`
   if (outcome === null) return status
   if (outcome.status === 'completed') return status
   if (outcome.reason === 'failed_start') return 'failed to start'
   const how = outcome.reason === null || outcome.reason === 'killed' ? undefined : outcome.reason
   const by = how ?? outcome.signal ?? (outcome.exitCode === null ? undefined : String(outcome.exitCode))
   return by === undefined || by === status ? status : `${status} ${by}`
+}
+
+/** The approval that a process waits for; null if it waits for none. */
+export function askedIn({ gate, kind, spec, outcome }: ProcessRecord) {
+  // A daemon of an older version has no approvals.
+  if (gate?.state !== 'pending' || outcome !== null) return null
+  const type =
+    kind === 'tool' && spec['tool'] === 'human.ask' ? ('question' as const) : ('permission' as const)
+  return { id: gate.approval, request: { type } }
 }
 
 /** The status; for a waiting process also the awaited condition. */

@@ -1,5 +1,6 @@
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
+import { followApprovals } from '../follow-approvals.ts'
 import { approvalCard } from '../print/approval-card.ts'
 import { ago } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
@@ -7,19 +8,31 @@ import { subcommand } from '../subcommand.ts'
 export const approvals = subcommand({
   name: 'approvals',
   summary: 'Lists what agents ask you for, or shows one request in full',
-  usage: ['approvals [--all]', 'approvals <approval>…'],
-  options: { all: { type: 'flag', short: 'a', about: 'also those that are settled' } },
+  usage: ['approvals [--all]', 'approvals --follow', 'approvals <approval>…'],
+  options: {
+    all: { type: 'flag', short: 'a', about: 'also those that are settled' },
+    follow: {
+      type: 'flag',
+      short: 'f',
+      about: 'then new ones as they come, and how each is settled; rings the bell of the terminal after 2 s',
+    },
+  },
   about:
     'A rule of `reeve policy` makes an agent ask. The process that asks waits, also while the daemon is down, until `reeve approve` or `reeve deny` answers.',
   examples: [
     ['reeve approvals', 'all requests that wait for an answer'],
     ['reeve approvals a_7k3m9q2x4t8v', 'the exact action, who asks and why, and what you may answer'],
+    ['reeve approvals -f', 'wait for new ones, in a window of their own'],
     ['reeve approvals --json', 'all of it, for programs'],
   ],
   async run(context) {
     const { args, options, print } = context
     const reeve = await context.acting()
     if (args.length > 0) return showEach(context, reeve, args)
+    if (options.follow) {
+      await followApprovals(context, reeve)
+      return 0
+    }
     const found: Found[] = []
     for (let after: number | null = null; ; ) {
       const page: OutputOf<'approvals'> = await reeve.approvals({

@@ -1,6 +1,7 @@
 import type { InboxNotice, InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { refuseExtraArguments } from '../arguments.ts'
 import type { Context } from '../context.ts'
+import { pendingApprovalsIfKnown, pendingText } from '../pending-approvals.ts'
 import { neutralLine } from '../print/neutral.ts'
 import { clockTime } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
@@ -45,10 +46,12 @@ A session gets a notice when one of its processes ends, is ready, or prints a wa
 no session and ask for it, as reeve run -d does. Reading changes nothing. --ack moves the cursor of one consumer; --done marks a
 notice as done for all of them.
 
-Without a session, the inbox is that of --as, otherwise your own.`,
+Without a session, the inbox is that of --as, otherwise your own, with the approvals that wait for you above it. Messages to a person
+are in human:<name>.`,
   examples: [
     ['reeve inbox --ack', 'your notices since last time'],
     ['reeve inbox s1', 'the last notices of a session'],
+    ['reeve inbox human:ada', 'messages to ada'],
     ['reeve inbox s1 -f', 'follow them'],
     ['reeve inbox s1 --ack', 'those since last time'],
     ['reeve inbox s1 --done 12', 'mark one as done'],
@@ -59,6 +62,7 @@ Without a session, the inbox is that of --as, otherwise your own.`,
     const reeve = await context.acting()
     const scope = await scopeOf(context, reeve)
     const consumer = options.consumer ?? CONSUMER
+    if (scope.startsWith('human:') && !print.isJson) await showPending(context, reeve)
     if (options.done.length > 0) return markDone(context, reeve, { scope, consumer })
     const isNew = options.new || options.ack
     const most = Math.min(options.tail ?? TAIL, MAX_NOTICES)
@@ -90,6 +94,12 @@ Without a session, the inbox is that of --as, otherwise your own.`,
     return 0
   },
 })
+
+/** A person who reads the inbox wants to know first what waits for an answer. */
+async function showPending({ print }: Context<object>, reeve: ReeveVerbs): Promise<void> {
+  const waits = pendingText(await pendingApprovalsIfKnown(reeve))
+  if (waits !== null) print.line(print.colours.yellow(waits))
+}
 
 /** The inbox of an unknown session is empty, too: following it would wait for ever. `budget` refuses an unknown session. */
 async function refuseUnknown(reeve: ReeveVerbs, scope: string): Promise<void> {
@@ -139,7 +149,7 @@ async function scopeOf(
 ): Promise<string> {
   const [session] = args
   if (options.process !== undefined) return `process:${(await reeve.show({ pid: options.process })).pid}`
-  if (session !== undefined) return session.startsWith('session:') ? session : `session:${session}`
+  if (session !== undefined) return /^(session|human):/.test(session) ? session : `session:${session}`
   const { actor } = await reeve.whoami()
   return actor === 'host' ? 'human:host' : actor
 }

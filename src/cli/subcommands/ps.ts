@@ -1,9 +1,10 @@
 import { refuseExtraArguments } from '../arguments.ts'
 import { FILTER_OPTIONS, filterOf } from '../filter-options.ts'
 import { type Listed, listProcesses } from '../list-processes.ts'
+import { howToAnswer } from '../pending-approvals.ts'
 import { briefUse } from '../print/budget.ts'
 import type { Colours } from '../print/colour.ts'
-import { commandText, statusCell } from '../print/status.ts'
+import { askedIn, commandText, statusCell } from '../print/status.ts'
 import type { Cell, Column } from '../print/table.ts'
 import { ago, shortTime } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
@@ -47,6 +48,13 @@ export const ps = subcommand({
       const held = processes.filter(({ heldBack }) => heldBack !== undefined).length
       if (held > 0)
         print.aside(`${held} of them wait for disk space to write their output: see reeve status.`)
+      const [asked, ...others] = processes.flatMap(({ record }) => askedIn(record) ?? [])
+      if (asked !== undefined)
+        print.aside(
+          others.length === 0
+            ? `1 of them waits for you: ${howToAnswer(asked)}`
+            : `${others.length + 1} of them wait for you: reeve approvals`,
+        )
     }
     return 0
   },

@@ -1,10 +1,18 @@
 import { requireProcess } from '../arguments.ts'
 import { listProcesses } from '../list-processes.ts'
 import { localTime } from '../moment.ts'
+import { howToAnswer } from '../pending-approvals.ts'
 import { amountsText, usedText } from '../print/budget.ts'
 import { heldBackText } from '../print/held-back.ts'
 import { startOptionRows } from '../print/start-options.ts'
-import { commandText, type ProcessRecord, progressText, startFailure, statusColour } from '../print/status.ts'
+import {
+  askedIn,
+  commandText,
+  type ProcessRecord,
+  progressText,
+  startFailure,
+  statusColour,
+} from '../print/status.ts'
 import { onOneLine } from '../print/table.ts'
 import { ago, byteCount, shortTime } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
@@ -40,6 +48,7 @@ export const show = subcommand({
     })
     const budget = listed?.budget
     const failure = startFailure(record)
+    const asked = askedIn(record)
     print.facts([
       ['pid', colours.blue(record.pid)],
       ['name', record.name ?? undefined],
@@ -47,7 +56,7 @@ export const show = subcommand({
       ['status', statusColour(record.status, colours)(onOneLine(progressText(record)))],
       ['exit code', outcome?.exitCode === null ? undefined : outcome?.exitCode.toString()],
       ['because', clean(failure?.message)],
-      ['to do', clean(failure?.remedy)],
+      ['to do', clean(failure?.remedy ?? (asked === null ? null : howToAnswer(asked)))],
       ['result', clean(resultText(record))],
       ['folder', clean(record.cwd)],
       ['PID', outcome === null ? program?.osPid.toString() : undefined],

@@ -2,6 +2,7 @@ import { ReeveError } from '../../core/errors.ts'
 import type { OutputOf, Reeve } from '../../verbs/reeve.ts'
 import { refuseExtraArguments } from '../arguments.ts'
 import { NOT_FOUND } from '../exit-code.ts'
+import { pendingApprovalsIfKnown, pendingText } from '../pending-approvals.ts'
 import { byteCount, clockTime, shortTime } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
 
@@ -38,6 +39,7 @@ export const status = subcommand({
     const reeve = context.quietly()
     try {
       const said = await askStatus(reeve, running?.osPid)
+      const pending = print.isJson ? null : await pendingApprovalsIfKnown(reeve)
       if (print.isJson) {
         print.json({ home, ...said, daemon: { ...said.daemon, ...running } })
         return 0
@@ -72,6 +74,8 @@ export const status = subcommand({
         ['unreadable', unreadable.length === 0 ? undefined : red(unreadable.join(', '))],
         ['at the start', foundText.length === 0 ? undefined : foundText.join(', ')],
       ])
+      const waits = pendingText(pending)
+      if (waits !== null) print.line(`${yellow('?')} ${waits}`)
       for (const { since, message, remedy } of troubles) {
         print.line(`${red('!')} ${message} ${dim(`(since ${clockTime(since)})`)}`)
         print.line(`  ${remedy}`)

@@ -44,6 +44,8 @@ export interface Picture {
   readonly askedAt: number | null
   /** Why the processes cannot be read now. */
   readonly trouble: string | null
+  /** How many approvals wait for the user, and how to answer. */
+  readonly approvals: string | null
   /** The troubles that the daemon reports. */
   readonly warning: string | null
   readonly daemon: { readonly id: string; readonly osPid: number } | null
@@ -65,6 +67,7 @@ export const EMPTY: Picture = {
   said: null,
   askedAt: null,
   trouble: null,
+  approvals: null,
   warning: null,
   daemon: null,
   isLoaded: false,

@@ -30,7 +30,8 @@ export function render(given: Picture, size: Size, colours: Colours, now: number
   const rows = rowsOf(given)
   const bottom = foot(given, size, colours, now)
   // A message may take several lines: rows make room for it.
-  const page = Math.max(1, pageOf(size) - (bottom.length - 1))
+  const above = given.approvals === null ? [] : [colours.yellow(cutTo(onOneLine(given.approvals), size.cols))]
+  const page = Math.max(1, pageOf(size) - (bottom.length - 1) - above.length)
   const picture = withSelection(given, rows, page)
   const shown = rows.slice(picture.from, picture.from + page)
   // Two columns are for the mark of the selected row.
@@ -41,7 +42,10 @@ export function render(given: Picture, size: Size, colours: Colours, now: number
   })
   const blank = Array<string>(Math.max(0, page - marked.length)).fill('')
   if (rows.length === 0) blank[0] = `  ${colours.dim(emptyText(picture))}`
-  return [head(rows, size, colours), `  ${titles}`, ...marked, ...blank, ...bottom].slice(0, size.rows)
+  return [head(rows, size, colours), ...above, `  ${titles}`, ...marked, ...blank, ...bottom].slice(
+    0,
+    size.rows,
+  )
 }
 
 function head(rows: readonly Row[], { cols }: Size, colours: Colours): string {

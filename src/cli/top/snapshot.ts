@@ -30,6 +30,7 @@ export async function printSnapshots(
     const rows = rowsOf(picture)
     if (print.isJson) print.json({ at: now, processes: rows.map((row) => facts(row, now)) })
     else for (const line of tableOf(rows, print.width, print.colours, now)) print.line(line)
+    if (picture.approvals !== null) print.aside(picture.approvals)
     if (picture.warning !== null) print.aside(picture.warning)
   } while (goOn)
 }

@@ -4,6 +4,7 @@ import { positionOf } from '../../client/connect.ts'
 import { ReeveError } from '../../core/errors.ts'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { listProcesses, type ProcessFilter } from '../list-processes.ts'
+import { pendingApprovalsIfKnown, pendingText } from '../pending-approvals.ts'
 import type { Sample } from './figures.ts'
 import {
   answeredBy,
@@ -89,6 +90,8 @@ export class Watch {
   async updateDaemon(): Promise<void> {
     const status = await orNull(this.#reeve.status())
     this.#change((now) => answeredBy(now, status?.daemon ?? null, warningIn(status?.troubles)))
+    const approvals = pendingText(await pendingApprovalsIfKnown(this.#reeve))
+    this.#change((now) => ({ ...now, approvals }))
   }
 
   async #follow(signal: AbortSignal): Promise<void> {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import headless from '@xterm/headless'
-import { expect, test } from 'vitest'
+import { connect } from 'reeve'
+import { expect, onTestFinished, test } from 'vitest'
 import { endForCertain } from '../../command/os-processes.ts'
 import { startTimeOf } from '../../keeper/client.ts'
 import { type AtTerminal, CommandLine } from '../command-line.ts'
@@ -282,3 +283,23 @@ function topUnder(shell: number): number {
   const [child = ''] = readFileSync(`/proc/${shell}/task/${shell}/children`, 'utf8').trim().split(' ')
   return Number(child)
 }
+
+test('a line above the processes says what waits for you, until it is answered', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['policy', 'add', 'ask', 'shell:touch'])
+  await reeve.run(['session', 'open', 's1'])
+  const host = await connect({ home: reeve.temp.home.folder })
+  onTestFinished(() => host.close())
+  const agent = host.as('session:s1')
+  const spec = { argv: ['touch', 'one'] }
+  const { record } = await agent.spawn({ kind: 'command', spec, cwd: reeve.temp.folder })
+  const id = record.gate?.approval ?? ''
+  const at = reeve.terminal(['top'], SIZE)
+  await untilSeen(at, `1 approval waits for you: reeve approve ${id}`)
+  await untilSeen(at, /^> +waiting \(approval\)/)
+  await host.deny({ id })
+  await untilSeen(at, /^> +cancelled /)
+  while ((await seen(at)).some((line) => line.includes('waits for you'))) await at.heard()
+  at.type('q')
+  expect(await at.ended).toBe(0)
+})
