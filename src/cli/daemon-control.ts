@@ -48,6 +48,8 @@ export interface DaemonControl {
       readonly sharesEnvironment: boolean
       /** Starts the daemon if its user has stopped it. */
       readonly startDaemon: () => Promise<void>
+      /** The person whose operator token the client has; null for an agent. */
+      readonly operator: `human:${string}` | null
     },
   ): Promise<number>
   demo(): Promise<number>

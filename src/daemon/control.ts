@@ -120,7 +120,7 @@ export const daemonControl: DaemonControl = {
     const { checks } = await import('./checks.ts')
     yield* checks(homePaths(home))
   },
-  async mcp(reeve, quiet, { session, structured, since, sharesEnvironment, startDaemon }) {
+  async mcp(reeve, quiet, { session, structured, since, sharesEnvironment, startDaemon, operator }) {
     const [{ serveMcpStdio }, { clientEnvironment }] = await Promise.all([
       import('../mcp/stdio.ts'),
       import('../command/environment/client.ts'),
@@ -128,7 +128,9 @@ export const daemonControl: DaemonControl = {
     const environment = { base: clientEnvironment(process.env), variables: process.env }
     const shared = sharesEnvironment ? { environment } : {}
     const bound = session === null ? {} : { session }
-    await serveMcpStdio(reeve, { quiet, structured, since, startDaemon, ...shared, ...bound }).closed
+    const operating = operator === null ? {} : { operator }
+    const options = { quiet, structured, since, startDaemon, ...shared, ...bound, ...operating }
+    await serveMcpStdio(reeve, options).closed
     return 0
   },
   async demo() {

@@ -1,5 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { CLIENT_INFO_META_KEY, type McpServer, type ServerContext } from '@modelcontextprotocol/server'
+import type { Operator } from './approvals/operator.ts'
+import type { PersonHere } from './approvals/person-here.ts'
 import { rootByRequest, rootInAnswer } from './roots.ts'
 import { type ClientSession, type McpReeve, McpSession } from './session.ts'
 import { baseOf, MCP_SESSION, sessionIdOf } from './session-id.ts'
@@ -10,7 +12,11 @@ export interface McpClient {
   /** May only read. */
   readonly readOnly: boolean
   /** The person who sits at this client and may be asked there for approvals; null if there is none. */
-  approver?(): Promise<`human:${string}` | null>
+  person?(): Promise<PersonHere | null>
+  /** The person whose queue this client reads and answers. Never set for an agent. */
+  readonly operator?: Operator
+  /** Whether requests reach the client between its calls; absent where they always do. */
+  isListening?(): boolean
   /** Every answer has structured content beside its text. */
   readonly structured?: boolean
   /** Starts a stopped daemon; absent where the server is part of the daemon. */

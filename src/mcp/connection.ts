@@ -45,6 +45,10 @@ export class ConnectedSession implements ClientSession {
     return this.#session.scanned
   }
 
+  get dismissed() {
+    return this.#session.dismissed
+  }
+
   get previous() {
     return this.#session.previous
   }
@@ -68,6 +72,10 @@ export class ConnectedSession implements ClientSession {
 
   watching(): Promise<ReeveVerbs> {
     return this.#session.watching()
+  }
+
+  feed() {
+    return this.#session.feed()
   }
 
   change<Answer>(act: (acting: ReeveVerbs, session: string) => Promise<Answer>): Promise<Answer> {

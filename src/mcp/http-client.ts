@@ -1,9 +1,11 @@
 import type { Actor } from '../core/process/record.ts'
+import type { Operator } from './approvals/operator.ts'
 import { type ClientIdentity, type McpClient, realFolder, type Sessions, type Workspace } from './client.ts'
 import { ConnectedSession, type Reader } from './connection.ts'
+import { feedOf } from './feed-watch.ts'
 import type { Subject } from './request-subject.ts'
 import { folderUnknown, rootsUnanswered } from './requested-folder.ts'
-import type { McpSession } from './session.ts'
+import type { McpReeve, McpSession } from './session.ts'
 
 /** The authenticated sender of a request. */
 export interface McpCaller {
@@ -29,14 +31,26 @@ export interface RequestOrigin {
 /** A client that remembers its workspace once that is known. */
 export interface HttpClient extends McpClient {
   readonly located: () => Promise<Workspace> | undefined
+  /** The streams that a legacy client has open for requests and notifications of the server. */
+  listeners: number
 }
 
-export function httpClient(sessions: Sessions, caller: McpCaller, origin: RequestOrigin): HttpClient {
+export function httpClient(
+  { reeve, sessions }: { readonly reeve: McpReeve; readonly sessions: Sessions },
+  caller: McpCaller,
+  origin: RequestOrigin,
+): HttpClient {
   let located: Promise<Workspace> | undefined
-  return {
+  const { person: name = null } = caller
+  const isOperator = caller.actor === 'host' && OPERATORS.includes(caller.role)
+  const client: HttpClient = {
+    listeners: 0,
+    isListening: () => client.listeners > 0,
     era: origin.reader === null ? 'modern' : 'legacy',
     readOnly: caller.role === 'read',
-    approver: async () => (caller.approver === true ? (caller.person ?? null) : null),
+    person: async () =>
+      caller.approver === true && name !== null ? { name, answering: reeve.as(name) } : null,
+    ...(isOperator && name !== null ? { operator: operatorOf(reeve, name) } : {}),
     located: () => located,
     workspace(identity) {
       located ??= workspaceOf(sessions, caller, origin, identity).catch((error: unknown) => {
@@ -47,6 +61,15 @@ export function httpClient(sessions: Sessions, caller: McpCaller, origin: Reques
       return located
     },
   }
+  return client
+}
+
+const OPERATORS: readonly McpCaller['role'][] = ['operate', 'admin']
+
+/** Reads as the host, which sees everything, and answers as the person. */
+function operatorOf(reeve: McpReeve, name: `human:${string}`): Operator {
+  const { approve, deny, reply } = reeve.as(name)
+  return { name, acting: { ...reeve, approve, deny, reply }, feed: feedOf(reeve, reeve) }
 }
 
 /**

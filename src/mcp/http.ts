@@ -9,7 +9,8 @@ import { listenedUris } from './listened-uris.ts'
 import { OpenStreams } from './open-streams.ts'
 import { subjectOf } from './request-subject.ts'
 import { requestedFolder, subscriptionFolderUnknown } from './requested-folder.ts'
-import { ResourceWatch } from './resource-watch.ts'
+import { approvalsUri } from './resource-uris.ts'
+import { accessOf, ResourceWatch } from './resource-watch.ts'
 import { mcpServer } from './server.ts'
 import type { McpReeve } from './session.ts'
 import { whenResponseEnds } from './when-response-ends.ts'
@@ -47,7 +48,7 @@ export function mcpHttpHandler(reeve: McpReeve, options: McpHttpOptions = {}): M
   const openStreams = new OpenStreams()
   const open = new Set<() => Promise<void>>()
   const connect = (caller: McpCaller, { reader, since, folder }: ConnectionClaims) => {
-    const client = httpClient(sessionsFor(caller), caller, {
+    const client = httpClient({ reeve, sessions: sessionsFor(caller) }, caller, {
       folder,
       reader: { id: reader, since },
       subject: {},
@@ -59,7 +60,7 @@ export function mcpHttpHandler(reeve: McpReeve, options: McpHttpOptions = {}): M
   /** One handler per request, so that a notification for one caller never reaches another. */
   const modern = async (request: Request, caller: McpCaller, message: unknown) => {
     const origin = { folder: requestedFolder(request), reader: null, subject: subjectOf(message) }
-    const client = httpClient(sessionsFor(caller), caller, origin)
+    const client = httpClient({ reeve, sessions: sessionsFor(caller) }, caller, origin)
     const handler = createMcpHandler(() => build(client), { legacy: 'reject', onerror: onTrouble })
     let watch: ResourceWatch | undefined
     try {
@@ -130,13 +131,17 @@ async function watchOf(
   const uris = listenedUris(message)
   if (uris.length === 0) return undefined
   const clientName = clientNameIn(Object(Object(message).params)._meta) ?? 'unknown'
-  const { session } = await client.workspace(identityNamed(clientName)).catch((error: unknown) => {
-    throw error instanceof ReeveError && error.code === 'folder_unknown' ? subscriptionFolderUnknown() : error
-  })
-  const watch = new ResourceWatch(
-    async () => ({ acting: await session.watching(), session: session.id }),
-    tell,
-  )
+  const sessionOf = async () => {
+    const { session } = await client.workspace(identityNamed(clientName)).catch((error: unknown) => {
+      throw error instanceof ReeveError && error.code === 'folder_unknown'
+        ? subscriptionFolderUnknown()
+        : error
+    })
+    return session
+  }
+  // The queue of an operator belongs to no session.
+  if (uris.some((uri) => uri !== approvalsUri)) await sessionOf()
+  const watch = new ResourceWatch(async () => accessOf(await sessionOf()), tell, client.operator)
   for (const uri of uris) await watch.add(uri)
   return watch
 }

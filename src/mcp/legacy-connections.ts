@@ -148,9 +148,12 @@ export class LegacyConnections {
   async #handle(connection: Connection, request: Request, message: unknown): Promise<Response> {
     connection.usedAt = Date.now()
     const leave = this.#openStreams.track(connection.client.located)
+    const isListening = request.method === 'GET'
     connection.streams++
+    if (isListening) connection.client.listeners++
     const over = () => {
       connection.streams--
+      if (isListening) connection.client.listeners--
       connection.usedAt = Date.now()
       leave()
     }

@@ -23,7 +23,7 @@ export function leftBehindNote({ leftBehind, pid }: ProcessView): string[] {
 function stateOf(process: ProcessView, now: number): string {
   const { status, exitCode, signal, reason, startedAt, endedAt } = process
   if (endedAt === null) {
-    if (process.approval !== null) return `waits for the approval of a person (${process.approval})`
+    if (process.approval !== null) return approvalWait(process, now)
     if (status === 'running' && startedAt !== null) return `has been running for ${duration(now - startedAt)}`
     return status === 'queued' ? startText(process, now) : `is ${status}`
   }
@@ -32,6 +32,11 @@ function stateOf(process: ProcessView, now: number): string {
   const how = exitCode !== null ? `exit code ${exitCode}` : signal
   const details = [how, reason].filter((detail) => detail !== null).join(', ')
   return `${status}${details === '' ? '' : ` (${details})`}${took}${ago}${restartText(process)}`
+}
+
+function approvalWait({ approval, askedAt, isQuestion }: ProcessView, now: number): string {
+  const asked = askedAt === null ? '' : `, asked ${duration(now - askedAt)} ago`
+  return `waits for the ${isQuestion ? 'reply' : 'approval'} of a person (${approval}${asked})`
 }
 
 /** The status `ready` means that it may be started. A model would read it as ready for use. */

@@ -19,6 +19,10 @@ export interface ProcessView {
   readonly lifetime: ProcessRecord['lifetime']
   /** The approval of a person that it waits for before it starts. */
   readonly approval: string | null
+  /** When the person was asked. */
+  readonly askedAt: number | null
+  /** It asks a person a question. */
+  readonly isQuestion: boolean
   /** When it will start, if that is later. */
   readonly startsAt: number | null
   readonly startedAt: number | null
@@ -34,7 +38,9 @@ export interface ProcessView {
 const MAX_WHAT_CHARS = 200
 
 export function viewOf(record: ProcessRecord): ProcessView {
-  const { outcome } = record
+  const { outcome, gate } = record
+  // A denied process never began: its gate stays as it was.
+  const asked = gate?.state === 'pending' && outcome === null ? gate : null
   return {
     pid: record.pid,
     name: record.name,
@@ -47,7 +53,9 @@ export function viewOf(record: ProcessRecord): ProcessView {
     message: messageOf(record),
     cwd: record.cwd,
     lifetime: record.lifetime,
-    approval: record.gate?.state === 'pending' ? record.gate.approval : null,
+    approval: asked?.approval ?? null,
+    askedAt: asked === null ? null : (record.wait?.since ?? null),
+    isQuestion: isQuestion(record),
     startsAt: record.status === 'queued' ? record.retryAt : null,
     startedAt: outcome?.startedAt ?? record.firstStarted?.at ?? null,
     endedAt: outcome?.endedAt ?? null,
@@ -57,10 +65,12 @@ export function viewOf(record: ProcessRecord): ProcessView {
 }
 
 /** For programs: without empty members, and with times in ISO 8601. */
-export function structuredView({ startsAt, startedAt, endedAt, leftBehind, ...view }: ProcessView): object {
+export function structuredView(process: ProcessView): object {
+  const { startsAt, startedAt, endedAt, askedAt, leftBehind, isQuestion: _, ...view } = process
   const known = Object.entries(view).filter(([, value]) => value !== null)
   return {
     ...Object.fromEntries(known),
+    ...(askedAt === null ? {} : { askedAt: new Date(askedAt).toISOString() }),
     ...(startsAt === null ? {} : { startsAt: new Date(startsAt).toISOString() }),
     ...(startedAt === null ? {} : { startedAt: new Date(startedAt).toISOString() }),
     ...(endedAt === null ? {} : { endedAt: new Date(endedAt).toISOString() }),
@@ -81,8 +91,8 @@ function quoted(argument: unknown): string {
 }
 
 function messageOf(record: ProcessRecord): string | null {
-  const denied = denialOf(record)
-  if (denied !== null) return denied
+  const said = denialOf(record) ?? replyOf(record)
+  if (said !== null) return said
   const result: unknown = record.outcome?.result
   if (typeof result !== 'object' || result === null || !('message' in result)) return null
   const remedy = 'remedy' in result ? ` ${String(result.remedy)}` : ''
@@ -104,12 +114,26 @@ function restartOf({ kind, outcome }: ProcessRecord): Pick<ProcessView, 'restart
   }
 }
 
+function isQuestion({ kind, spec }: ProcessRecord): boolean {
+  return kind === 'tool' && spec['tool'] === 'human.ask'
+}
+
+/** What a person replied. */
+function replyOf(record: ProcessRecord): string | null {
+  const { outcome } = record
+  if (!isQuestion(record) || outcome?.status !== 'completed') return null
+  const { result } = outcome
+  return `A person replied: ${typeof result === 'string' ? result : JSON.stringify(result)}`
+}
+
 /** What a person said who denied it. */
-function denialOf({ outcome }: ProcessRecord): string | null {
-  if (outcome?.reason === 'approval_expired') return 'Nobody approved it in time, so it was not started.'
+function denialOf(record: ProcessRecord): string | null {
+  const { outcome } = record
+  const isAsking = isQuestion(record)
+  if (outcome?.reason === 'approval_expired')
+    return isAsking ? 'Nobody replied in time.' : 'Nobody approved it in time, so it was not started.'
   if (outcome?.reason !== 'approval_denied') return null
   const { advice } = Object(outcome.result) as { readonly advice?: unknown }
-  return typeof advice === 'string'
-    ? `A person denied it, so it was not started: ${advice}`
-    : 'A person denied it, so it was not started.'
+  const denied = isAsking ? 'A person refused to reply' : 'A person denied it, so it was not started'
+  return typeof advice === 'string' ? `${denied}: ${advice}` : `${denied}.`
 }

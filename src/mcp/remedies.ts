@@ -3,6 +3,8 @@ import type { ErrorCode, ReeveError } from '../core/errors.ts'
 /** The remedy of an error for a model: a tool call, or a message to the user. */
 export function remedyFor({ code, remedy, details }: ReeveError): string {
   if (code === 'daemon_unreachable' && details['reason'] === 'stopped') return STOPPED
+  // A rule of the person denies it, whatever session it belongs to.
+  if (code === 'denied' && details['rule'] !== undefined) return remedy
   return OWN.includes(code) ? remedy : (REMEDIES[code] ?? TELL)
 }
 
@@ -15,6 +17,7 @@ const AGAIN = 'Try again in a moment; if it fails again, tell the user.'
 const FIND = 'process_list with status: "any" lists your processes, also those that have ended.'
 
 const REMEDIES: Partial<Record<ErrorCode, string>> = {
+  approval_unknown: 'approval_list lists those that there are.',
   already_ended: 'process_log reads its output; process_restart runs the same command again.',
   ambiguous_pid: 'Give the whole pid; process_list has it.',
   busy: AGAIN,
@@ -25,6 +28,7 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
   denied: `It belongs to another session. ${FIND}`,
   depth_exceeded: 'Too many processes start one another: start fewer levels of them.',
   empty_scope: 'Give pid, or all: true for every process of your session.',
+  person_required: "The client's token names no person: tell the user.",
   forbidden: "The client's token may not do this: tell the user.",
   input_closed: 'It accepts no more input. process_restart starts it again with an open input.',
   input_full: 'It does not read its input: wait until it does, or end it with process_kill.',

@@ -10,14 +10,17 @@ import {
 } from '@modelcontextprotocol/server'
 import { ReeveError } from '../core/errors.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
+import type { Operator } from './approvals/operator.ts'
+import { queueOf } from './approvals/queue.ts'
 import { identityOf, type McpClient } from './client.ts'
 import { endOfOutput } from './end-of-output.ts'
+import { InputRequired } from './input-required.ts'
 import { newestNotices } from './newest-notices.ts'
 import { describeProcess } from './process-sentences.ts'
 import { structuredView, viewOf } from './process-view.ts'
 import { resourceSubscriptions } from './resource-subscriptions.ts'
 import * as uris from './resource-uris.ts'
-import { RootsRequired } from './roots.ts'
+import { accessOf } from './resource-watch.ts'
 
 const JSON_TYPE = 'application/json'
 const MAX_PROCESSES = 1_000
@@ -42,7 +45,7 @@ export function registerResources(server: McpServer, client: McpClient): void {
         return { contents: [contents] }
       } catch (error) {
         // The client answers with its roots and reads again.
-        if (error instanceof RootsRequired) return error.question
+        if (error instanceof InputRequired) return error.question
         return asProtocolError(uri)(error)
       }
     }
@@ -98,12 +101,36 @@ export function registerResources(server: McpServer, client: McpClient): void {
     },
     (uri, _, ctx) => log(uri, ctx),
   )
+  if (client.operator !== undefined) registerQueue(server, client.operator)
   if (client.era === 'legacy') {
-    resourceSubscriptions(server, async (ctx) => {
-      const { session } = await client.workspace(identityOf(server, ctx))
-      return async () => ({ acting: await session.watching(), session: session.id })
-    })
+    resourceSubscriptions(
+      server,
+      async (ctx) => {
+        const { session } = await client.workspace(identityOf(server, ctx))
+        return () => accessOf(session)
+      },
+      client.operator,
+    )
   }
+}
+
+const MAX_APPROVALS = 200
+
+/** The approvals that wait for the person of an operator's client. */
+function registerQueue(server: McpServer, operator: Operator): void {
+  server.registerResource(
+    'approvals',
+    uris.approvalsUri,
+    {
+      title: 'Approvals',
+      description: 'What agents ask you for, the most urgent first',
+      mimeType: JSON_TYPE,
+    },
+    async (uri) => {
+      const { approvals } = await queueOf(operator, 'pending', MAX_APPROVALS).catch(asProtocolError(uri))
+      return { contents: [{ uri: uri.href, mimeType: JSON_TYPE, text: json(approvals) }] }
+    },
+  )
 }
 
 function json(value: unknown): string {

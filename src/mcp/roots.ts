@@ -1,24 +1,18 @@
 import { fileURLToPath } from 'node:url'
 import {
   CLIENT_CAPABILITIES_META_KEY,
-  type InputRequiredResult,
+  type InputRequests,
   inputRequired,
   inputResponse,
   type McpServer,
   type ServerContext,
 } from '@modelcontextprotocol/server'
+import { InputRequired } from './input-required.ts'
 
 const ROOTS_MS = 5_000
 const KEY = 'roots'
 /** Requests of the modern era that can be answered with a question. */
 const MAY_ASK: readonly string[] = ['tools/call', 'resources/read']
-
-/** Thrown when a client of the modern era must be asked for its roots first. */
-export class RootsRequired extends Error {
-  readonly question: InputRequiredResult = inputRequired({
-    inputRequests: { [KEY]: inputRequired.listRoots() },
-  })
-}
 
 /** Asks the client for its roots, in the legacy era; returns the first. Null: it has none. Undefined: it did not answer. */
 export async function rootByRequest(
@@ -48,7 +42,16 @@ export function rootInAnswer({ mcpReq }: ServerContext): string | null {
   )?.[1]
   if (mcpReq.inputResponses !== undefined || Object(declared).roots === undefined) return null
   if (!MAY_ASK.includes(mcpReq.method)) return null
-  throw new RootsRequired()
+  throw new InputRequired(askRoots())
+}
+
+/** A repeated call has the answers of its last question only: a question to a client that was asked for its roots asks again. */
+export function rootsAgain({ mcpReq }: ServerContext): InputRequests {
+  return inputResponse(mcpReq.inputResponses, KEY).kind === 'roots' ? askRoots() : {}
+}
+
+function askRoots(): InputRequests {
+  return { [KEY]: inputRequired.listRoots() }
 }
 
 function folderIn(roots: readonly { readonly uri: string }[]): string | null {

@@ -1,11 +1,14 @@
 import { McpServer } from '@modelcontextprotocol/server'
 import { ownVersion } from '../package/own-files.ts'
+import { registerOperatorTools } from './approvals/operator-tools.ts'
+import { promptsForEra } from './approvals/prompts-for-era.ts'
 import { identityOf, type McpClient } from './client.ts'
 import { processTasks } from './process-tasks.ts'
 import { registerResources } from './resources.ts'
 import { wantsStructured } from './structured.ts'
 import { serveTasks } from './tasks.ts'
 import { register } from './tool.ts'
+import { humanAsk } from './tools/human-ask.ts'
 import { inbox } from './tools/inbox.ts'
 import { interrupt } from './tools/interrupt.ts'
 import { processKill } from './tools/process-kill.ts'
@@ -30,6 +33,8 @@ const INSTRUCTIONS = [
 ].join(' ')
 
 const LISTED = { ttlMs: 60_000, cacheScope: 'public' } as const
+/** An operator has tools that others do not have. */
+const LISTED_TO_ONE = { ttlMs: 60_000, cacheScope: 'private' } as const
 
 /** The MCP server of one connection or one request: cheap to make, and without durable state. */
 export function mcpServer(client: McpClient): McpServer {
@@ -38,21 +43,24 @@ export function mcpServer(client: McpClient): McpServer {
     {
       instructions: INSTRUCTIONS,
       capabilities: { tools: { listChanged: false }, resources: { subscribe: true, listChanged: false } },
-      cacheHints: { 'tools/list': LISTED, 'resources/templates/list': LISTED },
+      cacheHints: { 'tools/list': LISTED_TO_ONE, 'resources/templates/list': LISTED },
     },
   )
-  register(server, client, processStart)
-  register(server, client, processList)
-  register(server, client, processPoll)
-  register(server, client, processLog)
-  register(server, client, processSearch)
-  register(server, client, processScreen)
-  register(server, client, processWait)
-  register(server, client, processWrite)
-  register(server, client, processKill)
-  register(server, client, processRestart)
-  register(server, client, interrupt)
-  register(server, client, inbox)
+  const prompts = promptsForEra(server, client)
+  register(server, client, prompts, processStart)
+  register(server, client, prompts, processList)
+  register(server, client, prompts, processPoll)
+  register(server, client, prompts, processLog)
+  register(server, client, prompts, processSearch)
+  register(server, client, prompts, processScreen)
+  register(server, client, prompts, processWait)
+  register(server, client, prompts, processWrite)
+  register(server, client, prompts, processKill)
+  register(server, client, prompts, processRestart)
+  register(server, client, prompts, interrupt)
+  register(server, client, prompts, inbox)
+  register(server, client, prompts, humanAsk)
+  if (client.operator !== undefined) registerOperatorTools(server, client, client.operator)
   registerResources(server, client)
   if (client.era === 'modern') {
     const processes = processTasks(async (ctx) => {

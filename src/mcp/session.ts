@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { BoundedMap } from '../base/bounded-map.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
+import { type Feed, feedOf } from './feed-watch.ts'
 import { generationIn, generationOf } from './session-id.ts'
 import { ShownEnds } from './shown-ends.ts'
 
@@ -10,18 +12,21 @@ export interface McpReeve extends ReeveVerbs {
   as(actor: Actor): ReeveVerbs
   /** Reads as an actor, without effects. Absent where a daemon behind it enforces that. */
   observing?(actor: Actor): ReeveVerbs
+  /** The position of the change feed; absent where answers have it. */
+  position?(): number
 }
 
 /** The part of a session that tools and resources use. */
 export type ClientSession = Pick<
   McpSession,
-  | ('id' | 'turn' | 'endTurn' | 'previous' | 'tasks' | 'scanned' | 'shownEnds')
-  | ('acting' | 'watching' | 'change' | 'touch')
+  | ('id' | 'turn' | 'endTurn' | 'previous' | 'tasks' | 'scanned' | 'shownEnds' | 'dismissed')
+  | ('acting' | 'watching' | 'feed' | 'change' | 'touch')
 >
 
 /** The least time between two touches. */
 const TOUCH_MS = 20_000
 const PAGE = 1_000
+const MAX_DISMISSED = 1_000
 
 /**
  * The session that a client acts in. The first change opens it; reads leave no trace.
@@ -47,6 +52,8 @@ export class McpSession {
   readonly tasks = new Set<string>()
   /** Where a repeated search for a line goes on: a hint, without which it starts from the beginning. */
   readonly scanned = new Map<string, number>()
+  /** Approvals whose form the person at the client closed without an answer. They are not asked about there again. */
+  readonly dismissed = new BoundedMap<string, true>(MAX_DISMISSED)
   /** For requests without a connection. */
   readonly shownEnds = new ShownEnds()
   #turn: string = randomUUID()
@@ -101,6 +108,11 @@ export class McpSession {
   async watching(): Promise<ReeveVerbs> {
     await this.#find(this.#quiet)
     return this.#quiet.as(`session:${this.id}`)
+  }
+
+  /** For following changes in the background. */
+  async feed(): Promise<Feed> {
+    return feedOf(this.#quiet, await this.watching())
   }
 
   /** For changes. */

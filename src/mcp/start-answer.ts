@@ -1,6 +1,8 @@
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 import { duration } from '../verbs/shapes/scalars.ts'
+import { approvalNotes } from './approvals/approval-notes.ts'
+import { waitingIn } from './approvals/prompts.ts'
 import { outputRoom, pageOf } from './page.ts'
 import { describeProcess } from './process-sentences.ts'
 import { processTask } from './process-tasks.ts'
@@ -29,7 +31,7 @@ interface StartOptions {
   readonly more?: object
 }
 
-type Waits = Pick<Call, 'session' | 'signal' | 'waiting' | 'takesTasks' | 'structured' | 'msLeft'>
+type Waits = Pick<Call, 'session' | 'signal' | 'waiting' | 'takesTasks' | 'structured' | 'msLeft' | 'prompt'>
 
 /** Waits a moment for the end or the readiness of a process that was just started, and answers with its output so far. */
 export async function startAnswer(
@@ -59,6 +61,7 @@ export async function startAnswerOrTask(
 async function settledWithin(acting: ReeveVerbs, record: ProcessRecord, waitMs: number, call: Waits) {
   const { pid } = record
   const { signal, waiting, msLeft } = call
+  call.prompt.afterStart(waitingIn(record))
   const timeoutMs = isUnapproved(record) ? 0 : Math.min(waitMs, msLeft())
   const wanted = { pid, timeoutMs, ...(saysWhenReady(record) ? { ready: true as const } : {}) }
   const message = `${pid} has started`
@@ -92,10 +95,16 @@ async function soFar(
   const finished = process.endedAt !== null
   const ready = saysWhenReady(record) ? { ready: waited.type === 'ready' } : {}
   const { above, body, notes: about } = partsOf(unread)
+  const reasons = await approvalNotes(acting, process)
   const page = {
     head: `${readinessText(waited, record, finished)}${describeProcess(process)}${above}`,
     body,
-    notes: [...about, ...(asked.notes?.(process) ?? []), ...(finished ? [] : [nextText(waited, record)])],
+    notes: [
+      ...about,
+      ...reasons,
+      ...(asked.notes?.(process) ?? []),
+      ...(finished ? [] : [nextText(waited, record)]),
+    ],
   }
   return {
     structured: { finished, ...ready, ...structuredUnread(unread), ...more },

@@ -16,9 +16,10 @@ import {
   type Workspace,
 } from './client.ts'
 import { type ClientEnvironment, ConnectedSession, type Connection } from './connection.ts'
+import { feedOf } from './feed-watch.ts'
 import { listenedUris } from './listened-uris.ts'
 import { rootsUnanswered } from './requested-folder.ts'
-import { ResourceWatch } from './resource-watch.ts'
+import { accessOf, ResourceWatch } from './resource-watch.ts'
 import { mcpServer } from './server.ts'
 import type { McpReeve, McpSession } from './session.ts'
 
@@ -35,6 +36,8 @@ export interface McpStdioOptions {
   readonly environment?: ClientEnvironment
   /** Every answer has structured content beside its text. */
   readonly structured?: boolean
+  /** The person whose operator token this connection has: the client reads and answers that person's queue. */
+  readonly operator?: `human:${string}`
   /** Starts a stopped daemon. */
   readonly startDaemon?: () => Promise<void>
   readonly transport?: Transport
@@ -59,8 +62,13 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
     reader: { id: randomUUID(), since: options.since ?? Date.now() },
     environment: options.environment ?? null,
   }
-  const { structured = false, startDaemon } = options
+  const { structured = false, startDaemon, operator } = options
   const starting = startDaemon === undefined ? {} : { startDaemon }
+  const operatorOver = (name: `human:${string}`) => {
+    const quiet = options.quiet ?? reeve
+    return { name, acting: reeve, feed: feedOf(quiet, quiet) }
+  }
+  const operating = operator === undefined ? {} : { operator: operatorOver(operator) }
   let located: Promise<Workspace> | undefined
   // The first request decides: one connection is one client in one folder.
   const workspace = (identity: ClientIdentity) => {
@@ -73,14 +81,23 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
       })
     return located
   }
-  const approver = async () => {
-    const { person, approver: sitsHere } = await reeve.whoami()
-    return sitsHere ? person : null
+  // A token that is bound to a session answers nothing by itself, over this connection as over any other.
+  const person = async () => {
+    const { actor, person: name, approver: sitsHere } = await reeve.whoami()
+    return sitsHere && name !== null && actor === 'host' ? { name, answering: reeve } : null
   }
   let serving: McpServer | undefined
   const served = serveStdio(
     ({ era }) => {
-      const server = mcpServer({ era, readOnly: false, structured, workspace, approver, ...starting })
+      const server = mcpServer({
+        era,
+        readOnly: false,
+        structured,
+        workspace,
+        person,
+        ...operating,
+        ...starting,
+      })
       // A failure here is reported by the first call, which tries again.
       server.server.oninitialized = () => void workspace(identityOf(server)).then(touch, () => {})
       serving = server
@@ -99,9 +116,10 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
   const watch = new ResourceWatch(
     async () => {
       const { session } = await workspace(identityNamed('unknown'))
-      return { acting: await session.watching(), session: session.id }
+      return accessOf(session)
     },
     (uri) => void serving?.server.sendResourceUpdated({ uri }).catch(() => {}),
+    operating.operator,
   )
   watchListeners(transport, watch, (clientName) => void workspace(identityNamed(clientName)).catch(() => {}))
 

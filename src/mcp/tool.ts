@@ -8,13 +8,14 @@ import type {
 import type * as z from 'zod'
 import { ReeveError } from '../core/errors.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
+import { canElicit, type Prompts, type TakenAnswers, type Waiting } from './approvals/prompts.ts'
 import { checkedInput } from './check-input.ts'
 import { type ClientIdentity, identityOf, type McpClient, type Workspace } from './client.ts'
 import { clientTimeoutMs } from './client-timeout.ts'
+import { InputRequired } from './input-required.ts'
 import { plainSchema, published } from './input-schema.ts'
 import { type Progress, progressOf } from './progress.ts'
 import { remedyFor } from './remedies.ts'
-import { RootsRequired } from './roots.ts'
 import { wantsStructured } from './structured.ts'
 import { asTask, type Task, takesTasks } from './tasks.ts'
 import { type Answer, resultOf } from './tool-result.ts'
@@ -49,8 +50,19 @@ export interface Call extends Workspace, Progress {
   readonly structured: boolean
   /** Milliseconds until the client may give up on this call. */
   msLeft(): number
+  /** The processes that a repeated call was about when it was made first. */
+  readonly resumed: readonly string[]
+  /** Asks the person at the client, if there is one, about the approval that a process waits for. */
+  readonly prompt: Prompt
   /** Acts as the client's session. A tool that changes something opens it. */
   perform<Done>(act: (acting: ReeveVerbs, session: string) => Promise<Done>): Promise<Done>
+}
+
+interface Prompt {
+  /** Whether the client can show a question to its user. */
+  readonly isPossible: boolean
+  afterStart(waiting: Waiting | null): void
+  beforeWait(acting: ReeveVerbs, waiting: Waiting | null, waitMs: number): Promise<void>
 }
 
 export function tool<Input extends z.ZodObject>(described: Tool<Input>): Tool<Input> {
@@ -67,6 +79,7 @@ const ANNOTATIONS: Record<Tool['effect'], ToolAnnotations> = {
 export function register<Input extends z.ZodObject>(
   server: McpServer,
   client: McpClient,
+  prompts: Prompts,
   described: Tool<Input>,
 ): void {
   const { name, title, description, input, effect, searchHint, alwaysLoad } = described
@@ -90,13 +103,17 @@ export function register<Input extends z.ZodObject>(
       if (described.startsDaemon) await client.startDaemon?.()
       const identity = identityOf(server, ctx)
       const structured = wantsStructured(client, ctx)
-      const call = callOf(await client.workspace(identity), { effect, ctx, identity, structured, receivedAt })
+      const workspace = await client.workspace(identity)
+      const taken = await prompts.takeAnswers({ ctx, session: workspace.session })
+      const prompt = promptIn(server, prompts, ctx, workspace)
+      const call = callOf(workspace, { effect, ctx, identity, structured, receivedAt, taken, prompt })
       const said = await described.run(asked, call)
       if ('task' in said) return asTask(said.task)
-      return resultOf(said, structured)
+      const text = [...taken.notes, said.text].join('\n')
+      return resultOf({ ...said, text }, structured)
     } catch (error) {
-      // The client answers with its roots and calls the tool again.
-      if (error instanceof RootsRequired) return error.question
+      // The client answers, and calls the tool again.
+      if (error instanceof InputRequired) return error.question
       return failed(error)
     }
   })
@@ -108,11 +125,13 @@ interface Received {
   readonly identity: ClientIdentity
   readonly structured: boolean
   readonly receivedAt: number
+  readonly taken: TakenAnswers
+  readonly prompt: Prompt
 }
 
 function callOf(
   { session, folder }: Workspace,
-  { effect, ctx, identity, structured, receivedAt }: Received,
+  { effect, ctx, identity, structured, receivedAt, taken, prompt }: Received,
 ): Call {
   const timeoutMs = clientTimeoutMs(identity.clientName)
   return {
@@ -121,6 +140,8 @@ function callOf(
     structured,
     signal: ctx.mcpReq.signal,
     takesTasks: takesTasks(ctx),
+    resumed: taken.pids,
+    prompt,
     msLeft: () => Math.max(0, Math.round(timeoutMs - (performance.now() - receivedAt))),
     ...progressOf(ctx),
     perform: async (act) =>
@@ -128,8 +149,21 @@ function callOf(
   }
 }
 
+function promptIn(server: McpServer, prompts: Prompts, ctx: ServerContext, { session }: Workspace): Prompt {
+  const isPossible = canElicit(server, ctx)
+  return {
+    isPossible,
+    afterStart(waiting) {
+      if (isPossible && waiting !== null) prompts.afterStart(waiting, { ctx, session })
+    },
+    async beforeWait(acting, waiting, waitMs) {
+      if (isPossible && waiting !== null) await prompts.beforeWait(waiting, { ctx, session, acting, waitMs })
+    },
+  }
+}
+
 /** What happened and what to do about it. A model can act on that, but not on a protocol error. */
-function failed(error: unknown): CallToolResult {
+export function failed(error: unknown): CallToolResult {
   if (!(error instanceof ReeveError)) throw error
   const text = `${error.message}\n${remedyFor(error)}\n(${error.code})`
   return { isError: true, content: [{ type: 'text', text }] }

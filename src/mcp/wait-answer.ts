@@ -14,6 +14,8 @@ export interface WaitAsked {
   readonly text?: string
   /** How long the wait lasted; null if unknown. */
   readonly afterMs: number | null
+  /** Further notes for the model. */
+  readonly notes?: readonly string[]
   /** The rest of the requested time, if the answer had to come earlier. */
   readonly leftMs?: number
 }
@@ -31,7 +33,11 @@ export function waitAnswer(waited: OutputOf<'wait'>, unread: Unread, asked: Wait
         ? settledText(answer, asked.awaited, finished)
         : printedText(line)
   const { above, body, notes } = partsOf(unread)
-  const page = { head: `${happened}${describeProcess(process)}${above}`, body, notes }
+  const page = {
+    head: `${happened}${describeProcess(process)}${above}`,
+    body,
+    notes: [...notes, ...(asked.notes ?? [])],
+  }
   return {
     structured: { type: answer, line, finished, ...structuredUnread(unread) },
     text: pageOf(page, asked.maxChars),

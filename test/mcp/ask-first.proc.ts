@@ -22,7 +22,7 @@ test.for(ERAS)(
       run: 'touch made',
       waitMs: 30_000,
     })
-    expect(asked.text).toMatch(/waits for the approval of a person \(a_\w+\): touch made/)
+    expect(asked.text).toMatch(/waits for the approval of a person \(a_\w+, asked .* ago\): touch made/)
     expect(asked.text).toContain('A person has been asked. You will be told in the inbox.')
     expect(existsSync(file)).toBe(false)
     const [first] = (await person.approvals()).approvals

@@ -18,16 +18,40 @@ export interface Connecting {
   readonly quiet?: Reeve
   /** The client's declared capabilities. */
   readonly capabilities?: object
+  /** Answers the forms that are shown to the user of the client. */
+  readonly person?: Answering
   /** Every answer has structured content, too: `reeve mcp --structured`, or `/mcp?structured=1`. */
   readonly structured?: boolean
 }
 
-export function clientOf({ era, name = 'tester', root, capabilities: more = {} }: Connecting): Client {
+/** A form that is shown to the user of a client. */
+export interface ShownForm {
+  readonly message: string
+  readonly requestedSchema: {
+    readonly properties: Readonly<Record<string, { readonly enum?: readonly string[] }>>
+  }
+}
+export type Answering = (
+  form: ShownForm,
+  signal: AbortSignal,
+) => Promise<{ action: 'accept' | 'decline' | 'cancel'; content?: Record<string, string> }>
+
+export function clientOf(connecting: Connecting): Client {
+  const { era, name = 'tester', root, person, capabilities: more = {} } = connecting
   const versionNegotiation = { mode: era === 'legacy' ? 'legacy' : { pin: '2026-07-28' } } as const
-  const capabilities = { ...(root === undefined ? {} : { roots: {} }), ...more }
+  const capabilities = {
+    ...(root === undefined ? {} : { roots: {} }),
+    ...(person === undefined ? {} : { elicitation: { form: {} } }),
+    ...more,
+  }
   const client = new Client({ name, version: '1' }, { versionNegotiation, capabilities })
   if (root !== undefined) {
     client.setRequestHandler('roots/list', async () => ({ roots: [{ uri: `file://${root}`, name: 'work' }] }))
+  }
+  if (person !== undefined) {
+    client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) =>
+      person(params as unknown as ShownForm, mcpReq.signal),
+    )
   }
   onTestFinished(() => client.close())
   return client

@@ -7,6 +7,8 @@ interface AtDaemon extends Connecting {
   /** The folder in the URL. */
   readonly folder?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Opens no stream for requests and notifications of the server. */
+  readonly isDeaf?: boolean
 }
 
 export interface HttpClient {
@@ -22,6 +24,7 @@ export async function clientAtDaemon({
   token,
   folder,
   headers = {},
+  isDeaf = false,
   ...connecting
 }: AtDaemon): Promise<HttpClient> {
   const at = new URL('/mcp', url)
@@ -30,6 +33,7 @@ export async function clientAtDaemon({
   const transport = new StreamableHTTPClientTransport(at, {
     requestInit: { headers: { authorization: `Bearer ${token}`, ...headers } },
     fetch: async (to, init) => {
+      if (isDeaf && init?.method === 'GET') return new Response(null, { status: 405 })
       if (typeof init?.body === 'string') asked.push(String(Object(JSON.parse(init.body)).method))
       return fetch(to, init)
     },

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { embedTemp } from '../embed-temp.ts'
-import { overStdio } from './connected.ts'
+import { overHttp, overStdio } from './connected.ts'
 
 test('docs/mcp.md has a line for every tool and every resource, and no others', async () => {
   const reeve = await embedTemp()
-  const client = await overStdio(reeve, { era: 'modern' })
+  const caller = { role: 'operate', actor: 'host', tokenId: 't', person: 'human:ada' } as const
+  const client = await overHttp(reeve, { era: 'modern', caller })
   const page = readFileSync('docs/mcp.md', 'utf8')
   const rows = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, first]) => first).sort()
   const { tools } = await client.listTools()

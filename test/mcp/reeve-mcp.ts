@@ -3,7 +3,7 @@ import type { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { endForCertain } from '../command/os-processes.ts'
 import type { TempReeve } from '../temp-reeve.ts'
-import { clientOf, type Era } from './connected.ts'
+import { type Answering, clientOf, type Era } from './connected.ts'
 
 const REEVE = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
@@ -11,6 +11,8 @@ interface Starting {
   readonly era: Era
   readonly cwd: string
   readonly name?: string
+  /** Answers the forms that are shown to the user of the client. */
+  readonly person?: Answering
   readonly env?: Readonly<Record<string, string>>
   /** The arguments after `mcp` on its command line. */
   readonly options?: readonly string[]
@@ -19,9 +21,9 @@ interface Starting {
 /** A client that starts `reeve mcp` as agents do. */
 export async function reeveMcp(
   temp: TempReeve,
-  { era, cwd, name = 'tester', env: more = {}, options = [] }: Starting,
+  { era, cwd, name = 'tester', person, env: more = {}, options = [] }: Starting,
 ): Promise<Client> {
-  const client = clientOf({ era, name })
+  const client = clientOf({ era, name, ...(person === undefined ? {} : { person }) })
   const here = process.env as Record<string, string>
   const env = { ...here, ...temp.env, REEVE_LISTEN: '127.0.0.1:0', ...more }
   const args = ['--conditions=reeve-source', REEVE, 'mcp', ...options]

@@ -29,11 +29,15 @@ program, without secrets.`,
       const reeve = await context.reeveForAgent()
       // A token may be bound to a session, and the clock of a remote daemon may differ from this one.
       const isLocal = context.token === undefined && context.url === undefined
-      const { session, now } = isLocal ? { session: null, now: Date.now() } : await reeve.whoami()
+      const { session, now, person } = isLocal
+        ? { session: null, now: Date.now(), person: null }
+        : await reeve.whoami()
+      // The token of a person, and not of an agent. Without a token the client is an agent of the user of this home.
+      const operator = context.token !== undefined && session === null ? person : null
       // Paths and keys of this machine are useless on another one, and must not be sent there.
       const sharesEnvironment = context.url === undefined || isLoopback(new URL(context.url).hostname)
       const startDaemon = () => context.startStopped()
-      const options = { session, structured, since: now, sharesEnvironment, startDaemon }
+      const options = { session, structured, since: now, sharesEnvironment, startDaemon, operator }
       return await context.daemon.mcp(reeve, quiet, options)
     } finally {
       await quiet.close()

@@ -1,8 +1,9 @@
 import * as z from 'zod'
-import type { OutputOf } from '../../verbs/reeve.ts'
+import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { amounts, budgetShape } from '../../verbs/shapes/allowance.ts'
 import { status } from '../../verbs/shapes/record.ts'
 import { cursor, name } from '../../verbs/shapes/scalars.ts'
+import { approvalNotes } from '../approvals/approval-notes.ts'
 import { listedAs } from '../input-schema.ts'
 import { fitting, PAGE_CHARS } from '../page.ts'
 import { describeProcess } from '../process-sentences.ts'
@@ -51,13 +52,30 @@ export const processList = tool({
     if (fit < page.processes.length) page = await list(fit)
     const { processes, next } = page
     const none = wanted === undefined ? 'No process is running.' : 'No processes.'
+    const asked = await perform((acting) => rulesOf(acting, processes))
     const text = [
-      ...(processes.length === 0 ? [none] : processes.map(lineOf)),
+      ...(processes.length === 0
+        ? [none]
+        : processes.map((one) => `${lineOf(one)}${asked.get(one.record.pid) ?? ''}`)),
       ...(next === null ? [] : [`Older ones: after: "${next}"`]),
     ].join('\n')
     return { structured: { processes: processes.map(structuredOf), next }, text }
   },
 })
+
+/** How many processes are listed with the rule that asks for them; a rule may be long. */
+const MAX_RULES = 10
+
+/** The rules because of which processes wait for a person. */
+async function rulesOf(acting: ReeveVerbs, listed: readonly Listed[]): Promise<ReadonlyMap<string, string>> {
+  const waiting = listed.map(({ record }) => viewOf(record)).filter(({ approval }) => approval !== null)
+  const found = new Map<string, string>()
+  for (const process of waiting.slice(0, MAX_RULES)) {
+    const [note] = await approvalNotes(acting, process)
+    if (note !== undefined) found.set(process.pid, ` ${note}`)
+  }
+  return found
+}
 
 type Listed = OutputOf<'list'>['processes'][number]
 

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { processRef } from '../../verbs/shapes/scalars.ts'
+import { approvalNotes } from '../approvals/approval-notes.ts'
 import { maxChars, outputRoom, pageOf } from '../page.ts'
 import { describeProcess } from '../process-sentences.ts'
 import { tool } from '../tool.ts'
@@ -17,13 +18,19 @@ export const processPoll = tool({
   effect: 'read',
   async run({ pid, maxChars: most }, { perform, session, structured }) {
     const room = outputRoom(most, structured)
-    const unread = await perform((acting) => readUnread(acting, pid, { room, turn: session.turn, session }))
+    const { unread, reasons } = await perform(async (acting) => {
+      const read = await readUnread(acting, pid, { room, turn: session.turn, session })
+      return { unread: read, reasons: await approvalNotes(acting, read.process) }
+    })
     const { process } = unread
     const { above, body, notes } = partsOf(unread)
     const uptimeMs = Math.max(0, (process.endedAt ?? Date.now()) - (process.startedAt ?? Date.now()))
     return {
       structured: { ...structuredUnread(unread), uptimeMs },
-      text: pageOf({ head: `${describeProcess(process)}${above}`, body, notes }, most),
+      text: pageOf(
+        { head: `${describeProcess(process)}${above}`, body, notes: [...notes, ...reasons] },
+        most,
+      ),
     }
   },
 })

@@ -50,6 +50,7 @@ const input = z
       description: 'lines that make an inbox notice',
       items: { type: 'object', description: 'one of', properties: LINE },
     }),
+    reason: unlisted(asked.reason),
     notify: unlisted(spec.notify),
     restart: listedAs(spec.restart, {
       type: 'object',
@@ -84,7 +85,7 @@ export const processStart = tool({
   effect: 'change',
   startsDaemon: true,
   async run(
-    { waitMs, maxChars: most, name, cwd, lifetime: lives, idempotencyKey, allowance, ...command },
+    { waitMs, maxChars: most, name, cwd, lifetime: lives, idempotencyKey, allowance, reason, ...command },
     call,
   ) {
     const folder = cwd ?? call.folder
@@ -98,6 +99,7 @@ export const processStart = tool({
         // Makes the spawn safe to repeat if the daemon dies before it answers.
         idempotencyKey: key,
         ...(allowance === undefined ? {} : { allowance }),
+        ...(reason === undefined ? {} : { reason }),
         ...(name === undefined ? {} : { name }),
         ...(folder === null ? {} : { cwd: folder }),
       })

@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { duration } from '../../verbs/shapes/scalars.ts'
 import { wait } from '../../verbs/wait.ts'
+import { approvalNotes } from '../approvals/approval-notes.ts'
+import { waitingIn } from '../approvals/prompts.ts'
 import { listedAs } from '../input-schema.ts'
 import { maxChars, outputRoom } from '../page.ts'
 import { waitTask } from '../process-tasks.ts'
@@ -42,7 +44,7 @@ export const processWait = tool({
   }),
   effect: 'read',
   async run({ pid: asked, until: what, ready: isReady, timeoutMs, maxChars: most }, call) {
-    const { perform, session, signal, waiting, takesTasks, structured, msLeft } = call
+    const { perform, session, signal, waiting, takesTasks, structured, msLeft, prompt } = call
     return perform(async (acting) => {
       const wanted = {
         ...(what === undefined ? {} : { until: what }),
@@ -57,6 +59,10 @@ export const processWait = tool({
         return answer
       }
       const mostMs = timeoutMs ?? DEFAULT_MS
+      if (prompt.isPossible) {
+        const waitMs = Math.min(mostMs, msLeft())
+        await prompt.beforeWait(acting, waitingIn(await acting.show({ pid: asked })), waitMs)
+      }
       const by = Date.now() + mostMs
       const isTask = takesTasks && mostMs > HELD_MS
       const allowedMs = Math.min(mostMs, msLeft())
@@ -74,6 +80,7 @@ export const processWait = tool({
       const unread = await readUnread(acting, pid, { room, turn: session.turn, session })
       return waitAnswer(waited, unread, {
         maxChars: most,
+        notes: await approvalNotes(acting, unread.process),
         afterMs: allowedMs,
         leftMs: mostMs - allowedMs,
         ...awaitedIn({ until: what, ready: isReady }),

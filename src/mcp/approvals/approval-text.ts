@@ -1,0 +1,99 @@
+import type { Approval } from './find-approval.ts'
+
+type Permission = Extract<Approval['request'], { type: 'permission' }>
+
+/** What is asked, by whom and why: everything that a person needs to decide. */
+export function approvalText(approval: Approval): string {
+  const { request } = approval
+  const lines =
+    request.type === 'question'
+      ? [`Question: ${request.text}`, ...choiceLines(request.choices)]
+      : permissionLines(request)
+  return [...lines, ...askerLines(approval)].map(visible).join('\n')
+}
+
+/** How an approval was settled, and by whom. */
+export function decisionText({ state, answer }: Approval): string {
+  if (answer === null) return state
+  switch (answer.type) {
+    case 'approved':
+      if (answer.rule !== null) return `approved by the rule ${answer.rule.id} of ${answer.rule.subject}`
+      return `approved by ${answer.by}${answer.grant === 'once' ? '' : ` for ${answer.grant}`}`
+    case 'denied':
+      return `denied by ${answer.by}${answer.advice === null ? '' : ` (advice: ${JSON.stringify(answer.advice)})`}`
+    case 'replied':
+      return `replied by ${answer.by}: ${JSON.stringify(answer.value)}`
+  }
+}
+
+/** The rule that asks, and why. */
+export function ruleText({ request }: Approval): string | null {
+  if (request.type !== 'permission') return null
+  const { rule, justification } = request
+  const because = justification === null || rule.text.includes(justification) ? '' : ` (${justification})`
+  return visible(`${rule.id} of ${rule.subject}: ${rule.text.replaceAll(/ +/g, ' ')}${because}`)
+}
+
+function choiceLines(choices: readonly string[] | null): string[] {
+  return choices === null ? [] : [`Choices: ${choices.join(' | ')}`]
+}
+
+function permissionLines({ action, variables, needs, defaultToNo }: Permission): string[] {
+  const { cwd, host } = action
+  return [
+    ...actLines(action.act),
+    ...(cwd === null ? [] : [`Folder: ${cwd}`]),
+    ...(host === null ? [] : [`Host: ${host}`]),
+    ...Object.entries(variables).map(([name, value]) => `Variable: ${name}=${value}`),
+    ...(needs.length === 0 ? [] : [`Needs: ${needs.join('; ')}`]),
+    ...(defaultToNo ? ['It cannot be undone.'] : []),
+  ]
+}
+
+function actLines(act: Permission['action']['act']): string[] {
+  switch (act.type) {
+    case 'command': {
+      const { run, argv = [], readyCommand, programs, stdin } = act
+      return [
+        `Run: ${run ?? argv.map(quoted).join(' ')}`,
+        ...(readyCommand === undefined ? [] : [`Check if it is ready with: ${readyCommand}`]),
+        ...programs.flatMap(({ name, real }) =>
+          real === null || real === name ? [] : [`Program: ${name} is ${real}`],
+        ),
+        ...(typeof stdin === 'object' ? [`Standard input: ${stdin.text}`] : []),
+      ]
+    }
+    case 'tool':
+      return [`Call the tool: ${act.tool}`, `Input: ${JSON.stringify(act.input)}`]
+    case 'workflow':
+      return [`Run the workflow: ${act.workflow}`, `Input: ${JSON.stringify(act.input)}`]
+    case 'agent':
+      return [`Start the agent: ${act.agent}`, `Goal: ${JSON.stringify(act.goal)}`]
+  }
+}
+
+function askerLines(approval: Approval): string[] {
+  const { id, pid, request, expiresAt } = approval
+  const rule = ruleText(approval)
+  return [
+    `Asked by: ${[request.subject, ...request.ancestors.toReversed()].join(' > ')}, for ${pid}`,
+    ...(request.reason === null ? [] : [`Its reason: ${request.reason}`]),
+    ...(rule === null ? [] : [`Rule: ${rule}`]),
+    ...(expiresAt === null ? [] : [`Expires: ${new Date(expiresAt).toISOString()}`]),
+    `Approval: ${id}`,
+  ]
+}
+
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+const HIDDEN = /(?![\n\t])[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu
+
+/** Makes characters visible that would hide or reorder others: an agent chose this text, and a person decides by it. */
+function visible(text: string): string {
+  return text.replaceAll(
+    HIDDEN,
+    (character) => `<U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}>`,
+  )
+}
