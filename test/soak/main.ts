@@ -5,9 +5,14 @@
  *
  * `--few-descriptors` runs more commands than daemon and keeper have descriptors for. `--quick-commands n` reports the memory
  * of daemon and keeper while n commands come and go.
+ *
+ * `npm run soak -- approvals --kills 100` kills daemons at every write between a request to a person, its answer and the start, and
+ * counts the effects.
  */
 import { parseArgs } from 'node:util'
 import { canMount } from '../small-disk.ts'
+import { type ApprovalSoakReport, type SoakedStore, STORES, soakApprovals } from './approvals.ts'
+import { soakDenials } from './denials.ts'
 import { OPEN_FILES, soakFewDescriptors } from './few-descriptors.ts'
 import { fullDiskSoak } from './full-disk.ts'
 import { soakQuickCommands } from './quick-commands.ts'
@@ -24,14 +29,27 @@ const HELP = `npm run soak -- [options]
   --few-descriptors   more commands than daemon and keeper have descriptors for, with --minutes and --seed
   --quick-commands <n>   n commands that end at once; reports the memory of daemon and keeper
   --snapshots <folder>   with --quick-commands: heap snapshots, at the first report and at the last
+
+npm run soak -- approvals [--kills <n>] [--store <name>] [--seed <n>]
+
+  --kills <n>      how many daemons are killed, 100 by default, on all stores together
+  --store <name>   sqlite or postgres; both by default
+
+npm run soak -- denials [--count <n>]
+
+  --count <n>      how many denied requests a session makes, a million by default
 `
 const MAX_PROBLEMS = 20
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     minutes: { type: 'string', default: '2' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     commands: { type: 'string' },
+    kills: { type: 'string', default: '100' },
+    store: { type: 'string' },
+    count: { type: 'string', default: '1000000' },
     keeper: { type: 'boolean', default: false },
     'quick-commands': { type: 'string' },
     snapshots: { type: 'string' },
@@ -41,22 +59,64 @@ const { values } = parseArgs({
   },
 })
 const isFullDisk = values['full-disk']
+const isApprovals = positionals[0] === 'approvals'
+const isDenials = positionals[0] === 'denials'
+const stores = STORES.filter((store) => values.store === undefined || store === values.store)
+const kills = Number(values.kills)
 const [minutes, seed, commands] = [
   values.minutes,
   values.seed,
   values.commands ?? (isFullDisk ? 10 : 50),
 ].map(Number)
-const isUsable = [minutes, seed, commands].every((value) => Number.isFinite(value)) && Number(commands) >= 1
+const isUsable =
+  [minutes, seed, commands].every((value) => Number.isFinite(value)) &&
+  Number(commands) >= 1 &&
+  Number.isInteger(kills) &&
+  kills >= 1 &&
+  stores.length > 0 &&
+  Number(values.count) >= 1 &&
+  positionals.length === (isApprovals || isDenials ? 1 : 0)
 if (values.help || !isUsable) {
   process.stdout.write(HELP)
   process.exit(values.help ? 0 : 2)
 }
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
-if (values['quick-commands'] !== undefined) await withQuickCommands(Number(values['quick-commands']))
+if (isApprovals) process.exitCode = await approvals(stores)
+else if (isDenials) process.exitCode = await denials(Number(values.count))
+else if (values['quick-commands'] !== undefined) await withQuickCommands(Number(values['quick-commands']))
 else if (values['few-descriptors']) await withFewDescriptors()
 else if (isFullDisk) process.exitCode = await fullDisk()
 else await withKills()
+
+/** Returns the exit code. */
+async function approvals(on: readonly SoakedStore[]): Promise<number> {
+  say(`${kills} kills on ${on.join(' and ')}, seed ${seed}`)
+  const report = await soakApprovals({ kills, stores: on, seed: Number(seed), say })
+  for (const problem of wrongIn(report).slice(0, MAX_PROBLEMS)) say(`  ${problem}`)
+  const { approved, denied, expired, withdrawn, doubled, lost, begunWithoutYes, problems } = report
+  const killed = `${report.kills} daemons killed, ${report.killsAtWrites} of them at a write`
+  const answered = `${approved} actions approved, ${denied} denied, ${expired} expired, ${withdrawn} withdrawn`
+  const found = `${doubled.length} doubled, ${lost.length} lost, ${begunWithoutYes.length} begun without a yes`
+  const other = problems.length === 0 ? '' : `${problems.length} other problems; `
+  say(`${killed}; ${answered}; seed ${seed}; ${other}${found}`)
+  return wrongIn(report).length === 0 ? 0 : 1
+}
+
+/** Returns the exit code. */
+async function denials(count: number): Promise<number> {
+  const report = await soakDenials({ denials: count, say })
+  for (const problem of report.problems) say(`  ${problem}`)
+  const [early, late] = report.heapBytes.map((bytes) => Math.round(bytes / 1024 ** 2))
+  const sizes = `the store has ${Math.round(report.storeBytes / 1024)} KiB, the heap ${early} → ${late} MB`
+  const held = report.problems.length === 0 ? 'The soak held' : 'The soak FAILED'
+  say(`${held}: ${count} denials made ${report.entries} entries (at most ${report.mostEntries}); ${sizes}.`)
+  return report.problems.length === 0 ? 0 : 1
+}
+
+function wrongIn({ doubled, lost, begunWithoutYes, problems }: ApprovalSoakReport): readonly string[] {
+  return [...doubled, ...lost, ...begunWithoutYes, ...problems]
+}
 
 async function withQuickCommands(commands: number): Promise<void> {
   const { snapshots } = values

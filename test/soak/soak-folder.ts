@@ -23,7 +23,13 @@ type Open = ReadonlyMap<string, number>
 export class SoakFolder {
   readonly folder = mkdtempSync(join(tmpdir(), 'reeve-soak-'))
   readonly store = join(this.folder, 'reeve.db')
-  readonly home: DataFolderPaths = dataFolderAt(join(this.folder, 'home'), PROTOCOL)
+  /** The data folder of commands. */
+  readonly home: DataFolderPaths
+
+  /** `commands`: the name of the data folder; a daemon's own one is `commands` in its home. */
+  constructor(commands: 'home' | 'commands' = 'home') {
+    this.home = dataFolderAt(join(this.folder, commands), PROTOCOL)
+  }
 
   get commands() {
     return { home: this.home.folder, environment: 'inherit', shell: '/bin/sh' } as const

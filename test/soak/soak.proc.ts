@@ -78,9 +78,22 @@ test('a short soak of quick commands reports the memory of daemon and keeper', T
   expect(code).toBe(0)
 })
 
+test(
+  'a short soak of approvals doubles nothing, loses nothing and begins nothing without a yes',
+  TIMES,
+  async () => {
+    const { code, said } = await soak('approvals', '--kills', '4', '--store', 'sqlite', '--seed', '1')
+    expect(said.at(-1)).toMatch(
+      /^4 daemons killed, .*; [1-9]\d* actions approved, .*; 0 doubled, 0 lost, 0 begun without a yes$/,
+    )
+    expect(code).toBe(0)
+  },
+)
+
 for (const [name, args] of [
   ['with killed daemons', ['--minutes', '5', '--commands', '5']],
   ['with few descriptors', ['--minutes', '5', '--few-descriptors']],
+  ['of approvals', ['approvals', '--kills', '1000', '--store', 'sqlite']],
 ] as const)
   test(`a soak ${name} that is stopped leaves no process and no file`, TIMES, async () => {
     const folder = tempFolder()

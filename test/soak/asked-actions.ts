@@ -1,0 +1,112 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { InputOf, OutputOf } from 'reeve'
+
+type Approval = OutputOf<'approvals'>['approvals'][number]
+
+/** What becomes of a request: `dispute`: one person approves and another denies; `stop`: the agent withdraws it. */
+export const WISHES = ['approve', 'approve', 'deny', 'dispute', 'stop'] as const
+type Wish = (typeof WISHES)[number]
+
+type SettledState = 'approved' | 'denied' | 'expired' | 'withdrawn' | 'pending' | 'never asked'
+
+/** A command that needs an approval, and appends one line to a file of its own. */
+export interface AskedAction {
+  readonly key: string
+  readonly wish: Wish
+  readonly request: InputOf<'spawn'>
+  /** Its effects. */
+  readonly file: string
+  pid: string
+  /** It had an effect before the answer that settled its approval was sent. */
+  begunBeforeAnswer: boolean
+}
+
+/** All actions of a run. Their effects are counted in files, outside of Reeve. */
+export class AskedActions {
+  readonly program: string
+  readonly #effects: string
+  readonly #actions = new Map<string, AskedAction>()
+
+  constructor(folder: string) {
+    this.program = join(folder, 'append')
+    this.#effects = join(folder, 'effects')
+    mkdirSync(this.#effects)
+    writeFileSync(this.program, '#!/bin/sh\necho ran >> "$1"\n')
+    chmodSync(this.program, 0o755)
+  }
+
+  get all(): readonly AskedAction[] {
+    return [...this.#actions.values()]
+  }
+
+  add(session: string, wish: Wish): AskedAction {
+    const key = `${this.#actions.size}-${wish}`
+    const file = join(this.#effects, key)
+    const request: InputOf<'spawn'> = {
+      kind: 'command',
+      spec: { argv: [this.program, file] },
+      idempotencyKey: key,
+      cwd: this.#effects,
+      owner: { session },
+    }
+    const action: AskedAction = { key, wish, request, file, pid: '', begunBeforeAnswer: false }
+    this.#actions.set(key, action)
+    return action
+  }
+
+  /** The action of an approval. */
+  of({ request }: Approval): AskedAction | undefined {
+    if (request.type !== 'permission' || request.action.act.type !== 'command') return undefined
+    return this.#actions.get(basename(request.action.act.argv?.[1] ?? ''))
+  }
+
+  linesOf({ file }: AskedAction): number {
+    try {
+      return readFileSync(file, 'utf8').split('\n').length - 1
+    } catch {
+      // It has had no effect.
+      return 0
+    }
+  }
+
+  /** The last approval of an action counts: one whose program has changed is asked about again. */
+  stateOf({ pid }: AskedAction, approvals: readonly Approval[]): SettledState {
+    const last = approvals.findLast((approval) => approval.pid === pid)
+    if (last === undefined) return 'never asked'
+    if (last.state !== 'answered') return last.state
+    return last.answer?.type === 'approved' ? 'approved' : 'denied'
+  }
+
+  /** Compares the approvals with the effects. */
+  compare(approvals: readonly Approval[]) {
+    const doubled: string[] = []
+    const lost: string[] = []
+    const begunWithoutYes: string[] = []
+    const problems: string[] = []
+    const counts = { approved: 0, denied: 0, expired: 0, withdrawn: 0 }
+    for (const action of this.#actions.values()) {
+      const lines = this.linesOf(action)
+      const state = this.stateOf(action, approvals)
+      const what = `${action.key} (${action.pid}) was ${state}, and ran ${lines} times`
+      if (lines > 1) doubled.push(what)
+      if (state === 'approved' && lines === 0) lost.push(what)
+      if (action.begunBeforeAnswer || (state !== 'approved' && lines > 0)) begunWithoutYes.push(what)
+      if (state === 'pending' || state === 'never asked') lost.push(what)
+      else counts[state] += 1
+      if (!isExpected(action, state)) problems.push(`${action.key} (${action.pid}) was ${state}`)
+    }
+    return { ...counts, doubled, lost, begunWithoutYes, problems }
+  }
+}
+
+const EXPECTED: { readonly [Of in Wish]: readonly SettledState[] } = {
+  approve: ['approved'],
+  deny: ['denied'],
+  dispute: ['approved', 'denied'],
+  stop: ['withdrawn'],
+}
+
+function isExpected({ wish }: AskedAction, state: SettledState): boolean {
+  return EXPECTED[wish].includes(state)
+}

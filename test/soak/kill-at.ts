@@ -1,0 +1,34 @@
+import type { Change } from '../../src/core/change.ts'
+
+/** The writes of an action that needs an approval, in their order. */
+export const WRITES = ['ask', 'answer', 'start', 'program', 'end'] as const
+export type Write = (typeof WRITES)[number]
+
+/** `before`: decided and not committed. `after`: committed, and its caller does not know. */
+export interface KillAt {
+  readonly write: Write
+  readonly when: 'before' | 'after'
+  /** Counts the writes of this sort since the start of the daemon. */
+  readonly nth: number
+}
+
+const OF_EVENTS = {
+  approval_requested: 'ask',
+  approval_settled: 'answer',
+  started: 'start',
+  program_started: 'program',
+  ended: 'end',
+} as const satisfies { readonly [event: string]: Write }
+
+/** What a commit writes of such actions. */
+export function writesOf(changes: readonly Change[]): readonly Write[] {
+  return changes.flatMap((change) =>
+    change.type === 'process'
+      ? change.events.flatMap(({ type }) => (isNamed(type) ? [OF_EVENTS[type]] : []))
+      : [],
+  )
+}
+
+function isNamed(type: string): type is keyof typeof OF_EVENTS {
+  return Object.hasOwn(OF_EVENTS, type)
+}
