@@ -18,6 +18,7 @@ export class KilledDaemons {
   #child: ChildProcess | null = null
   #ended: Promise<void> = Promise.resolve()
   #ready = Promise.withResolvers<void>()
+  #isReady = false
   #client: Reeve | null = null
   #isOver = false
 
@@ -39,10 +40,11 @@ export class KilledDaemons {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       complaint = `${complaint}${text}`.slice(-4_000)
     })
-    const ready = this.#ready
     const ended = once(child, 'close').then(([code, signal]) => {
       this.#child = null
-      this.#ready = Promise.withResolvers()
+      // Calls that wait for a daemon that died before it was ready go to the next one.
+      if (this.#isReady) this.#ready = Promise.withResolvers()
+      this.#isReady = false
       if (signal !== 'SIGKILL' && !(this.#isOver && code === 0))
         throw new Error(`A daemon ended by itself with ${code ?? signal}: ${complaint}`)
     })
@@ -50,7 +52,9 @@ export class KilledDaemons {
     // Reported by the next call that awaits it.
     ended.catch(() => {})
     await Promise.race([once(child.stdout, 'data'), ended])
-    if (this.#child === child) ready.resolve()
+    if (this.#child !== child) return
+    this.#isReady = true
+    this.#ready.resolve()
   }
 
   /** Resolves when the daemon is gone, by whatever kill. */
