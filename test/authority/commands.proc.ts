@@ -270,16 +270,27 @@ test('an environment that the request names cannot bring another program behind 
 
 test('a denial is the same for what exists and for what does not', async () => {
   await using temp = new TempReeve()
+  process.env['PRESENT_TOKEN'] = 'present-token-value'
+  onTestFinished(() => {
+    delete process.env['PRESENT_TOKEN']
+  })
   const { folder, path } = notedProgram('present')
-  const { agent } = await ruled(temp, { effect: 'allow', resource: 'shell:echo' })
+  const { reeve, agent } = await ruled(temp, { effect: 'allow', resource: 'shell:echo' })
   const said = async (request: Partial<Command>) => {
     const { spec, ...rest } = request
     const error = await agent
       .spawn({ kind: 'command', spec: { argv: ['echo'], ...spec } as Command['spec'], cwd: folder, ...rest })
       .then(() => 'accepted')
       .catch(({ code, message, remedy, details }) => JSON.stringify({ code, message, remedy, details }))
-    return error.replaceAll('absent', 'present')
+    return error.replaceAll('absent', 'present').replaceAll('ABSENT', 'PRESENT')
   }
+  const secret = async (name: string) => {
+    const variables = { A: { secret: name } }
+    const { envRef } = await reeve.putEnvironment({ variables, policy: {}, options: {} })
+    return said({ envRef })
+  }
+  expect(await secret('PRESENT_TOKEN')).toContain('"denied"')
+  expect(await secret('PRESENT_TOKEN')).toBe(await secret('ABSENT_TOKEN'))
   expect(await said({ spec: { argv: [path] } })).toBe(
     await said({ spec: { argv: [join(folder, 'absent')] } }),
   )

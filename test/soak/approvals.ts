@@ -42,11 +42,13 @@ const LIVES_MS = { least: 20, most: 1_500 }
 /** A daemon that did not come to its write in this time is killed where it is. */
 const MAX_LIFE_MS = 20_000
 const WAIT_MS = 20_000
+/** Often over before the next daemon is there. */
+const EXPIRES_MS = 300
 /** How long a person looks at the list before the next look. */
 const LOOK_MS = 25
 
 /**
- * Agents start commands that need an approval, people approve and deny them, and the daemon is killed all the
+ * Agents start commands that need an approval, people approve and deny them or let them expire, and the daemon is killed all the
  * while: at every write between the request, the answer and the start, and at random. Then every effect is counted.
  */
 export async function soakApprovals(options: ApprovalSoakOptions): Promise<ApprovalSoakReport> {
@@ -138,8 +140,12 @@ class Run {
 
   async #work(): Promise<void> {
     const random = this.#random.fork()
-    const rule = { id: 'asked', effect: 'ask', resource: `shell:${this.#actions.program}` }
-    await this.#daemons.call((reeve) => reeve.addRule({ rule }).catch(unlessTaken))
+    const { program, expiringProgram } = this.#actions
+    for (const rule of [
+      { id: 'asked', effect: 'ask', resource: `shell:${program}` },
+      { id: 'expiring', effect: 'ask', resource: `shell:${expiringProgram}`, answerWithinMs: EXPIRES_MS },
+    ])
+      await this.#daemons.call((reeve) => reeve.addRule({ rule }).catch(unlessTaken))
     const agents = Array.from({ length: AGENTS }, (_, index) => `agent-${index}`)
     for (const session of agents) await this.#daemons.call((reeve) => reeve.openSession({ session }))
     const people = Array.from({ length: PEOPLE }, (_, index) => this.#answer(index, random.fork()))

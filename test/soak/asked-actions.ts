@@ -5,7 +5,7 @@ import type { InputOf, OutputOf } from 'reeve'
 type Approval = OutputOf<'approvals'>['approvals'][number]
 
 /** What becomes of a request: `dispute`: one person approves and another denies; `stop`: the agent withdraws it. */
-export const WISHES = ['approve', 'approve', 'deny', 'dispute', 'stop'] as const
+export const WISHES = ['approve', 'approve', 'deny', 'dispute', 'stop', 'expire'] as const
 type Wish = (typeof WISHES)[number]
 
 type SettledState = 'approved' | 'denied' | 'expired' | 'withdrawn' | 'pending' | 'never asked'
@@ -24,16 +24,22 @@ export interface AskedAction {
 
 /** All actions of a run. Their effects are counted in files, outside of Reeve. */
 export class AskedActions {
+  /** Waits for an answer as long as it takes. */
   readonly program: string
+  /** The same program under another name, whose requests expire. */
+  readonly expiringProgram: string
   readonly #effects: string
   readonly #actions = new Map<string, AskedAction>()
 
   constructor(folder: string) {
     this.program = join(folder, 'append')
+    this.expiringProgram = join(folder, 'append-soon')
     this.#effects = join(folder, 'effects')
     mkdirSync(this.#effects)
-    writeFileSync(this.program, '#!/bin/sh\necho ran >> "$1"\n')
-    chmodSync(this.program, 0o755)
+    for (const program of [this.program, this.expiringProgram]) {
+      writeFileSync(program, '#!/bin/sh\necho ran >> "$1"\n')
+      chmodSync(program, 0o755)
+    }
   }
 
   get all(): readonly AskedAction[] {
@@ -43,9 +49,10 @@ export class AskedActions {
   add(session: string, wish: Wish): AskedAction {
     const key = `${this.#actions.size}-${wish}`
     const file = join(this.#effects, key)
+    const program = wish === 'expire' ? this.expiringProgram : this.program
     const request: InputOf<'spawn'> = {
       kind: 'command',
-      spec: { argv: [this.program, file] },
+      spec: { argv: [program, file] },
       idempotencyKey: key,
       cwd: this.#effects,
       owner: { session },
@@ -105,6 +112,7 @@ const EXPECTED: { readonly [Of in Wish]: readonly SettledState[] } = {
   deny: ['denied'],
   dispute: ['approved', 'denied'],
   stop: ['withdrawn'],
+  expire: ['expired'],
 }
 
 function isExpected({ wish }: AskedAction, state: SettledState): boolean {
