@@ -10,7 +10,9 @@ import {
   endForCertain,
   isAlive,
   markedWith,
+  type OsProcess,
   openDescriptors,
+  osProcess,
 } from '../command/os-processes.ts'
 import { removeCgroups, startTimeOf, until } from '../keeper/client.ts'
 
@@ -18,6 +20,19 @@ import { removeCgroups, startTimeOf, until } from '../keeper/client.ts'
 const OPENED_ONCE = 'anon_inode:inotify'
 
 type Open = ReadonlyMap<string, number>
+
+function keepersOf(folder: string): OsProcess[] {
+  const osPids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  const keepers = osPids.map(Number).filter((osPid) => {
+    try {
+      return readFileSync(`/proc/${osPid}/cmdline`, 'utf8').split('\0').at(-2) === folder
+    } catch {
+      // It has ended since it was listed.
+      return false
+    }
+  })
+  return keepers.map(osProcess).filter(isAlive)
+}
 
 /** The folder of one soak, with its store and its keeper. Not a `TempReeve`, because a soak also runs outside of Vitest. */
 export class SoakFolder {
@@ -101,8 +116,12 @@ export class SoakFolder {
 
   async remove(): Promise<void> {
     for (const osPid of this.programs()) await endForCertain({ osPid, startTime: startTimeOf(osPid) })
-    const keeper = this.keeper()
-    if (keeper !== null) await endForCertain(keeper)
+    // By its command line: one that is just starting has no identity file yet.
+    await until('no keeper is left', async () => {
+      const left = keepersOf(this.home.folder)
+      for (const one of left) await endForCertain(one)
+      return left.length === 0
+    })
     if (existsSync(this.home.identity)) removeCgroups(this.#id())
     rmSync(this.folder, { recursive: true, force: true })
   }
