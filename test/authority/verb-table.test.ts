@@ -31,15 +31,19 @@ const DOORS: readonly string[] = [
   'cli/subcommands/deny.ts',
   'cli/subcommands/policy.ts',
   'cli/subcommands/reply.ts',
+  'mcp/approvals/operator-tools.ts',
+  // Elicitation: the person at the client of an agent, only where its token or the home says that one sits there.
+  'mcp/approvals/person-here.ts',
 ]
 
 test('no other file calls such a verb: a new door has to be in the table', () => {
-  const calls = new RegExp(`\\breeve\\.(${GUARDED.join('|')})\\(|\\bacting\\.(${GUARDED.join('|')})\\(`)
+  const calls = new RegExp(`\\.(${GUARDED.join('|')})\\(`)
   const src = join(import.meta.dirname, '../../src')
   const found = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
     (file) =>
       file.endsWith('.ts') &&
-      !/^(verbs|testing)\//.test(file) &&
+      // `PlannedAudit.deny` of the kernel is another method.
+      !/^(verbs|testing|kernel)\//.test(file) &&
       calls.test(readFileSync(join(src, file), 'utf8')),
   )
   expect(found.sort()).toEqual(DOORS.toSorted())
