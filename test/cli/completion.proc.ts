@@ -12,7 +12,7 @@ async function offered(reeve: CommandLine, ...words: string[]): Promise<string[]
 
 test('completion offers subcommands, options, values, pids and names, and starts no daemon', async () => {
   const reeve = new CommandLine()
-  expect(await offered(reeve, 're')).toEqual(['reply', 'restart', 'restore'])
+  expect(await offered(reeve, 're')).toEqual(['restart', 'reply', 'restore'])
   expect(await offered(reeve, 'logs', '--fo')).toEqual(['--follow'])
   expect(await offered(reeve, 'ps', '--status', 'pa')).toEqual(['paused'])
   expect(await offered(reeve, 'token', '')).toEqual(['create', 'list', 'revoke'])
