@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { ClosingSummary } from './test/reporting/closing-summary.ts'
+import { SlowFilesFirst } from './test/reporting/slow-files-first.ts'
 
 // Tests start hundreds of keepers, daemons and clients from the sources: each compiles only what none did before.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache/compiled', import.meta.url))
@@ -20,7 +21,10 @@ export default defineConfig({
   test: {
     // More than there are cores: tests of processes mostly wait.
     maxWorkers: 4,
-    globalSetup: fileURLToPath(new URL('test/postgres-server.ts', import.meta.url)),
+    globalSetup: ['test/postgres-server.ts', 'test/built-reeve.ts'].map((file) =>
+      fileURLToPath(new URL(file, import.meta.url)),
+    ),
+    sequence: { sequencer: SlowFilesFirst },
     reporters: ['default', new ClosingSummary()],
     projects: [
       {

@@ -37,10 +37,21 @@ export async function build(folder: string): Promise<void> {
   await Promise.all([bundle(folder), writeTypes(folder)])
 }
 
+/** Programs that are bundled with those of the package, by their names, and the sources of packages that they import. */
+export interface MorePrograms {
+  readonly programs: Readonly<Record<string, string>>
+  readonly sources: Readonly<Record<string, string>>
+}
+
 /** The programs, their SQL files and the licences, without types. */
-export async function bundle(folder: string): Promise<void> {
+export async function bundle(
+  folder: string,
+  more: MorePrograms = { programs: {}, sources: {} },
+): Promise<void> {
+  const own = Object.fromEntries(ENTRIES.map((name) => [name, join(ROOT, 'src', `${name}.ts`)]))
   const bundled = await rolldown({
-    input: Object.fromEntries(ENTRIES.map((name) => [name, join(ROOT, 'src', `${name}.ts`)])),
+    input: { ...own, ...more.programs },
+    resolve: { alias: { ...more.sources } },
     platform: 'node',
     external: (id) => !id.startsWith('.') && !isAbsolute(id) && isExternal(id),
   })

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { type Embedded, type EmbedOptions, embed, type Reeve, ReeveError } from 'reeve'
-import { onTestFinished } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 import { type Daemon, type UpOptions, up } from '../src/daemon/up.ts'
 import type { RunningDaemon } from '../src/home/announced-daemon.ts'
 import { type HomePaths, homePaths } from '../src/home/paths.ts'
@@ -22,7 +21,7 @@ import { removeCgroups, until } from './keeper/client.ts'
 import { quickFolder } from './quick-folder.ts'
 import { StartedDaemon } from './started-daemon.ts'
 
-const UP = fileURLToPath(new URL('./fixtures/reeve-up.ts', import.meta.url))
+const UP = join(inject('builtReeve'), 'dist/fixtures/reeve-up.js')
 export const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 type CommandsOptions = NonNullable<EmbedOptions['commands']>

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { resolve } from 'node:path'
+import { join } from 'node:path'
 import { type IPty, spawn as spawnPty } from '@lydell/node-pty'
-import { onTestFinished } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 import { TempReeve } from '../temp-reeve.ts'
 
-const LAUNCHER = resolve('bin/reeve.mjs')
+const LAUNCHER = join(inject('builtReeve'), 'bin/reeve.mjs')
 
 export interface Ended {
   readonly code: number | null

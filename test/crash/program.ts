@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-import { onTestFinished } from 'vitest'
+import { join } from 'node:path'
+import { inject, onTestFinished } from 'vitest'
 import { endForCertain, osProcess } from '../command/os-processes.ts'
 
 type Line = Readonly<Record<string, unknown>>
@@ -26,8 +26,8 @@ export async function startProgram(
   args: readonly string[],
   through: readonly string[] = [],
 ): Promise<Program> {
-  const file = fileURLToPath(new URL(`../fixtures/${name}.ts`, import.meta.url))
-  const [command = '', ...rest] = [...through, process.execPath, '--conditions=reeve-source', file, ...args]
+  const file = join(inject('builtReeve'), `dist/fixtures/${name}.js`)
+  const [command = '', ...rest] = [...through, process.execPath, file, ...args]
   const child = spawn(command, rest, { stdio: ['pipe', 'pipe', 'inherit'] })
   const closed = new Promise<void>((resolve) => void child.once('close', () => resolve()))
   onTestFinished(async () => {

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import { inject } from 'vitest'
 import { ReeveError } from '../../src/core/errors.ts'
 import { detach } from '../../src/daemon/detach.ts'
 import type { TempReeve } from '../temp-reeve.ts'
 
-export const REEVE_UP = fileURLToPath(new URL('../fixtures/reeve-up.ts', import.meta.url))
+export const REEVE_UP = join(inject('builtReeve'), 'dist/fixtures/reeve-up.js')
 
 export const startInBackground = (
   temp: TempReeve,

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import { leftBy } from '../examples/left-by.ts'
+import { quickFolder } from '../quick-folder.ts'
 
 test('the demo shows who did what, proves its claims, and leaves nothing behind', async () => {
   const { printed, code, folder } = await finished(start('demo'))
@@ -88,9 +88,9 @@ interface Running {
 }
 
 function start(...words: string[]): Running {
-  const folder = mkdtempSync(join(tmpdir(), 'demo-test-'))
+  const folder = mkdtempSync(join(quickFolder, 'demo-test-'))
   const env = { ...process.env, TMPDIR: folder }
-  const child = spawn(process.execPath, ['bin/reeve.mjs', ...words], {
+  const child = spawn(process.execPath, [join(inject('builtReeve'), 'bin/reeve.mjs'), ...words], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

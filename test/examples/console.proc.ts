@@ -4,9 +4,9 @@
  * are its output. `…` matches any text, in a line or as a line; pids, times and the width of columns may differ.
  */
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { basename, delimiter, join, resolve } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { basename, delimiter, join } from 'node:path'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { quickFolder } from '../quick-folder.ts'
 import { leftBy } from './left-by.ts'
 import { run } from './run-node.ts'
 
@@ -40,7 +40,7 @@ test.for(pages)('the session of $page prints what it shows', async ({ page, step
     (tool) => steps.some(({ typed }) => typed.includes(tool)) && !isInstalled(tool),
   )
   skip(missing.length > 0, `needs ${missing.join(' and ')}`)
-  const folder = mkdtempSync(join(tmpdir(), `${basename(page, '.md').toLowerCase()}-`))
+  const folder = mkdtempSync(join(quickFolder, `${basename(page, '.md').toLowerCase()}-`))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const env = {
     PATH: `${launcherIn(folder)}:${process.env['PATH']}`,
@@ -84,11 +84,11 @@ function asPattern(line: string): string {
   return changing.reduce((text, [shown, pattern]) => text.replaceAll(shown, pattern), literal)
 }
 
-/** A folder for the PATH with a `reeve` that runs these sources under this Node. */
+/** A folder for the PATH with a `reeve` that runs the built package under this Node. */
 function launcherIn(parent: string): string {
   const folder = join(parent, 'bin')
   mkdirSync(folder)
-  const script = `#!/bin/sh\nexec '${process.execPath}' '${resolve('bin/reeve.mjs')}' "$@"\n`
+  const script = `#!/bin/sh\nexec '${process.execPath}' '${join(inject('builtReeve'), 'bin/reeve.mjs')}' "$@"\n`
   writeFileSync(join(folder, 'reeve'), script, { mode: 0o755 })
   return folder
 }

@@ -4,9 +4,9 @@
  */
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { quickFolder } from '../quick-folder.ts'
 import { leftBy } from './left-by.ts'
 import { runNode } from './run-node.ts'
 
@@ -20,12 +20,12 @@ const programs: Program[] = ['README.md', ...globSync('docs/*.md').sort()]
   .map((page) => ({ page, name: `${basename(page, '.md').toLowerCase()}.ts`, text: programOf(page) }))
   .filter(({ text }) => text !== '')
 
-const REEVE = resolve('bin/reeve.mjs')
+const REEVE = join(inject('builtReeve'), 'bin/reeve.mjs')
 
 let folder = ''
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'docs-test-'))
+  folder = mkdtempSync(join(quickFolder, 'docs-test-'))
   mkdirSync(join(folder, 'node_modules'))
   // As in a user's project: one package among others.
   symlinkSync(resolve('.'), join(folder, 'node_modules', 'reeve'))

@@ -1,7 +1,7 @@
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { type Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import { mcpHttpHandler } from '../../src/mcp/http.ts'
 import { until } from '../keeper/client.ts'
@@ -59,7 +59,7 @@ for (const era of ERAS) {
       ...temp.env,
       ...{ REEVE_URL: daemon.url ?? '', REEVE_TOKEN: first, REEVE_SESSION: 's1' },
     }
-    const args = ['--conditions=reeve-source', REEVE, 'mcp']
+    const args = [REEVE, 'mcp']
     const over = clientOf({ era })
     await over.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'inherit' }))
     expect((await call(over, 'process_list')).structured).toMatchObject({ processes: [{ pid }] })
@@ -86,4 +86,4 @@ for (const era of ERAS) {
   })
 }
 
-const REEVE = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const REEVE = join(inject('builtReeve'), 'dist/main.js')

@@ -1,11 +1,12 @@
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { inject } from 'vitest'
 import { endForCertain } from '../command/os-processes.ts'
 import type { TempReeve } from '../temp-reeve.ts'
 import { type Answering, clientOf, type Era } from './connected.ts'
 
-const REEVE = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const REEVE = join(inject('builtReeve'), 'dist/main.js')
 
 interface Starting {
   readonly era: Era
@@ -26,7 +27,7 @@ export async function reeveMcp(
   const client = clientOf({ era, name, ...(person === undefined ? {} : { person }) })
   const here = process.env as Record<string, string>
   const env = { ...here, ...temp.env, REEVE_LISTEN: '127.0.0.1:0', ...more }
-  const args = ['--conditions=reeve-source', REEVE, 'mcp', ...options]
+  const args = [REEVE, 'mcp', ...options]
   await client.connect(
     new StdioClientTransport({ command: process.execPath, args, env, cwd, stderr: 'inherit' }),
   )

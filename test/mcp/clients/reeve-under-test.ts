@@ -1,10 +1,11 @@
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import { inject } from 'vitest'
 import { TokenFile } from '../../../src/daemon/token-file.ts'
 import { endForCertain } from '../../command/os-processes.ts'
 import { TempReeve } from '../../temp-reeve.ts'
 import type { Connection } from './drivers/driver.ts'
 
-const REEVE = fileURLToPath(new URL('../../../bin/reeve.mjs', import.meta.url))
+const REEVE = join(inject('builtReeve'), 'bin/reeve.mjs')
 
 /** Reeve as a client reaches it, with a daemon that can be killed. */
 export interface ReeveUnderTest {

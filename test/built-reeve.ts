@@ -1,0 +1,90 @@
+/**
+ * Reeve as an installed package, for tests that start it as a program: its few files start faster than hundreds of sources, and
+ * users run them, too. The programs of `test/fixtures` are in it, as `dist/fixtures/<name>.js`.
+ *
+ * As vitest's global set-up it builds the package, unless these sources have been built before, and gives its folder as
+ * `builtReeve`.
+ */
+import { createHash } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { TestProject } from 'vitest/node'
+import { bundle } from '../scripts/build.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    builtReeve: string
+  }
+}
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+/** Below `node_modules`, so that packages outside the bundle are found. */
+const BUILDS = join(ROOT, 'node_modules/.cache/built')
+/** Other runs may use the newest ones. */
+const KEPT_BUILDS = 4
+const FIXTURES = 'test/fixtures/*.ts'
+const INPUTS = ['src/**/*.*', 'bin/*.mjs', 'scripts/build.ts', FIXTURES, 'package.json', 'package-lock.json']
+
+export default async function setup(project: TestProject): Promise<void> {
+  project.provide('builtReeve', await builtReeve())
+}
+
+async function builtReeve(): Promise<string> {
+  const folder = join(BUILDS, hashOfInputs())
+  mkdirSync(BUILDS, { recursive: true })
+  if (!existsSync(folder)) await build(folder)
+  const now = new Date()
+  utimesSync(folder, now, now)
+  removeOldBuilds()
+  return folder
+}
+
+async function build(folder: string): Promise<void> {
+  const unfinished = mkdtempSync(join(BUILDS, 'unfinished-'))
+  const fixtures = globSync(FIXTURES, { cwd: ROOT })
+  await bundle(join(unfinished, 'dist'), {
+    programs: Object.fromEntries(
+      fixtures.map((file) => [`fixtures/${basename(file, '.ts')}`, join(ROOT, file)]),
+    ),
+    // The longer name first: the other one is a prefix of it.
+    sources: { 'reeve/testing': join(ROOT, 'src/testing/index.ts'), reeve: join(ROOT, 'src/index.ts') },
+  })
+  for (const part of ['bin', 'package.json'])
+    cpSync(join(ROOT, part), join(unfinished, part), { recursive: true })
+  try {
+    renameSync(unfinished, folder)
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true })
+    // Otherwise another run has built the same sources meanwhile.
+    if (!existsSync(folder)) throw error
+  }
+}
+
+function hashOfInputs(): string {
+  const hash = createHash('sha256')
+  for (const file of globSync(INPUTS, { cwd: ROOT }).sort())
+    hash.update(`${file}\0`).update(readFileSync(join(ROOT, file)))
+  return hash.digest('hex').slice(0, 16)
+}
+
+function removeOldBuilds(): void {
+  const builds = readdirSync(BUILDS).map((name) => {
+    const path = join(BUILDS, name)
+    return { path, usedAt: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }
+  })
+  builds.sort((a, b) => b.usedAt - a.usedAt)
+  for (const { path } of builds.slice(KEPT_BUILDS)) rmSync(path, { recursive: true, force: true })
+}
