@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { assertSound } from '../../src/testing/conformance/sound.ts'
 import { seededRandom } from '../../src/testing/test-edges.ts'
 import { startPostgres } from '../postgres-server.ts'
+import { quickFolder } from '../quick-folder.ts'
 
 const CALLERS = 6
 const EACH = 40
@@ -14,7 +15,7 @@ for (const seed of [1, 2])
     timeout: 300_000,
   }, async () => {
     const random = seededRandom(seed)
-    const server = await startPostgres()
+    const server = await startPostgres(quickFolder)
     onTestFinished(() => server.stop())
     const executed = new Map<string, number>()
     const kernels = await Promise.all(

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { quickFolder } from '../quick-folder.ts'
 import { leftBy } from './left-by.ts'
 import { runNode } from './run-node.ts'
 
@@ -87,7 +87,7 @@ test('a program in a terminal can be questioned, answered and read', async () =>
 
 /** Runs an example as its README says, checks that it leaves nothing behind, and returns its output. */
 async function run(example: string): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'examples-test-'))
+  const folder = mkdtempSync(join(quickFolder, 'examples-test-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const ran = await runNode([`examples/${example}.ts`], { env: { TMPDIR: folder } })
   expect(ran).toMatchObject({ code: 0, stderr: '' })

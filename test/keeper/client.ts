@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type DataFolderPaths, dataFolderAt } from '../../src/keeper/protocol/data-folder-paths.ts'
@@ -18,6 +17,7 @@ import type { ProgramState } from '../../src/keeper/protocol/program-state.ts'
 import type { SpawnPlan } from '../../src/keeper/protocol/spawn-plan.ts'
 import { groupsBelow, removeCgroup, removeIfEmpty } from '../../src/keeper/tree/cgroup-files.ts'
 import { ownCgroups } from '../../src/os/own-cgroups.ts'
+import { quickFolder } from '../quick-folder.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 const main = join(root, 'src', 'keeper', 'main.ts')
@@ -32,7 +32,7 @@ export class TempKeeper implements AsyncDisposable {
 
   constructor(protocol = PROTOCOL, name = '', folder?: string) {
     this.#isOwn = folder === undefined
-    this.folder = folder ?? mkdtempSync(join(tmpdir(), `reeve-keeper-${name}`))
+    this.folder = folder ?? mkdtempSync(join(quickFolder, `reeve-keeper-${name}`))
     this.home = dataFolderAt(this.folder, protocol)
   }
 

@@ -1,5 +1,4 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import postgres from 'postgres'
@@ -9,6 +8,7 @@ import type { Store } from '../../src/store/contract.ts'
 import { MIGRATIONS, migrationSql } from '../../src/store/postgres/migrate.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { quickFolder } from '../quick-folder.ts'
 import { tempStore } from '../temp-folder.ts'
 
 /** What the workflows of version 8 were given: it contains the former words, and must stay as it is. */
@@ -172,7 +172,7 @@ async function ended(reeve: Embedded, pid: string) {
 
 /** A data folder with the id of the one that the commands of the fixture ran in. */
 function dataFolder(sql: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'reeve-previous-'))
+  const folder = mkdtempSync(join(quickFolder, 'reeve-previous-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const home = join(folder, 'commands')
   mkdirSync(home, { mode: 0o700 })

@@ -1,11 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ProgramIdentity } from '../../../src/keeper/protocol/program-state.ts'
 import { bootId } from '../../../src/os/boot.ts'
 import { startTimeOf } from '../../../src/os/identity.ts'
+import { quickFolder } from '../../quick-folder.ts'
 
 /**
  * A real program, a shell script, started as a keeper does it: in a session of its own, with a marker. Its processes say
@@ -13,7 +13,7 @@ import { startTimeOf } from '../../../src/os/identity.ts'
  */
 export class TestProgram implements Disposable {
   readonly marker = `p_${randomBytes(6).toString('hex')}@home`
-  readonly folder = mkdtempSync(join(tmpdir(), 'reeve-tree-'))
+  readonly folder = mkdtempSync(join(quickFolder, 'reeve-tree-'))
   readonly child: ChildProcess
   readonly program: ProgramIdentity
   readonly exited: Promise<{ code: number | null; signal: string | null }>

@@ -4,6 +4,7 @@ import type { Store } from '../../../src/store/contract.ts'
 import { openPostgres } from '../../../src/store/postgres/open.ts'
 import { osProcess, signalOne } from '../../command/os-processes.ts'
 import { startPostgres } from '../../postgres-server.ts'
+import { quickFolder } from '../../quick-folder.ts'
 import { append, newPid, register } from '../plans.ts'
 import { freshSchema, url } from './fresh-schema.ts'
 
@@ -30,7 +31,7 @@ test('a commit whose connection is killed happens once, and is acknowledged once
 test('a server that restarts amid work loses and doubles no acknowledged write, and the store reconnects', {
   timeout: 120_000,
 }, async () => {
-  const server = await startPostgres()
+  const server = await startPostgres(quickFolder)
   try {
     const stores = await Promise.all([openPostgres(server.url), openPostgres(server.url)])
     const [a, b] = stores
@@ -60,7 +61,7 @@ test('a server that restarts amid work loses and doubles no acknowledged write, 
 test('a server that disappears during a commit leaves its outcome unknown', {
   timeout: 120_000,
 }, async () => {
-  const server = await startPostgres()
+  const server = await startPostgres(quickFolder)
   const admin = postgres(server.url, { max: 2, onnotice: () => undefined })
   try {
     const store = await openPostgres(server.url, { reachMs: 2_000 })
@@ -93,7 +94,7 @@ test('a server that disappears during a commit leaves its outcome unknown', {
 test('a write while the server is unreachable is rejected, and changes nothing', {
   timeout: 120_000,
 }, async () => {
-  const server = await startPostgres()
+  const server = await startPostgres(quickFolder)
   const store = await openPostgres(server.url, { reachMs: 500 })
   const pid = newPid()
   await store.write(register(pid))

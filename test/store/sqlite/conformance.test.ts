@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { storeConformance } from 'reeve/testing'
 import { afterAll, describe, test } from 'vitest'
 import { openSqlite } from '../../../src/store/sqlite/open.ts'
+import { quickFolder } from '../../quick-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'reeve-sqlite-'))
+const folder = mkdtempSync(join(quickFolder, 'reeve-sqlite-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('SQLite', () => {
