@@ -32,7 +32,7 @@ test('commands and terminals outlive a daemon that is killed again and again: no
       const code = 10 + started.length
       const command = {
         kind: 'command',
-        spec: { run: counting(go, { code, pause: '0.01' }), ...spec },
+        spec: { run: counting(go, { code, pause: '0.1' }), ...spec },
       } as const
       const { record } = await daemon.call('spawn', command)
       started.push({ name: `${name} of round ${round}`, pid: record.pid, code })
@@ -140,7 +140,7 @@ test('a command that ended while its daemon was dead has its real exit code, and
   for (let code = 1; code <= 20; code++) {
     const { record } = await daemon.call('spawn', {
       kind: 'command',
-      spec: { run: counting(go, { code, pause: '0.01' }) },
+      spec: { run: counting(go, { code, pause: '0.1' }) },
     })
     pids.push(record.pid)
   }

@@ -2,15 +2,14 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { embed } from 'reeve'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { isLongRun } from '../long-run.ts'
 import { ramFolder } from '../simulation/ram-folder.ts'
 import { NEW_STORES } from './new-stores.ts'
 import { startProgram } from './program.ts'
 
-/** `npm run soak:steps` takes its time, and more of them. */
-const isLong = process.env['REEVE_LONG'] === '1'
 const SIZES: { readonly [store: string]: { steps: number; kills: number } } = {
-  SQLite: isLong ? { steps: 10_000, kills: 50 } : { steps: 2_000, kills: 10 },
-  PostgreSQL: isLong ? { steps: 10_000, kills: 50 } : { steps: 500, kills: 5 },
+  SQLite: isLongRun ? { steps: 10_000, kills: 50 } : { steps: 1_000, kills: 5 },
+  PostgreSQL: isLongRun ? { steps: 10_000, kills: 50 } : { steps: 500, kills: 5 },
 }
 
 describe.each(NEW_STORES)('%s', (name, newStore) => {

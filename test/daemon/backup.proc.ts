@@ -69,7 +69,7 @@ test('a backup while commands print has whole lines up to the moment it was made
   const reeve = new CommandLine()
   const { folder } = reeve.temp.home
   const stop = join(folder, 'stop')
-  const line = `n=0; while [ ! -e ${stop} ]; do n=$((n+1)); echo line $n; sleep 0.001; done`
+  const line = `n=0; while [ ! -e ${stop} ]; do n=$((n+1)); echo line $n; sleep 0.01; done`
   const pid = (await reeve.run(['run', '-d', '--lifetime', 'detached', '-c', line])).stdout.trim()
   await reeve.run(['wait', pid, '--until', 'line 50'])
   expect((await reeve.run(['backup', join(folder, 'copy')])).code).toBe(0)
