@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util'
 import { Counts } from './counts.ts'
+import type { Plant } from './plant.ts'
+import { plants } from './plants.ts'
 import { DEFAULT_STEPS, type SeedReport, simulate } from './run.ts'
 
-const USAGE = 'npm run simulate -- --seeds N [--seed K] [--steps M] [--json]'
+const USAGE = 'npm run simulate -- --seeds N [--seed K] [--steps M] [--json] [--plants]'
 const LAST_LINES = 20
 
 const HELP = `${USAGE}
@@ -14,6 +16,7 @@ jump, and checks the laws after every step.
   --seed K    this seed alone, with its whole trace: the same seed is the same run, byte for byte
   --steps M   steps per seed before faults end and the world comes to rest (${DEFAULT_STEPS})
   --json      the counts as one JSON object
+  --plants    the first seed up to N that finds each planted bug, for "since" in plants.ts
 
 In the table, requests that were neither done, refused nor in trouble were lost with their kernel.`
 
@@ -26,6 +29,11 @@ const steps = whole(values.steps, DEFAULT_STEPS)
 const only = values.seed === undefined ? undefined : whole(values.seed, 0)
 const seeds = only === undefined ? whole(values.seeds, 100) : 1
 const first = only ?? 1
+
+if (values.plants) {
+  for (const plant of plants) console.log(`${await firstToFind(plant)}  ${plant.name}`)
+  process.exit(0)
+}
 
 const counts = new Counts()
 let stepsDone = 0
@@ -57,6 +65,14 @@ if (values.json) console.log(JSON.stringify(summary()))
 else {
   table()
   console.log(`${seeds} seeds, ${stepsDone} steps, 0 violations`)
+}
+
+async function firstToFind(plant: Plant): Promise<number | undefined> {
+  for (let tried = first; tried < first + seeds; tried++) {
+    const { violations } = await simulate(tried, { plant, steps })
+    if (violations.some(({ law }) => plant.laws.includes(law))) return tried
+  }
+  return undefined
 }
 
 function tellOf({ seed: broken, violations, trace, steps: done }: SeedReport): void {
@@ -128,6 +144,7 @@ function parsed() {
       seed: { type: 'string' },
       steps: { type: 'string' },
       json: { type: 'boolean', default: false },
+      plants: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     } as const
     return parseArgs({ options }).values

@@ -17,7 +17,10 @@ export interface Plant {
   readonly name: string
   /** The simulator must report that one of these laws is broken. */
   readonly laws: readonly string[]
-  /** The first seed to try, by default 1: earlier seeds take time and do not find the bug. */
+  /**
+   * The first seed to try, by default 1: earlier seeds take time and do not find the bug. A new request changes what every seed
+   * does; `npm run simulate -- --plants` prints the seeds that find the bugs now.
+   */
   readonly since?: number
   readonly plan?: <Answer>(plan: Plan<Answer>, planting: Planting) => Plan<Answer>
   readonly transaction?: (inner: Transaction, planting: Planting) => Transaction

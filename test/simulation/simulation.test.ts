@@ -19,7 +19,7 @@ test('one seed gives the same trace twice, byte for byte', { timeout: 120_000 },
   expect((await simulate(8)).hash).not.toBe(first.hash)
 })
 
-describe('a planted bug is found, and the same seeds are clean without it', () => {
+describe('a planted bug is found, and the same seed is clean without it', () => {
   test.each(plants.map((plant) => [plant.name, plant] as const))(
     '%s',
     { timeout: 600_000 },
@@ -36,8 +36,7 @@ describe('a planted bug is found, and the same seeds are clean without it', () =
           ).toEqual([])
       }
       expect(found, `${plant.name} is not found in ${MAX_SEEDS} seeds`).toBeDefined()
-      for (let seed = since; seed <= (found ?? 0); seed++)
-        expect(await lawsBroken(seed), `seed ${seed}`).toEqual([])
+      expect(await lawsBroken(found ?? 0), `seed ${found}`).toEqual([])
     },
   )
 })
