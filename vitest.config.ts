@@ -15,7 +15,7 @@ const conditions = ['reeve-source', 'module', 'node', 'development|production']
 const sources = { resolve: { conditions }, ssr: { resolve: { conditions } } }
 
 // A busy machine must not fail a test: all timeouts serve to end what hangs. The default here is 1 s.
-const poll = { timeout: 30_000 }
+const poll = { timeout: 60_000 }
 
 export default defineConfig({
   test: {
@@ -33,8 +33,8 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           pool: 'threads',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
           expect: { poll },
         },
       },
@@ -44,8 +44,8 @@ export default defineConfig({
           name: 'proc',
           include: ['test/**/*.proc.ts'],
           pool: 'forks',
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
           expect: { poll },
           // Other OS processes decide how these tests go. The closing summary names each that was retried.
           retry: 1,

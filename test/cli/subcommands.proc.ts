@@ -343,7 +343,7 @@ test('while a daemon stops, every subcommand reports that', async () => {
   const reeve = new CommandLine()
   const cwd = reeve.temp.home.folder
   const line = 'trap "" TERM; echo up; while [ ! -e go ]; do sleep 0.02; done'
-  await reeve.run(['run', '-d', '--name', 'slow', '--grace', '60s', '-c', line], { cwd })
+  await reeve.run(['run', '-d', '--name', 'slow', '--grace', '10m', '-c', line], { cwd })
   await reeve.run(['wait', 'slow', '--until', 'up'])
   const down = reeve.run(['down'])
   await until('it is stopping', () => reeve.temp.announced()?.stopping === true)

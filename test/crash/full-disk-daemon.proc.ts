@@ -10,7 +10,7 @@ import { tempFolder } from '../temp-folder.ts'
 import { TempReeve } from '../temp-reeve.ts'
 
 const MiB = 1024 * 1024
-const TIMES = { timeout: 60_000 }
+const TIMES = { timeout: 180_000 }
 const LINES = 400_000
 const WHOLE = Array.from({ length: LINES }, (_, index) => `${index + 1}\n`).join('')
 

@@ -268,7 +268,7 @@ export async function until<Seen>(
   what: string,
   look: () => Seen | Promise<Seen>,
 ): Promise<NonNullable<Seen>> {
-  const deadline = Date.now() + 45_000
+  const deadline = Date.now() + 90_000
   for (;;) {
     const seen = await look()
     if (seen !== null && seen !== undefined && seen !== false) return seen
