@@ -67,10 +67,12 @@ export function approvalActions({
   }
 }
 
-/** A session sees the requests of its own processes; people and the host see all. */
-function isSeenBy(actor: Actor, { request }: Approval): boolean {
+/** A session sees the requests of its processes, and a process its own and those below it; people and the host see all. */
+function isSeenBy(actor: Actor, { pid, request }: Approval): boolean {
   if (actor === 'host' || actor.startsWith('human:') || actor.startsWith('kernel:')) return true
-  return actor.startsWith('session:') && request.session === actor.slice('session:'.length)
+  if (actor.startsWith('session:')) return request.session === actor.slice('session:'.length)
+  const own = actor.slice('process:'.length)
+  return request.subject === actor || pid === own || request.ancestors.includes(own)
 }
 
 function uselessRule(id: string, grant: string): Refusal {

@@ -5,7 +5,7 @@ import { verb } from './verb.ts'
 
 export const approvals = verb({
   summary: 'Lists approvals: requests to people, and their answers. The oldest first.',
-  description: 'A session sees its own requests.',
+  description: 'A session sees its own requests, and a process its own and those below it.',
   route: 'GET /approvals',
   needs: 'read',
   input: z.strictObject({

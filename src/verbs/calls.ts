@@ -435,7 +435,7 @@ export interface VerbCalls {
   /**
    * Lists approvals: requests to people, and their answers. The oldest first.
    *
-   * A session sees its own requests.
+   * A session sees its own requests, and a process its own and those below it.
    *
    * Needs the role `read`.
    */
@@ -453,7 +453,7 @@ export interface VerbCalls {
   /**
    * Shows an approval: the exact action, who asks and why, and how it was answered.
    *
-   * A session sees its own requests.
+   * A session sees its own requests, and a process its own and those below it.
    *
    * Needs the role `read`. Refuses with `approval_unknown`.
    */

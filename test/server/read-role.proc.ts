@@ -77,7 +77,7 @@ async function settled(): Promise<{
 test('a read token changes no table and no read position, whichever actor it acts as', async () => {
   const { temp, user, read, pid, live } = await settled()
   const { envRef } = await user.putEnvironment({ variables: { A: '1' }, policy: {}, options: {} })
-  const { approval } = await user.ask({ question: 'Which?' })
+  const { approval } = await user.as('session:s1').ask({ question: 'Which?' })
   const inputs: { readonly [Name in VerbName]?: InputOf<Name>[] } = {
     liveCount: [{ session: 's1' }],
     approvals: [{}],
@@ -131,7 +131,10 @@ test('a read token changes no table and no read position, whichever actor it act
   expect(contents(temp.home)).toEqual(before)
   // A session or a process reaches everything but global facts.
   expect(refused.filter((line) => line.startsWith('host'))).toEqual([])
-  expect(refused.filter((line) => !line.endsWith(' denied'))).toEqual([])
+  // The request is the session's own.
+  expect(refused.filter((line) => !line.endsWith(' denied'))).toEqual([
+    `process:${pid} approval approval_unknown`,
+  ])
   const { notices } = await user
     .as('session:s1')
     .takeNotices({ scope: 'session:s1', consumer: 'c', turn: 't1' })
