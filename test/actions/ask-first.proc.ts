@@ -106,6 +106,8 @@ test('a program that was changed after the approval was asked for is asked about
   await expect
     .poll(async () => (await host.approvals({})).approvals.map((approval) => approval.pid))
     .toEqual([record.pid])
+  const { entries } = await host.audit({})
+  expect(entries).toContainEqual(expect.objectContaining({ action: 'ask_again', decision: 'asked' }))
   const [again] = (await host.approvals({})).approvals
   expect(again?.id).not.toBe(id)
   expect(await host.show({ pid: record.pid })).toMatchObject({ status: 'waiting' })

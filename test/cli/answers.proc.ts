@@ -75,6 +75,12 @@ test('for the session, the same action is not asked about again, and every other
   for (const [what, request] of changed)
     expect([what, (await gateOf(agent, request)) !== null]).toEqual([what, true])
   expect(await gateOf(agent, touch(reeve, 'a'))).toBe(null)
+  const secret = 'kx82-Qm4v-77Zt-pLw9'
+  const env = { DEPLOY_TOKEN: secret }
+  const hidden = await gateOf(agent, touch(reeve, 'a', { spec: { argv: ['touch', secret], env } }))
+  const masked = (await reeve.run(['approvals', hidden ?? ''])).stdout
+  expect(masked).toContain('$DEPLOY_TOKEN')
+  expect(masked).not.toContain(secret)
 })
 
 test('always shows its rule first, stores it, and answers what waits for the same action', async () => {
