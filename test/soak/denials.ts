@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { embed } from 'reeve'
 import { MAX_DENIALS } from '../../src/core/audit/window.ts'
 import { withCleanUp } from './with-clean-up.ts'
@@ -81,9 +83,14 @@ export async function soakDenials({ denials, say }: DenialSoakOptions): Promise<
   )
 }
 
+/** Without garbage. */
 function heapBytes(): number {
+  collect()
   return process.memoryUsage().heapUsed
 }
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
 
 async function countEntries(reeve: Awaited<ReturnType<typeof embed>>): Promise<number> {
   const newest = await reeve.audit({ limit: 1 })
