@@ -15,7 +15,7 @@ const KEYWORDS = [
   'default',
 ]
 const TYPES = ['object', 'array', 'string', 'integer', 'boolean']
-const MAX_CHARS = 10_000
+const MAX_CHARS = 9_700
 
 async function listed(era: (typeof ERAS)[number]) {
   const reeve = await embedTemp()

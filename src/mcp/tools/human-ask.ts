@@ -17,8 +17,8 @@ export const humanAsk = tool({
   name: 'human_ask',
   title: 'Ask a person',
   description: [
-    'Asks a person a question and waits for the reply: for what only a person can decide or know. The question outlives you.',
-    '"Not yet" is no error: go on waiting with process_wait and its pid, or do something else; the inbox tells you the reply.',
+    'Asks a person a question and waits for the reply: for what only a person can decide. It outlives you: after "Not yet"',
+    'go on with process_wait and its pid, or read the reply in the inbox later.',
   ].join(' '),
   searchHint: 'ask user, ask human, question to a person, decision, confirmation',
   input: z.strictObject({

@@ -1,5 +1,6 @@
 /** Every tool of Reeve. */
 export const TOOLS = [
+  'human_ask',
   'inbox',
   'interrupt',
   'process_kill',
