@@ -1,5 +1,10 @@
-/** Writes docs/reeve.schema.json, with which editors check reeve.json. A test compares it with the settings. */
+/** Writes the schemas with which editors check reeve.json and .reeve/policy.json. Tests compare them with the code. */
 import { writeFileSync } from 'node:fs'
 import { configurationJsonSchema } from '../src/daemon/settings.ts'
+import { policyJsonSchema } from '../src/verbs/policy-file-schema.ts'
 
-writeFileSync('docs/reeve.schema.json', `${JSON.stringify(configurationJsonSchema(), null, 2)}\n`)
+for (const [file, schema] of [
+  ['docs/reeve.schema.json', configurationJsonSchema()],
+  ['docs/policy.schema.json', policyJsonSchema()],
+] as const)
+  writeFileSync(file, `${JSON.stringify(schema, null, 2)}\n`)

@@ -5,6 +5,7 @@ import { approvalActions } from './approvals.ts'
 import { auditActions } from './audit.ts'
 import { environmentActions } from './environments.ts'
 import { eventActions } from './events.ts'
+import { explainActions } from './explain-rules.ts'
 import { grantActions } from './grants.ts'
 import { holderActions } from './holders.ts'
 import { inboxActions } from './inbox.ts'
@@ -13,6 +14,7 @@ import { killActions } from './kill.ts'
 import { messageActions } from './messages.ts'
 import { outputActions } from './output.ts'
 import { policyActions } from './policies.ts'
+import { policyFileActions } from './policy-files.ts'
 import { processActions } from './processes.ts'
 import { questionActions } from './questions.ts'
 import { restartActions } from './restart.ts'
@@ -50,6 +52,8 @@ export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
     ...approvalActions(parts),
     ...questionActions(parts),
     ...policyActions(parts),
+    ...policyFileActions(parts),
+    ...explainActions(parts),
     ...auditActions(parts),
     ...upkeepActions(parts),
   }

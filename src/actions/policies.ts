@@ -1,91 +1,99 @@
-import { analyseCommandLine } from '../command/resolve-action.ts'
-import { refuseExamples } from '../core/capability/examples.ts'
-import { needsOf } from '../core/capability/needs.ts'
+import { commandLineNeeds } from '../command/resolve-action.ts'
+import { type NeedsOfCommandLine, refuseExamples } from '../core/capability/examples.ts'
+import { inWorkspace } from '../core/capability/in-workspace.ts'
 import { parseRule } from '../core/capability/parse-rule.ts'
-import { type Rule, ruleText } from '../core/capability/rule.ts'
-import type { RuleSet } from '../core/capability/rule-set.ts'
-import { RefusedError } from '../core/errors.ts'
-import { asJson } from '../core/json/json.ts'
+import { isPreset, presetRefusal } from '../core/capability/presets.ts'
+import type { Rule } from '../core/capability/rule.ts'
+import { type RuleSet, setsIn } from '../core/capability/rule-set.ts'
+import type { Json } from '../core/json/json.ts'
 import { isRefusal, type Refusal } from '../core/refusal.ts'
-import { sessionEnded, sessionUnknown } from '../core/session/session.ts'
-import { addRule, removeRule } from '../kernel/policies.ts'
-import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
+import { delegateRule, revokeDelegated } from '../kernel/delegations.ts'
+import { addRule, clearRules, removeRule, setPreset } from '../kernel/policies.ts'
+import type { OutputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
+import { knownFiles } from './policy-files.ts'
+import { holderOf, kept, type RuleOwner, refuse, ruleOwner, shownRules } from './rule-owners.ts'
 
 const PAGE = 500
 
 /** The rules about the effects of sessions and processes. */
-export function policyActions(parts: ActionParts): ActionsFor<'policies' | 'addRule' | 'removeRule'> {
+export function policyActions(
+  parts: ActionParts,
+): ActionsFor<
+  'policies' | 'addRule' | 'removeRule' | 'setPreset' | 'clearRules' | 'delegateRule' | 'revokeDelegated'
+> {
   const { kernel, actor } = parts
   const { edges } = kernel
+  const shown = (subject: string, rule: Rule) =>
+    shownRules(edges, { subject, trusted: true, rules: [rule] })[0]
   return {
     async policies() {
       permitOnStore(parts, 'admin')
       const rules: OutputOf<'policies'>['rules'] = []
+      const files: RuleSet[] = []
       for (let after: string | null = null; ; ) {
         const sets: readonly RuleSet[] = await edges.store.ask({ ask: 'ruleSets', after, limit: PAGE })
-        for (const { subject, rules: own } of sets) rules.push(...own.map((rule) => shown(subject, rule)))
+        for (const set of sets.flatMap(setsIn)) rules.push(...shownRules(edges, set))
+        files.push(...sets.filter(({ source }) => source !== null))
         after = sets.at(-1)?.subject ?? null
-        if (sets.length < PAGE) return { rules }
+        if (sets.length < PAGE) return { rules, files: await knownFiles(edges, files) }
       }
     },
     async addRule({ to, rule: json }) {
       permitOnStore(parts, 'admin')
-      if (to.type === 'session') await checkSession(parts, to.session)
-      const subject = subjectOf(to)
-      const needs = await needsOfLines(parseRule(json, 'r'))
-      return shown(
-        subject,
-        kept(await addRule(edges, actor, subject, (id) => checked(parseRule(json, id), needs))),
-      )
+      const owner = await ruleOwner(edges, to)
+      const rule = await addRule(edges, actor, owner.subject, await ruleReader(json, owner))
+      return firstOf(shown(owner.subject, kept(rule)))
     },
     async removeRule({ id, from }) {
       permitOnStore(parts, 'admin')
-      const subject = subjectOf(from)
-      return shown(subject, kept(await removeRule(edges, actor, subject, id)))
+      const { subject } = await ruleOwner(edges, from)
+      return firstOf(shown(subject, kept(await removeRule(edges, actor, subject, id))))
+    },
+    async setPreset({ to, preset }) {
+      permitOnStore(parts, 'admin')
+      const named = preset === null || isPreset(preset) ? preset : refuse(presetRefusal(preset))
+      const { subject, folder } = await ruleOwner(edges, to)
+      const placed = (set: RuleSet) =>
+        folder === null ? set : { ...set, rules: set.rules.map((rule) => inWorkspace(rule, folder)) }
+      const set = kept(await setPreset(edges, actor, subject, named, placed))
+      return { subject, rules: shownRules(edges, set) }
+    },
+    async clearRules({ from }) {
+      permitOnStore(parts, 'admin')
+      const { subject } = await ruleOwner(edges, from)
+      return { subject, removed: kept(await clearRules(edges, actor, subject)).rules.length }
+    },
+    async delegateRule({ from, to, rule: json }) {
+      const owner = { subject: holderOf(to), folder: null }
+      const ruleOf = await ruleReader(json, owner)
+      const asked = { actor, from: from === undefined ? null : holderOf(from), to: owner.subject, ruleOf }
+      return firstOf(shown(owner.subject, kept(await delegateRule(edges, asked))))
+    },
+    async revokeDelegated({ id, to }) {
+      const subject = holderOf(to)
+      return firstOf(shown(subject, kept(await revokeDelegated(edges, actor, subject, id))))
     },
   }
 }
 
-type NeedsOfLines = Awaited<ReturnType<typeof needsOfLines>>
-
-/** The needs of the command lines in the examples of a rule. The parser is loaded only for rules that have some. */
-async function needsOfLines(rule: Rule | Refusal) {
-  const lines =
-    isRefusal(rule) || !rule.resource.startsWith('shell:')
-      ? []
-      : [...(rule.match ?? []), ...(rule.nonmatch ?? [])]
-  const facts = { programs: new Map(), cwd: null, workspace: null, env: [], codeVariables: [], secrets: [] }
-  const found = await Promise.all(
-    lines.map(async (line) => {
-      const shell = await analyseCommandLine(line)
-      return [line, needsOf({ kind: 'command', spec: { run: line } }, { ...facts, shell })] as const
-    }),
-  )
-  const known = new Map(found)
-  return (line: string) => known.get(line) ?? []
+/** Parses a rule and verifies its examples, once its id is known. The parser of command lines is loaded only for rules with examples. */
+async function ruleReader(json: Json, { folder }: RuleOwner): Promise<(id: string) => Rule | Refusal> {
+  const first = parseRule(json, 'r')
+  const hasLines =
+    !isRefusal(first) &&
+    first.resource.startsWith('shell:') &&
+    (first.match !== undefined || first.nonmatch !== undefined)
+  const needs: NeedsOfCommandLine = hasLines ? await commandLineNeeds() : () => []
+  return (id) => {
+    const rule = parseRule(json, id)
+    if (isRefusal(rule)) return rule
+    const wrong = refuseExamples(rule, needs)
+    return wrong ?? (folder === null ? rule : inWorkspace(rule, folder))
+  }
 }
 
-function checked(rule: Rule | Refusal, needs: NeedsOfLines): Rule | Refusal {
-  if (isRefusal(rule)) return rule
-  return refuseExamples(rule, needs) ?? rule
-}
-
-function kept(rule: Rule | Refusal): Rule {
-  if (isRefusal(rule)) throw new RefusedError(rule)
-  return rule
-}
-
-function shown(subject: string, rule: Rule): OutputOf<'addRule'> {
-  return { subject, id: rule.id, text: ruleText(rule), rule: asJson(rule) }
-}
-
-function subjectOf(to: ParsedInputOf<'addRule'>['to']): string {
-  return to.type === 'home' ? 'home' : `session:${to.session}`
-}
-
-async function checkSession({ kernel }: ActionParts, id: string): Promise<void> {
-  const session = await kernel.edges.store.ask({ ask: 'session', id })
-  if (session === null) throw new RefusedError(sessionUnknown(id))
-  if (session.endedAt !== null) throw new RefusedError(sessionEnded(session))
+function firstOf<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error('A rule without a text')
+  return value
 }

@@ -16,8 +16,8 @@ export function sessionActions(
   const { kernel, actor } = parts
   const { edges } = kernel
   return {
-    openSession: ({ session, label, allowance }) =>
-      openSession(edges, actor, session, label ?? null, allowance),
+    openSession: ({ session, label, allowance, workspace }) =>
+      openSession(edges, actor, session, label ?? null, allowance, workspace),
     touchSession: ({ session }) => touchSession(edges, actor, session),
     endSession: ({ session }) => kernel.sessions.end(actor, session),
     async deleteSession({ session }) {

@@ -34,6 +34,7 @@ export function upkeepActions(parts: ActionParts): ActionsFor<'whoami' | 'status
         edges.store.ask({ ask: 'storage' }),
         edges.store.ask({ ask: 'unreadable' }),
         keeper?.answers(),
+        edges.workspaces?.lookAgain(),
       ])
       const identity = keeper?.identity ?? null
       const { maxAgeMs, maxEnded } = retention.limits

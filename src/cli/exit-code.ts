@@ -26,6 +26,7 @@ const DENIALS = new Set([
   'unauthorized',
   'forbidden',
   'person_required',
+  'policy_invalid',
   'environment_forbidden',
   'not_ours',
 ])

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { realpath, stat } from 'node:fs/promises'
 import { delimiter, join, resolve } from 'node:path'
 import type { ActionProgram, ResolvedAction } from '../core/capability/action.ts'
-import type { AnalysedShell } from '../core/capability/needs.ts'
+import type { NeedsOfCommandLine } from '../core/capability/examples.ts'
+import { type AnalysedShell, needsOf } from '../core/capability/needs.ts'
 import type { Environment } from '../core/environment/environment.ts'
 import type { Variables } from '../core/environment/secrets.ts'
 import { canonical } from '../core/json/canonical.ts'
@@ -93,10 +94,12 @@ async function analyse(record: ProcessRecord, shell: string): Promise<ShellAnaly
   return opaque === undefined ? { type: 'commands', commands, writes } : { ...opaque, commands, writes }
 }
 
-/** The commands of a line for the shell, as rules compare them. */
-export async function analyseCommandLine(line: string): Promise<AnalysedShell> {
+/** Gives the needs of a line for the shell, as far as its text tells. */
+export async function commandLineNeeds(): Promise<NeedsOfCommandLine> {
   const { analyseShell } = await loadShellAnalysis()
-  return forRules(analyseShell(line))
+  const facts = { programs: new Map(), cwd: null, workspace: null, env: [], codeVariables: [], secrets: [] }
+  return (line) =>
+    needsOf({ kind: 'command', spec: { run: line } }, { ...facts, shell: forRules(analyseShell(line)) })
 }
 
 function forRules(analysis: ShellAnalysis): AnalysedShell {

@@ -51,6 +51,7 @@ export type RefusalCode =
   | 'payload_mismatch'
   | 'payload_too_large'
   | 'person_required'
+  | 'policy_invalid'
   | 'pruned_pid'
   | 'replay_conflict'
   | 'replay_key_required'

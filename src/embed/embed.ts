@@ -25,6 +25,7 @@ import { PROTOCOL } from '../keeper/protocol/messages.ts'
 import { releaseReserve } from '../keeper/protocol/reserve.ts'
 import { KERNEL_DEFAULTS } from '../kernel/defaults.ts'
 import { Kernel, type KernelOptions } from '../kernel/kernel.ts'
+import { Workspaces } from '../kernel/workspaces.ts'
 import type { Redaction, RedactOptions } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
 import { systemClock } from '../store/system-clock.ts'
@@ -39,6 +40,7 @@ import { ownIdentity } from './identity.ts'
 import { nodeEdges, sha256 } from './node-edges.ts'
 import { openStore } from './open-store.ts'
 import { OPTIONS, WORKFLOW } from './options.ts'
+import { PolicyFolder } from './policy-files.ts'
 import { redactionOf } from './redaction-of.ts'
 import { StoreWatch } from './store-watch.ts'
 import { warnOfTrouble } from './warnings.ts'
@@ -212,11 +214,13 @@ async function start(
       ? undefined
       : new Anchoring({ log: anchorLog, store, clock: systemClock, hash: sha256, onTrouble })
   const flood = { ...FLOOD_LIMITS, ...options.flood }
+  const workspaces = new Workspaces(new PolicyFolder(onTrouble, () => systemClock.now()))
   const kernel = new Kernel(
     nodeEdges(store, onTrouble, {
       flood,
       onAudited: () => anchoring?.audited(),
       sessionPreset: options.sessionPreset ?? TEST_PRESET,
+      workspaces,
     }),
     {
       holder,
@@ -254,7 +258,13 @@ async function start(
   }
   const troubles = () => {
     const backlog = commands?.backlog ?? { held: [], unrecordedEnds: 0 }
-    return troublesOf({ store: watch.failed, secrets: secretsTrouble(), log: logTrouble(), ...backlog })
+    return troublesOf({
+      store: watch.failed,
+      secrets: secretsTrouble(),
+      log: logTrouble(),
+      policies: workspaces.files.broken,
+      ...backlog,
+    })
   }
   const parts: ActingParts = {
     kernel,

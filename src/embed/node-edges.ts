@@ -7,6 +7,7 @@ import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import { type Pid, pidFrom } from '../core/process/pid.ts'
 import type { Edges } from '../kernel/edges.ts'
+import type { Workspaces } from '../kernel/workspaces.ts'
 import type { Store } from '../store/contract.ts'
 import { systemClock } from '../store/system-clock.ts'
 import { proveByPid } from './identity.ts'
@@ -26,10 +27,12 @@ export function nodeEdges(
     flood = FLOOD_LIMITS,
     onAudited = () => undefined,
     sessionPreset,
+    workspaces,
   }: {
     readonly flood?: FloodLimits
     readonly onAudited?: () => void
     readonly sessionPreset?: Preset | undefined
+    readonly workspaces?: Workspaces
   } = {},
 ): Edges {
   return {
@@ -60,6 +63,7 @@ export function nodeEdges(
       flood,
     },
     ...(sessionPreset === undefined ? {} : { sessionPreset }),
+    ...(workspaces === undefined ? {} : { workspaces }),
     onAudited,
     onTrouble,
   }

@@ -139,13 +139,17 @@ function* ruledAnswer(
     envRef: row.record.envRef ?? undefined,
     // Whether its asker chose the environment is not on record.
     isEnvironmentNamed: true,
+    session: null,
+    places: undefined,
+    looksLeft: 0,
   })
   const action = actionOf({ ...row.record, spec: edit.spec }, request.subject, host, edit.resolved)
   const actionHash = action === null ? request.actionHash : edges.hash(actionText(action))
   const edited: Answer = { ...answer, edit: { spec: edit.spec, actionHash } }
-  if (ruled === 'open' || ruled === 'unresolved') return { answer: edited, uses: [] }
-  if (ruled.ruling.type === 'deny') return deniedEdit(pid, ruled.ruling.reason)
-  return { answer: edited, uses: ruled.ruling.uses.map(({ subject, id }) => ({ subject, id })) }
+  if (ruled.type !== 'ruled') return { answer: edited, uses: [] }
+  const { ruling } = ruled.ruled
+  if (ruling.type === 'deny') return deniedEdit(pid, ruling.reason)
+  return { answer: edited, uses: ruling.uses.map(({ subject, id }) => ({ subject, id })) }
 }
 
 function* settle(

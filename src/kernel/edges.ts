@@ -6,6 +6,7 @@ import type { Rules } from '../core/process/decision.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Store } from '../store/contract.ts'
+import type { Workspaces } from './workspaces.ts'
 
 /** Everything the kernel cannot do by itself. The simulator simulates all of it except the store. */
 export interface Edges {
@@ -33,6 +34,8 @@ export interface Edges {
   readonly rules: Rules
   /** The preset that every new session gets. */
   readonly sessionPreset?: Preset
+  /** The policy files of folders on this host; without it none are read. */
+  readonly workspaces?: Workspaces
   /** Called after entries were appended to the audit: its end is noted outside of the store. */
   readonly onAudited?: () => void
   /** Gets the errors of background work, which no caller waits for. */

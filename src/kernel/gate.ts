@@ -9,14 +9,22 @@ import { PlannedAudit } from './audit.ts'
 import type { Edges } from './edges.ts'
 import { permissionApproval } from './permission-approval.ts'
 import type { PlanPart } from './plan-part.ts'
-import { type GatedRegistration, type Ruled, ruleOnRegistration } from './rule-on-registration.ts'
+import { policyInvalid } from './policy-files.ts'
+import type { Subject } from './rule-facts.ts'
+import {
+  type GatedRegistration,
+  type Missing,
+  type Ruled,
+  ruleOnRegistration,
+} from './rule-on-registration.ts'
 import type { WorkingRows } from './working-rows.ts'
+import type { PolicyFileFound } from './workspaces.ts'
 
 /** What the rules say about a registration. `changes` belong to the transaction, also to that of a refusal. */
 export type GateAnswer =
   | { readonly type: 'open'; readonly changes: readonly Change[] }
-  /** The rules tell commands apart: the host has to resolve this one first. */
-  | { readonly type: 'unresolved' }
+  /** The host has to find out more first. */
+  | { readonly type: 'unresolved'; readonly missing: Missing }
   | { readonly type: 'ask'; readonly approval: ApprovalRequested; readonly changes: readonly Change[] }
   | { readonly type: 'denied'; readonly refusal: Refusal; readonly changes: readonly Change[] }
 
@@ -30,9 +38,11 @@ const MAX_TARGET_CHARS = 500
  * bind the actor it is open, and costs no query.
  */
 export function* gateOf(edges: Edges, rows: WorkingRows, gated: GatedRegistration): PlanPart<GateAnswer> {
-  const ruled = yield* ruleOnRegistration(edges, rows, gated)
-  if (ruled === 'open') return OPEN
-  if (ruled === 'unresolved') return { type: 'unresolved' }
+  const answered = yield* ruleOnRegistration(edges, rows, gated)
+  if (answered.type === 'unbound') return OPEN
+  if (answered.type === 'missing') return { type: 'unresolved', missing: answered.missing }
+  if (answered.type === 'invalid') return yield* withoutPolicy(edges, gated, answered.subject, answered.file)
+  const { ruled } = answered
   const { ruling, needs } = ruled
   if (ruling.type !== 'deny') return yield* answerOf(edges, rows, gated, ruled, ruling)
   // A looping agent repeats its denied requests: equal ones are counted, and the audit does not grow.
@@ -92,4 +102,27 @@ function denied({ subject, needs }: Ruled, { rule, reason }: Extract<Ruling, { t
     'Do it another way, or ask the person who set the rules.',
     { subject: subject.actor, rule: rule?.text ?? null, needs: needs.map(needText) },
   )
+}
+
+/** What a file that cannot be read denies or asks about is not known, so nothing runs until a person has corrected it. */
+function* withoutPolicy(
+  edges: Edges,
+  { registration, at, trace }: GatedRegistration,
+  { actor }: Subject,
+  file: PolicyFileFound,
+): PlanPart<GateAnswer> {
+  const refused = policyInvalid(file)
+  const audit = new PlannedAudit(edges)
+  yield* audit.deny({
+    at,
+    actor,
+    action: 'spawn',
+    target: file.path,
+    decision: 'denied',
+    rule: null,
+    reason: refused.message,
+    inputs: { kind: registration.kind, cwd: registration.cwd },
+    trace,
+  })
+  return { type: 'denied', refusal: refused, changes: audit.changes }
 }

@@ -8,9 +8,10 @@ import type { StoredEvent } from '../core/process/event.ts'
 import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor, ProcessRecord } from '../core/process/record.ts'
+import type { RegistrationRequest } from '../core/process/registration-request.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Backoff } from '../core/recovery/verdict.ts'
-import { isRefusal } from '../core/refusal.ts'
+import { isRefusal, type Refusal } from '../core/refusal.ts'
 import { Approvals } from './approvals.ts'
 import { BackgroundTasks } from './background-tasks.ts'
 import { Carriers } from './carriers.ts'
@@ -19,6 +20,7 @@ import type { Edges } from './edges.ts'
 import { environmentFor, putEnvironment } from './environments.ts'
 import type { Executions } from './executions.ts'
 import type { Executor, StopRequest, Work } from './executor.ts'
+import { type Explaining, type Explanation, explainRegistration } from './explain.ts'
 import { Feed, followChanges } from './feed.ts'
 import { holderExecutions } from './holder-executions.ts'
 import { checkTimes, type HolderTimes, retire } from './holders.ts'
@@ -161,6 +163,15 @@ export class Kernel {
     } finally {
       this.feed.stop()
     }
+  }
+
+  /** What the rules say about a process that could be registered here. */
+  explain(request: RegistrationRequest, asked: Pick<Explaining, 'actor'>): Promise<Explanation | Refusal> {
+    return explainRegistration(this.edges, request, asked, {
+      here: this.#here,
+      defaultEnvRef: this.defaultEnvRef,
+      resolve: (record) => this.approvals.resolve(record),
+    })
   }
 
   async register(registering: readonly Registering[]): Promise<Registered[]> {

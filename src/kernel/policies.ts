@@ -1,73 +1,138 @@
-import type { AuditDecision } from '../core/audit/entry.ts'
+import type { AuditDecision, AuditEntry } from '../core/audit/entry.ts'
+import type { Preset } from '../core/capability/presets.ts'
 import type { Rule } from '../core/capability/rule.ts'
-import { emptySet, type RuleSet, withRules } from '../core/capability/rule-set.ts'
+import { closes, emptySet, type RuleSet, withRules } from '../core/capability/rule-set.ts'
 import { refOf } from '../core/capability/ruling.ts'
 import type { Change } from '../core/change.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import type { Actor } from '../core/process/record.ts'
-import { type Refusal, refusal } from '../core/refusal.ts'
+import { isRefusal, type Refusal, refusal } from '../core/refusal.ts'
+import { sessionEnded, sessionUnknown } from '../core/session/session.ts'
 import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
+import type { PlanPart } from './plan-part.ts'
+import { presetEntry, withoutPreset, withPreset } from './presets.ts'
 
 /** Enough for any policy, and a bound for the row that every check reads. */
 export const MAX_RULES = 10_000
 
 /** Adds a rule to the rule set of a subject. `ruleOf` gets the id of the new rule. */
-export async function addRule(
+export function addRule(
   edges: Edges,
   actor: Actor,
   subject: string,
   ruleOf: (id: string) => Rule | Refusal,
 ): Promise<Rule | Refusal> {
-  const at = edges.clock.now()
-  const answer = await edges.store.write<Rule | Refusal>(function* () {
-    const was = yield* know({ ask: 'ruleSet', subject })
-    const set = was ?? emptySet(subject)
-    const rule = ruleOf(nextId(set))
-    if (!('effect' in rule)) return { answer: rule, changes: [] }
-    if (set.rules.some(({ id }) => id === rule.id)) return { answer: taken(subject, rule.id), changes: [] }
-    if (set.rules.length >= MAX_RULES) return { answer: full(subject), changes: [] }
-    const ruleSet = withRules(set, [...set.rules, rule])
-    return {
-      answer: rule,
-      changes: [{ type: 'rule_set', was, ruleSet }, auditOf(actor, subject, rule, 'granted', at)],
-    }
+  return write<Rule>(edges, function* (at) {
+    const added = yield* addition(subject, ruleOf)
+    if (isRefusal(added)) return { answer: added, changes: [] }
+    const { rule, change } = added
+    return { answer: rule, changes: [change, auditOf(actor, subject, rule, 'granted', at)] }
   })
-  edges.onAudited?.()
-  return answer
 }
 
 /** Removes a rule. The set stays closed if it was. */
-export async function removeRule(
+export function removeRule(edges: Edges, actor: Actor, subject: string, id: string): Promise<Rule | Refusal> {
+  return write<Rule>(edges, function* (at) {
+    const was = yield* know({ ask: 'ruleSet', subject })
+    const removed = removal(was, subject, id)
+    if (isRefusal(removed)) return { answer: removed, changes: [] }
+    const { rule, change } = removed
+    return { answer: rule, changes: [change, auditOf(actor, subject, rule, 'revoked', at)] }
+  })
+}
+
+/** Gives a subject the rules of a preset in place of those of an earlier one; null: removes them, which opens the set again. */
+export function setPreset(
   edges: Edges,
   actor: Actor,
   subject: string,
-  id: string,
-): Promise<Rule | Refusal> {
-  const at = edges.clock.now()
-  const answer = await edges.store.write<Rule | Refusal>(function* () {
+  preset: Preset | null,
+  rulesOf: (set: RuleSet) => RuleSet = (set) => set,
+): Promise<RuleSet | Refusal> {
+  return write<RuleSet>(edges, function* (at) {
+    const absent = yield* refuseAbsent(subject)
+    if (absent !== undefined) return { answer: absent, changes: [] }
     const was = yield* know({ ask: 'ruleSet', subject })
-    const rule = was?.rules.find((one) => one.id === id)
-    if (was === null || rule === undefined) return { answer: unknownRule(subject, id), changes: [] }
-    if (rule.revocable === false) return { answer: irrevocable(subject, id), changes: [] }
-    const ruleSet = withRules(
-      was,
-      was.rules.filter((one) => one !== rule),
-    )
+    const set = was ?? emptySet(subject)
+    const ruleSet = rulesOf(preset === null ? withoutPreset(set) : withPreset(set, preset))
+    const entry = presetEntry(actor, subject, preset, at)
     return {
-      answer: rule,
-      changes: [{ type: 'rule_set', was, ruleSet }, auditOf(actor, subject, rule, 'revoked', at)],
+      answer: ruleSet,
+      changes: [
+        { type: 'rule_set', was, ruleSet },
+        { type: 'audit', entry },
+      ],
     }
   })
-  edges.onAudited?.()
-  return answer
 }
 
-function nextId({ rules }: RuleSet): string {
-  const numbers = rules.map(({ id }) => Number(/^r(\d+)$/.exec(id)?.[1] ?? 0))
-  return `r${Math.max(0, ...numbers) + 1}`
+/** Removes all rules of a subject, and opens its set again. */
+export function clearRules(edges: Edges, actor: Actor, subject: string): Promise<RuleSet | Refusal> {
+  return write<RuleSet>(edges, function* (at) {
+    const was = yield* know({ ask: 'ruleSet', subject })
+    if (was === null) return { answer: emptySet(subject), changes: [] }
+    const kept = was.rules.find(({ revocable }) => revocable === false)
+    if (kept !== undefined) return { answer: irrevocable(subject, kept.id), changes: [] }
+    const inputs = { rules: was.rules.length, closed: was.closed || was.rules.some(closes) }
+    const entry: AuditEntry = {
+      at,
+      actor,
+      action: 'clearRules',
+      target: subject,
+      decision: 'revoked',
+      rule: null,
+      reason: null,
+      inputs,
+      trace: null,
+    }
+    return {
+      answer: was,
+      changes: [
+        { type: 'rule_set_gone', subject },
+        { type: 'audit', entry },
+      ],
+    }
+  })
 }
 
-function auditOf(actor: Actor, subject: string, rule: Rule, decision: AuditDecision, at: number): Change {
+/** The change that adds a rule to a set. */
+export function* addition(
+  subject: string,
+  ruleOf: (id: string) => Rule | Refusal,
+): PlanPart<{ readonly rule: Rule; readonly change: Change } | Refusal> {
+  const absent = yield* refuseAbsent(subject)
+  if (absent !== undefined) return absent
+  const was = yield* know({ ask: 'ruleSet', subject })
+  const set = was ?? emptySet(subject)
+  const rule = ruleOf(nextId(set))
+  if (isRefusal(rule)) return rule
+  if (set.rules.some(({ id }) => id === rule.id)) return taken(subject, rule.id)
+  if (set.rules.length >= MAX_RULES) return full(subject)
+  return { rule, change: { type: 'rule_set', was, ruleSet: withRules(set, [...set.rules, rule]) } }
+}
+
+/** The change that removes a rule from a set. */
+export function removal(
+  was: RuleSet | null,
+  subject: string,
+  id: string,
+): { readonly rule: Rule; readonly change: Change } | Refusal {
+  const rule = was?.rules.find((one) => one.id === id)
+  if (was === null || rule === undefined) return unknownRule(subject, id)
+  if (rule.revocable === false) return irrevocable(subject, id)
+  const rules = was.rules.filter((one) => one !== rule)
+  return { rule, change: { type: 'rule_set', was, ruleSet: withRules(was, rules) } }
+}
+
+export function auditOf(
+  actor: Actor,
+  subject: string,
+  rule: Rule,
+  decision: Extract<AuditDecision, 'granted' | 'revoked'>,
+  at: number,
+  more: { readonly action?: string; readonly inputs?: JsonObject } = {},
+): Change {
   const entry = {
     at,
     actor,
@@ -78,8 +143,39 @@ function auditOf(actor: Actor, subject: string, rule: Rule, decision: AuditDecis
     reason: rule.justification ?? null,
     inputs: {},
     trace: null,
+    ...more,
   }
   return { type: 'audit', entry }
+}
+
+export async function write<Answer>(
+  edges: Edges,
+  plan: (at: number) => PlanPart<{ readonly answer: Answer | Refusal; readonly changes: readonly Change[] }>,
+): Promise<Answer | Refusal> {
+  const at = edges.clock.now()
+  const answer = await edges.store.write<Answer | Refusal>(() => plan(at))
+  edges.onAudited?.()
+  return answer
+}
+
+/** A set of rules goes with its session or process, so it must not be made after they are gone. */
+function* refuseAbsent(subject: string): PlanPart<Refusal | undefined> {
+  const id = subject.slice(subject.indexOf(':') + 1)
+  if (subject.startsWith('session:')) {
+    const session = yield* know({ ask: 'session', id })
+    if (session === null) return sessionUnknown(id)
+    return session.endedAt === null ? undefined : sessionEnded(session)
+  }
+  if (!subject.startsWith('process:')) return undefined
+  const row = yield* know({ ask: 'process', pid: id })
+  return row === null
+    ? refusal('unknown_pid', `There is no process ${id}.`, 'List the processes to see which there are.')
+    : undefined
+}
+
+function nextId({ rules }: RuleSet): string {
+  const numbers = rules.map(({ id }) => Number(/^r(\d+)$/.exec(id)?.[1] ?? 0))
+  return `r${Math.max(0, ...numbers) + 1}`
 }
 
 function unknownRule(subject: string, id: string): Refusal {

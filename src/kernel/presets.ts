@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../core/audit/entry.ts'
 import { type Preset, rulesOfPreset } from '../core/capability/presets.ts'
-import { emptySet, type RuleSet, withRules } from '../core/capability/rule-set.ts'
+import { closes, emptySet, type RuleSet, withRules } from '../core/capability/rule-set.ts'
 import type { Change } from '../core/change.ts'
 import type { Actor } from '../core/process/record.ts'
 import { know } from '../store/contract.ts'
@@ -30,13 +30,19 @@ export function withPreset(set: RuleSet, preset: Preset): RuleSet {
   return withRules(set, [...set.rules.filter((rule) => rule.preset === undefined), ...rulesOfPreset(preset)])
 }
 
-export function presetEntry(actor: Actor, subject: string, preset: Preset, at: number): AuditEntry {
+/** The set without the rules of its preset. A person removes it as a whole, so the set is as open as its other rules leave it. */
+export function withoutPreset(set: RuleSet): RuleSet {
+  const rules = set.rules.filter((rule) => rule.preset === undefined)
+  return { ...set, rules, closed: rules.some(closes) }
+}
+
+export function presetEntry(actor: Actor, subject: string, preset: Preset | null, at: number): AuditEntry {
   return {
     at,
     actor,
     action: 'setPreset',
     target: subject,
-    decision: 'granted',
+    decision: preset === null ? 'revoked' : 'granted',
     rule: null,
     reason: null,
     inputs: { preset },

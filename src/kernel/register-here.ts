@@ -5,7 +5,8 @@ import type { Kind } from '../core/process/record.ts'
 import { isRefusal } from '../core/refusal.ts'
 import type { Edges } from './edges.ts'
 import type { Executions } from './executions.ts'
-import { type Registered, type Registering, type ResolveAction, register } from './register.ts'
+import type { ResolveAction } from './host-looks.ts'
+import { type Registered, type Registering, register } from './register.ts'
 
 export interface RegisterHereOptions {
   readonly executions: readonly Executions[]

@@ -21,8 +21,9 @@ import type { Edges } from './edges.ts'
 import { gateOf } from './gate.ts'
 import type { PlanPart } from './plan-part.ts'
 import { guardOfName, type RegistrationContext, registerFacts } from './register-facts.ts'
-import type { GatedRegistration } from './rule-on-registration.ts'
+import type { GatedRegistration, Missing } from './rule-on-registration.ts'
 import type { WorkingRows } from './working-rows.ts'
+import type { Places } from './workspaces.ts'
 
 /** The fields that are compared between the requests of one plan. */
 export type NamedRequest = Pick<RegistrationRequest, 'name' | 'ifRunning'> & { readonly owner: Owner }
@@ -35,6 +36,14 @@ export interface Resolution {
 
 export interface Unresolved {
   readonly unresolved: ProcessRecord
+  readonly missing: Missing
+}
+
+/** What the host has found out for the registrations of a plan. */
+export interface HostFacts {
+  readonly resolved: ReadonlyMap<Pid, Resolution>
+  readonly places: Places | undefined
+  readonly looksLeft: number
 }
 
 /** One registration of a plan: reads the facts, asks for permission, decides, and adds the changes to `rows`. */
@@ -44,7 +53,7 @@ export function* registerOne(
   intent: RegisterIntent,
   context: RegistrationContext & {
     readonly names: NamedRequest[]
-    readonly resolved: ReadonlyMap<Pid, Resolution>
+    readonly host: HostFacts
   },
 ): PlanPart<
   | { readonly type: 'registered' | 'existing' | 'running'; readonly row: ProcessRow }
@@ -61,7 +70,8 @@ export function* registerOne(
   if (first.type !== 'register')
     return first.type === 'refuse' ? { type: 'refused', refusal: first.refusal } : first
   const { registration } = first
-  const known = context.resolved.get(pid)
+  const { resolved, places, looksLeft } = context.host
+  const known = resolved.get(pid)
   const question = isQuestion(registration) ? questionOf(registration.spec) : null
   if (question !== null && isRefusal(question)) return { type: 'refused', refusal: question }
   const asking: GatedRegistration = {
@@ -73,6 +83,9 @@ export function* registerOne(
     resolved: known?.text === textOf(registration) ? known.action : null,
     envRef: environmentOf(request),
     isEnvironmentNamed: request.envRef !== undefined,
+    session: facts.session,
+    places,
+    looksLeft,
     approvalId: approvalIdOf(pid),
     reason: request.reason ?? null,
     trace: traceOf(request),
@@ -82,8 +95,10 @@ export function* registerOne(
     question === null || ruled.type === 'denied' || ruled.type === 'unresolved'
       ? ruled
       : yield* askQuestion(edges, rows, asking, question, ruled)
-  if (gate.type === 'unresolved')
-    return { type: 'unresolved', unresolved: folded(first, intent, facts).row.record }
+  if (gate.type === 'unresolved') {
+    const { record } = folded(first, intent, facts).row
+    return { type: 'unresolved', unresolved: record, missing: gate.missing }
+  }
   if (gate.type === 'denied') return { type: 'refused', refusal: gate.refusal, changes: gate.changes }
   const gated =
     gate.type === 'ask' ? decideRegister(facts, { ...intent, approval: gate.approval }, edges.rules) : first
@@ -122,7 +137,7 @@ interface RefusedRegistration {
   readonly changes?: readonly Change[]
 }
 
-function folded(
+export function folded(
   { events, lease }: Extract<RegisterDecision, { type: 'register' }>,
   { pid, actor, at }: RegisterIntent,
   { group }: RegisterFacts,

@@ -1,9 +1,8 @@
-import type { ResolvedAction } from '../core/capability/action.ts'
 import type { Fence } from '../core/lease/lease.ts'
 import type { Placement } from '../core/placement/placement.ts'
 import { refuseInUse, refuseSharedNames } from '../core/process/if-running.ts'
 import type { Pid } from '../core/process/pid.ts'
-import type { Actor, ProcessRecord } from '../core/process/record.ts'
+import type { Actor } from '../core/process/record.ts'
 import type { RegisterIntent } from '../core/process/register.ts'
 import { type RegistrationRequest, registrationText } from '../core/process/registration-request.ts'
 import type { ProcessRow } from '../core/process/row.ts'
@@ -11,8 +10,9 @@ import type { Refusal } from '../core/refusal.ts'
 import { know, type Plan } from '../store/contract.ts'
 import type { RestartedProcess } from './allowances.ts'
 import type { Edges } from './edges.ts'
+import { HostLooks, type ResolveAction } from './host-looks.ts'
 import type { PlanPart } from './plan-part.ts'
-import { type NamedRequest, type Resolution, registerOne, textOf, type Unresolved } from './register-one.ts'
+import { type HostFacts, type NamedRequest, registerOne, type Unresolved } from './register-one.ts'
 import { WorkingRows } from './working-rows.ts'
 
 export interface Registering {
@@ -43,11 +43,8 @@ export type Registered =
   | { readonly type: 'existing' | 'running'; readonly row: ProcessRow }
   | { readonly type: 'refused'; readonly refusal: Refusal }
 
-/** Finds out what a command would do on the host that runs it; null if this kernel cannot. */
-export type ResolveAction = (record: ProcessRecord) => Promise<ResolvedAction | null>
-
-/** How often an action is resolved, if the registration changes meanwhile. */
-const MAX_RESOLVES = 4
+/** How often the host is asked for each registration, if what it depends on changes meanwhile. */
+const MAX_LOOKS = 8
 
 /**
  * Registers all of them in one transaction, or none: the first refusal refuses all. A child, its parent's event, its
@@ -63,17 +60,19 @@ export function register(
   const keyed = registering.map((one) => keyedPid(edges, one))
   const write = async (pids: readonly (Pid | undefined)[]) => {
     const asked = registering.map((one, index) => toIntent(edges, one, pids[index], defaultEnvRef, at))
-    const resolved = new Map<Pid, Resolution>()
-    for (let left = MAX_RESOLVES; ; left--) {
+    const host = new HostLooks(edges, resolve, registering.length * MAX_LOOKS)
+    const guess = host.guess(registering)
+    // Without a guess the plan joins the batch of this turn.
+    if (guess !== undefined) await guess
+    for (;;) {
       const notes: PlanNotes = { isAudited: false }
-      const answer = await edges.store.write(registrationPlan(edges, asked, resolved, notes))
+      const answer = await edges.store.write(registrationPlan(edges, asked, host.facts, notes))
       if (!isUnresolved(answer)) {
         if (notes.isAudited) edges.onAudited?.()
         return answer
       }
-      const { unresolved } = answer
-      const action = left > 0 ? await resolve(unresolved) : null
-      resolved.set(unresolved.pid, { text: textOf(unresolved), action: action ?? UNANALYSED })
+      const refused = await host.look(answer)
+      if (refused !== undefined) return refused
     }
   }
   // Only the first key of a store has to wait for its pid.
@@ -92,7 +91,7 @@ function isUnresolved(answer: Registered[] | Refusal | Unresolved): answer is Un
 function registrationPlan(
   edges: Edges,
   intents: readonly ReturnType<typeof toIntent>[],
-  resolved: ReadonlyMap<Pid, Resolution>,
+  host: HostFacts,
   notes: PlanNotes,
 ): Plan<Registered[] | Refusal | Unresolved> {
   return function* () {
@@ -104,7 +103,7 @@ function registrationPlan(
       if (own.isNew) rows.assumeAbsent(intent.pid)
       const removed = yield* removedHolder(mustBeAnnounced)
       const asked = removed === undefined ? intent : { ...intent, startBy: null }
-      const one = yield* registerOne(edges, rows, asked, { ...own, names, replaced, resolved })
+      const one = yield* registerOne(edges, rows, asked, { ...own, names, replaced, host })
       if (one.type === 'unresolved') return { answer: one, changes: [] }
       if (one.type === 'refused') {
         const { refusal, changes = [] } = one
@@ -120,17 +119,6 @@ function registrationPlan(
       ? { answer: registered, changes: rows.changes }
       : { answer: refused, changes: [] }
   }
-}
-
-/** What is known of a command that no host has resolved: nothing, so that it may do everything. */
-const UNANALYSED: ResolvedAction = {
-  shell: { type: 'opaque', reason: 'It was not analysed.', commands: [], writes: [] },
-  programs: [],
-  cwd: null,
-  environmentHash: '',
-  variables: {},
-  env: [],
-  codeVariables: [],
 }
 
 /** The holder that must have a row, if it has none. */
@@ -154,7 +142,7 @@ export async function pidGiven(edges: Edges, registering: Registering): Promise<
   return registering.pid ?? keyedPid(edges, registering)
 }
 
-function toIntent(
+export function toIntent(
   edges: Edges,
   registering: Registering,
   keyed: Pid | undefined,

@@ -1,4 +1,5 @@
 import type { Ceiling } from '../core/capability/ceiling.ts'
+import { fileSubject, workspaceSubject } from '../core/capability/in-workspace.ts'
 import type { Need } from '../core/capability/need.ts'
 import { countedRulesOf, delegatorsOf, type RulingFacts } from '../core/capability/rule-on.ts'
 import type { RuleSet } from '../core/capability/rule-set.ts'
@@ -13,21 +14,24 @@ import type { WorkingRows } from './working-rows.ts'
 /** The session or process whose rules bind an actor, and everything above it. */
 export interface Subject {
   readonly actor: Actor
+  /** The session that it acts in. */
+  readonly session: string | null
   /** The subjects whose rule sets apply, the widest first. */
   readonly sets: readonly string[]
 }
 
 /**
  * The subject of an actor; null for the host, people and kernels, which no rule binds. A tool acts as its parent, so that what it
- * starts belongs to the agent that called it.
+ * starts belongs to the agent that called it. `folders`: where it acts.
  */
 export function* subjectOf(
   rows: WorkingRows,
   actor: Actor,
-  workspace: string | null,
+  folders: readonly string[] | null,
 ): PlanPart<Subject | null> {
-  const above = workspace === null ? ['home'] : ['home', `workspace:${workspace}`]
-  if (actor.startsWith('session:')) return { actor, sets: [...above, actor] }
+  const above = [HOME, ...subjectsOf(folders ?? [])]
+  if (actor.startsWith('session:'))
+    return { actor, session: actor.slice('session:'.length), sets: [...above, actor] }
   if (!actor.startsWith('process:')) return null
   const lineage = yield* lineageOf(rows, actor.slice('process:'.length))
   const session = lineage[0]?.record.owner.session
@@ -37,7 +41,24 @@ export function* subjectOf(
   if (nearest === undefined && session === undefined) return null
   const processes = acting.map(({ record }) => `process:${record.pid}` as const).reverse()
   const sets = [...above, ...(session === undefined ? [] : [`session:${session}`]), ...processes]
-  return { actor: nearest === undefined ? `session:${session}` : `process:${nearest.record.pid}`, sets }
+  return {
+    actor: nearest === undefined ? `session:${session}` : `process:${nearest.record.pid}`,
+    session: session ?? null,
+    sets,
+  }
+}
+
+/** The subject with the rules of these folders, the widest folder first. */
+export function withFolders(subject: Subject, folders: readonly string[]): Subject {
+  const [home = HOME, ...rest] = subject.sets
+  return { ...subject, sets: [home, ...subjectsOf(folders), ...rest] }
+}
+
+const HOME = 'home'
+
+/** Of each folder, the rules that people gave it and those of its policy file. */
+function subjectsOf(folders: readonly string[]): readonly string[] {
+  return folders.flatMap((folder) => [workspaceSubject(folder), fileSubject(folder)])
 }
 
 /** The process and those above it, the nearest first. */

@@ -10,17 +10,20 @@ import { type Ceiling, ceilingsOver } from '../core/capability/ceiling.ts'
 import type { Need } from '../core/capability/need.ts'
 import { needsAnalysis, needsOf, secretsGivenTo } from '../core/capability/needs.ts'
 import { type RulingFacts, ruleOnAll } from '../core/capability/rule-on.ts'
-import type { RuleSet } from '../core/capability/rule-set.ts'
+import { type RuleSet, setsIn } from '../core/capability/rule-set.ts'
 import { tableOf } from '../core/capability/rule-table.ts'
 import { type RuleRef, type Ruling, useIdOf } from '../core/capability/ruling.ts'
 import type { Change } from '../core/change.ts'
 import type { Placement } from '../core/placement/placement.ts'
 import type { Actor, Registration } from '../core/process/record.ts'
+import type { Session } from '../core/session/session.ts'
 import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
+import { brokenIn, isOther, placeOf } from './placed-registration.ts'
 import type { PlanPart } from './plan-part.ts'
-import { lineageOf, ruleSetsOf, rulingFacts, type Subject, subjectOf } from './rule-facts.ts'
+import { lineageOf, ruleSetsOf, rulingFacts, type Subject, subjectOf, withFolders } from './rule-facts.ts'
 import type { WorkingRows } from './working-rows.ts'
+import type { Places, PolicyFileFound } from './workspaces.ts'
 
 export interface GatedRegistration {
   readonly registration: Registration
@@ -33,6 +36,12 @@ export interface GatedRegistration {
   readonly envRef: string | undefined
   /** The request names the environment; that of its client is not its own choice. */
   readonly isEnvironmentNamed: boolean
+  /** The session that it belongs to, as the plan has read it. */
+  readonly session: Session | null
+  /** The folders that the host has looked at; undefined where no policy files are read. */
+  readonly places: Places | undefined
+  /** How often the host may still be asked for more. With 0 the plan rules on what is known. */
+  readonly looksLeft: number
   /** The id of the approval, if one is needed. */
   readonly approvalId: string
   /** Why the asker wants it, in its own words. */
@@ -53,24 +62,55 @@ export interface Ruled {
   readonly used: readonly Change[]
 }
 
-/** Rules on a registration. `open`: no rule binds the actor. `unresolved`: the host has to resolve the command first. */
+/** What the host has to find out before the plan can rule. */
+export type Missing =
+  /** The rules tell commands apart. */
+  | { readonly type: 'action' }
+  /** Which policy files are in these folders. */
+  | {
+      readonly type: 'folders'
+      readonly folders: readonly string[]
+      /** The session whose workspaces are among them. */
+      readonly session: Session | null
+    }
+  /** The store has other versions of these files. */
+  | { readonly type: 'files'; readonly files: readonly PolicyFileFound[] }
+
+export type RulingAnswer =
+  /** No rule binds it. */
+  | { readonly type: 'unbound' }
+  | { readonly type: 'missing'; readonly missing: Missing }
+  /** A policy file cannot be used, and there is no earlier version of it. */
+  | { readonly type: 'invalid'; readonly subject: Subject; readonly file: PolicyFileFound }
+  | { readonly type: 'ruled'; readonly ruled: Ruled }
+
+/** Rules on the effects of a registration, with the facts of the transaction. */
 export function* ruleOnRegistration(
   edges: Edges,
   rows: WorkingRows,
   gated: RuledRegistration,
-): PlanPart<Ruled | 'open' | 'unresolved'> {
+): PlanPart<RulingAnswer> {
   const { registration, actor, at, here, resolved } = gated
-  if (registration.kind === 'external') return 'open'
-  const subject = yield* subjectOf(rows, actor, null)
-  if (subject === null) return 'open'
-  const sets = yield* ruleSetsOf(subject)
+  if (registration.kind === 'external') return UNBOUND
+  const bare = yield* subjectOf(rows, actor, null)
+  if (bare === null) return UNBOUND
+  const placed = yield* placeOf(gated, bare)
+  if (placed.type === 'folders') return { type: 'missing', missing: placed }
+  const subject = withFolders(bare, placed.folders)
+  const stored = yield* ruleSetsOf(subject)
+  const broken = brokenIn(placed.files, stored)
+  if (broken !== undefined) return { type: 'invalid', subject, file: broken }
+  const changed = placed.files.filter((file) => isOther(file, stored))
+  if (changed.length > 0 && gated.looksLeft > 0)
+    return { type: 'missing', missing: { type: 'files', files: changed } }
+  const sets = stored.flatMap(setsIn)
   const ceilings = ceilingsOver(registration.pid, registration.ceilings ?? [])
-  if (sets.length === 0 && ceilings.length === 0) return 'open'
+  if (sets.length === 0 && ceilings.length === 0) return UNBOUND
   if (registration.kind === 'command' && resolved === null && needsAnalysis([...sets, ...ceilings]))
-    return 'unresolved'
+    return { type: 'missing', missing: { type: 'action' } }
   const host = hostOf(here)
   const action = actionOf(registration, subject.actor, host, resolved)
-  if (action === null) return 'open'
+  if (action === null) return UNBOUND
   const environment =
     gated.envRef === undefined ? null : yield* know({ ask: 'environment', ref: gated.envRef })
   const ofEnvironment = gated.isEnvironmentNamed ? resolved?.ofEnvironment : undefined
@@ -80,7 +120,7 @@ export function* ruleOnRegistration(
       (resolved?.programs ?? []).flatMap(({ name, real }) => (real === null ? [] : [[name, { real }]])),
     ),
     cwd: action.cwd,
-    workspace: null,
+    workspace: placed.workspace,
     env: [...(resolved?.env ?? []), ...(ofEnvironment?.env ?? [])],
     codeVariables: [...(resolved?.codeVariables ?? []), ...(ofEnvironment?.codeVariables ?? [])],
     secrets: secretsGivenTo(registration, environment),
@@ -92,13 +132,16 @@ export function* ruleOnRegistration(
   const ruling = ruleOnAll(sets, ceilings, needs, facts)
   const used =
     ruling.type === 'deny' ? [] : ruling.uses.map((ref) => useOnce(ref, facts.uses.get(useIdOf(ref)) ?? null))
-  return { subject, sets, ceilings, action, needs, facts, ruling, used }
+  return { type: 'ruled', ruled: { subject, sets, ceilings, action, needs, facts, ruling, used } }
 }
+
+const UNBOUND: RulingAnswer = { type: 'unbound' }
 
 /** The part of a registration that rules look at. */
 export type RuledRegistration = Pick<
   GatedRegistration,
-  'actor' | 'at' | 'here' | 'resolved' | 'envRef' | 'isEnvironmentNamed'
+  | ('actor' | 'at' | 'here' | 'resolved' | 'envRef' | 'isEnvironmentNamed')
+  | ('session' | 'places' | 'looksLeft')
 > & {
   readonly registration: Pick<
     Registration,

@@ -14,6 +14,7 @@ import {
   decideOpenSession,
   decideOpenTurn,
   decideTouchSession,
+  openedIn,
   RIGHT_TO_GIVE_ALLOWANCE,
   rightToDelete,
   rightToOpen,
@@ -33,12 +34,14 @@ export async function openSession(
   id: string,
   label: string | null,
   allowance?: Amounts,
+  workspace?: string,
 ): Promise<Session> {
   const opened = await changeSession(
     edges,
     actor,
     id,
-    (session, at, deleted) => decideOpenSession(session, deleted, id, label, at, allowance),
+    (session, at, deleted) =>
+      openedIn(decideOpenSession(session, deleted, id, label, at, allowance), workspace),
     () => rightToOpen(allowance),
   )
   if (edges.sessionPreset !== undefined) edges.onAudited?.()

@@ -40,6 +40,8 @@ export interface Workspace {
 }
 
 const MAX_SESSIONS = 1_000
+/** Of a session that is known already. */
+const NOT_READ = { label: '', folder: null }
 const LABEL_PAGE = 1_000
 
 /** One object per session, shared by all its connections, so that each learns of the session's state once. */
@@ -51,11 +53,11 @@ export class Sessions {
     this.#connections = { reeve, quiet }
   }
 
-  /** The session that a token names. */
-  named(session: string): McpSession {
+  /** The session that a token names. `folder`: that of the client that opens it. */
+  named(session: string, folder: string | null = null): McpSession {
     return this.#keep(
       `named ${session}`,
-      () => new McpSession(this.#connections, session, { label: 'MCP', derived: false }),
+      () => new McpSession(this.#connections, session, { label: 'MCP', derived: false, folder }),
     )
   }
 
@@ -64,7 +66,10 @@ export class Sessions {
     const id = sessionIdOf(clientName, distinction)
     const where = folder === null ? '' : ` in ${folder}`
     const label = `${clientName}${where}`.replaceAll(/\p{Cc}/gu, ' ').slice(0, 200)
-    return this.#keep(`derived ${id}`, () => new McpSession(this.#connections, id, { label, derived: true }))
+    return this.#keep(
+      `derived ${id}`,
+      () => new McpSession(this.#connections, id, { label, derived: true, folder }),
+    )
   }
 
   /** The MCP session that owns a process; null if its owner is none. */
@@ -73,18 +78,19 @@ export class Sessions {
     if (owner.session?.startsWith(MCP_SESSION) !== true) return null
     const id = baseOf(owner.session)
     const key = `derived ${id}`
-    const label = this.#known.has(key) ? '' : await this.#labelOf(owner.session)
-    return this.#keep(key, () => new McpSession(this.#connections, id, { label, derived: true }))
+    const { label, folder } = this.#known.has(key) ? NOT_READ : await this.#stored(owner.session)
+    return this.#keep(key, () => new McpSession(this.#connections, id, { label, derived: true, folder }))
   }
 
-  /** The stored label; the client's next session is opened with the same one. */
-  async #labelOf(session: string): Promise<string> {
+  /** The stored label and folder; the client's next session is opened with the same ones. */
+  async #stored(session: string): Promise<{ readonly label: string; readonly folder: string | null }> {
     // A list starts after an id. A prefix of the id sorts before it.
     const { sessions } = await this.#connections.reeve.sessions({
       after: session.slice(0, -1),
       limit: LABEL_PAGE,
     })
-    return sessions.find(({ id }) => id === session)?.label ?? 'MCP'
+    const found = sessions.find(({ id }) => id === session)
+    return { label: found?.label ?? 'MCP', folder: found?.workspaces?.[0] ?? null }
   }
 
   /** Named and derived sessions never share an object: a derived one moves on to the next generation, a named one must not. */

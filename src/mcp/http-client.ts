@@ -94,7 +94,7 @@ async function workspaceOf(
     session: new ConnectedSession(session, { reader, environment: null }),
     folder,
   })
-  if (actor.startsWith('session:')) return withSession(sessions.named(actor.slice('session:'.length)))
+  if (actor.startsWith('session:')) return withSession(sessions.named(actor.slice('session:'.length), folder))
   if (folder !== null) return withSession(sessions.derived(identity.clientName, folder, folder))
   if (reader !== null)
     return withSession(sessions.derived(identity.clientName, `connection:${reader.id}`, null))

@@ -44,6 +44,7 @@ export class McpSession {
   readonly #base: string
   readonly #label: string
   readonly #isDerived: boolean
+  readonly #folder: string | null
   #generation = 1
   #isFound = false
   #finding: Promise<void> | undefined
@@ -64,13 +65,18 @@ export class McpSession {
   constructor(
     { reeve, quiet }: { readonly reeve: McpReeve; readonly quiet: McpReeve },
     session: string,
-    { label, derived }: { readonly label: string; readonly derived: boolean },
+    {
+      label,
+      derived,
+      folder = null,
+    }: { readonly label: string; readonly derived: boolean; readonly folder?: string | null },
   ) {
     this.#reeve = reeve
     this.#quiet = quiet
     this.#base = session
     this.#label = label
     this.#isDerived = derived
+    this.#folder = folder?.startsWith('/') === true ? folder : null
     this.#acting = reeve.as(`session:${session}`)
   }
 
@@ -185,15 +191,20 @@ export class McpSession {
 
   async #openNewest(): Promise<void> {
     try {
-      await this.#acting.openSession({ session: this.id, label: this.#label })
+      await this.#openCurrent()
     } catch (error) {
       if (!this.#isDerived || !isGone(error)) throw error
       const ended = this.id
       await this.#findNewest(this.#reeve)
       if (this.id === ended) this.#become(this.#generation + 1)
-      await this.#acting.openSession({ session: this.id, label: this.#label })
+      await this.#openCurrent()
       await this.#takeOver(ended)
     }
+  }
+
+  async #openCurrent(): Promise<void> {
+    const workspace = this.#folder === null ? {} : { workspace: this.#folder }
+    await this.#acting.openSession({ session: this.id, label: this.#label, ...workspace })
   }
 
   /** Detached processes outlive their session. The next session becomes their owner. */

@@ -144,7 +144,7 @@ async function workspaceOf(
   const root = await identity.root()
   if (root === undefined) throw rootsUnanswered()
   const folder = root ?? cwd
-  if (named !== undefined) return { session: sessions.named(named), folder }
+  if (named !== undefined) return { session: sessions.named(named, folder), folder }
   return { session: sessions.derived(identity.clientName, folder, folder), folder }
 }
 

@@ -72,6 +72,7 @@ const STATUS: { readonly [code in ErrorCode]?: number } = {
   denied: 403,
   forbidden: 403,
   person_required: 403,
+  policy_invalid: 403,
   environment_unknown: 404,
   not_found: 404,
   session_unknown: 404,

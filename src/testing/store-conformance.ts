@@ -6,6 +6,7 @@ import { audit } from './conformance/audit.ts'
 import { behavesOn, type Suite } from './conformance/bench.ts'
 import { ceilings } from './conformance/ceilings.ts'
 import { charges } from './conformance/charges.ts'
+import { delegations } from './conformance/delegations.ts'
 import { ends } from './conformance/ends.ts'
 import { environments } from './conformance/environments.ts'
 import { family } from './conformance/family.ts'
@@ -25,6 +26,7 @@ import { order } from './conformance/order.ts'
 import { outbox } from './conformance/outbox.ts'
 import { placement } from './conformance/placement.ts'
 import { plans } from './conformance/plans.ts'
+import { policyFiles } from './conformance/policy-files.ts'
 import { pruning } from './conformance/prune.ts'
 import { pruneExemptions } from './conformance/prune-exemptions.ts'
 import { questions } from './conformance/questions.ts'
@@ -82,6 +84,8 @@ export function storeConformance(suite: Suite): void {
   gate(behaves)
   grants(behaves)
   ceilings(behaves)
+  policyFiles(behaves)
+  delegations(behaves)
   questions(behaves)
   audit(behaves)
   feed(behaves)

@@ -12,5 +12,13 @@ export const addRule = verb({
   asPerson: 'if_known',
   input: z.strictObject({ to: ruleSubject, rule: ruleJson }),
   output: shownRule,
-  codes: ['invalid_rule', 'conflict', 'limit_exceeded', 'denied', 'session_unknown', 'session_ended'],
+  codes: [
+    'invalid_rule',
+    'conflict',
+    'limit_exceeded',
+    'denied',
+    'session_unknown',
+    'session_ended',
+    'unknown_pid',
+  ],
 })

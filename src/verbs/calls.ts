@@ -588,24 +588,34 @@ export interface VerbCalls {
    *
    * The strictest rule that matches wins: deny, then ask, then allow. An allow closes the set: what nothing allows is then denied. No rule binds the host or people.
    *
-   * Needs the role `admin`. Refuses with `invalid_rule`, `conflict`, `limit_exceeded`, `denied`, `session_unknown`, `session_ended`.
+   * Needs the role `admin`. Refuses with `invalid_rule`, `conflict`, `limit_exceeded`, `denied`, `session_unknown`, `session_ended`, `unknown_pid`.
    */
   addRule(
     input: {
-      /** Home: every session and process of this home; session: one session. Default: `{"type":"home"}`. */
+      /** Home: every session and process of this home; workspace: those that work in a folder; session: one session; process: one process and everything below it. Default: `{"type":"home"}`. */
       to?:
         | (
             | {
                 type: 'home'
               }
             | {
+                type: 'workspace'
+                /** The working folder, an absolute path. */
+                folder: string
+              }
+            | {
                 type: 'session'
                 /** The id of a session. */
                 session: string
               }
+            | {
+                type: 'process'
+                /** A whole pid. */
+                pid: string
+              }
           )
         | undefined
-      /** Effect (allow, ask, deny), resource (as in shell:git push, tool:deploy, fs:src/**), and optionally rights, constraints, justification, match, nonmatch, expiresAt, uses, answerWithinMs (of an ask). */
+      /** Effect (allow, ask, deny), resource (as in shell:git push, tool:deploy, fs:src/**), and optionally rights, constraints, requestable, reviewer, justification, match, nonmatch, hosts, expiresAt, uses, delegable, revocable, answerWithinMs (of an ask). */
       rule: JsonObject
     },
     options?: CallOptions,
@@ -613,7 +623,7 @@ export interface VerbCalls {
   /**
    * Removes a rule, from the next check on.
    *
-   * A set that was closed by an allow stays closed.
+   * A set that was closed by an allow stays closed; clearRules opens it.
    *
    * Needs the role `admin`. Refuses with `not_found`, `conflict`, `denied`.
    */
@@ -621,22 +631,272 @@ export interface VerbCalls {
     input: {
       /** The id of the rule. */
       id: string
-      /** Home: every session and process of this home; session: one session. Default: `{"type":"home"}`. */
+      /** Home: every session and process of this home; workspace: those that work in a folder; session: one session; process: one process and everything below it. Default: `{"type":"home"}`. */
       from?:
         | (
             | {
                 type: 'home'
               }
             | {
+                type: 'workspace'
+                /** The working folder, an absolute path. */
+                folder: string
+              }
+            | {
                 type: 'session'
                 /** The id of a session. */
                 session: string
+              }
+            | {
+                type: 'process'
+                /** A whole pid. */
+                pid: string
               }
           )
         | undefined
     },
     options?: CallOptions,
   ): Promise<OutputOf<'removeRule'>>
+  /**
+   * Gives a subject the rules of a preset, in place of those of an earlier preset.
+   *
+   * observe reads; ask reads, and asks a person for everything else; edit also writes files of the workspace; full does everything. null removes the preset, and the set is as open as its other rules leave it.
+   *
+   * Needs the role `admin`. Refuses with `invalid_rule`, `not_available`, `denied`, `session_unknown`, `session_ended`, `unknown_pid`.
+   */
+  setPreset(
+    input: {
+      /** Home: every session and process of this home; workspace: those that work in a folder; session: one session; process: one process and everything below it. Default: `{"type":"home"}`. */
+      to?:
+        | (
+            | {
+                type: 'home'
+              }
+            | {
+                type: 'workspace'
+                /** The working folder, an absolute path. */
+                folder: string
+              }
+            | {
+                type: 'session'
+                /** The id of a session. */
+                session: string
+              }
+            | {
+                type: 'process'
+                /** A whole pid. */
+                pid: string
+              }
+          )
+        | undefined
+      /** Observe, ask, edit, full; null for none. */
+      preset: string | null
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'setPreset'>>
+  /**
+   * Removes all rules of a subject, and opens its set again.
+   *
+   * Needs the role `admin`. Refuses with `conflict`, `invalid_rule`, `denied`.
+   */
+  clearRules(
+    input?: {
+      /** Home: every session and process of this home; workspace: those that work in a folder; session: one session; process: one process and everything below it. Default: `{"type":"home"}`. */
+      from?:
+        | (
+            | {
+                type: 'home'
+              }
+            | {
+                type: 'workspace'
+                /** The working folder, an absolute path. */
+                folder: string
+              }
+            | {
+                type: 'session'
+                /** The id of a session. */
+                session: string
+              }
+            | {
+                type: 'process'
+                /** A whole pid. */
+                pid: string
+              }
+          )
+        | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'clearRules'>>
+  /**
+   * Passes on an allow that a session or process holds, only narrower.
+   *
+   * The held rule must be delegable. The new one counts only while every rule of its chain does. Sessions and processes pass on what they hold to what they own; the host and people name the holder in from.
+   *
+   * Needs the role `operate`. Refuses with `invalid_rule`, `conflict`, `limit_exceeded`, `denied`, `session_unknown`, `session_ended`, `unknown_pid`.
+   */
+  delegateRule(
+    input: {
+      /** A session, or a process. */
+      from?:
+        | {
+            type: 'session'
+            /** The id of a session. */
+            session: string
+          }
+        | {
+            type: 'process'
+            /** A whole pid. */
+            pid: string
+          }
+      /** A session, or a process. */
+      to:
+        | {
+            type: 'session'
+            /** The id of a session. */
+            session: string
+          }
+        | {
+            type: 'process'
+            /** A whole pid. */
+            pid: string
+          }
+      /** Effect (allow, ask, deny), resource (as in shell:git push, tool:deploy, fs:src/**), and optionally rights, constraints, requestable, reviewer, justification, match, nonmatch, hosts, expiresAt, uses, delegable, revocable, answerWithinMs (of an ask). */
+      rule: JsonObject
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'delegateRule'>>
+  /**
+   * Takes back a rule that was delegated, from the next check on.
+   *
+   * What was passed on from it no longer counts either. Sessions and processes take back what they passed on.
+   *
+   * Needs the role `operate`. Refuses with `not_found`, `conflict`, `denied`.
+   */
+  revokeDelegated(
+    input: {
+      /** The id of the rule. */
+      id: string
+      /** A session, or a process. */
+      to:
+        | {
+            type: 'session'
+            /** The id of a session. */
+            session: string
+          }
+        | {
+            type: 'process'
+            /** A whole pid. */
+            pid: string
+          }
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'revokeDelegated'>>
+  /**
+   * Shows the policy file of a folder, or of the nearest folder above it.
+   *
+   * It says whether a person trusts the file, what would begin to count then, and what is wrong with it.
+   *
+   * Needs the role `admin`. Refuses with `not_found`, `denied`.
+   */
+  policyFile(
+    input: {
+      /** The working folder, an absolute path. */
+      folder: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'policyFile'>>
+  /**
+   * Trusts the policy file of a folder, or no longer.
+   *
+   * What the file allows counts from now on, and rules of its earlier versions no longer do. The hash is that of policyFile: a file that has changed since is refused. null: what it allows no longer counts.
+   *
+   * Needs the role `admin`. Refuses with `not_found`, `conflict`, `policy_invalid`, `denied`.
+   */
+  trustPolicy(
+    input: {
+      /** The working folder, an absolute path. */
+      folder: string
+      /** Of the version to trust, from policyFile; null: no longer. */
+      hash: string | null
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'trustPolicy'>>
+  /**
+   * Removes the rules of a policy file, also those of its earlier versions.
+   *
+   * If the file is still there, the next command in its folder loads it again, untrusted.
+   *
+   * Needs the role `admin`. Refuses with `not_found`, `denied`.
+   */
+  forgetPolicy(
+    input: {
+      /** The working folder, an absolute path. */
+      folder: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'forgetPolicy'>>
+  /**
+   * Checks the text of a policy file: its form, its rules and their examples.
+   *
+   * It changes nothing.
+   *
+   * Needs the role `read`.
+   */
+  checkPolicy(
+    input: {
+      /** The content of the file. */
+      text: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'checkPolicy'>>
+  /**
+   * Explains what the rules say about a command, a tool or a resource.
+   *
+   * Nothing is started, asked for or used up.
+   *
+   * Needs the role `admin`. Refuses with `policy_invalid`, `session_unknown`, `session_ended`, `unknown_pid`, `denied`.
+   */
+  explainRules(
+    input: {
+      /** Whose rules; without it those of every session of the home. */
+      subject?:
+        | {
+            type: 'session'
+            /** The id of a session. */
+            session: string
+          }
+        | {
+            type: 'process'
+            /** A whole pid. */
+            pid: string
+          }
+      /** What would be done. */
+      what:
+        | {
+            type: 'run'
+            /** A line for the shell. */
+            run: string
+          }
+        | {
+            type: 'argv'
+            /** A program and its arguments. */
+            argv: string[]
+          }
+        | {
+            type: 'tool'
+            /** The name of a tool. */
+            tool: string
+          }
+        | {
+            type: 'resource'
+            /** As in write fs:src/main.ts. */
+            resource: string
+          }
+      /** The working folder, an absolute path. */
+      cwd?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'explainRules'>>
   /**
    * Asks all processes of a scope to stop.
    *
@@ -881,6 +1141,8 @@ export interface VerbCalls {
       label?: string
       /** What all of its processes together may use; only the host may give it. */
       allowance?: Amounts
+      /** The folder that the agent of the session works in; its rules bind the session. */
+      workspace?: string
     },
     options?: CallOptions,
   ): Promise<OutputOf<'openSession'>>

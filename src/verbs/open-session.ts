@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { amounts } from './shapes/allowance.ts'
-import { sessionId } from './shapes/scalars.ts'
+import { folder, sessionId } from './shapes/scalars.ts'
 import { session } from './shapes/session.ts'
 import { verb } from './verb.ts'
 
@@ -16,6 +16,9 @@ export const openSession = verb({
     allowance: amounts
       .exactOptional()
       .describe('what all of its processes together may use; only the host may give it'),
+    workspace: folder
+      .exactOptional()
+      .describe('the folder that the agent of the session works in; its rules bind the session'),
   }),
   output: session,
   codes: ['session_ended', 'conflict', 'denied'],

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { policyFileShape } from './shapes/policy-file.ts'
 import { shownRule } from './shapes/rule.ts'
 import { verb } from './verb.ts'
 
@@ -7,6 +8,9 @@ export const policies = verb({
   route: 'GET /policies',
   needs: 'admin',
   input: z.strictObject({}),
-  output: z.strictObject({ rules: z.array(shownRule) }),
+  output: z.strictObject({
+    rules: z.array(shownRule),
+    files: z.array(policyFileShape).describe('the policy files of workspaces that are known'),
+  }),
   codes: ['denied'],
 })

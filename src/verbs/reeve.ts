@@ -19,8 +19,11 @@ import { changeCwd } from './change-cwd.ts'
 import { changeOwner } from './change-owner.ts'
 import { changes } from './changes.ts'
 import { charge } from './charge.ts'
+import { checkPolicy } from './check-policy.ts'
 import { claimWork } from './claim-work.ts'
+import { clearRules } from './clear-rules.ts'
 import { closeInput } from './close-input.ts'
+import { delegateRule } from './delegate-rule.ts'
 import { deleteSession } from './delete-session.ts'
 import { deny } from './deny.ts'
 import { doWork } from './do-work.ts'
@@ -29,6 +32,8 @@ import { endSession } from './end-session.ts'
 import { endTurn } from './end-turn.ts'
 import { environment } from './environment.ts'
 import { events } from './events.ts'
+import { explainRules } from './explain-rules.ts'
+import { forgetPolicy } from './forget-policy.ts'
 import { grant } from './grant.ts'
 import { grants } from './grants.ts'
 import { holders } from './holders.ts'
@@ -44,6 +49,7 @@ import { openTurn } from './open-turn.ts'
 import { output } from './output.ts'
 import { outputStreams } from './output-streams.ts'
 import { policies } from './policies.ts'
+import { policyFile } from './policy-file.ts'
 import { poll } from './poll.ts'
 import { prune } from './prune.ts'
 import { putEnvironment } from './put-environment.ts'
@@ -56,12 +62,14 @@ import { resize } from './resize.ts'
 import { restart } from './restart.ts'
 import { retireWorker } from './retire-worker.ts'
 import { revoke } from './revoke.ts'
+import { revokeDelegated } from './revoke-delegated.ts'
 import { screen } from './screen.ts'
 import { search } from './search.ts'
 import { send } from './send.ts'
 import { sendMessage } from './send-message.ts'
 import { sessions } from './sessions.ts'
 import { setExternalRef } from './set-external-ref.ts'
+import { setPreset } from './set-preset.ts'
 import type { filter } from './shapes/filter.ts'
 import { show } from './show.ts'
 import { signal } from './signal.ts'
@@ -73,6 +81,7 @@ import { takeNotices } from './take-notices.ts'
 import { touchSession } from './touch-session.ts'
 import { track } from './track.ts'
 import { transferGrants } from './transfer-grants.ts'
+import { trustPolicy } from './trust-policy.ts'
 import { usage } from './usage.ts'
 import { verifyAudit } from './verify-audit.ts'
 import { wait } from './wait.ts'
@@ -120,6 +129,15 @@ export const verbs = {
   policies,
   addRule,
   removeRule,
+  setPreset,
+  clearRules,
+  delegateRule,
+  revokeDelegated,
+  policyFile,
+  trustPolicy,
+  forgetPolicy,
+  checkPolicy,
+  explainRules,
   interrupt,
   kill,
   killAll,

@@ -12,7 +12,7 @@ test('every verb that changes something says in the table what it does to author
     ([, { needs, route }]) => needs !== 'read' && !route.startsWith('GET '),
   )
   expect(Object.keys(VERB_TABLE).sort()).toEqual(writing.map(([name]) => name).sort())
-  const expected = { answers: 'required', rules: 'if_known', none: undefined }
+  const expected = { answers: 'required', rules: 'if_known', narrows: 'if_known', none: undefined }
   for (const [name, verb] of writing) {
     const does = VERB_TABLE[name as keyof typeof VERB_TABLE] ?? 'none'
     const { asPerson } = { asPerson: undefined, ...verb }
@@ -27,6 +27,7 @@ test('the door table has an attempt with every verb that answers or changes rule
 
 /** The files that call such a verb by its name. Each is a door, and `doors.proc.ts` tries it. */
 const DOORS: readonly string[] = [
+  'cli/policy/files.ts',
   'cli/subcommands/approve.ts',
   'cli/subcommands/deny.ts',
   'cli/subcommands/policy.ts',

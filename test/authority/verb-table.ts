@@ -1,16 +1,25 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import type { InputOf, VerbName } from 'reeve'
 
 /**
  * What each verb that changes something does to authority. `answers`: it answers a request to a person. `rules`: it changes what
- * others may do. `none`: neither. A new verb has to be added here, and the door table then tries it at every door.
+ * others may do. `narrows`: it passes on, or takes back, a part of what its caller holds. `none`: nothing of this. A new verb has to be added here, and the door table then tries it at every door.
  */
-export const VERB_TABLE: { readonly [Name in VerbName]?: 'answers' | 'rules' | 'none' } = {
+export const VERB_TABLE: { readonly [Name in VerbName]?: 'answers' | 'rules' | 'narrows' | 'none' } = {
   approve: 'answers',
   deny: 'answers',
   reply: 'answers',
   answerApprovals: 'answers',
   addRule: 'rules',
   removeRule: 'rules',
+  setPreset: 'rules',
+  trustPolicy: 'rules',
+  forgetPolicy: 'rules',
+  clearRules: 'rules',
+  delegateRule: 'narrows',
+  revokeDelegated: 'narrows',
   abandon: 'none',
   acknowledge: 'none',
   announceWorker: 'none',
@@ -27,6 +36,7 @@ export const VERB_TABLE: { readonly [Name in VerbName]?: 'answers' | 'rules' | '
   end: 'none',
   endSession: 'none',
   endTurn: 'none',
+  explainRules: 'none',
   grant: 'none',
   interrupt: 'none',
   kill: 'none',
@@ -57,10 +67,18 @@ export const VERB_TABLE: { readonly [Name in VerbName]?: 'answers' | 'rules' | '
 }
 
 export const GUARDED: readonly string[] = Object.entries(VERB_TABLE).flatMap(([name, does]) =>
-  does === 'none' ? [] : [name],
+  does === 'none' || does === 'narrows' ? [] : [name],
 )
 
-export type GuardedVerb = 'approve' | 'deny' | 'reply' | 'answerApprovals' | 'addRule' | 'removeRule'
+export type GuardedVerb =
+  | ('approve' | 'deny' | 'reply' | 'answerApprovals')
+  | ('addRule' | 'removeRule' | 'setPreset' | 'trustPolicy' | 'forgetPolicy' | 'clearRules')
+
+/** A folder with a policy file, and the hash of the file. */
+const folder = fileURLToPath(new URL('../fixtures/workspace', import.meta.url))
+const hash = createHash('sha256')
+  .update(readFileSync(`${folder}/.reeve/policy.json`))
+  .digest('hex')
 
 /** A call of each guarded verb that would change something. */
 export function attempts({
@@ -77,6 +95,10 @@ export function attempts({
     answerApprovals: { answers: [{ type: 'approve', id: permission }] },
     addRule: { rule: { effect: 'allow', resource: 'tool:**' } },
     removeRule: { id: 'asked' },
+    setPreset: { preset: 'full' },
+    trustPolicy: { folder, hash },
+    forgetPolicy: { folder },
+    clearRules: {},
   }
 }
 

@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Reeve } from 'reeve'
 import { ended, printed, start } from '../command/commands.ts'
 import { until } from '../keeper/client.ts'
@@ -161,6 +164,31 @@ async function callApprovals(reeve: Reeve): Promise<void> {
   const { approval } = await reeve.ask({ question: 'Why?' })
   await reeve.reply({ id: approval, value: 'because' })
   await reeve.removeRule({ id: 'r1' })
+  await callPolicies(reeve)
+}
+
+export async function callPolicies(reeve: Reeve): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-policies-'))
+  try {
+    await mkdir(join(folder, '.reeve'))
+    const text = JSON.stringify({ rules: [{ effect: 'allow', resource: 'tool:asked' }] })
+    await writeFile(join(folder, '.reeve', 'policy.json'), text)
+    await reeve.checkPolicy({ text })
+    const { hash } = await reeve.policyFile({ folder })
+    await reeve.trustPolicy({ folder, hash })
+    await reeve.forgetPolicy({ folder })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+  const from = { type: 'session', session: 'asks' } as const
+  await reeve.setPreset({ to: from, preset: 'full' })
+  await reeve.addRule({ to: from, rule: { effect: 'allow', resource: 'tool:a/**', delegable: { depth: 1 } } })
+  const { record } = await reeve.spawn({ ...OUTSIDE, owner: { session: 'asks' } })
+  const to = { type: 'process', pid: record.pid } as const
+  const { id } = await reeve.delegateRule({ from, to, rule: { effect: 'allow', resource: 'tool:a/b' } })
+  await reeve.explainRules({ subject: from, what: { type: 'tool', tool: 'a/b' } })
+  await reeve.revokeDelegated({ to, id })
+  await reeve.clearRules({ from })
 }
 
 async function callInbox(reeve: Reeve): Promise<void> {

@@ -82,6 +82,7 @@ test('a read token changes no table and no read position, whichever actor it act
     liveCount: [{ session: 's1' }],
     approvals: [{}],
     approval: [{ id: approval }],
+    checkPolicy: [{ text: '{}' }],
     budget: [{ pid }, { session: 's1' }],
     changes: [{}],
     workflows: [{}],

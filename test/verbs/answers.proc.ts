@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type VerbName, verbs } from '../../src/verbs/reeve.ts'
 import { fromWire, toWire } from '../../src/verbs/request.ts'
 import { TempReeve } from '../command/commands.ts'
+import { callPolicies } from '../laws/every-verb.ts'
 
 /** The verbs that were answered in this file. */
 const answered = new Set<VerbName>()
@@ -295,6 +296,7 @@ test('answers to workers and about holders fit their schemas', async () => {
   await reeve.reply({ id: approval, value: 'a' })
   await reeve.policies()
   await reeve.removeRule({ id: 'r1' })
+  await callPolicies(reeve)
   await reeve.removeHolder({ id: worker, force: true })
   await reeve.retireWorker({ worker })
   await reeve.recover()

@@ -1,11 +1,44 @@
 import { didYouMean } from '../../base/nearest-name.ts'
-import type { OutputOf } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
+import type { Options } from '../options.ts'
+import { explain } from '../policy/explain.ts'
+import { forget, test, trust, untrust } from '../policy/files.ts'
+import { lineOf, printPolicies, type ShownRule } from '../policy/print.ts'
+import { RULE_OPTIONS, ruleOf } from '../policy/rule-options.ts'
+import { holderOf, receiverOf, SUBJECT_OPTIONS, subjectOf } from '../policy/subjects.ts'
 import { refuseInside } from '../refuse-inside.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
-const ACTIONS = ['list', 'add', 'remove']
+const OPTIONS = {
+  ...SUBJECT_OPTIONS,
+  ...RULE_OPTIONS,
+  to: { type: 'text', value: 'subject', about: 'delegate, revoke: session:<id> or process:<pid>' },
+  cwd: { type: 'text', value: 'folder', about: 'explain: the folder of the command' },
+  file: { type: 'text', value: 'path', about: 'test: the policy file' },
+  hash: { type: 'text', value: 'hash', about: 'trust: the version that you have looked at' },
+  yes: { type: 'flag', short: 'y', about: 'trust: whatever it says' },
+} as const
+
+type PolicyContext = Context<Options<typeof OPTIONS>>
+type Act = (context: PolicyContext, args: readonly string[]) => Promise<number>
+
+const ACTS: Readonly<Record<string, Act>> = {
+  list,
+  add: changing('add', 'Added', add),
+  remove: changing('remove', 'Removed', remove),
+  preset,
+  clear,
+  delegate: changing('delegate', 'Delegated', delegate),
+  revoke: changing('revoke', 'Revoked', revoke),
+  explain,
+  test,
+  trust,
+  untrust,
+  forget,
+}
+
+const ACTIONS = Object.keys(ACTS)
 
 export const policy = subcommand({
   name: 'policy',
@@ -13,105 +46,130 @@ export const policy = subcommand({
   usage: [
     'policy [list]',
     'policy add <allow|ask|deny> <resource> [options]',
-    'policy remove <rule>… [--session <id>]',
+    'policy remove <rule>… [--session <id> | --process <pid> | --workspace <folder>]',
+    'policy preset <observe|ask|edit|full|none> [--session <id> | --workspace <folder>]',
+    'policy clear [--session <id> | --process <pid> | --workspace <folder>]',
+    'policy explain <command line | resource> [--session <id>] [--cwd <folder>]',
+    'policy test [folder] [--file <path>]',
+    'policy trust [folder] [--hash <hash>], policy untrust [folder], policy forget [folder]',
+    'policy delegate <resource> --session <id> --to <subject> [options]',
+    'policy revoke <rule> --to <subject>',
   ],
   completes: ACTIONS,
-  options: {
-    args: { type: 'texts', value: 'argument', about: 'the first arguments of the program, one each time' },
-    because: { type: 'text', value: 'text', about: 'why, for the person who is asked and for the agent' },
-    session: { type: 'text', value: 'id', about: 'for this session alone' },
-    match: { type: 'texts', value: 'line', about: 'an example that the rule must match' },
-    nonmatch: { type: 'texts', value: 'line', about: 'an example that the rule must not match' },
-  },
+  options: OPTIONS,
   about:
-    'Rules bind sessions and processes of agents, and never your own `reeve run`. The strictest one wins: deny, ask, allow. An ask or a deny leaves everything else as it was; an allow closes the set, so that what nothing allows is denied.',
+    'Rules bind sessions and processes of agents, and never your own `reeve run`. The strictest one wins: deny, ask, allow. An ask or a deny leaves everything else as it was; an allow closes the set, so that what nothing allows is denied. The file .reeve/policy.json of a workspace has rules, too: its asks and denies count at once, and what it allows counts when you trust it.',
   examples: [
     ['reeve policy add ask shell:git --args push', 'ask before git push, however it is written'],
     ['reeve policy add deny shell:rm --because "use trash-put"', ''],
+    ["reeve policy explain 'git push'", 'which rule decides, and why'],
+    ['reeve policy preset edit --workspace .', 'agents in this folder edit files, and ask for the rest'],
     ['reeve policy remove r1', ''],
   ],
   async run(context) {
-    const { args, print } = context
-    const [action = 'list', ...rest] = args
-    if (!ACTIONS.includes(action))
+    const [action = 'list', ...rest] = context.args
+    const act = Object.hasOwn(ACTS, action) ? ACTS[action] : undefined
+    if (act === undefined)
       throw new UsageError(
         `reeve policy does not know ${action}.${didYouMean(action, ACTIONS)}`,
         `It knows ${ACTIONS.join(', ')}.`,
       )
-    const reeve = await context.acting()
-    if (action === 'list') {
-      const { rules } = await reeve.policies({})
-      if (print.isJson) print.jsonList(rules)
-      else printTable(context, rules)
-      return 0
-    }
-    refuseInside(context, `reeve policy ${action}`)
-    const changed =
-      action === 'add' ? [await reeve.addRule(additionOf(context, rest))] : await removed(context, rest)
-    if (print.isJson) print.jsonList(changed)
-    else for (const rule of changed) print.line(`${action === 'add' ? 'Added' : 'Removed'} ${lineOf(rule)}`)
-    return 0
+    return act(context, rest)
   },
 })
 
-interface Options {
-  readonly args: readonly string[]
-  readonly because: string | undefined
-  readonly session: string | undefined
-  readonly match: readonly string[]
-  readonly nonmatch: readonly string[]
+async function list(context: PolicyContext): Promise<number> {
+  const found = await (await context.acting()).policies({})
+  if (context.print.isJson) context.print.jsonList(found.rules)
+  else printPolicies(context, found)
+  return 0
 }
 
-type Shown = OutputOf<'addRule'>
+/** An action that changes rules, and prints each that it changed. */
+function changing(
+  name: string,
+  past: string,
+  change: (context: PolicyContext, args: readonly string[]) => Promise<readonly ShownRule[]>,
+): Act {
+  return async (context, args) => {
+    refuseInside(context, `reeve policy ${name}`)
+    const changed = await change(context, args)
+    const { print } = context
+    if (print.isJson) print.jsonList(changed)
+    else for (const rule of changed) print.line(`${past} ${lineOf(rule)}`)
+    return 0
+  }
+}
 
-function additionOf({ options }: Context<Options>, rest: readonly string[]) {
-  const [effect, resource, ...more] = rest
+async function add(context: PolicyContext, args: readonly string[]): Promise<readonly ShownRule[]> {
+  const [effect, resource, ...more] = args
   if (effect === undefined || resource === undefined || more.length > 0)
     throw new UsageError(
       'reeve policy add needs an effect and a resource.',
       'For example: reeve policy add ask shell:git --args push',
     )
-  const { args, because, match, nonmatch } = options
-  const rule = {
-    effect,
-    resource,
-    ...(args.length === 0 ? {} : { constraints: { args } }),
-    ...(because === undefined ? {} : { justification: because }),
-    ...(match.length === 0 ? {} : { match }),
-    ...(nonmatch.length === 0 ? {} : { nonmatch }),
-  }
-  return { rule, to: subjectOf(options) }
+  const to = await subjectOf(context)
+  const rule = ruleOf(effect, resource, context.options, Date.now())
+  return [await (await context.acting()).addRule({ rule, to })]
 }
 
-async function removed(context: Context<Options>, ids: readonly string[]): Promise<Shown[]> {
+async function remove(context: PolicyContext, ids: readonly string[]): Promise<readonly ShownRule[]> {
   if (ids.length === 0)
     throw new UsageError('reeve policy remove needs the id of a rule.', 'reeve policy lists them.')
+  const from = await subjectOf(context)
   const reeve = await context.acting()
-  const gone: Shown[] = []
-  for (const id of ids) gone.push(await reeve.removeRule({ id, from: subjectOf(context.options) }))
+  const gone: ShownRule[] = []
+  for (const id of ids) gone.push(await reeve.removeRule({ id, from }))
   return gone
 }
 
-function subjectOf({ session }: Options) {
-  return session === undefined ? ({ type: 'home' } as const) : ({ type: 'session', session } as const)
+async function preset(context: PolicyContext, args: readonly string[]): Promise<number> {
+  refuseInside(context, 'reeve policy preset')
+  const [name, ...more] = args
+  if (name === undefined || more.length > 0)
+    throw new UsageError(
+      'reeve policy preset needs the name of a preset.',
+      'It is observe, ask, edit or full; none removes it.',
+    )
+  const to = await subjectOf(context)
+  const set = await (await context.acting()).setPreset({ to, preset: name === 'none' ? null : name })
+  const { print } = context
+  if (print.isJson) print.json(set)
+  else
+    print.line(
+      name === 'none' ? `Removed the preset of ${set.subject}` : `${set.subject} has the preset ${name}`,
+    )
+  return 0
 }
 
-function lineOf({ subject, id, text }: Shown): string {
-  return `${id} of ${subject}: ${text}`
+async function clear(context: PolicyContext): Promise<number> {
+  refuseInside(context, 'reeve policy clear')
+  const from = await subjectOf(context)
+  const cleared = await (await context.acting()).clearRules({ from })
+  const { print } = context
+  if (print.isJson) print.json(cleared)
+  else print.line(`Removed all ${cleared.removed} rules of ${cleared.subject}`)
+  return 0
 }
 
-function printTable({ print }: Pick<Context<object>, 'print'>, rules: readonly Shown[]): void {
-  if (rules.length === 0) {
-    print.line('There are no rules: agents do what their sessions may do.')
-    return
-  }
-  const { blue, dim } = print.colours
-  print.table(
-    [{ title: 'ID' }, { title: 'FOR' }, { title: 'RULE', flexible: true }],
-    rules.map(({ subject, id, text }) => [
-      { text: id, paint: blue },
-      { text: subject, paint: dim },
-      { text },
-    ]),
-  )
+async function delegate(context: PolicyContext, args: readonly string[]): Promise<readonly ShownRule[]> {
+  const [resource, ...more] = args
+  if (resource === undefined || more.length > 0)
+    throw new UsageError(
+      'reeve policy delegate needs a resource.',
+      'For example: reeve policy delegate shell:git --session s1 --to process:p_7k3m9q2x4t8v',
+    )
+  const from = await holderOf(context)
+  const to = await receiverOf(context, context.options.to)
+  const rule = ruleOf('allow', resource, context.options, Date.now())
+  const reeve = await context.acting()
+  return [await reeve.delegateRule({ rule, to, ...(from === undefined ? {} : { from }) })]
+}
+
+async function revoke(context: PolicyContext, ids: readonly string[]): Promise<readonly ShownRule[]> {
+  const [id, ...more] = ids
+  if (id === undefined || more.length > 0)
+    throw new UsageError('reeve policy revoke needs the id of a rule.', 'reeve policy lists them.')
+  const to = await receiverOf(context, context.options.to)
+  return [await (await context.acting()).revokeDelegated({ id, to })]
 }

@@ -1,9 +1,7 @@
 import { isRefusal, type Refusal } from '../refusal.ts'
 import { invalidRule } from './invalid-rule.ts'
-import type { ConcreteResource, Need } from './need.ts'
-import { pathPatternText } from './path-pattern.ts'
-import { parseResource, type ResourcePattern } from './resource.ts'
-import { RIGHTS } from './right.ts'
+import type { Need } from './need.ts'
+import { parseNeed } from './parse-need.ts'
 import { isWidening, type Rule, ruleText } from './rule.ts'
 import { matchOf, tableOf } from './rule-table.ts'
 
@@ -44,37 +42,13 @@ function inText(rule: Rule): Rule {
 }
 
 function needIn(rule: Rule, example: string): readonly Need[] | Refusal {
-  const [first = '', second] = example.trim().split(/\s+(.*)/s)
-  const right = RIGHTS.find((one) => one === first) ?? rule.rights[0] ?? 'read'
-  const text = second === undefined || right !== first ? example.trim() : second
-  const pattern = parseResource(text)
-  const resource = isRefusal(pattern) ? undefined : concreteOf(pattern)
-  if (resource !== undefined) return [{ right, resource, attributes: {} }]
+  const need = parseNeed(example, rule.rights[0])
+  if (need !== null) return [need]
   return invalidRule(
     `The example ${JSON.stringify(example)} of the rule "${ruleText(rule)}" names no resource.`,
     'Write a resource without wildcards, as in "write fs:src/main.ts".',
     { example },
   )
-}
-
-function concreteOf(pattern: ResourcePattern): ConcreteResource | undefined {
-  switch (pattern.kind) {
-    case 'shell':
-      return undefined
-    case 'net': {
-      const { host, port } = pattern
-      if (host.includes('*')) return undefined
-      return port === null ? { kind: 'net', host } : { kind: 'net', host, port }
-    }
-    case 'process':
-      return pattern.pid === '*' || pattern.tree
-        ? undefined
-        : { kind: 'process', pid: pattern.pid, ancestors: [] }
-    default:
-      return pattern.path.deep || pattern.path.segments.includes('*')
-        ? undefined
-        : { kind: pattern.kind, path: pathPatternText(pattern.path) }
-  }
 }
 
 function wrong(rule: Rule, example: string, field: 'match' | 'nonmatch', found: string): Refusal {

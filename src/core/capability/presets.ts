@@ -10,7 +10,11 @@ export type Preset = (typeof PRESETS)[number]
 
 /** The rules of a preset. Each closes its set. */
 export function presetRules(name: string): readonly Rule[] | Refusal {
-  if (isPreset(name)) return rulesOfPreset(name)
+  return isPreset(name) ? rulesOfPreset(name) : presetRefusal(name)
+}
+
+/** The refusal of a name that is no preset. */
+export function presetRefusal(name: string): Refusal {
   if (name === 'sandboxed')
     return refusal(
       'not_available',
@@ -90,6 +94,6 @@ function everythingOf(kind: ResourceKind): string {
   return kind === 'shell' ? 'shell:sh' : kind === 'fs' ? 'fs:/**' : `${kind}:**`
 }
 
-function isPreset(name: string): name is Preset {
+export function isPreset(name: string): name is Preset {
   return PRESETS.some((preset) => preset === name)
 }

@@ -2,7 +2,7 @@ import type { Rule } from './rule.ts'
 
 /** The rules of one subject, as they are stored. */
 export interface RuleSet {
-  /** `home`, `workspace:<path>`, `session:<id>` or `process:<pid>`. */
+  /** `home`, `workspace:<folder>`, `file:<path>`, `session:<id>` or `process:<pid>`. */
   readonly subject: string
   readonly rules: readonly Rule[]
   /** In a closed set, what nothing allows is denied. A set that was closed once stays so when its allows expire or are revoked. */
@@ -11,6 +11,17 @@ export interface RuleSet {
   readonly source: { readonly path: string; readonly hash: string } | null
   /** Whether a person trusts the file. What an untrusted set allows does not count; its asks and denies do. */
   readonly trusted: boolean
+  /** Of a file: rules of earlier versions of it, which count until a person accepts the present one. */
+  readonly kept?: KeptRules
+}
+
+/** The version of a file that a person trusted last, if there is one, and the asks and denies of the versions after it. */
+export interface KeptRules {
+  readonly rules: readonly Rule[]
+  readonly closed: boolean
+  readonly trusted: boolean
+  /** The hash of the trusted version. */
+  readonly hash: string | null
 }
 
 /** A set that has no rules yet. */
@@ -26,6 +37,19 @@ export function binds(set: RuleSet | null): boolean {
 /** The set with other rules. Removing rules never opens it. */
 export function withRules(set: RuleSet, rules: readonly Rule[]): RuleSet {
   return { ...set, rules, closed: set.closed || set.rules.some(closes) || rules.some(closes) }
+}
+
+/** The sets that a stored one stands for: each is asked for itself. */
+export function setsIn(set: RuleSet): readonly RuleSet[] {
+  const { kept, ...own } = set
+  if (kept === undefined) return [set]
+  const { rules, closed, trusted } = kept
+  return [own, { subject: keptSubject(set.subject), rules, closed, trusted, source: set.source }]
+}
+
+/** The subject under which the kept rules of a file are named. */
+function keptSubject(subject: string): string {
+  return `kept:${subject.slice(subject.indexOf(':') + 1)}`
 }
 
 /** Whether a rule closes its set. A person's answer to one request says nothing about the rest. */

@@ -14,6 +14,8 @@ export interface Session {
   readonly carry: boolean
   /** The total for all its processes; the rest is in its account. */
   readonly allowance?: Amounts
+  /** The folders that its agent works in. Their rules bind the session wherever a command of it runs. */
+  readonly workspaces?: readonly string[]
 }
 
 /** From input until the agent is idle again. Its id is unique within its session. */
@@ -62,6 +64,16 @@ export function decideOpenSession(
       { allowance: session.allowance },
     ),
   )
+}
+
+/** The decision to open a session, with the folder that its agent works in. The first one is kept. */
+export function openedIn(
+  decision: ScopeDecision<Session>,
+  workspace: string | undefined,
+): ScopeDecision<Session> {
+  if (decision.type === 'refuse' || workspace === undefined || decision.value.workspaces !== undefined)
+    return decision
+  return put({ ...decision.value, workspaces: [workspace] })
 }
 
 /** Giving or removing an allowance takes a right that the session itself does not have. */

@@ -11,6 +11,7 @@ export interface Trouble {
 export const TROUBLE_CODES = [
   'store_unwritable',
   'secrets_unusable',
+  'policy_invalid',
   'output_held_back',
   'log_unwritten',
 ] as const
@@ -22,6 +23,16 @@ export interface TroubleFacts {
   readonly store: { readonly since: number; readonly message: string; readonly remedy: string } | null
   /** Why the source of secrets cannot be read now. */
   readonly secrets: { readonly since: number; readonly message: string; readonly remedy: string } | null
+  /** Policy files that cannot be used. */
+  readonly policies: readonly {
+    readonly path: string
+    readonly since: number
+    readonly problems: readonly {
+      readonly line: number
+      readonly message: string
+      readonly remedy: string
+    }[]
+  }[]
   /** Commands that have ended and whose ends are not in the store. */
   readonly unrecordedEnds: number
   /** Commands that wait because the disk does not accept their output. */
@@ -36,7 +47,7 @@ export interface TroubleFacts {
 }
 
 /** The current problems, the worst first. */
-export function troublesOf({ store, secrets, unrecordedEnds, held, log }: TroubleFacts): Trouble[] {
+export function troublesOf({ store, secrets, policies, unrecordedEnds, held, log }: TroubleFacts): Trouble[] {
   const troubles: Trouble[] = []
   if (store !== null) troubles.push(unwritable(store, unrecordedEnds))
   if (secrets !== null)
@@ -46,6 +57,14 @@ export function troublesOf({ store, secrets, unrecordedEnds, held, log }: Troubl
       message: `${secrets.message} Processes that name a secret fail to start, and values of the file are not masked by value.`,
       remedy: secrets.remedy,
     })
+  for (const { path, since, problems } of policies)
+    for (const { line, message, remedy } of problems.slice(0, 1))
+      troubles.push({
+        code: 'policy_invalid',
+        since,
+        message: `${path}, line ${line}: ${message} Its last good version counts; without one, agents start nothing in its folder.`,
+        remedy,
+      })
   if (held.length > 0)
     troubles.push({
       code: 'output_held_back',

@@ -14,6 +14,11 @@ export const session = z.strictObject({
   deleted: z.boolean(),
   carry: z.boolean(),
   allowance: amounts.exactOptional(),
+  workspaces: z
+    .array(z.string())
+    .readonly()
+    .exactOptional()
+    .describe('the folders that its agent works in; their rules bind the session'),
 })
 
 export const turn = z.strictObject({

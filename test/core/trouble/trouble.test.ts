@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { troublesOf } from '../../../src/core/trouble/trouble.ts'
 
-const WELL = { store: null, secrets: null, unrecordedEnds: 0, held: [], log: null }
+const WELL = { store: null, secrets: null, policies: [], unrecordedEnds: 0, held: [], log: null }
 
 test('without trouble the list is empty, even while ends are being recorded', () => {
   expect(troublesOf({ ...WELL, unrecordedEnds: 3 })).toEqual([])
@@ -11,6 +11,7 @@ test('each trouble has a code, its start time, a text and a remedy, the worst fi
   const troubles = troublesOf({
     store: { since: 30, message: 'The disk is full.', remedy: 'Free some space.' },
     secrets: { since: 50, message: 'The file is for others, too.', remedy: 'Run chmod.' },
+    policies: [],
     unrecordedEnds: 1,
     held: [
       { since: 20, bytes: 4_096 },

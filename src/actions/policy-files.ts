@@ -1,0 +1,142 @@
+import { commandLineNeeds } from '../command/resolve-action.ts'
+import { fileSubject, foldersAbove, inWorkspace, policyPathOf } from '../core/capability/in-workspace.ts'
+import { parsePolicyFile } from '../core/capability/policy-file.ts'
+import { isWidening, ruleText } from '../core/capability/rule.ts'
+import type { RuleSet } from '../core/capability/rule-set.ts'
+import { type Refusal, refusal } from '../core/refusal.ts'
+import type { Edges } from '../kernel/edges.ts'
+import {
+  forgetPolicyFile,
+  policyInvalid,
+  trustPolicyFile,
+  untrustPolicyFile,
+} from '../kernel/policy-files.ts'
+import type { PolicyFileFound } from '../kernel/workspaces.ts'
+import type { OutputOf } from '../verbs/reeve.ts'
+import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
+import { kept, refuse } from './rule-owners.ts'
+
+type ShownFile = OutputOf<'policyFile'>
+
+/** The policy files of workspaces. */
+export function policyFileActions(
+  parts: ActionParts,
+): ActionsFor<'policyFile' | 'trustPolicy' | 'forgetPolicy' | 'checkPolicy'> {
+  const { kernel, actor } = parts
+  const { edges } = kernel
+  return {
+    async policyFile({ folder }) {
+      permitOnStore(parts, 'admin')
+      const { found, set, folder: own } = await locate(edges, folder)
+      return shownFile(own, found, set)
+    },
+    async trustPolicy({ folder, hash }) {
+      permitOnStore(parts, 'admin')
+      const { found, folder: own } = await locate(edges, folder)
+      if (hash === null) {
+        const set = kept(await untrustPolicyFile(edges, actor, own))
+        return shownFile(own, found, set)
+      }
+      const present = usable(own, found)
+      if (present.hash !== hash) refuse(changedSince(present))
+      return shownFile(own, present, kept(await trustPolicyFile(edges, actor, present)))
+    },
+    async forgetPolicy({ folder }) {
+      permitOnStore(parts, 'admin')
+      const { folder: own } = await locate(edges, folder)
+      const { rules, kept: before } = kept(await forgetPolicyFile(edges, actor, own))
+      return { folder: own, path: policyPathOf(own), removed: rules.length + (before?.rules.length ?? 0) }
+    },
+    async checkPolicy({ text }) {
+      const { rules, problems } = parsePolicyFile(text, await commandLineNeeds())
+      return { rules: problems.length > 0 ? [] : rules.map(ruleText), problems: [...problems] }
+    },
+  }
+}
+
+/** The files whose rules are in these sets, and those that cannot be used. */
+export async function knownFiles(edges: Edges, sets: readonly RuleSet[]): Promise<ShownFile[]> {
+  await edges.workspaces?.lookAgain()
+  const broken = edges.workspaces?.files.broken ?? []
+  const stored = sets.map((set) => ({ set, folder: folderOf(set) }))
+  const others = broken
+    .filter(({ folder }) => stored.every((known) => known.folder !== folder))
+    .map(({ folder }) => ({ set: null, folder }))
+  return Promise.all(
+    [...stored, ...others].map(async ({ set, folder }) =>
+      shownFile(folder, await fileIn(edges, folder), set),
+    ),
+  )
+}
+
+interface Located {
+  readonly folder: string
+  readonly found: PolicyFileFound | undefined
+  readonly set: RuleSet | null
+}
+
+/** The policy file that is nearest to a folder: on disk, or known from before. */
+async function locate(edges: Edges, asked: string): Promise<Located> {
+  const { folder, files } = (await edges.workspaces?.files.look(asked)) ?? { folder: asked, files: [] }
+  for (const one of [...foldersAbove(folder)].reverse()) {
+    const found = files.find((file) => file.folder === one)
+    const set = await edges.store.ask({ ask: 'ruleSet', subject: fileSubject(one) })
+    if (found !== undefined || set !== null) return { folder: one, found, set }
+  }
+  return refuse(noFile(folder))
+}
+
+async function fileIn(edges: Edges, folder: string): Promise<PolicyFileFound | undefined> {
+  const looked = await edges.workspaces?.files.look(folder)
+  return looked?.files.find((file) => file.folder === folder)
+}
+
+function folderOf({ source }: RuleSet): string {
+  const path = source?.path ?? ''
+  return path.slice(0, -policyPathOf('/').length) || '/'
+}
+
+function shownFile(folder: string, found: PolicyFileFound | undefined, set: RuleSet | null): ShownFile {
+  const isPresent = found !== undefined && set?.source?.hash === found.hash
+  const isTrusted = isPresent && set.trusted
+  const rules = (found?.rules ?? []).map((rule) => inWorkspace(rule, folder))
+  return {
+    folder,
+    path: policyPathOf(folder),
+    state:
+      found === undefined
+        ? 'missing'
+        : found.problems.length > 0
+          ? 'invalid'
+          : isTrusted
+            ? 'trusted'
+            : 'untrusted',
+    hash: found === undefined || found.hash === '' ? null : found.hash,
+    problems: [...(found?.problems ?? [])],
+    rules: rules.map(ruleText),
+    activates: isTrusted ? [] : rules.filter(isWidening).map(ruleText),
+    kept: (set?.kept?.rules ?? []).map(ruleText),
+  }
+}
+
+function usable(folder: string, found: PolicyFileFound | undefined): PolicyFileFound {
+  if (found === undefined) return refuse(noFile(folder))
+  return found.problems.length > 0 ? refuse(policyInvalid(found)) : found
+}
+
+function changedSince({ path }: PolicyFileFound): Refusal {
+  return refusal(
+    'conflict',
+    `${path} has changed since you looked at it.`,
+    'Look at it again, and trust what it says now.',
+    { path },
+  )
+}
+
+function noFile(folder: string): Refusal {
+  return refusal(
+    'not_found',
+    `Neither ${folder} nor a folder above it has a .reeve/policy.json.`,
+    'Name a folder of the workspace.',
+  )
+}

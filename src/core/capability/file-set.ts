@@ -1,0 +1,70 @@
+import { type Refusal, refusal } from '../refusal.ts'
+import { type Rule, ruleText } from './rule.ts'
+import { closes, type KeptRules, type RuleSet } from './rule-set.ts'
+
+/** One version of a policy file. */
+export interface FileVersion {
+  readonly subject: string
+  readonly path: string
+  readonly hash: string
+  readonly rules: readonly Rule[]
+}
+
+/** More than a person writes before looking at what is kept. */
+const MAX_KEPT_RULES = 2_000
+
+/**
+ * The set of a file that has a new version. A file only tightens by itself, because agents can write it: what a new version asks
+ * about or denies counts at once; what it allows counts once a person trusts it; and what earlier versions asked about, denied or
+ * closed counts until then, too.
+ */
+export function withVersion(was: RuleSet | null, version: FileVersion): RuleSet | Refusal {
+  const { subject, path, hash, rules } = version
+  const source = { path, hash }
+  const isTrusted = was?.kept?.trusted === true && was.kept.hash === hash
+  const set = { subject, rules, closed: rules.some(closes), source, trusted: isTrusted }
+  if (was === null || isTrusted) return set
+  const kept = keptFrom(was)
+  if (kept.rules.length > MAX_KEPT_RULES)
+    return refusal(
+      'limit_exceeded',
+      `${path} has changed so often that ${kept.rules.length} rules of earlier versions are kept.`,
+      'Look at them with reeve policy, and trust or forget the file.',
+      { limit: 'rules', left: 0, asked: kept.rules.length },
+    )
+  return kept.rules.length === 0 && !kept.closed ? set : { ...set, kept }
+}
+
+/** The set of a file whose present version a person trusts: it alone counts from now on. */
+export function trusted({ kept: _kept, ...set }: RuleSet): RuleSet {
+  return { ...set, trusted: true }
+}
+
+/** The set of a file that a person no longer trusts. */
+export function untrusted({ kept: _kept, ...set }: RuleSet): RuleSet {
+  return { ...set, trusted: false }
+}
+
+function keptFrom({ rules, closed, source, trusted: isTrusted, kept }: RuleSet): KeptRules {
+  if (isTrusted) return { rules, closed, trusted: true, hash: source?.hash ?? null }
+  const before = kept ?? { rules: [], closed: false, trusted: false, hash: null }
+  const known = new Set(before.rules.map(contentOf))
+  const added = rules.flatMap((rule) => {
+    const limit = limitIn(rule)
+    return limit === undefined || known.has(contentOf(limit)) ? [] : [limit]
+  })
+  const first = before.rules.length + 1
+  return {
+    ...before,
+    rules: [...before.rules, ...added.map((rule, index) => ({ ...rule, id: `k${first + index}` }))],
+  }
+}
+
+/** The part of an untrusted rule that holds something back; undefined if it only permits. */
+function limitIn({ requestable: _requestable, preset: _preset, ...rule }: Rule): Rule | undefined {
+  return rule.effect === 'allow' ? undefined : rule
+}
+
+function contentOf({ id: _id, ...rule }: Rule): string {
+  return `${ruleText({ ...rule, id: '' })} ${rule.rights.join()}`
+}

@@ -1,0 +1,83 @@
+import type { ResolvedAction } from '../core/capability/action.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import { isRefusal, type Refusal } from '../core/refusal.ts'
+import type { Edges } from './edges.ts'
+import { loadPolicyFile } from './policy-files.ts'
+import type { Registering } from './register.ts'
+import { type HostFacts, type Resolution, textOf, type Unresolved } from './register-one.ts'
+import type { FolderPolicies } from './workspaces.ts'
+
+/** Finds out what a command would do on the host that runs it; null if this kernel cannot. */
+export type ResolveAction = (record: ProcessRecord) => Promise<ResolvedAction | null>
+
+/** What the host finds out for the registrations of one call, before the plan and again when the plan needs more. */
+export class HostLooks {
+  readonly #edges: Edges
+  readonly #resolve: ResolveAction
+  readonly #resolved = new Map<Pid, Resolution>()
+  readonly #places: Map<string, FolderPolicies> | undefined
+  #looksLeft: number
+
+  constructor(edges: Edges, resolve: ResolveAction, looks: number) {
+    this.#edges = edges
+    this.#resolve = resolve
+    this.#places = edges.workspaces === undefined ? undefined : new Map()
+    this.#looksLeft = looks
+  }
+
+  get facts(): HostFacts {
+    return { resolved: this.#resolved, places: this.#places, looksLeft: this.#looksLeft }
+  }
+
+  /** Looks at the folders that the plan will need, as far as the requests tell; undefined if they tell none. */
+  guess(registering: readonly Registering[]): Promise<void> | undefined {
+    const { workspaces } = this.#edges
+    if (workspaces === undefined) return undefined
+    const folders = registering.flatMap(({ actor, request }) => {
+      if (!actor.startsWith('session:') && !actor.startsWith('process:')) return []
+      const { kind, cwd, parent, defaultCwd } = request
+      const own = cwd ?? (parent === undefined ? defaultCwd : undefined)
+      return [...workspaces.guess(actor), ...(kind === 'command' && own !== undefined ? [own] : [])]
+    })
+    return folders.length === 0 ? undefined : this.#lookAt([...new Set(folders)])
+  }
+
+  /** Finds out what a plan was missing. A refusal ends the registration. */
+  async look({ unresolved, missing }: Unresolved): Promise<Refusal | undefined> {
+    const isLast = --this.#looksLeft <= 0
+    switch (missing.type) {
+      case 'action': {
+        const action = isLast ? null : await this.#resolve(unresolved)
+        this.#resolved.set(unresolved.pid, { text: textOf(unresolved), action: action ?? UNANALYSED })
+        return undefined
+      }
+      case 'folders':
+        if (missing.session !== null) this.#edges.workspaces?.learn(missing.session)
+        await this.#lookAt(missing.folders)
+        return undefined
+      case 'files':
+        for (const file of missing.files) {
+          const loaded = await loadPolicyFile(this.#edges, file)
+          if (isRefusal(loaded)) return loaded
+        }
+        return undefined
+    }
+  }
+
+  async #lookAt(folders: readonly string[]): Promise<void> {
+    const found = (await this.#edges.workspaces?.placesOf(folders)) ?? new Map()
+    for (const [folder, place] of found) this.#places?.set(folder, place)
+  }
+}
+
+/** What is known of a command that no host has resolved: nothing, so that it may do everything. */
+const UNANALYSED: ResolvedAction = {
+  shell: { type: 'opaque', reason: 'It was not analysed.', commands: [], writes: [] },
+  programs: [],
+  cwd: null,
+  environmentHash: '',
+  variables: {},
+  env: [],
+  codeVariables: [],
+}

@@ -1,0 +1,137 @@
+import type { AuditDecision } from '../core/audit/entry.ts'
+import { trusted, untrusted, withVersion } from '../core/capability/file-set.ts'
+import { fileSubject, inWorkspace } from '../core/capability/in-workspace.ts'
+import type { RuleSet } from '../core/capability/rule-set.ts'
+import type { Change } from '../core/change.ts'
+import type { JsonObject } from '../core/json/json.ts'
+import type { Actor } from '../core/process/record.ts'
+import { isRefusal, type Refusal, refusal } from '../core/refusal.ts'
+import { know } from '../store/contract.ts'
+import type { Edges } from './edges.ts'
+import type { PolicyFileFound } from './workspaces.ts'
+
+/** Loads the present version of a policy file into the store. A version that the store has already changes nothing. */
+export function loadPolicyFile(edges: Edges, file: PolicyFileFound): Promise<RuleSet | Refusal> {
+  const { folder, path, hash } = file
+  const subject = fileSubject(folder)
+  const rules = file.rules.map((rule) => inWorkspace(rule, folder))
+  return changeFileSet(edges, subject, (was) => {
+    if (was?.source?.hash === hash) return { answer: was }
+    const set = withVersion(was, { subject, path, hash, rules })
+    if (isRefusal(set)) return { answer: set }
+    const inputs = {
+      path,
+      hash,
+      rules: rules.length,
+      trusted: set.trusted,
+      kept: set.kept?.rules.length ?? 0,
+    }
+    return { answer: set, audited: { actor: 'host', action: 'loadPolicy', decision: 'granted', inputs } }
+  })
+}
+
+/** From now on a person trusts this version of a policy file, and none before it counts any more. */
+export async function trustPolicyFile(
+  edges: Edges,
+  actor: Actor,
+  file: PolicyFileFound,
+): Promise<RuleSet | Refusal> {
+  const loaded = await loadPolicyFile(edges, file)
+  if (isRefusal(loaded) && loaded.code !== 'limit_exceeded') return loaded
+  const { folder, path, hash } = file
+  const subject = fileSubject(folder)
+  const rules = file.rules.map((rule) => inWorkspace(rule, folder))
+  return changeFileSet(edges, subject, () => {
+    const fresh = withVersion(null, { subject, path, hash, rules })
+    if (isRefusal(fresh)) return { answer: fresh }
+    const inputs = { path, hash, rules: rules.length }
+    return {
+      answer: trusted(fresh),
+      audited: { actor, action: 'trustPolicy', decision: 'granted', inputs },
+    }
+  })
+}
+
+/** What the file allows no longer counts; its asks and denies do. */
+export function untrustPolicyFile(edges: Edges, actor: Actor, folder: string): Promise<RuleSet | Refusal> {
+  return changeFileSet(edges, fileSubject(folder), (was) => {
+    if (was === null) return { answer: noFileRules(folder) }
+    const inputs = { path: was.source?.path ?? null, hash: was.source?.hash ?? null }
+    return {
+      answer: untrusted(was),
+      audited: { actor, action: 'untrustPolicy', decision: 'revoked', inputs },
+    }
+  })
+}
+
+/** Removes what is known of a policy file. If the file is still there, the next command loads it as a new one. */
+export async function forgetPolicyFile(
+  edges: Edges,
+  actor: Actor,
+  folder: string,
+): Promise<RuleSet | Refusal> {
+  const subject = fileSubject(folder)
+  const at = edges.clock.now()
+  const answer = await edges.store.write<RuleSet | Refusal>(function* () {
+    const was = yield* know({ ask: 'ruleSet', subject })
+    if (was === null) return { answer: noFileRules(folder), changes: [] }
+    const inputs = { path: was.source?.path ?? null, rules: was.rules.length }
+    const entry = entryOf(subject, { actor, action: 'forgetPolicy', decision: 'revoked', inputs }, at)
+    return { answer: was, changes: [{ type: 'rule_set_gone', subject }, entry] }
+  })
+  edges.onAudited?.()
+  return answer
+}
+
+/** The refusal where a policy file cannot be used. */
+export function policyInvalid({ path, problems: [first] }: PolicyFileFound): Refusal {
+  return refusal(
+    'policy_invalid',
+    `${path}, line ${first?.line ?? 1}: ${first?.message ?? 'It cannot be used.'}`,
+    `${first?.remedy ?? 'Correct it.'} A person can look at it with reeve policy test.`,
+    { path, line: first?.line ?? 1 },
+  )
+}
+
+interface Audited {
+  readonly actor: Actor
+  readonly action: string
+  readonly decision: AuditDecision
+  readonly inputs: JsonObject
+}
+
+interface FileSetChange {
+  readonly answer: RuleSet | Refusal
+  /** Left out if nothing changes. */
+  readonly audited?: Audited
+}
+
+async function changeFileSet(
+  edges: Edges,
+  subject: string,
+  change: (was: RuleSet | null) => FileSetChange,
+): Promise<RuleSet | Refusal> {
+  const at = edges.clock.now()
+  const answer = await edges.store.write<RuleSet | Refusal>(function* () {
+    const was = yield* know({ ask: 'ruleSet', subject })
+    const { answer: next, audited } = change(was)
+    if (isRefusal(next) || audited === undefined) return { answer: next, changes: [] }
+    return {
+      answer: next,
+      changes: [{ type: 'rule_set', was, ruleSet: next }, entryOf(subject, audited, at)],
+    }
+  })
+  edges.onAudited?.()
+  return answer
+}
+
+function entryOf(subject: string, audited: Audited, at: number): Change {
+  return {
+    type: 'audit',
+    entry: { at, target: subject, rule: null, reason: null, trace: null, ...audited },
+  }
+}
+
+function noFileRules(folder: string): Refusal {
+  return refusal('not_found', `No policy file of ${folder} is known.`, 'List the files with reeve policy.')
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { policyPathOf } from '../../core/capability/in-workspace.ts'
+import type { PolicyProblem } from '../../core/capability/policy-file.ts'
+import type { Rule } from '../../core/capability/rule.ts'
+import { isRefusal } from '../../core/refusal.ts'
+import type { Edges } from '../../kernel/edges.ts'
+import { forgetPolicyFile, loadPolicyFile, trustPolicyFile } from '../../kernel/policy-files.ts'
+import { openSession } from '../../kernel/sessions.ts'
+import { type PolicyFileFound, Workspaces } from '../../kernel/workspaces.ts'
+import { type Behaves, type Bench, refusalOf } from './bench.ts'
+import { auditedEntries } from './sound.ts'
+
+const tool = (name: string) => ({ kind: 'tool', spec: { tool: name } }) as const
+
+const rule = (effect: Rule['effect'], name: string): Rule => ({
+  id: `${effect}-${name}`,
+  effect,
+  rights: ['execute'],
+  resource: `tool:${name}`,
+})
+
+/** Policy files of workspaces: loaded into the store by hash before the plan, and compared in it. */
+export function policyFiles(behaves: Behaves): void {
+  behaves(
+    'a file is loaded before the first process of its workspace, and again when it changes',
+    async (bench) => {
+      const disk = diskOf(bench)
+      await openSession(disk.edges, 'host', 's1', null, undefined, '/w/sub')
+      disk.write('h1', rule('deny', 'deploy'), rule('allow', 'read'))
+      assert.equal(await disk.calls('deploy'), 'denied')
+      assert.equal(await disk.calls('other'), 'registered')
+      disk.write('h2', rule('deny', 'other'))
+      assert.equal(await disk.calls('other'), 'denied')
+      // What an earlier version denied counts until a person accepts the new one.
+      assert.equal(await disk.calls('deploy'), 'denied')
+      const loads = (await auditedEntries(bench.store)).filter(({ action }) => action === 'loadPolicy')
+      assert.deepEqual(
+        loads.map(({ inputs }) => inputs['hash']),
+        ['h1', 'h2'],
+      )
+      await trustPolicyFile(disk.edges, 'human:ada', disk.file())
+      assert.equal(await disk.calls('deploy'), 'registered')
+    },
+  )
+
+  behaves(
+    'a trusted file closes its workspace, also for another kernel and after the file is gone',
+    async (bench) => {
+      const disk = diskOf(bench)
+      await openSession(disk.edges, 'host', 's1', null, undefined, '/w/sub')
+      disk.write('h1', rule('allow', 'read'))
+      assert.equal(await disk.calls('deploy'), 'registered')
+      await trustPolicyFile(disk.edges, 'human:ada', disk.file())
+      assert.equal(await disk.calls('deploy'), 'denied')
+      assert.equal(await disk.calls('read'), 'registered')
+      const other = diskOf(bench, bench.edgesOver(await bench.open()))
+      assert.equal(await other.calls('deploy'), 'denied')
+      disk.remove()
+      assert.equal(await disk.calls('deploy'), 'denied')
+      await forgetPolicyFile(disk.edges, 'human:ada', '/w')
+      assert.equal(await disk.calls('deploy'), 'registered')
+    },
+  )
+
+  behaves(
+    'a file that cannot be used refuses everything, unless there is a good version of it',
+    async (bench) => {
+      const disk = diskOf(bench)
+      await openSession(disk.edges, 'host', 's1', null, undefined, '/w/sub')
+      disk.break('h1', { line: 7, message: 'It needs a colon here.', remedy: 'Correct the JSON.' })
+      assert.equal(await disk.calls('read'), 'policy_invalid')
+      const [denial] = await auditedEntries(bench.store)
+      assert.equal(denial?.decision, 'denied')
+      assert.ok(denial.reason?.includes('/w/.reeve/policy.json, line 7'))
+      disk.write('h2', rule('deny', 'deploy'))
+      assert.equal(await disk.calls('deploy'), 'denied')
+      disk.break('h3', { line: 1, message: 'It is no JSON.', remedy: 'Correct the JSON.' })
+      assert.equal(await disk.calls('deploy'), 'denied')
+      assert.equal(await disk.calls('read'), 'registered')
+    },
+  )
+
+  behaves('the host is not bound, nor a session that works elsewhere', async (bench) => {
+    const disk = diskOf(bench)
+    await openSession(disk.edges, 'host', 's1', null)
+    await openSession(disk.edges, 'host', 's2', null, undefined, '/w')
+    disk.write('h1', rule('deny', 'deploy'))
+    assert.equal(await disk.calls('deploy', 'host'), 'registered')
+    assert.equal(await disk.calls('deploy', 'session:s1'), 'registered')
+    assert.equal(await disk.calls('deploy', 'session:s2'), 'denied')
+  })
+
+  behaves('two kernels load one version at once, and it is stored once', async (bench) => {
+    const disks = [diskOf(bench), diskOf(bench, bench.edgesOver(await bench.open()))]
+    for (const disk of disks) disk.write('h1', rule('deny', 'deploy'))
+    const sets = await Promise.all(disks.map((disk) => loadPolicyFile(disk.edges, disk.file())))
+    assert.ok(sets.every((set) => !isRefusal(set)))
+    const loads = (await auditedEntries(bench.store)).filter(({ action }) => action === 'loadPolicy')
+    assert.equal(loads.length, 1)
+  })
+}
+
+/** A disk with one policy file, that of the workspace /w. */
+function diskOf(bench: Bench, over: Edges = bench.edges) {
+  let present: PolicyFileFound | null = null
+  const files = () => (present === null ? [] : [present])
+  const put = (hash: string, rules: readonly Rule[], problems: readonly PolicyProblem[]) => {
+    present = { folder: '/w', path: policyPathOf('/w'), hash, since: 0, rules, problems }
+  }
+  const workspaces = new Workspaces({
+    look: async (folder) => ({ folder, files: folder.startsWith('/w') ? files() : [] }),
+    broken: [],
+  })
+  const edges: Edges = { ...over, workspaces }
+  return {
+    edges,
+    write: (hash: string, ...rules: readonly Rule[]) => put(hash, rules, []),
+    break: (hash: string, problem: PolicyProblem) => put(hash, [], [problem]),
+    remove: () => {
+      present = null
+    },
+    file: (): PolicyFileFound => {
+      assert.ok(present)
+      return present
+    },
+    calls: async (name: string, actor: 'host' | `session:${string}` = 'session:s1') => {
+      const answer = await bench.tryRegister([{ request: tool(name), actor }], edges)
+      return isRefusal(answer) ? refusalOf(answer) : 'registered'
+    },
+  }
+}

@@ -1,0 +1,15 @@
+import * as z from 'zod'
+import { policyFileShape } from './shapes/policy-file.ts'
+import { folder } from './shapes/scalars.ts'
+import { verb } from './verb.ts'
+
+export const policyFile = verb({
+  summary: 'Shows the policy file of a folder, or of the nearest folder above it.',
+  description:
+    'It says whether a person trusts the file, what would begin to count then, and what is wrong with it.',
+  route: 'GET /policies/file',
+  needs: 'admin',
+  input: z.strictObject({ folder }),
+  output: policyFileShape,
+  codes: ['not_found', 'denied'],
+})
