@@ -109,6 +109,22 @@ test('always shows its rule first, stores it, and answers what waits for the sam
   })
 })
 
+test('at a terminal the person reads the rule and says yes to it', async () => {
+  const { reeve, agent } = await asking()
+  const id = (await gateOf(agent, touch(reeve, 'a'))) ?? ''
+  const declined = reeve.terminal(['approve', id, '--for', 'always'])
+  await declined.until('[y/N]')
+  expect(declined.shown).toContain('"effect": "allow"')
+  declined.type('\r')
+  expect(await declined.ended).toBe(1)
+  expect((await agent.approval({ id })).approval.state).toBe('pending')
+  const accepted = reeve.terminal(['approve', id, '--for', 'always'])
+  await accepted.until('[y/N]')
+  accepted.type('y\r')
+  expect(await accepted.ended).toBe(0)
+  expect((await agent.approval({ id })).approval.answer).toMatchObject({ grant: 'always' })
+})
+
 test('an answer with changes runs what the person wrote, under the same pid', async () => {
   const { reeve, agent } = await asking(['deny', 'shell:rm'])
   const { folder } = reeve.temp
