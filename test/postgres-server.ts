@@ -14,7 +14,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
+import { openPostgres } from '../src/store/postgres/open.ts'
 import { quickFolder } from './quick-folder.ts'
 
 declare module 'vitest' {
@@ -25,8 +27,22 @@ declare module 'vitest' {
 
 export default async function setup(project: TestProject) {
   const server = await startPostgres(quickFolder)
+  await createMigrated(server.url)
   project.provide('postgresUrl', server.url)
   return () => server.stop()
+}
+
+/** A database that tests copy, and never connect to. */
+export const MIGRATED_DATABASE = 'reeve_migrated'
+
+async function createMigrated(serverUrl: string): Promise<void> {
+  const sql = postgres(serverUrl, { max: 1 })
+  await sql.unsafe(`create database ${MIGRATED_DATABASE}`)
+  await sql.end()
+  const url = new URL(serverUrl)
+  url.pathname = `/${MIGRATED_DATABASE}`
+  const store = await openPostgres(url.href)
+  await store.close()
 }
 
 export type PostgresServer = {
