@@ -25,6 +25,8 @@ test.for(ERAS)(
     expect(asked.text).toMatch(/waits for the approval of a person \(a_\w+, asked .* ago\): touch made/)
     expect(asked.text).toContain('A person has been asked. You will be told in the inbox.')
     expect(existsSync(file)).toBe(false)
+    // The rules of the client's folder bind the session, wherever its commands run.
+    expect((await person.sessions()).sessions.map(({ workspaces }) => workspaces)).toEqual([[cwd]])
     const [first] = (await person.approvals()).approvals
     await person.approve({ id: first?.id ?? '' })
     const ended = await call(client, 'process_wait', { pid: asked.structured.process.pid, timeoutMs: 30_000 })
