@@ -23,7 +23,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'an unfenced completion',
     laws: ['one executor'],
-    since: 11,
+    since: 43,
     plan: (plan, planting) =>
       forging(plan, isCompletion, (row) => {
         const fence = planting.fenceOf(row.record.pid)
@@ -35,7 +35,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a lost outbox row',
     laws: ['no lost notice'],
-    since: 33,
+    since: 4,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notice' || change.notice.kind !== 'wake'),
@@ -56,12 +56,13 @@ export const plants: readonly Plant[] = [
   {
     name: 'a wait that reads before it subscribes',
     laws: ['a wait resolves if and only if it has ended'],
+    since: 138,
     kernel: (edges, options) => new ReadsFirst(edges, options),
   },
   {
     name: 'a reclaim without compare-and-swap',
     laws: ['one executor', 'fences never go backwards'],
-    since: 4,
+    since: 2,
     plan: (plan, planting) =>
       forging(plan, isRecovery, (row) => {
         // The facts of an earlier recovery: before the present holder claimed it, or before another kernel recovered it.
