@@ -1,7 +1,7 @@
 import type { AuditDecision, AuditEntry } from '../core/audit/entry.ts'
 import type { Preset } from '../core/capability/presets.ts'
 import type { Rule } from '../core/capability/rule.ts'
-import { closes, emptySet, type RuleSet, withRules } from '../core/capability/rule-set.ts'
+import { closes, emptySet, nextId, type RuleSet, withRules } from '../core/capability/rule-set.ts'
 import { refOf } from '../core/capability/ruling.ts'
 import type { Change } from '../core/change.ts'
 import type { JsonObject } from '../core/json/json.ts'
@@ -171,11 +171,6 @@ function* refuseAbsent(subject: string): PlanPart<Refusal | undefined> {
   return row === null
     ? refusal('unknown_pid', `There is no process ${id}.`, 'List the processes to see which there are.')
     : undefined
-}
-
-function nextId({ rules }: RuleSet): string {
-  const numbers = rules.map(({ id }) => Number(/^r(\d+)$/.exec(id)?.[1] ?? 0))
-  return `r${Math.max(0, ...numbers) + 1}`
 }
 
 function unknownRule(subject: string, id: string): Refusal {

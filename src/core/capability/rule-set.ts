@@ -13,6 +13,11 @@ export interface RuleSet {
   readonly trusted: boolean
   /** Of a file: rules of earlier versions of it, which count until a person accepts the present one. */
   readonly kept?: KeptRules
+  /**
+   * The highest number of a generated id that was removed. It is not given again: delegations and counters of the removed rule
+   * would become those of another one.
+   */
+  readonly lastId?: number
 }
 
 /** The version of a file that a person trusted last, if there is one, and the asks and denies of the versions after it. */
@@ -36,7 +41,22 @@ export function binds(set: RuleSet | null): boolean {
 
 /** The set with other rules. Removing rules never opens it. */
 export function withRules(set: RuleSet, rules: readonly Rule[]): RuleSet {
-  return { ...set, rules, closed: set.closed || set.rules.some(closes) || rules.some(closes) }
+  const lastId = lastIdOf(set)
+  return {
+    ...set,
+    rules,
+    closed: set.closed || set.rules.some(closes) || rules.some(closes),
+    ...(lastId > lastIdOf({ rules }) ? { lastId } : {}),
+  }
+}
+
+/** An id that no rule of the set has or had. */
+export function nextId(set: Pick<RuleSet, 'rules' | 'lastId'>): string {
+  return `r${lastIdOf(set) + 1}`
+}
+
+function lastIdOf({ rules, lastId = 0 }: Pick<RuleSet, 'rules' | 'lastId'>): number {
+  return Math.max(lastId, ...rules.map(({ id }) => Number(/^r(\d+)$/.exec(id)?.[1] ?? 0)))
 }
 
 /** The sets that a stored one stands for: each is asked for itself. */
