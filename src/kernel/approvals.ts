@@ -57,7 +57,7 @@ export class Approvals {
 
   /** Whether a process that needed an approval may begin with this action; if not, it is asked about again. */
   confirm(work: Work, resolved: ResolvedAction): Promise<boolean> {
-    return confirmAction(this.#edges, work, resolved)
+    return confirmAction(this.#edges, work, resolved, this.#kernel.host)
   }
 
   /** The first answer settles the approval; later ones get the recorded decision. */

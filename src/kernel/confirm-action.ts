@@ -14,7 +14,12 @@ import { WorkingRows } from './working-rows.ts'
  * Compares the action that is about to begin with the approved one. If it differs, because a program, its folder or its
  * environment has changed meanwhile, it is asked about again, and the process waits without a holder. False: it must not begin.
  */
-export async function confirmAction(edges: Edges, work: Work, resolved: ResolvedAction): Promise<boolean> {
+export async function confirmAction(
+  edges: Edges,
+  work: Work,
+  resolved: ResolvedAction,
+  here: string | null,
+): Promise<boolean> {
   const { record } = work
   if (record.gate === null) return true
   const { approval: id, actionHash: approved } = record.gate
@@ -22,7 +27,9 @@ export async function confirmAction(edges: Edges, work: Work, resolved: Resolved
   // Pruned with its process only.
   if (asked?.request.type !== 'permission') return false
   const before = asked.request.action
-  const { subject, host } = before
+  const { subject, host: approvedHost } = before
+  // Another kernel of the store may be about to begin it, on a machine that the person was not asked about.
+  const host = approvedHost === null ? null : here
   const spec = record.effectiveSpec ?? record.spec
   const action = actionOf({ ...record, spec }, subject, host, resolved)
   const actionHash = action === null ? approved : edges.hash(actionText(action))
@@ -80,7 +87,7 @@ export async function confirmAction(edges: Edges, work: Work, resolved: Resolved
 
 /** The members of an action that differ from those that were approved. */
 function changedParts(before: Action, now: Action): readonly string[] {
-  const parts = ['act', 'cwd', 'environmentHash', 'sandbox', 'parent'] as const
+  const parts = ['act', 'host', 'cwd', 'environmentHash', 'sandbox', 'parent'] as const
   return parts.filter((part) => !sameJson(asJson({ part: before[part] }), asJson({ part: now[part] })))
 }
 

@@ -14,7 +14,7 @@ import { type RuleSet, setsIn } from '../core/capability/rule-set.ts'
 import { tableOf } from '../core/capability/rule-table.ts'
 import { type RuleRef, type Ruling, useIdOf } from '../core/capability/ruling.ts'
 import type { Change } from '../core/change.ts'
-import type { Placement } from '../core/placement/placement.ts'
+import { hostIn, type Placement } from '../core/placement/placement.ts'
 import type { Actor, Registration } from '../core/process/record.ts'
 import type { Session } from '../core/session/session.ts'
 import { know } from '../store/contract.ts'
@@ -108,7 +108,7 @@ export function* ruleOnRegistration(
   if (sets.length === 0 && ceilings.length === 0) return UNBOUND
   if (registration.kind === 'command' && resolved === null && needsAnalysis([...sets, ...ceilings]))
     return { type: 'missing', missing: { type: 'action' } }
-  const host = hostOf(here)
+  const host = hostIn(here)
   const action = actionOf(registration, subject.actor, host, resolved)
   if (action === null) return UNBOUND
   const environment =
@@ -184,9 +184,4 @@ function useOnce({ subject, id }: RuleRef, was: { readonly used: number } | null
   const useId = useIdOf({ subject, id })
   const before = was === null ? null : { id: useId, subject, used: was.used }
   return { type: 'rule_use', was: before, use: { id: useId, subject, used: (was?.used ?? 0) + 1 } }
-}
-
-function hostOf(here: readonly Placement[]): string | null {
-  const host = here.find((placement) => placement.startsWith('host:'))
-  return host === undefined ? null : host.slice('host:'.length)
 }

@@ -24,6 +24,12 @@ export function placementsOf(
   return [...placements]
 }
 
+/** The host among the placements of one program; null if it has no name. */
+export function hostIn(placements: readonly Placement[]): string | null {
+  const host = placements.find((placement) => placement.startsWith('host:'))
+  return host === undefined ? null : host.slice('host:'.length)
+}
+
 /** Whether a program at these placements may execute a process of this placement. */
 export function isPlacedAt(placement: Placement | null, here: readonly Placement[]): boolean {
   return placement === null || here.includes(placement)
