@@ -2,6 +2,7 @@ import { allowanceSums } from './conformance/allowance-sums.ts'
 import { allowances } from './conformance/allowances.ts'
 import { answers } from './conformance/answers.ts'
 import { approvals } from './conformance/approvals.ts'
+import { approvers } from './conformance/approvers.ts'
 import { audit } from './conformance/audit.ts'
 import { behavesOn, type Suite } from './conformance/bench.ts'
 import { ceilings } from './conformance/ceilings.ts'
@@ -81,6 +82,7 @@ export function storeConformance(suite: Suite): void {
   environments(behaves)
   ruleSets(behaves)
   approvals(behaves)
+  approvers(behaves)
   gate(behaves)
   grants(behaves)
   ceilings(behaves)
