@@ -29,7 +29,7 @@ export function executorsFor(host: ExecutorHost, serves: readonly string[]): Exe
 
 function tools(host: ExecutorHost): Executor {
   return inProcess(
-    { script: (context) => runScript(context, host) },
+    { script: (context) => runScript(context, host), deploy: (context) => runScript(context, host) },
     (work, { idempotencyKey, pid: _pid, ...request }) =>
       registerChild(host, work, {
         request: request as RegistrationRequest,

@@ -27,7 +27,15 @@ export interface Entry {
   readonly begun: number[]
 }
 
+/** A plan of a commit: its changes were written together, or not at all. */
+export interface CommittedPlan {
+  readonly changes: readonly Change[]
+  readonly answer: unknown
+}
+
 export interface Check {
+  /** Called with each plan of a commit, before its changes; one that only refused has none. */
+  plan?(plan: CommittedPlan): void
   /** Called with one change of one process, in the order of commit; `before` is the state before it. */
   process?(change: ProcessChange, before: Entry | undefined, stored: readonly StoredEvent[]): void
   /** Called with any other change, in the same order; `now` is the time by the writer's clock. */
@@ -77,24 +85,29 @@ export class Ledger {
   }
 
   /** Called right after the database has committed, before anything else can happen. */
-  committed(changes: readonly Change[], now: number): void {
+  committed(plans: readonly CommittedPlan[], now: number): void {
     const fresh = [...this.observer.eventsAfter(this.position)]
     const touched = new Set<Entry>()
-    for (const change of changes) {
-      if (change.type === 'process') {
-        const events = this.#match(change, fresh)
-        for (const check of this.checks)
-          check.process?.(change, this.processes.get(change.row.record.pid), events)
-        touched.add(this.#note(change, events))
-      } else {
-        for (const check of this.checks) check.other?.(change, now)
-        if (change.type === 'prune') for (const { pid } of change.tombstones) this.#prune(pid)
-      }
+    for (const plan of plans) {
+      for (const check of this.checks) check.plan?.(plan)
+      for (const change of plan.changes) this.#changed(change, fresh, touched, now)
     }
     if (fresh.length > 0)
       this.#stage.violated('one write path', `${fresh.length} events are in the file that no commit wrote`)
     const live = [...touched].filter(({ pid }) => this.processes.has(pid))
     for (const check of this.checks) check.committed?.(live)
+  }
+
+  #changed(change: Change, fresh: StoredEvent[], touched: Set<Entry>, now: number): void {
+    if (change.type === 'process') {
+      const events = this.#match(change, fresh)
+      for (const check of this.checks)
+        check.process?.(change, this.processes.get(change.row.record.pid), events)
+      touched.add(this.#note(change, events))
+    } else {
+      for (const check of this.checks) check.other?.(change, now)
+      if (change.type === 'prune') for (const { pid } of change.tombstones) this.#prune(pid)
+    }
   }
 
   checkAll(): void {

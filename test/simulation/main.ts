@@ -10,7 +10,8 @@ const LAST_LINES = 20
 const HELP = `${USAGE}
 
 Runs the real kernel over real SQLite files with simulated time, crashes, failing disks, lost nudges and clocks that
-jump, and checks the laws after every step.
+jump, and checks the laws after every step. Each seed makes two worlds: one without rules, and one with rules, approvals and
+delegations, whose rulings are compared with a model of their own.
 
   --seeds N   seeds 1 to N (100)
   --seed K    this seed alone, with its whole trace: the same seed is the same run, byte for byte
@@ -50,15 +51,18 @@ for (const event of ['uncaughtException', 'unhandledRejection'])
   })
 
 for (; seed < first + seeds; seed++) {
-  const report = await simulate(seed, { steps })
-  counts.add(report.counts)
-  stepsDone += report.steps
-  if (only !== undefined && !values.json) for (const line of report.trace) console.log(line)
-  if (report.violations.length > 0) {
-    tellOf(report)
-    process.exit(1)
+  // Each seed makes two worlds: one without rules, and one with rules and approvals.
+  for (const hasRules of [false, true]) {
+    const report = await simulate(seed, { steps, hasRules })
+    counts.add(report.counts)
+    stepsDone += report.steps
+    if (only !== undefined && !values.json) for (const line of report.trace) console.log(line)
+    if (report.violations.length > 0) {
+      tellOf(report)
+      process.exit(1)
+    }
+    if (only !== undefined && !values.json) console.log(`trace ${report.hash}`)
   }
-  if (only !== undefined && !values.json) console.log(`trace ${report.hash}`)
   progress(seed - first + 1)
 }
 if (values.json) console.log(JSON.stringify(summary()))

@@ -12,8 +12,12 @@ import type { Executor, Work } from '../../src/kernel/executor.ts'
 import type { Kernel, KernelOptions } from '../../src/kernel/kernel.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
+import type { ApprovalLog } from './authority/approval-log.ts'
+import { commands } from './authority/commands.ts'
+import { Machine } from './authority/machine.ts'
 import { type ExecutorHost, executorsFor } from './executors.ts'
 import type { Ledger } from './ledger.ts'
+import { payloadOf } from './payload.ts'
 import type { Plant, Planting } from './plant.ts'
 import type { Random } from './random.ts'
 import type { Doer } from './schedule.ts'
@@ -28,6 +32,10 @@ export interface PeerWorld {
   readonly file: string
   readonly keys: string[]
   readonly plant: Plant | undefined
+  /** Whether there are rules, and kernels that run commands. */
+  readonly hasRules: boolean
+  readonly approvals: ApprovalLog
+  readonly machines: ReadonlyMap<string, Machine>
   /** Whether a holder's program really runs. */
   isAlive(holder: string): boolean
   committedBy(peer: Peer): void
@@ -130,6 +138,7 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
   /** Whether it would execute this process. */
   serves({ kind, placement }: Pick<ProcessRecord, 'kind' | 'placement'>): boolean {
     if (!isPlacedAt(placement, [`host:${this.#options.host}`])) return false
+    if (kind === 'command') return this.#around.hasRules
     return (this.#options.serves as readonly string[]).includes(kind)
   }
 
@@ -236,7 +245,7 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
     const options: KernelOptions = {
       holder: this.#identity(),
       successor: () => this.#identity(),
-      executors: executorsFor(this, this.#options.serves).map((executor) => this.#watch(executor)),
+      executors: this.#executors().map((executor) => this.#watch(executor)),
       concurrency: this.#options.concurrency,
       times: { ttlMs, renewMs: ttlMs / 3, sweepMs: ttlMs / 3 },
       backoff: BACKOFF,
@@ -246,6 +255,15 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
     await this.#kernel.start()
     this.ready = true
     this.stage.say(this.name, 'is up')
+  }
+
+  #executors(): Executor[] {
+    const { hasRules, approvals, machines } = this.#around
+    const { host, serves } = this.#options
+    const own = executorsFor(this, serves)
+    if (!hasRules) return own
+    const machine = machines.get(host) ?? new Machine(host)
+    return [...own, commands({ machine, approvals, turn: () => this.turn() })]
   }
 
   #identity(): Holder {
@@ -306,8 +324,10 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
   }
 
   #watch(executor: Executor): Executor {
+    const { resolve } = executor
     return {
       serves: executor.serves,
+      ...(resolve === undefined ? {} : { resolve }),
       run: (work, kernel) => {
         if (!this.alive) return new Promise(() => {})
         this.#began(work)
@@ -330,7 +350,8 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
     if (entry.granted.get(fence) !== holder || !this.was(holder))
       broke(`fence ${fence} is ${entry.granted.get(fence)}'s`)
     if (entry.begun.includes(fence)) broke(`fence ${fence} was executed before`)
-    if (entry.record.recovery === 'bound' && entry.begun.length > 0)
+    const askedAgain = entry.events.filter((event) => payloadOf(event, 'approval_requested')?.again === true)
+    if (entry.record.recovery === 'bound' && entry.begun.length > askedAgain.length)
       broke('it is bound, and was begun before')
     entry.begun.push(fence)
   }

@@ -1,12 +1,12 @@
 import { ReeveError } from '../../src/core/errors.ts'
 import { isRefusal } from '../../src/core/refusal.ts'
-import type { Plan, Question, Verdict } from '../../src/store/contract.ts'
+import type { Change, Plan, Question, Verdict } from '../../src/store/contract.ts'
 import type { Stage } from './stage.ts'
 
 /** A plan that a kernel gave to the store, and its progress. */
 export interface WatchedPlan {
-  /** How many changes its last run decided. */
-  changes: number
+  /** The changes that its last run decided. */
+  changes: readonly Change[]
   committed: boolean
   answer: unknown
 }
@@ -20,12 +20,12 @@ export function watchPlan<Answer>(
   plan: Plan<Answer>,
   list: PlanList,
 ): { plan: Plan<Answer>; watched: WatchedPlan } {
-  const watched: WatchedPlan = { changes: 0, committed: false, answer: undefined }
+  const watched: WatchedPlan = { changes: [], committed: false, answer: undefined }
   return {
     watched,
     plan: function* (): Generator<readonly Question[], Verdict<Answer>, readonly unknown[]> {
       const verdict = yield* plan()
-      watched.changes = verdict.changes.length
+      watched.changes = verdict.changes
       watched.answer = verdict.answer
       list.plans.push(watched)
       return verdict
@@ -39,10 +39,19 @@ export function checkAcknowledged(
   who: string,
   { changes, committed, answer }: WatchedPlan,
 ): void {
-  if (changes > 0 && !committed)
-    stage.violated('acknowledged is durable', `${who} was told of ${changes} changes that were not committed`)
-  if (changes > 0 && isRefused(answer))
-    stage.violated('rejected writes change nothing', `${who} was refused, and ${changes} changes were made`)
+  if (changes.length > 0 && !committed)
+    stage.violated(
+      'acknowledged is durable',
+      `${who} was told of ${changes.length} changes that were not committed`,
+    )
+  const acts = changes.filter((change) => !isAudit(change)).length
+  if (acts > 0 && isRefused(answer))
+    stage.violated('rejected writes change nothing', `${who} was refused, and ${acts} changes were made`)
+}
+
+/** A refusal may be written to the audit, and changes nothing else. */
+function isAudit({ type }: Change): boolean {
+  return type === 'audit' || type === 'audit_window'
 }
 
 export function checkFailed(
@@ -51,12 +60,12 @@ export function checkFailed(
   { changes, committed }: WatchedPlan,
   error: unknown,
 ): void {
-  if (!committed || changes === 0) return
+  if (!committed || changes.length === 0) return
   if (error instanceof ReeveError && error.code === 'outcome_unknown') return
   const code = error instanceof ReeveError ? error.code : String(error)
   stage.violated(
     'rejected writes change nothing',
-    `${who} was told ${code}, and ${changes} changes were made`,
+    `${who} was told ${code}, and ${changes.length} changes were made`,
   )
 }
 

@@ -17,6 +17,8 @@ export interface Plant {
   readonly name: string
   /** The simulator must report that one of these laws is broken. */
   readonly laws: readonly string[]
+  /** It is about rules or approvals, so that it needs a world with them. */
+  readonly hasRules?: true
   /**
    * The first seed to try, by default 1: earlier seeds take time and do not find the bug. A new request changes what every seed
    * does; `npm run simulate -- --plants` prints the seeds that find the bugs now.

@@ -14,6 +14,7 @@ import type { Waited, WaitOptions } from '../../src/kernel/wait.ts'
 import type { Change, Commit, Plan, Question, Store, Verdict } from '../../src/store/contract.ts'
 import type { Transaction } from '../../src/store/group-commit.ts'
 import { holderNamed } from '../../src/testing/test-kernel.ts'
+import { authorityPlants } from './authority/plants.ts'
 import type { ProcessChange } from './ledger.ts'
 import type { Plant } from './plant.ts'
 import { HOSTS } from './world.ts'
@@ -189,6 +190,7 @@ export const plants: readonly Plant[] = [
         return refused ? [...changes, { type: 'grant', grant }] : changes
       }),
   },
+  ...authorityPlants,
 ]
 
 /** Looks for work as if this kernel were on every host. */

@@ -1,6 +1,8 @@
 import { checkAllClosed, checkAtRest, checkWatchers } from './checks/rest.ts'
 import type { Counts } from './counts.ts'
 import { requests } from './intents/all.ts'
+import { authority } from './intents/authority.ts'
+import { FIRST_SESSIONS, openSessionWithRules } from './intents/gated.ts'
 import type { Request } from './intents/intent.ts'
 import type { Plant } from './plant.ts'
 import { Random } from './random.ts'
@@ -11,6 +13,8 @@ import { HOSTS, World } from './world.ts'
 export interface RunOptions {
   readonly steps?: number
   readonly plant?: Plant
+  /** A world with rules and approvals. */
+  readonly hasRules?: boolean
   /** Requests in addition to all others. */
   readonly more?: readonly Request[]
 }
@@ -36,10 +40,12 @@ const MAX_REST_STEPS = 5_000
 
 /** Runs one world from beginning to end. Stops at the first step that breaks a law. */
 export async function simulate(seed: number, options: RunOptions = {}): Promise<SeedReport> {
-  const world = await World.create(new Random(seed), options.plant)
+  const { plant, hasRules = plant?.hasRules === true } = options
+  const world = await World.create(new Random(seed), { plant, hasRules })
   const { stage } = world
   const steps = options.steps ?? DEFAULT_STEPS
-  const asked = [...requests, ...(options.more ?? [])]
+  const usual = hasRules ? [...requests.map(rarer), ...authority] : requests
+  const asked = [...usual, ...(options.more ?? [])]
   try {
     for (let peers = stage.random.between(2, 3); peers > 0; peers--) bootSome(world)
     await settle(world)
@@ -79,7 +85,9 @@ function step(world: World, asked: readonly Request[]): void {
     }
   })
   if (what === 'request') {
-    const request = random.weighted(asked, ({ name, weight }) => stage.weightOf(name, weight))
+    const request = lacksSessions(world)
+      ? openSessionWithRules
+      : random.weighted(asked, ({ name, weight }) => stage.weightOf(name, weight))
     const peer = random.pick(world.open)
     request.ask(world, peer, (about, asked, then) => world.track(request.name, peer, about, asked, then))
   } else if (what === 'task') {
@@ -91,6 +99,15 @@ function step(world: World, asked: readonly Request[]): void {
     stage.counts.fault(upset.name)
     upset.happen(world)
   }
+}
+
+/** In worlds with rules, most requests are about rules. */
+function rarer(request: Request): Request {
+  return { ...request, weight: request.weight * 0.3 }
+}
+
+function lacksSessions({ hasRules, sessions }: World): boolean {
+  return hasRules && sessions.length < FIRST_SESSIONS
 }
 
 function runTask({ stage }: World, task: World['stage']['schedule']['runnable'][number]): void {
@@ -130,6 +147,7 @@ async function comeToRest(world: World): Promise<void> {
   if (stage.violations.length > 0) return
   world.ledger.checkAll()
   checkAtRest(world)
+  world.approvals.atRest(stage.now)
   if (stage.violations.length > 0) return
   for (const { stop } of world.followers) stop.abort()
   for (const peer of world.peers) peer.close()

@@ -88,7 +88,10 @@ export class WatchedTransaction implements Transaction, PlanList {
   /** A defect of the simulator must not look like a failing disk. */
   #tellLedger(): void {
     try {
-      this.#ledger.committed(this.#changes, this.#writer.clock.now())
+      const planned = this.plans.reduce((sum, { changes }) => sum + changes.length, 0)
+      if (planned !== this.#changes.length)
+        this.#stage.violated('one write path', `${this.#changes.length - planned} changes are of no plan`)
+      this.#ledger.committed(this.plans, this.#writer.clock.now())
     } catch (error) {
       this.#stage.violated(
         'the simulator is sound',

@@ -6,7 +6,11 @@ import type { Pid } from '../../src/core/process/pid.ts'
 import type { Scope } from '../../src/core/process/record.ts'
 import type { RegistrationRequest } from '../../src/core/process/register.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { ApprovalLog } from './authority/approval-log.ts'
+import { Machine } from './authority/machine.ts'
+import { RuleModel } from './authority/rule-model.ts'
 import { checkAllowances } from './checks/allowances.ts'
+import { checkAudit } from './checks/audit.ts'
 import { checkDeliveries } from './checks/deliveries.ts'
 import { checkEvents } from './checks/events.ts'
 import { checkLeases } from './checks/leases.ts'
@@ -16,6 +20,7 @@ import { checkNotices } from './checks/notices.ts'
 import { checkPlacement } from './checks/placement.ts'
 import { checkPrunes } from './checks/prunes.ts'
 import { checkRefold } from './checks/refold.ts'
+import { checkRulings } from './checks/rulings.ts'
 import { checkSignals } from './checks/signals.ts'
 import { checkSteps } from './checks/steps.ts'
 import { checkTables } from './checks/tables.ts'
@@ -29,6 +34,11 @@ import { Stage } from './stage.ts'
 
 /** The hosts of kernels. */
 export const HOSTS = ['h0', 'h1'] as const
+
+export interface WorldOptions {
+  readonly plant: Plant | undefined
+  readonly hasRules: boolean
+}
 
 /** A client that waits for an end. */
 export interface ClientWait {
@@ -61,18 +71,30 @@ export class World implements PeerWorld {
   readonly followers: Follower[] = []
   readonly taken: { readonly scope: Scope; readonly consumer: string; readonly position: number }[] = []
   readonly answered = new Set<string>()
+  /** Whether there are rules, and kernels that run commands. */
+  readonly hasRules: boolean
+  readonly approvals: ApprovalLog
+  /** The answerer whose answer settled an approval, as it was told. */
+  readonly settled = new Map<string, string>()
+  readonly machines: ReadonlyMap<string, Machine> = new Map(HOSTS.map((host) => [host, new Machine(host)]))
   peers: Peer[] = []
   #booted = 0
   readonly #folder: string
 
-  private constructor(random: Random, plant: Plant | undefined, folder: string) {
+  private constructor(random: Random, { plant, hasRules }: WorldOptions, folder: string) {
     this.stage = new Stage(random)
     this.plant = plant
+    this.hasRules = hasRules
     this.#folder = folder
     this.file = join(folder, 'reeve.db')
     this.ledger = new Ledger(this.stage, new Observer(this.file))
     const { stage, ledger } = this
+    const rules = new RuleModel()
+    this.approvals = new ApprovalLog(stage, ledger, rules)
     ledger.checks.push(
+      this.approvals,
+      checkRulings(stage, ledger, rules),
+      checkAudit(stage, ledger),
       checkEvents(stage, ledger),
       checkLeases(stage, ledger),
       checkPrunes(stage, ledger),
@@ -89,11 +111,11 @@ export class World implements PeerWorld {
     )
   }
 
-  static async create(random: Random, plant: Plant | undefined): Promise<World> {
+  static async create(random: Random, options: WorldOptions): Promise<World> {
     const folder = ramFolder()
     // Only creates the tables, so that the observer can read from the first commit on.
     await (await openSqlite(join(folder, 'reeve.db'), { watch: () => () => {} })).close()
-    return new World(random, plant, folder)
+    return new World(random, options, folder)
   }
 
   destroy(): void {

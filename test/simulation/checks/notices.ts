@@ -25,6 +25,8 @@ interface Known {
   /** The key of a group: its name and the scope that it notifies, as of the registration. */
   group: string | null
   startedAt: number | null
+  /** Whether it waits for a person before it begins. */
+  waitsForPerson: boolean
 }
 
 interface Group {
@@ -68,6 +70,8 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
     else if (event.type === 'limit_near') tell(known, event, 'limit_warning', payload)
     else if (event.type === 'message_received' || event.type === 'message_sent') message(known, event)
     else if (event.type === 'wait_entered' && payload['on'] === 'approval') approval(known, event)
+    else if (event.type === 'approval_requested') asked(known, event)
+    else if (event.type === 'approval_settled') settled(known, event)
     else if (outcome !== undefined) ended(known, event, outcome)
     else if (known.registration.eventTypes[event.type]?.wake === true && known.wakeTarget !== null)
       expect({
@@ -101,6 +105,21 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
     if (approvals.has(asked)) return
     approvals.add(asked)
     tell(known, event, 'approval', { wait, ordinal, until })
+  }
+
+  const asked = (known: Known, event: StoredEvent) => {
+    const { approval: id, expiresAt } = event.payload as { approval: string; expiresAt: Json }
+    known.waitsForPerson = true
+    const isQuestion = known.registration.spec['tool'] === 'human.ask' ? { question: true } : {}
+    tell(known, event, 'approval', { approval: id, until: expiresAt, ...isQuestion })
+  }
+
+  /** Every answer but a yes is followed by the end, which is told. */
+  const settled = (known: Known, event: StoredEvent) => {
+    const { approval: id, how } = event.payload as { approval: string; how: string }
+    if (how !== 'approved') return
+    known.waitsForPerson = false
+    tell(known, event, 'approval', { approval: id, how })
   }
 
   const matched = (known: Known, event: StoredEvent) => {
@@ -143,6 +162,7 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
       wakeTarget: registration.wakeTarget,
       group: null,
       startedAt: null,
+      waitsForPerson: false,
     }
     processes.set(event.pid, known)
     const { group } = registration
@@ -162,7 +182,7 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
     if (group === undefined) {
       const scope = listenerOf(known)
       const how = { status, exitCode, signal, reason, source, evidence, startedAt, endedAt }
-      const payload = { ...namesOf(known), ...how }
+      const payload = { ...namesOf(known), ...how, ...saidOf(known, outcome) }
       if (scope !== null && !hasReader(known, event.pid))
         expect({ ...about(known, event), scope, kind: 'completion', payload })
       return
@@ -240,6 +260,14 @@ function namesOf({ registration }: Known) {
 
 function about({ registration }: Known, { pid, seq, at }: StoredEvent) {
   return { pid, seq, at, replyTo: registration.replyTo }
+}
+
+/** What the person said whom it waited for. */
+function saidOf({ waitsForPerson }: Known, { status, result }: Outcome): { readonly [name: string]: Json } {
+  if (!waitsForPerson) return {}
+  if (status === 'completed') return { reply: String(result) }
+  const advice = (result as { readonly advice?: Json } | null)?.advice
+  return advice === undefined ? {} : { advice }
 }
 
 function listenerOf({ registration, session, wakeTarget }: Known): string | null {

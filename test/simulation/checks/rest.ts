@@ -23,14 +23,14 @@ export function checkAtRest(world: World): void {
   for (const scope of observer.ask({ ask: 'carryingScopes', limit: 1_000 }))
     world.stage.violated('no carry marks at rest', `${JSON.stringify(scope)} still has one`)
   for (const { id } of observer.ask({ ask: 'holders' }))
-    if (!world.isAlive(id))
+    if (!world.isAlive(id) && !holdsCommands(world, id))
       world.stage.violated('rows of dead holders are removed', `${id} still has its row`)
 }
 
 /** After all kernels have closed in order, no process has a holder. */
 export function checkAllClosed(world: World): void {
   for (const entry of world.ledger.processes.values())
-    if (entry.row.holder !== null && entry.row.holder !== ELSEWHERE)
+    if (entry.row.holder !== null && !isElsewhere(world, entry))
       broke(world, 'no lease without a holder', entry, `is held by ${entry.row.holder}`)
 }
 
@@ -93,7 +93,7 @@ function mustHaveStopped(world: World, { parent, lifetime, owner }: ProcessRecor
 function checkLease(world: World, entry: Entry): void {
   const { record, row } = entry
   // Its outcome is unknown in this world.
-  if (row.holder === ELSEWHERE) return
+  if (isElsewhere(world, entry)) return
   const ours = record.recovery !== 'external'
   if (record.stopRequest?.how === 'kill' && ours)
     broke(world, 'who executes is told to stop', entry, 'was killed, and lives')
@@ -102,6 +102,18 @@ function checkLease(world: World, entry: Entry): void {
   else if (record.parked && record.status === 'waiting') checkParked(world, entry)
   else if (record.status !== 'paused' && ours)
     broke(world, 'nothing is left hanging', entry, `is ${record.status} without a holder`)
+}
+
+/** Held by a keeper outside of this world; or a command of a dead holder, which only a keeper could settle. */
+function isElsewhere(world: World, { row, record }: Entry): boolean {
+  if (row.holder === null || row.holder === ELSEWHERE) return row.holder === ELSEWHERE
+  return record.kind === 'command' && !world.isAlive(row.holder)
+}
+
+function holdsCommands(world: World, holder: string): boolean {
+  return [...world.ledger.processes.values()].some(
+    (entry) => entry.row.holder === holder && entry.record.kind === 'command',
+  )
 }
 
 /** The wait of a parked process has not ended; when it does, a kernel continues the process. */

@@ -111,7 +111,8 @@ function someKind(random: Random, depth: number): Pick<RegistrationRequest, 'kin
     }
     case 'agent': {
       const turns = random.between(0, 4)
-      return { kind, spec: { turns, ignoresStop: random.chance(0.3), fails: random.chance(0.3) } }
+      const spec = { agent: 'simulated', turns, ignoresStop: random.chance(0.3), fails: random.chance(0.3) }
+      return { kind, spec }
     }
     case 'workflow': {
       const input = Array.from({ length: random.between(0, 6) }, () => someFlowStep(random, depth))

@@ -12,8 +12,7 @@ export const scopes: readonly Request[] = [
       const isNew = world.sessions.length < 2 || random.chance(0.5)
       const session = isNew ? `s${world.sessions.length + 1}` : random.pick(world.sessions)
       if (isNew) world.sessions.push(session)
-      const allowance = session.endsWith('2') ? { toolCalls: 300 } : undefined
-      const asked = openSession(peer.kernel.edges, 'host', session, null, allowance)
+      const asked = openSession(peer.kernel.edges, 'host', session, null, allowanceOf(session))
       track(session, asked)
     },
   },
@@ -88,3 +87,8 @@ export const scopes: readonly Request[] = [
     },
   },
 ]
+
+/** The same each time that the session is opened. */
+export function allowanceOf(session: string) {
+  return session.endsWith('2') ? { toolCalls: 300 } : undefined
+}

@@ -1,0 +1,35 @@
+import type { ResolvedAction } from '../../../src/core/capability/action.ts'
+import type { Executor } from '../../../src/kernel/executor.ts'
+import type { ApprovalLog } from './approval-log.ts'
+import { argvOf, type Machine } from './machine.ts'
+
+export interface CommandHost {
+  readonly machine: Machine
+  readonly approvals: ApprovalLog
+  turn(): Promise<void>
+}
+
+/** Runs commands without programs: resolves them as their machine is now, asks again if that has changed, and counts their begins. */
+export function commands(host: CommandHost): Executor {
+  return {
+    serves: [{ kind: 'command', targets: null }],
+    async resolve(record): Promise<ResolvedAction> {
+      await host.turn()
+      return host.machine.resolve(record)
+    },
+    async run(work, kernel) {
+      await host.turn()
+      const { record } = work
+      const resolved = host.machine.resolve(record)
+      if (record.gate !== null && !(await kernel.approvals.confirm(work, resolved)))
+        return { status: 'parked' }
+      if (work.signal.aborted) throw work.signal.reason
+      host.approvals.begins(record.pid, host.machine.host, resolved, argvOf(record))
+      for (let turn = 0; turn < 2; turn++) {
+        await host.turn()
+        if (work.signal.aborted) throw work.signal.reason
+      }
+      return { status: 'completed', exitCode: 0 }
+    },
+  }
+}
