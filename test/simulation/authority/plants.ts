@@ -20,12 +20,14 @@ export const authorityPlants: readonly Plant[] = [
     name: 'expired approval starts',
     laws: ['an expired approval starts nothing'],
     hasRules: true,
+    since: 10,
     plan: forgettingExpiry,
   },
   {
     name: 'hash ignores environment',
     laws: ['only the approved action begins'],
     hasRules: true,
+    since: 17,
     kernel: (edges, options) =>
       new Kernel({ ...edges, hash: (text) => edges.hash(text.replace(ENVIRONMENT_HASH, '')) }, options),
   },
@@ -33,12 +35,14 @@ export const authorityPlants: readonly Plant[] = [
     name: 'denial not written',
     laws: ['every denial is in the audit'],
     hasRules: true,
+    since: 4,
     plan: forgettingDenials,
   },
   {
     name: 'revoked link still counts',
     laws: ['every ruling is that of the rules'],
     hasRules: true,
+    since: 7,
     plan: rememberingLinks,
   },
   {
@@ -51,6 +55,7 @@ export const authorityPlants: readonly Plant[] = [
     name: 'use not spent after crash',
     laws: ['a use is spent once'],
     hasRules: true,
+    since: 5,
     plan: givingUsesBack,
   },
 ]
