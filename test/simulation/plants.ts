@@ -76,7 +76,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a stop that counts as delivered when it is on record',
     laws: ['never invent an outcome', 'refold'],
-    since: 18,
+    since: 84,
     plan: (plan) =>
       forging(plan, isSeenGone, (row) => {
         const { stopRequest, updatedAt } = row.record
