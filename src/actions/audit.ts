@@ -1,5 +1,6 @@
 import type { AuditAnchor, ChainedEntry } from '../core/audit/chain.ts'
 import { auditEntryFrom } from '../core/audit/entry.ts'
+import { pruneAudit } from '../kernel/prune-audit.ts'
 import { verifyAudit } from '../kernel/verify-audit.ts'
 import type { OutputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
@@ -9,8 +10,8 @@ export interface AuditAnchors {
   anchors(): Promise<readonly AuditAnchor[]>
 }
 
-export function auditActions(parts: ActionParts): ActionsFor<'audit' | 'verifyAudit'> {
-  const { kernel, anchoring } = parts
+export function auditActions(parts: ActionParts): ActionsFor<'audit' | 'pruneAudit' | 'verifyAudit'> {
+  const { kernel, actor, anchoring } = parts
   const { edges } = kernel
   return {
     async audit({ oldestFirst, after = null, limit, ...filter }) {
@@ -19,13 +20,21 @@ export function auditActions(parts: ActionParts): ActionsFor<'audit' | 'verifyAu
       const { items, next } = await edges.store.ask(question)
       return { entries: items.map(shownEntry), next }
     },
+    async pruneAudit({ olderThanMs, keep }) {
+      permitOnStore(parts, 'admin')
+      const limits = {
+        ...(olderThanMs === undefined ? {} : { before: edges.clock.now() - olderThanMs }),
+        ...(keep === undefined ? {} : { keep }),
+      }
+      return pruneAudit(edges, limits, { by: actor })
+    },
     async verifyAudit(_, { signal }) {
       permitOnStore(parts, 'admin')
       // Read before the chain: an anchor of now must be in it.
       const anchors = (await anchoring?.anchors()) ?? []
       const verified = await verifyAudit(edges, anchors, signal)
       return verified.type === 'sound'
-        ? { type: 'sound', ...verified.end, anchors: anchors.length }
+        ? { type: 'sound', ...verified.end, start: verified.start, anchors: anchors.length }
         : { ...verified, anchors: anchors.length }
     },
   }

@@ -1,13 +1,18 @@
 import type { Commands } from '../command/commands.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { type PruneBatch, type PruneOptions, pruneInBatches } from '../kernel/prune.ts'
+import { pruneAudit } from '../kernel/prune-audit.ts'
 
-/** How long ended processes are kept, with their events, notices and output. */
+/** How long ended processes are kept, with their events, notices and output; and how long the audit is. */
 export interface RetentionLimits {
   /** Processes that ended longer ago are pruned. */
   readonly maxAgeMs?: number
   /** Beyond this number, the processes that ended first are pruned. */
   readonly maxEnded?: number
+  /** Entries of the audit that are older are removed. */
+  readonly auditMaxAgeMs?: number
+  /** Beyond this number, the oldest entries of the audit are removed. */
+  readonly auditMaxEntries?: number
 }
 
 export interface LastPrune {
@@ -39,14 +44,12 @@ export class Retention {
 
   /** Applies the limits now and periodically. */
   start(everyMs: number): void {
-    const { maxAgeMs, maxEnded } = this.limits
-    if (maxAgeMs === undefined && maxEnded === undefined) return
+    if (Object.values(this.limits).every((limit) => limit === undefined)) return
     const apply = async () => {
-      try {
-        await this.#drain(this.prune(this.#limitsNow()))
-      } catch (error) {
-        if (!this.#isClosed) this.#parts.onTrouble(error, 'pruning ended processes')
-      }
+      const { maxAgeMs, maxEnded } = this.limits
+      if (maxAgeMs !== undefined || maxEnded !== undefined)
+        await this.#try('pruning ended processes', () => this.#drain(this.prune(this.#limitsNow())))
+      await this.#try('pruning the audit', () => this.#pruneAudit())
       if (this.#isClosed) return
       this.#timer = setTimeout(() => this.#run(apply), everyMs)
       this.#timer.unref()
@@ -72,6 +75,25 @@ export class Retention {
     this.#isClosed = true
     clearTimeout(this.#timer)
     await this.#pruning
+  }
+
+  async #try(doing: string, act: () => Promise<void>): Promise<void> {
+    try {
+      await act()
+    } catch (error) {
+      if (!this.#isClosed) this.#parts.onTrouble(error, doing)
+    }
+  }
+
+  async #pruneAudit(): Promise<void> {
+    const { auditMaxAgeMs, auditMaxEntries } = this.limits
+    if (this.#isClosed || (auditMaxAgeMs === undefined && auditMaxEntries === undefined)) return
+    const { edges } = this.#parts.kernel
+    const limits = {
+      ...(auditMaxAgeMs === undefined ? {} : { before: edges.clock.now() - auditMaxAgeMs }),
+      ...(auditMaxEntries === undefined ? {} : { keep: auditMaxEntries }),
+    }
+    await pruneAudit(edges, limits, { isOpen: () => !this.#isClosed })
   }
 
   #limitsNow(): PruneOptions {

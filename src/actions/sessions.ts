@@ -16,17 +16,18 @@ export function sessionActions(
   const { kernel, actor } = parts
   const { edges } = kernel
   return {
-    openSession: ({ session, label, allowance, workspace }) =>
-      openSession(edges, actor, session, label ?? null, allowance, workspace),
+    openSession: ({ session, label, allowance, workspace, parentSession }) =>
+      openSession(edges, actor, session, label ?? null, allowance, workspace, parentSession),
     touchSession: ({ session }) => touchSession(edges, actor, session),
     endSession: ({ session }) => kernel.sessions.end(actor, session),
     async deleteSession({ session }) {
       const { stopped, orphaned, preserved, ...counts } = await kernel.sessions.delete(actor, session)
       return { ...counts, stopped: [...stopped], orphaned: [...orphaned], preserved: [...preserved] }
     },
-    async sessions({ after, limit }) {
+    async sessions({ after, limit, parentSession: parent }) {
       permitOnStore(parts, 'read')
-      return { sessions: [...(await edges.store.ask({ ask: 'sessions', after: after ?? null, limit }))] }
+      const page = { after: after ?? null, limit, ...(parent === undefined ? {} : { parent }) }
+      return { sessions: [...(await edges.store.ask({ ask: 'sessions', ...page }))] }
     },
     openTurn: (id) => openTurn(edges, actor, id),
     endTurn: (id) => kernel.sessions.endTurn(actor, id),

@@ -2,7 +2,12 @@ import { didYouMean } from '../base/nearest-name.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Subcommands of similar programs, and Reeve's name for each. */
-const ALIASES: Readonly<Record<string, string>> = { stop: 'kill', list: 'ps', ls: 'ps' }
+const ALIASES: Readonly<Record<string, string>> = {
+  stop: 'kill',
+  list: 'ps',
+  ls: 'ps',
+  sessions: 'session',
+}
 
 /** Subcommands of similar programs without a single counterpart, and the alternatives. */
 const SUGGESTIONS: Readonly<Record<string, string>> = {

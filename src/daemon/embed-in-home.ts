@@ -62,6 +62,8 @@ async function embeddedOnce({ home, values, log, redaction, times }: EmbedInHome
     retention: {
       ...(values.keepEndedMs === 0 ? {} : { maxAgeMs: values.keepEndedMs }),
       ...(values.keepEnded === 0 ? {} : { maxEnded: values.keepEnded }),
+      ...(values.keepAuditMs === 0 ? {} : { auditMaxAgeMs: values.keepAuditMs }),
+      ...(values.keepAudit === 0 ? {} : { auditMaxEntries: values.keepAudit }),
     },
     ...(values.sessionPreset === null ? {} : { sessionPreset: values.sessionPreset }),
     secrets,

@@ -108,6 +108,18 @@ export const settingsSchema = z.strictObject({
     .min(0)
     .default(20_000)
     .describe('how many ended processes are kept, the latest ones; 0: all'),
+  keepAuditMs: z
+    .number()
+    .int()
+    .min(0)
+    .default(365 * 24 * 60 * 60 * 1_000)
+    .describe('how long entries of the audit are kept, in milliseconds; 0: for ever'),
+  keepAudit: z
+    .number()
+    .int()
+    .min(0)
+    .default(1_000_000)
+    .describe('how many entries of the audit are kept, the latest ones; 0: all'),
   minFreeBytes: bytes
     .default(COMMAND_DEFAULTS.minFreeBytes)
     .describe('with less than this free on disk, commands that print are held back'),

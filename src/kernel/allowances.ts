@@ -9,20 +9,21 @@ import {
   spentOf,
 } from '../core/allowance/account.ts'
 import { type Amounts, isNothing } from '../core/allowance/amounts.ts'
-import { book, type Carved, receive, settle } from '../core/allowance/decide.ts'
+import { book, type Carved, decideCarveForSession, receive, settle } from '../core/allowance/decide.ts'
 import { usedByCommand } from '../core/allowance/used-by-command.ts'
 import type { Change } from '../core/change.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
+import type { Refusal } from '../core/refusal.ts'
 import type { Session } from '../core/session/session.ts'
 import { know } from '../store/contract.ts'
 import type { PlanPart } from './plan-part.ts'
-import type { WorkingRows } from './working-rows.ts'
+import { WorkingRows } from './working-rows.ts'
 
 /**
- * The account that a new process's allowance is carved from: its parent's, or its session's. The record and the session say
- * whether there is one, so that a process without limits costs no question.
+ * The account that a new process's allowance is carved from: its parent's, or that of the session that pays. The record and the
+ * session say whether there is one, so that a process without limits costs no question.
  */
 export function* giverOf(
   rows: WorkingRows,
@@ -34,6 +35,52 @@ export function* giverOf(
       ? null
       : yield* rows.account(accountOf(parent.record.pid))
   return session?.allowance === undefined ? null : yield* rows.account(sessionAccountOf(session))
+}
+
+/** Otherwise a session would escape its allowance by opening a session below it. */
+export function* payingSession(rows: WorkingRows, session: Session | null): PlanPart<Session | null> {
+  if (session === null || session.allowance !== undefined) return session
+  for (const id of session.sessionsAbove ?? []) {
+    const above = yield* rows.session(id)
+    if (above?.allowance !== undefined) return above
+  }
+  return session
+}
+
+/**
+ * The account of a session that gets its first allowance. Below a session with an allowance it is a part of that one, and goes
+ * back to it with the end of the session.
+ */
+export function* carveForSession(
+  session: Session,
+  allowance: Amounts,
+): PlanPart<readonly Change[] | Refusal> {
+  const rows = new WorkingRows()
+  const fallback = newSessionAccount(session)
+  const was = yield* rows.account(fallback.id)
+  const { allowance: _, ...unlimitedSession } = session
+  const payer = yield* payingSession(rows, unlimitedSession)
+  const giver = payer?.allowance === undefined ? null : yield* rows.account(sessionAccountOf(payer))
+  if (giver === null) {
+    const account = { ...(was ?? fallback), given: allowance }
+    return [{ type: 'account', was, account }]
+  }
+  const carved = decideCarveForSession(giver, allowance)
+  if (carved.type === 'refuse') return carved.refusal
+  const account = { ...(was ?? fallback), parent: giver.id, given: carved.given }
+  return [
+    { type: 'account', was: giver, account: carved.giver },
+    { type: 'account', was, account },
+  ]
+}
+
+/** With the end of a session: its unused allowance goes back to the session above that it was carved from. */
+export function* giveBackOfSession(rows: WorkingRows, session: Session): PlanPart<void> {
+  if (session.allowance === undefined) return
+  const was = yield* rows.account(sessionAccountOf(session))
+  if (was === null || was.settled || was.parent === null) return
+  const giver = yield* rows.account(was.parent)
+  if (giver !== null) yield* settleInto(rows, was, was, giver)
 }
 
 export function carvedChanges(

@@ -25,7 +25,8 @@ import type { Edges } from './edges.ts'
 import { performOne } from './perform.ts'
 import type { PlanPart } from './plan-part.ts'
 import { rememberAnswer } from './remember-answer.ts'
-import { lineageOf, ruleSetsOf, rulingFacts, subjectOf } from './rule-facts.ts'
+import { stopReview } from './review.ts'
+import { lineageOf, ruleSetsOf, rulingFacts, sessionsOfActor, subjectOf } from './rule-facts.ts'
 import { ruleOnRegistration } from './rule-on-registration.ts'
 import { giveBackUses, moveUses } from './rule-uses.ts'
 import { WorkingRows } from './working-rows.ts'
@@ -172,6 +173,7 @@ function* settle(
   const before = yield* rows.process(pid)
   const done = yield* performOne(edges, rows, { type: 'settle_approval', pid, actor, at, settled, value })
   if (done.type === 'refused') return { answer: done, changes: [] }
+  yield* stopReview(edges, rows, performOne, was, at)
   rows.add([auditOf(approval, settled, at, before?.record.spec ?? null)])
   if (settled.how === 'approved') {
     const full = yield* rememberAnswer(rows, approval, at)
@@ -234,7 +236,7 @@ function* answererFacts(
   const subject = yield* subjectOf(rows, by, null)
   if (subject === null) return { sessions: [], ancestors: [], askingSessions: [], mayApprove: false }
   const lineage = by.startsWith('process:') ? yield* lineageOf(rows, by.slice('process:'.length)) : []
-  const session = by.startsWith('session:') ? by.slice('session:'.length) : lineage[0]?.record.owner.session
+  const asking = yield* rows.process(pid)
   const need: Need = {
     right: 'approve',
     resource:
@@ -246,9 +248,9 @@ function* answererFacts(
   const sets = yield* ruleSetsOf(subject)
   const ruling = ruleOnAll(sets, [], [need], yield* rulingFacts(rows, sets, [], [need], { at, host: null }))
   return {
-    sessions: session === undefined ? [] : [session],
+    sessions: yield* sessionsOfActor(rows, by),
     ancestors: lineage.slice(1).map(({ record }) => record.pid),
-    askingSessions: [],
+    askingSessions: asking?.record.sessionsAbove ?? [],
     // Without a rule that says so, no session may approve anything.
     mayApprove: ruling.type === 'allow' && ruling.rule !== null,
   }

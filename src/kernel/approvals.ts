@@ -16,6 +16,8 @@ import { confirmAction } from './confirm-action.ts'
 import type { Edges } from './edges.ts'
 import type { Executor, Work } from './executor.ts'
 import type { Kernel } from './kernel.ts'
+import { performOne } from './perform.ts'
+import { handOverLateReviews } from './review.ts'
 
 /** Of one sweep; the rest has to wait for the next. */
 const MAX_EXPIRED = 500
@@ -96,10 +98,11 @@ export class Approvals {
     if (pages === 1) this.#coveredAfter = after
   }
 
-  /** Ends the processes whose approval has expired, and sets the timer for the next. */
+  /** Ends the processes whose approval has expired, asks people instead of slow reviewers, and sets the timer for the next end. */
   async expireDue(): Promise<void> {
     const settled = await expireApprovals(this.#edges, this.#kernel.id, MAX_EXPIRED)
     for (const one of settled) this.#settled(one)
+    await handOverLateReviews(this.#edges, performOne, MAX_EXPIRED)
     const next = await this.#edges.store.ask({ ask: 'nextApprovalDue' })
     if (next !== null) this.#expireAt(next)
   }

@@ -2,7 +2,7 @@ import type { Filter } from '../core/process/filter.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Session, Turn } from '../core/session/session.ts'
-import { carrySession, carryToChildren, carryTurn, sessionCarried } from './carry.ts'
+import { carrySession, carryToChildren, carryToSessionsBelow, carryTurn, sessionCarried } from './carry.ts'
 import type { Edges } from './edges.ts'
 import { strip } from './sessions.ts'
 
@@ -88,18 +88,36 @@ export class Carriers {
   async #sessionOnce(session: Session): Promise<SessionDeletionReport> {
     const nothing = { revoked: 0, stopped: [], orphaned: [], preserved: [], noticesDropped: 0 }
     if (!session.carry) return nothing
+    const below = await this.#sessionsBelow(session)
     const { stopped, marked } = await carrySession(this.#edges, this.#self, session)
     for (const pid of marked) this.#carry(pid)
     if (!session.deleted) {
       await sessionCarried(this.#edges, session.id)
-      return { ...nothing, stopped }
+      return merged([...below, { ...nothing, stopped }])
     }
     const live = await this.#liveOf({ owner: { session: [session.id] } })
     const { unwoken, ...counts } = await strip(this.#edges, this.#self, session.id)
     await sessionCarried(this.#edges, session.id)
     const preserved = live.filter((pid) => !stopped.includes(pid))
     const orphaned = unwoken.filter((pid) => !stopped.includes(pid) && !preserved.includes(pid))
-    return { ...counts, stopped, preserved, orphaned }
+    return merged([...below, { ...counts, stopped, preserved, orphaned }])
+  }
+
+  /** Its mark stays until every session below has one, so that the next sweep goes on after a crash. */
+  async #sessionsBelow(session: Session): Promise<SessionDeletionReport[]> {
+    const reports: SessionDeletionReport[] = []
+    let after: string | null = null
+    do {
+      const { marked, next }: Awaited<ReturnType<typeof carryToSessionsBelow>> = await carryToSessionsBelow(
+        this.#edges,
+        session,
+        after,
+      )
+      // As deep as sessions may be: `MAX_SESSION_DEPTH`.
+      for (const one of marked) reports.push(await this.session(one))
+      after = next
+    } while (after !== null)
+    return reports
   }
 
   async turn(turn: Turn): Promise<void> {
@@ -122,5 +140,20 @@ export class Carriers {
       after = page.next
     } while (after !== null)
     return pids
+  }
+}
+
+/** The report on a session and all sessions below it. */
+function merged(reports: readonly SessionDeletionReport[]): SessionDeletionReport {
+  const pids = (name: 'stopped' | 'orphaned' | 'preserved') => [
+    ...new Set(reports.flatMap((one) => one[name])),
+  ]
+  const sum = (name: 'revoked' | 'noticesDropped') => reports.reduce((total, one) => total + one[name], 0)
+  return {
+    revoked: sum('revoked'),
+    stopped: pids('stopped'),
+    orphaned: pids('orphaned'),
+    preserved: pids('preserved'),
+    noticesDropped: sum('noticesDropped'),
   }
 }

@@ -5,11 +5,13 @@ import type { Filter } from '../core/process/filter.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type Lifetime, type StopHow } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
-import type { Session, Turn } from '../core/session/session.ts'
+import { decideDeleteSession, decideEndSession, type Session, type Turn } from '../core/session/session.ts'
 import { know } from '../store/contract.ts'
+import { giveBackOfSession } from './allowances.ts'
 import type { Edges } from './edges.ts'
 import { performEach } from './perform.ts'
 import type { PlanPart } from './plan-part.ts'
+import { WorkingRows } from './working-rows.ts'
 
 const PAGE = 200
 /** A stop of the whole tree leaves these alone: they are meant to survive their parent. */
@@ -69,19 +71,53 @@ export function carrySession(edges: Edges, self: string, session: Session): Prom
   )
 }
 
+/**
+ * Ends a page of the sessions below one that has ended, or deletes those below one that is deleted. Each gets a mark of its own.
+ * The answer has the sessions whose end is still to be carried, and where the next page continues.
+ */
+export async function carryToSessionsBelow(
+  edges: Edges,
+  session: Session,
+  after: string | null,
+): Promise<{ readonly marked: readonly Session[]; readonly next: string | null }> {
+  const page = await edges.store.ask({ ask: 'sessions', parent: session.id, after, limit: PAGE })
+  if (page.length === 0) return { marked: [], next: null }
+  const at = edges.clock.now()
+  const decide = session.deleted ? decideDeleteSession : decideEndSession
+  const marked = await edges.store.write(function* () {
+    const found = (yield page.map(({ id }) => ({ ask: 'session', id }) as const)) as (Session | null)[]
+    const decided = page.map(({ id }, index) => {
+      const was = found[index] ?? null
+      return { was, decision: decide(was, id, at) }
+    })
+    return {
+      // One that is gone was deleted meanwhile.
+      answer: decided.flatMap(({ decision }) =>
+        decision.type !== 'refuse' && decision.value.carry ? [decision.value] : [],
+      ),
+      changes: decided.flatMap(({ was, decision }): Change[] =>
+        decision.type === 'put' ? [{ type: 'session', was, session: decision.value }] : [],
+      ),
+    }
+  })
+  return { marked, next: page.length < PAGE ? null : (page.at(-1)?.id ?? null) }
+}
+
 /** The session's end has reached every process. A deleted session is removed, with its turns. */
 export function sessionCarried(edges: Edges, id: string): Promise<void> {
   return edges.store.write(function* () {
     const known = yield* know({ ask: 'session', id })
     if (known === null || !known.carry) return { answer: undefined, changes: [] }
+    const rows = new WorkingRows()
+    yield* giveBackOfSession(rows, known)
     if (!known.deleted) {
       const session = { ...known, carry: false }
-      return { answer: undefined, changes: [{ type: 'session', was: known, session }] }
+      return { answer: undefined, changes: [...rows.changes, { type: 'session', was: known, session }] }
     }
     const account = yield* know({ ask: 'account', id: sessionAccountOf(known) })
     const gone = account === null ? [] : [{ type: 'account_gone', id: account.id } as const]
     const left = known.allowance === undefined ? [] : yield* leftByAllowance(id, known.allowance)
-    return { answer: undefined, changes: [...gone, ...left, { type: 'session_gone', id }] }
+    return { answer: undefined, changes: [...rows.changes, ...gone, ...left, { type: 'session_gone', id }] }
   })
 }
 

@@ -35,8 +35,9 @@ export async function confirmAction(
   const actionHash = action === null ? approved : edges.hash(actionText(action))
   if (action === null || actionHash === approved) return true
   const at = edges.clock.now()
+  const { reviewUntil: _, ...kept } = asked
   const again: Approval = {
-    ...asked,
+    ...kept,
     id: nextIdOf(id),
     state: 'pending',
     askedAt: at,
@@ -53,6 +54,8 @@ export async function confirmAction(
       grantRules: { process: [], session: [] },
       alwaysRule: null,
       repeatHash: actionHash,
+      // What has changed since it was asked for is for a person to judge.
+      reviewer: null,
     },
     answer: null,
   }

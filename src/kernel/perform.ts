@@ -16,13 +16,15 @@ import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type Owner, type ProcessRecord, type Scope } from '../core/process/record.ts'
 import { refuseScope } from '../core/process/refuse-scope.ts'
 import type { ProcessRow } from '../core/process/row.ts'
-import { type Refusal, refusal } from '../core/refusal.ts'
+import { isRefusal, type Refusal, refusal } from '../core/refusal.ts'
+import { sessionsOf } from '../core/session/sessions-above.ts'
 import { know, type Plan } from '../store/contract.ts'
 import { countUse, giveBack } from './allowances.ts'
 import type { Edges } from './edges.ts'
 import { consumeMessage, firstMessage, messageFacts, refuseRoute } from './message-facts.ts'
 import { releaseDue } from './overflow.ts'
 import type { PlanPart } from './plan-part.ts'
+import { settleReview, stopReview } from './review.ts'
 import { giveBackUses } from './rule-uses.ts'
 import { WorkingRows } from './working-rows.ts'
 
@@ -86,9 +88,9 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
       : edges.authorize(intent.actor, rightFor(intent), { type: 'process', record: row.record })
   if (denied !== undefined) return { type: 'refused', refusal: denied }
   const needed = factsNeeded(row, intent)
-  const unowned =
-    needed.newOwner === null ? undefined : yield* refuseOwner(edges, row, needed.newOwner, intent.actor)
-  if (unowned !== undefined) return { type: 'refused', refusal: unowned }
+  const moved =
+    needed.newOwner === null ? {} : yield* newOwnerFacts(edges, row, needed.newOwner, intent.actor)
+  if (isRefusal(moved)) return { type: 'refused', refusal: moved }
   const replayed = needed.replayKey === null ? null : yield* rows.replayed(intent.pid, needed.replayKey)
   const listener = needed.overflowOf
   const due = listener === null ? null : yield* releaseDue(rows, listener, intent.at)
@@ -108,7 +110,15 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
     intent.type === 'message' && replayed === null
       ? { message: yield* messageFacts(rows, row.record, intent) }
       : {}
-  const facts = { row, replayed, isAsked, waitingMessage: waiting?.seq ?? null, ...overflow, ...message }
+  const facts = {
+    row,
+    replayed,
+    isAsked,
+    waitingMessage: waiting?.seq ?? null,
+    ...overflow,
+    ...message,
+    ...moved,
+  }
   const decision = decide(facts, intent, edges.rules)
   switch (decision.type) {
     case 'refuse':
@@ -140,7 +150,8 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
       if (duties.awaitedBy.length > 0) yield* tellAwaiting(rows, record, intent)
       if (duties.account === 'give_back') yield* giveBack(rows, record)
       if (duties.account === 'count_use') yield* countUse(rows, record)
-      if (duties.withdraws !== null) yield* withdraw(rows, duties.withdraws)
+      if (duties.withdraws !== null) yield* withdraw(edges, rows, duties.withdraws, intent.at)
+      if (duties.isReview) yield* settleReview(edges, rows, performOne, record, intent.at)
       if (decision.overflow !== undefined && listener !== null)
         rows.add([
           { type: 'inbox', was, inbox: { ...(was ?? emptyInbox(listener)), overflow: decision.overflow } },
@@ -151,13 +162,14 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
 }
 
 /** In the transaction of the end, so that no person answers for a process that is gone. */
-function* withdraw(rows: WorkingRows, id: string): PlanPart<void> {
+function* withdraw(edges: Edges, rows: WorkingRows, id: string, at: number): PlanPart<void> {
   const isSettled = rows.changes.some((change) => change.type === 'approval' && change.approval.id === id)
   if (isSettled) return
   const was = yield* know({ ask: 'approval', id })
   if (was === null || !isPending(was)) return
   rows.add([{ type: 'approval', was, approval: withdrawn(was) }])
   yield* giveBackUses(rows, was)
+  yield* stopReview(edges, rows, performOne, was, at)
 }
 
 /**
@@ -209,36 +221,37 @@ function* wasAsked(
 }
 
 /** The new owner must exist to be responsible for the process, and the actor must be allowed to give it a process. */
-function* refuseOwner(
+function* newOwnerFacts(
   edges: Edges,
   { record }: ProcessRow,
   owner: Owner,
   actor: Actor,
-): PlanPart<Refusal | undefined> {
+): PlanPart<Refusal | { readonly sessionsAbove?: readonly string[] }> {
   const { session, turn } = owner
+  const found = session === undefined ? null : yield* know({ ask: 'session', id: session })
+  const above = found?.sessionsAbove === undefined ? {} : { sessionsAbove: found.sessionsAbove }
   const denied =
     session === undefined
       ? yield* refuseToLeave(edges, record, actor)
-      : edges.authorize(actor, 'write', { type: 'session', id: session })
+      : edges.authorize(actor, 'write', { type: 'session', id: session, ...above })
   if (denied !== undefined) return denied
   const facts = {
-    session: session === undefined ? null : yield* know({ ask: 'session', id: session }),
+    session: found,
     turn:
       session === undefined || turn === undefined ? null : yield* know({ ask: 'turn', session, id: turn }),
     unusableSession: null,
   }
-  return refuseScope(facts, { ...record, owner })
+  return refuseScope(facts, { ...record, owner }) ?? above
 }
 
-/** Outside of its session a process would escape the rules of that session. */
-function* refuseToLeave(
-  edges: Edges,
-  { owner: { session: id } }: ProcessRecord,
-  actor: Actor,
-): PlanPart<Refusal | undefined> {
-  if (id === undefined) return undefined
-  const isRuled = binds(yield* know({ ask: 'ruleSet', subject: `session:${id}` }))
-  return isRuled ? edges.authorize(actor, 'admin', { type: 'session', id }) : undefined
+/** Outside of its session a process would escape the rules of that session, and of those above it. */
+function* refuseToLeave(edges: Edges, record: ProcessRecord, actor: Actor): PlanPart<Refusal | undefined> {
+  for (const id of sessionsOf(record)) {
+    const isRuled = binds(yield* know({ ask: 'ruleSet', subject: `session:${id}` }))
+    const denied = isRuled ? edges.authorize(actor, 'admin', { type: 'session', id }) : undefined
+    if (denied !== undefined) return denied
+  }
+  return undefined
 }
 
 export function* unknownPid(pid: Pid): PlanPart<Refusal> {

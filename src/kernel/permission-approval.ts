@@ -1,6 +1,7 @@
 import type { Approval, ApprovalRequest } from '../core/approval/approval.ts'
 import { isDestructive } from '../core/approval/destructive.ts'
 import { offeredGrants } from '../core/approval/grants.ts'
+import { REVIEW_MS, reviewedBy } from '../core/approval/review.ts'
 import { actionText } from '../core/capability/action.ts'
 import { needText } from '../core/capability/need.ts'
 import { asksOn } from '../core/capability/rule-on.ts'
@@ -29,6 +30,8 @@ export function* permissionApproval(
   const above = parent === null ? [] : yield* lineageOf(rows, parent)
   const hashes = hashesOf(edges, yield* repeatTextsOf(rows, gated, action))
   const settles = asksOn(sets, ceilings, needs, facts)
+  // A review that needs a permission would be reviewed in turn, and so on.
+  const reviewer = above.some(({ record }) => reviewedBy(record) !== null) ? null : ruling.reviewer
   return {
     id: approvalId,
     pid,
@@ -36,13 +39,14 @@ export function* permissionApproval(
     askedAt: at,
     person: null,
     expiresAt: ruling.answerWithinMs === null ? null : at + ruling.answerWithinMs,
-    pushAt: at + PUSH_AFTER_MS,
+    pushAt: at + (reviewer === null ? PUSH_AFTER_MS : REVIEW_MS),
+    ...(reviewer === null ? {} : { reviewUntil: at + REVIEW_MS }),
     request: {
       type: 'permission',
       subject: subject.actor,
       session: owner.session ?? null,
       ancestors: above.map(({ record }) => record.pid),
-      reviewer: ruling.reviewer,
+      reviewer,
       priority: 0,
       reason,
       action,

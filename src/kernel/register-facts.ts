@@ -10,7 +10,7 @@ import { environmentOf, ownerOf } from '../core/process/registration-defaults.ts
 import type { RegistrationRequest } from '../core/process/registration-request.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { type Change, know, type Page } from '../store/contract.ts'
-import { giveBackEarly, giverOf, type RestartedProcess } from './allowances.ts'
+import { giveBackEarly, giverOf, payingSession, type RestartedProcess } from './allowances.ts'
 import type { PlanPart } from './plan-part.ts'
 import type { WorkingRows } from './working-rows.ts'
 
@@ -43,9 +43,10 @@ export function* registerFacts(
   const owner = ownerOf(request, parent?.record ?? null, actor)
   const { session, turn } = owner
   const envRef = environmentOf(request)
-  const inSession = session === undefined ? null : yield* know({ ask: 'session', id: session })
+  const inSession = session === undefined ? null : yield* rows.session(session)
   const listening = { owner, parent: parent?.record.pid ?? null }
   const running = existing === null ? yield* runningAs(rows, request, owner) : null
+  const payer = parent === null ? yield* payingSession(rows, inSession) : inSession
   const gone = new Set([...replaced, replacedBy(running, request)].map((row) => row?.record.pid))
   return {
     existing,
@@ -70,7 +71,8 @@ export function* registerFacts(
       envRef === undefined ||
       envRef === defaultEnvRef ||
       (yield* know({ ask: 'environment', ref: envRef })) !== null,
-    account: existing === null ? yield* giverOf(rows, parent, inSession) : null,
+    account: existing === null ? yield* giverOf(rows, parent, payer) : null,
+    payingSession: payer,
     liveChildren: yield* liveChildrenOf(rows, parent, new Set([restarts?.pid, ...gone])),
     running,
   }

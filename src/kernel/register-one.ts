@@ -172,10 +172,11 @@ function traceOf({ causedBy }: RegistrationRequest): string | null {
 function deny(
   edges: Edges,
   { request: { wakeTarget }, actor }: RegisterIntent,
-  { parent, existing, running }: RegisterFacts,
+  { parent, existing, running, session }: RegisterFacts,
   owner: Owner,
 ): Refusal | undefined {
-  const registration = { type: 'registration', owner, parent: parent?.record ?? null } as const
+  const above = session?.sessionsAbove === undefined ? {} : { sessionsAbove: session.sessionsAbove }
+  const registration = { type: 'registration', owner, ...above, parent: parent?.record ?? null } as const
   const denied = edges.authorize(actor, 'execute', registration)
   if (denied !== undefined) return denied
   if (wakeTarget !== undefined && wakeTarget !== owner.session) {

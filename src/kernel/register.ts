@@ -13,6 +13,7 @@ import type { Edges } from './edges.ts'
 import { HostLooks, type ResolveAction } from './host-looks.ts'
 import type { PlanPart } from './plan-part.ts'
 import { type HostFacts, type NamedRequest, registerOne, type Unresolved } from './register-one.ts'
+import { startReview } from './start-review.ts'
 import { WorkingRows } from './working-rows.ts'
 
 export interface Registering {
@@ -109,6 +110,10 @@ function registrationPlan(
         const { refusal, changes = [] } = one
         notes.isAudited = changes.length > 0
         return { answer: inBatch(refusal, index, intents.length), changes }
+      }
+      if (one.type === 'registered' && one.row.record.gate !== null) {
+        const { at, defaultEnvRef } = intent
+        yield* startReview(edges, rows, { pid: one.row.record.pid, at, defaultEnvRef })
       }
       registered.push(one.type === 'registered' && removed !== undefined ? { ...one, removed } : one)
     }

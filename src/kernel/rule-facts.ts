@@ -6,8 +6,9 @@ import type { RuleSet } from '../core/capability/rule-set.ts'
 import type { CheckedAt } from '../core/capability/rule-table.ts'
 import type { RuleUse } from '../core/capability/rule-use.ts'
 import { useIdOf } from '../core/capability/ruling.ts'
-import type { Actor } from '../core/process/record.ts'
+import type { Actor, Registration } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
+import { sessionsOf } from '../core/session/sessions-above.ts'
 import type { PlanPart } from './plan-part.ts'
 import type { WorkingRows } from './working-rows.ts'
 
@@ -30,17 +31,20 @@ export function* subjectOf(
   folders: readonly string[] | null,
 ): PlanPart<Subject | null> {
   const above = [HOME, ...subjectsOf(folders ?? [])]
-  if (actor.startsWith('session:'))
-    return { actor, session: actor.slice('session:'.length), sets: [...above, actor] }
+  if (actor.startsWith('session:')) {
+    const session = actor.slice('session:'.length)
+    return { actor, session, sets: [...above, ...setsOf(yield* sessionsOfActor(rows, actor))] }
+  }
   if (!actor.startsWith('process:')) return null
   const lineage = yield* lineageOf(rows, actor.slice('process:'.length))
-  const session = lineage[0]?.record.owner.session
+  const own = lineage[0]?.record
+  const session = own?.owner.session
   const acting = lineage.filter(({ record }) => record.kind !== 'tool')
   const nearest = acting[0]
   // Every caller above is a tool, and the one above all was called by the session or by the host.
   if (nearest === undefined && session === undefined) return null
   const processes = acting.map(({ record }) => `process:${record.pid}` as const).reverse()
-  const sets = [...above, ...(session === undefined ? [] : [`session:${session}`]), ...processes]
+  const sets = [...above, ...(own === undefined ? [] : setsOf(sessionsOf(own))), ...processes]
   return {
     actor: nearest === undefined ? `session:${session}` : `process:${nearest.record.pid}`,
     session: session ?? null,
@@ -59,6 +63,33 @@ const HOME = 'home'
 /** Of each folder, the rules that people gave it and those of its policy file. */
 function subjectsOf(folders: readonly string[]): readonly string[] {
   return folders.flatMap((folder) => [workspaceSubject(folder), fileSubject(folder)])
+}
+
+/** A process that is registered into a session below its asker's is bound by the rules of that one, too. */
+export function inSessionsOf(
+  subject: Subject,
+  registration: Pick<Registration, 'owner' | 'sessionsAbove'>,
+): Subject {
+  const { sets } = subject
+  const more = setsOf(sessionsOf(registration)).filter((subject) => !sets.includes(subject))
+  if (more.length === 0) return subject
+  const isProcess = (subject: string) => subject.startsWith('process:')
+  return { ...subject, sets: [...sets.filter((one) => !isProcess(one)), ...more, ...sets.filter(isProcess)] }
+}
+
+/** The session of an actor and those above it, the nearest first. */
+export function* sessionsOfActor(rows: WorkingRows, actor: Actor): PlanPart<readonly string[]> {
+  if (actor.startsWith('session:')) {
+    const id = actor.slice('session:'.length)
+    return [id, ...((yield* rows.session(id))?.sessionsAbove ?? [])]
+  }
+  const row = actor.startsWith('process:') ? yield* rows.process(actor.slice('process:'.length)) : null
+  return row === null ? [] : sessionsOf(row.record)
+}
+
+/** The subjects of a chain of sessions, the widest first. */
+function setsOf(sessions: readonly string[]): readonly string[] {
+  return sessions.map((session) => `session:${session}`).reverse()
 }
 
 /** The process and those above it, the nearest first. */

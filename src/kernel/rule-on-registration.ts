@@ -21,7 +21,15 @@ import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import { brokenIn, isOther, placeOf } from './placed-registration.ts'
 import type { PlanPart } from './plan-part.ts'
-import { lineageOf, ruleSetsOf, rulingFacts, type Subject, subjectOf, withFolders } from './rule-facts.ts'
+import {
+  inSessionsOf,
+  lineageOf,
+  ruleSetsOf,
+  rulingFacts,
+  type Subject,
+  subjectOf,
+  withFolders,
+} from './rule-facts.ts'
 import type { WorkingRows } from './working-rows.ts'
 import type { Places, PolicyFileFound } from './workspaces.ts'
 
@@ -92,8 +100,9 @@ export function* ruleOnRegistration(
 ): PlanPart<RulingAnswer> {
   const { registration, actor, at, here, resolved } = gated
   if (registration.kind === 'external') return UNBOUND
-  const bare = yield* subjectOf(rows, actor, null)
-  if (bare === null) return UNBOUND
+  const asker = yield* subjectOf(rows, actor, null)
+  if (asker === null) return UNBOUND
+  const bare = inSessionsOf(asker, registration)
   const placed = yield* placeOf(gated, bare)
   if (placed.type === 'folders') return { type: 'missing', missing: placed }
   const subject = withFolders(bare, placed.folders)
@@ -145,7 +154,7 @@ export type RuledRegistration = Pick<
 > & {
   readonly registration: Pick<
     Registration,
-    'pid' | 'kind' | 'spec' | 'parent' | 'cwd' | 'envRef' | 'owner' | 'ceilings'
+    'pid' | 'kind' | 'spec' | 'parent' | 'cwd' | 'envRef' | 'owner' | 'ceilings' | 'sessionsAbove'
   >
 }
 

@@ -1,4 +1,4 @@
-import { deletedSessionAccountOf, newSessionAccount } from '../core/allowance/account.ts'
+import { deletedSessionAccountOf } from '../core/allowance/account.ts'
 import type { Amounts } from '../core/allowance/amounts.ts'
 import type { Right } from '../core/capability/right.ts'
 import type { RuleSet } from '../core/capability/rule-set.ts'
@@ -23,6 +23,7 @@ import {
   type Turn,
 } from '../core/session/session.ts'
 import { know, type Plan } from '../store/contract.ts'
+import { carveForSession } from './allowances.ts'
 import type { Edges } from './edges.ts'
 import { performEach } from './perform.ts'
 import { hasGivenRules, presetOfNewSession } from './presets.ts'
@@ -35,14 +36,22 @@ export async function openSession(
   label: string | null,
   allowance?: Amounts,
   workspace?: string,
+  parentSession?: string,
 ): Promise<Session> {
+  const asked = {
+    id,
+    label,
+    ...(allowance === undefined ? {} : { allowance }),
+    ...(parentSession === undefined ? {} : { parentSession }),
+  }
   const opened = await changeSession(
     edges,
     actor,
     id,
-    (session, at, deleted) =>
-      openedIn(decideOpenSession(session, deleted, id, label, at, allowance), workspace),
+    (session, at, deleted, parent) =>
+      openedIn(decideOpenSession({ session, deleted, parent }, asked, at), workspace),
     () => rightToOpen(allowance),
+    parentSession,
   )
   if (edges.sessionPreset !== undefined) edges.onAudited?.()
   return opened
@@ -121,20 +130,28 @@ function changeSession(
   edges: Edges,
   actor: Actor,
   id: string,
-  decide: (session: Session | null, at: number, deleted: DeletedSession) => ScopeDecision<Session>,
+  decide: (
+    session: Session | null,
+    at: number,
+    deleted: DeletedSession,
+    parent: Session | null,
+  ) => ScopeDecision<Session>,
   right: (session: Session | null, rules: RuleSet | null) => Right = () => 'write',
+  parentSession?: string,
 ): Promise<Session> {
   return orThrow(edges, function* () {
     const was = yield* know({ ask: 'session', id })
+    const parent = parentSession === undefined ? null : yield* know({ ask: 'session', id: parentSession })
     const rules = yield* know({ ask: 'ruleSet', subject: `session:${id}` })
-    const denied = edges.authorize(actor, right(was, rules), { type: 'session', id })
+    const denied = refuseSession(edges, actor, right(was, rules), { id, was, parentSession })
     if (denied !== undefined) return { answer: denied, changes: [] }
     const deleted = was === null ? yield* know({ ask: 'account', id: deletedSessionAccountOf(id) }) : null
-    const decision = decide(was, edges.clock.now(), {
+    const ofDeleted = {
       hadAllowance: deleted !== null,
       mayGiveAllowance:
         edges.authorize(actor, RIGHT_TO_GIVE_ALLOWANCE, { type: 'session', id }) === undefined,
-    })
+    }
+    const decision = decide(was, edges.clock.now(), ofDeleted, parent)
     if (decision.type === 'refuse') return { answer: decision.refusal, changes: [] }
     if (decision.type === 'keep') return { answer: decision.value, changes: [] }
     const put = { type: 'session', was, session: decision.value } as const
@@ -147,12 +164,23 @@ function changeSession(
     const { allowance } = decision.value
     if (allowance === undefined || was?.allowance !== undefined)
       return { answer: decision.value, changes: [...fresh, put, ...preset] }
-    const fallback = newSessionAccount(decision.value)
-    const before = yield* know({ ask: 'account', id: fallback.id })
-    const account = { ...(before ?? fallback), given: allowance }
-    const opened = { type: 'account', was: before, account } as const
-    return { answer: decision.value, changes: [...fresh, put, ...preset, opened] }
+    const carved = yield* carveForSession(decision.value, allowance)
+    return isRefusal(carved)
+      ? { answer: carved, changes: [] }
+      : { answer: decision.value, changes: [...fresh, put, ...preset, ...carved] }
   })
+}
+
+/** A session acts on itself and on the sessions below it. It may open sessions below itself, and below no other. */
+function refuseSession(
+  edges: Edges,
+  actor: Actor,
+  right: Right,
+  { id, was, parentSession }: { id: string; was: Session | null; parentSession: string | undefined },
+): Refusal | undefined {
+  if (was === null && parentSession !== undefined)
+    return edges.authorize(actor, right, { type: 'session', id: parentSession })
+  return edges.authorize(actor, right, { type: 'session', id, sessionsAbove: was?.sessionsAbove ?? [] })
 }
 
 function changeTurn(
@@ -162,9 +190,10 @@ function changeTurn(
   decide: (session: Session | null, turn: Turn | null, at: number) => ScopeDecision<Turn>,
 ): Promise<Turn> {
   return orThrow(edges, function* () {
-    const denied = edges.authorize(actor, 'write', { type: 'session', id: id.session })
-    if (denied !== undefined) return { answer: denied, changes: [] }
     const session = yield* know({ ask: 'session', id: id.session })
+    const sessionsAbove = session?.sessionsAbove ?? []
+    const denied = edges.authorize(actor, 'write', { type: 'session', id: id.session, sessionsAbove })
+    if (denied !== undefined) return { answer: denied, changes: [] }
     const was = yield* know({ ask: 'turn', session: id.session, id: id.turn })
     const decision = decide(session, was, edges.clock.now())
     if (decision.type === 'refuse') return { answer: decision.refusal, changes: [] }

@@ -46,8 +46,12 @@ export async function interruptScope(
       'Name at least one selector: a pid, a session, a turn, a tool call …',
     )
   }
+  // The turns and tool calls of a session below have names of their own.
+  const wholeSession = selectors.length === 1 ? owner.session : undefined
   const filter: Filter = {
-    owner: Object.fromEntries(selectors.map(([selector, value]) => [selector, [value]])),
+    ...(wholeSession !== undefined
+      ? { sessionTree: wholeSession }
+      : { owner: Object.fromEntries(selectors.map(([selector, value]) => [selector, [value]])) }),
     ...(pid === undefined ? {} : { pid: [pid] }),
   }
   const live = await visible(kernel.edges, actor, filter, Number.POSITIVE_INFINITY)

@@ -1,4 +1,10 @@
-import { type AuditAnchor, auditStartText, CHAIN_BEGIN, type ChainedEntry } from '../core/audit/chain.ts'
+import {
+  type AuditAnchor,
+  type AuditTail,
+  auditStartText,
+  CHAIN_BEGIN,
+  type ChainedEntry,
+} from '../core/audit/chain.ts'
 import {
   type ChainBreak,
   type VerifiedPage,
@@ -11,6 +17,11 @@ import type { Edges } from './edges.ts'
 
 const PAGE = 1_000
 
+/** `start`: the entries up to this position were removed by retention; 0 if none was. */
+export type VerifiedAudit =
+  | (Extract<VerifiedPage, { type: 'sound' }> & { readonly start: number })
+  | ChainBreak
+
 /**
  * Verifies the whole chain, page by page. `anchors` are those of this store, in order of position. The end that the store
  * itself notes counts as one more: read before the entries, it must be among them.
@@ -19,9 +30,24 @@ export async function verifyAudit(
   edges: Edges,
   anchors: readonly AuditAnchor[],
   signal?: AbortSignal,
-): Promise<VerifiedPage> {
+): Promise<VerifiedAudit> {
+  for (;;) {
+    const tail = await edges.store.ask({ ask: 'auditTail' })
+    const verified = await verifyFrom(edges, tail, anchors, signal)
+    if (verified.type === 'sound') return verified
+    // Retention may have removed entries while they were read.
+    const now = await edges.store.ask({ ask: 'auditTail' })
+    if (now.start?.position === tail.start?.position) return verified
+  }
+}
+
+async function verifyFrom(
+  edges: Edges,
+  { start, position, hash }: AuditTail,
+  anchors: readonly AuditAnchor[],
+  signal: AbortSignal | undefined,
+): Promise<VerifiedAudit> {
   const { store } = edges
-  const { start, position, hash } = await store.ask({ ask: 'auditTail' })
   const begin = start ?? CHAIN_BEGIN
   const places = [...anchors.filter((anchor) => anchor.position >= begin.position), { position, hash }]
   if (start !== null) {
@@ -40,7 +66,7 @@ export async function verifyAudit(
     end = verified.end
     after = page.next
   }
-  return verifyEnd(end, places) ?? { type: 'sound', end }
+  return verifyEnd(end, places) ?? { type: 'sound', end, start: begin.position }
 }
 
 const UNSIGNED: ChainBreak = { type: 'broken', from: 1, reason: 'missing' }

@@ -6,6 +6,7 @@ import type { Inbox } from '../core/inbox/inbox.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRow } from '../core/process/row.ts'
+import type { Session } from '../core/session/session.ts'
 import { know } from '../store/contract.ts'
 import type { PlanPart } from './plan-part.ts'
 
@@ -17,6 +18,7 @@ export class WorkingRows {
   readonly #inboxes = new Map<string, Inbox | null>()
   readonly #accounts = new Map<string, Account | null>()
   readonly #ruleUses = new Map<string, RuleUse | null>()
+  readonly #sessions = new Map<string, Session | null>()
 
   add(changes: readonly Change[]): void {
     for (const change of changes) {
@@ -56,6 +58,15 @@ export class WorkingRows {
         this.learned(pid, (rows[index] ?? null) as ProcessRow | null)
     }
     return pids.map((pid) => this.#processes.get(pid) ?? null)
+  }
+
+  /** For a plan that changes no session. */
+  *session(id: string): PlanPart<Session | null> {
+    const known = this.#sessions.get(id)
+    if (known !== undefined) return known
+    const found = yield* know({ ask: 'session', id })
+    this.#sessions.set(id, found)
+    return found
   }
 
   *group(id: string): PlanPart<Group | null> {

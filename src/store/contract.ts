@@ -148,7 +148,11 @@ export interface Questions {
   /** Live processes that wake this session. */
   waking: [{ readonly session: string; readonly limit: number }, readonly Pid[]]
   grants: [{ readonly session?: string; readonly pid?: Pid }, readonly Grant[]]
-  sessions: [{ readonly after: string | null; readonly limit: number }, readonly Session[]]
+  /** In order of their ids: all of them, or the children of one. */
+  sessions: [
+    { readonly parent?: string; readonly after: string | null; readonly limit: number },
+    readonly Session[],
+  ]
   events: [
     {
       readonly pid: Pid
@@ -221,7 +225,10 @@ export interface Questions {
     },
     Page<Approval>,
   ]
-  /** Pending approvals whose time has come, the earliest first: to expire, or to be pushed to people. */
+  /**
+   * Pending approvals whose time has come, the earliest first: to expire, to be pushed to people, or to be decided by people
+   * instead of a reviewer.
+   */
   approvalsDue: [{ readonly by?: DueBy; readonly at: number; readonly limit: number }, readonly Approval[]]
   /** When the next pending approval expires, or has to be pushed. */
   nextApprovalDue: [{ readonly by?: DueBy }, number | null]
@@ -242,6 +249,7 @@ export interface Questions {
   auditWindow: [{ readonly key: string }, AuditWindow | null]
   /** Windows that were opened before a time, the earliest first. */
   auditWindows: [{ readonly before: number; readonly limit: number }, readonly AuditWindow[]]
+  /** Of all processes, or of those of a session and the sessions below it. */
   activity: [{ readonly session: string | null; readonly since: number | null }, Activity]
   /** The key of the last process, in the order of ends, that ended before a time or is older than the newest `keep`, if any. */
   pruneThrough: [{ readonly endedBefore: number | null; readonly keep: number | null }, EndKey | null]
@@ -268,7 +276,7 @@ export type Question = { [Name in QuestionName]: { readonly ask: Name } & Questi
 export type AnswerTo<Q extends Question> = Questions[Q['ask']][1]
 
 /** The time of an approval that is due; `expiresAt` if none is given. */
-type DueBy = 'expiresAt' | 'pushAt'
+export type DueBy = 'expiresAt' | 'pushAt' | 'reviewUntil'
 
 /** The key of an ended process in the order of ends; `id` orders processes that ended at the same time. */
 export interface EndKey {

@@ -12,6 +12,8 @@ import { definitionMask, labelSignature } from './signature.ts'
  * | granted  | both   | the grants of the session                                 |
  * | session  | live   | `process_session_live`                                    |
  * | session  | ended  | `process_session_ended`, which has all columns of terms   |
+ * | below    | live   | `below_session`, the live part of the session             |
+ * | below    | ended  | `below_session`, the ended part of the session            |
  * | all      | live   | `process_live`                                            |
  * | all      | ended  | `process_ended_list`, which has all columns of terms      |
  */
@@ -26,6 +28,8 @@ export interface ListPart {
 export type ListSource =
   | { readonly type: 'all' }
   | { readonly type: 'session'; readonly session: string }
+  /** Processes of the sessions below. */
+  | { readonly type: 'below'; readonly session: string }
   | { readonly type: 'granted'; readonly session: string }
   | { readonly type: 'key'; readonly column: Key; readonly values: readonly string[] }
 
@@ -45,6 +49,8 @@ export type ListTerm =
     }
   /** One of these masks has no bit that the signature lacks. */
   | { readonly type: 'masks_or_unknown'; readonly masks: readonly number[] }
+  /** Processes of this session and of the sessions below it. */
+  | { readonly type: 'session_tree'; readonly session: string }
   | { readonly type: 'created'; readonly after: number | null; readonly before: number | null }
 
 const KEYS = ['pid', 'name', 'parent', 'root'] as const
@@ -90,7 +96,13 @@ function sourcesOf(filter: Filter, visibleTo: Visibility | undefined): readonly 
   if (visibleTo?.type === 'session')
     return [
       { type: 'session', session: visibleTo.session },
+      { type: 'below', session: visibleTo.session },
       { type: 'granted', session: visibleTo.session },
+    ]
+  if (filter.sessionTree !== undefined)
+    return [
+      { type: 'session', session: filter.sessionTree },
+      { type: 'below', session: filter.sessionTree },
     ]
   const sessions = filter.owner?.session
   return sessions === undefined
@@ -105,6 +117,7 @@ function termsOf(filter: Filter, set: ListSet): readonly ListTerm[] {
   }
   for (const key of KEYS) among(key, filter[key])
   among('session', filter.owner?.session)
+  if (filter.sessionTree !== undefined) terms.push({ type: 'session_tree', session: filter.sessionTree })
   among('kind', filter.kind)
   if (set === 'ended' && Array.isArray(filter.status)) {
     const values = filter.status.filter((status) => END_STATUSES.has(status))

@@ -6,10 +6,10 @@ import type { ProcessRecord, Registration } from '../core/process/record.ts'
  */
 type Moving = Omit<
   ProcessRecord,
-  Exclude<keyof Registration, 'owner' | 'cwd' | 'wakeTarget'> | 'identity' | 'createdAt'
+  Exclude<keyof Registration, 'owner' | 'cwd' | 'wakeTarget' | 'sessionsAbove'> | 'identity' | 'createdAt'
 >
 
-type Usual = Omit<Moving, 'owner' | 'status' | 'revision' | 'updatedAt'>
+type Usual = Omit<Moving, 'owner' | 'status' | 'revision' | 'updatedAt' | 'sessionsAbove'>
 
 /** The most frequent value of each field, which the text leaves out. */
 const USUAL: Usual = {
@@ -42,6 +42,7 @@ const USUAL: Usual = {
 export function movingText(record: ProcessRecord): string {
   const { owner, status, revision, updatedAt } = record
   const moving: Mutable<Partial<Moving>> = { owner, status, revision, updatedAt }
+  if (record.sessionsAbove !== undefined) moving.sessionsAbove = record.sessionsAbove
   if (record.cwd !== null) moving.cwd = record.cwd
   if (record.wakeTarget !== null) moving.wakeTarget = record.wakeTarget
   if (record.pausedFrom !== null) moving.pausedFrom = record.pausedFrom

@@ -36,7 +36,9 @@ import { recovery } from './conformance/recovery.ts'
 import { registration } from './conformance/registration.ts'
 import { removedHolders } from './conformance/removed-holders.ts'
 import { replayKeys } from './conformance/replay-keys.ts'
+import { reviews } from './conformance/reviews.ts'
 import { ruleSets } from './conformance/rule-sets.ts'
+import { sessionTrees } from './conformance/session-trees.ts'
 import { signals } from './conformance/signals.ts'
 import { stopGraces } from './conformance/stop-graces.ts'
 import { tree } from './conformance/tree.ts'
@@ -73,6 +75,8 @@ export function storeConformance(suite: Suite): void {
   inboxReaders(behaves)
   inboxSources(behaves)
   visibility(behaves)
+  sessionTrees(behaves)
+  reviews(behaves)
   allowances(behaves)
   charges(behaves)
   allowanceSums(behaves)

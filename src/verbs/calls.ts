@@ -61,7 +61,7 @@ export interface VerbCalls {
    */
   liveCount(
     input?: {
-      /** Counts the processes of this session only. */
+      /** Counts the processes of this session and of the sessions below it only. */
       session?: string
       /** Counts processes up to this age only, in milliseconds. */
       maxAgeMs?: number
@@ -267,9 +267,9 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'closeInput'>>
   /**
-   * Deletes a session, and reports what that changed.
+   * Deletes a session and the sessions below it, and reports what that changed.
    *
-   * It revokes the grants of the session, clears the wake targets that point at it and stops the processes whose lifetime it is. It changes nothing else.
+   * It revokes the grants of these sessions, clears the wake targets that point at them and stops the processes whose lifetime they are. It changes nothing else.
    *
    * Needs the role `operate`. Refuses with `session_unknown`, `denied`.
    */
@@ -325,7 +325,7 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'end'>>
   /**
-   * Ends a session, and stops the processes whose lifetime it is.
+   * Ends a session and the sessions below it, and stops the processes whose lifetime they are.
    *
    * Needs the role `operate`. Refuses with `session_unknown`, `denied`.
    */
@@ -900,7 +900,7 @@ export interface VerbCalls {
   /**
    * Asks all processes of a scope to stop.
    *
-   * All given selectors must match. A scope may be one tool call, a turn, or a whole session; agents and workflows are asked, too.
+   * All given selectors must match. A scope may be one tool call, a turn, or a whole session; agents and workflows are asked, too. A session without further selectors includes the sessions below it.
    *
    * Needs the role `operate`. Refuses with `empty_scope`, `not_found`, `denied`.
    */
@@ -1129,9 +1129,9 @@ export interface VerbCalls {
   /**
    * Opens a session.
    *
-   * Opening an open session changes nothing, unless it gives the session its first allowance.
+   * Opening an open session changes nothing, unless it gives the session its first allowance. With `parentSession` it is below another session: it ends with that one, and is bound by its rules and its allowance.
    *
-   * Needs the role `operate`. Refuses with `session_ended`, `conflict`, `denied`.
+   * Needs the role `operate`. Refuses with `session_unknown`, `session_ended`, `conflict`, `limit_exceeded`, `already_ended`, `denied`.
    */
   openSession(
     input: {
@@ -1143,6 +1143,8 @@ export interface VerbCalls {
       allowance?: Amounts
       /** The folder that the agent of the session works in; its rules bind the session. */
       workspace?: string
+      /** The session above it, which must be open; a session may open children of itself only. */
+      parentSession?: string
     },
     options?: CallOptions,
   ): Promise<OutputOf<'openSession'>>
@@ -1495,6 +1497,8 @@ export interface VerbCalls {
     input?: {
       /** The id to continue after. */
       after?: string
+      /** Only the children of this session. */
+      parentSession?: string
       /** The maximum number of items. Default: `100`. */
       limit?: number | undefined
     },
@@ -1775,9 +1779,25 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'usage'>>
   /**
+   * Removes the oldest entries of the audit beyond a limit.
+   *
+   * The rest stays one chain: it begins after a signed place, which `verifyAudit` checks. The removal is an entry of the audit itself.
+   *
+   * Needs the role `admin`. Refuses with `denied`.
+   */
+  pruneAudit(
+    input: {
+      /** Entries older than this, in milliseconds, up to the first that is not. */
+      olderThanMs?: number
+      /** How many entries to keep; the latest stay. */
+      keep?: number
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'pruneAudit'>>
+  /**
    * Verifies the audit: every entry, the chain of their hashes, and the anchors outside of the store.
    *
-   * An anchor is a position with its hash, which a daemon notes in its home. Each must be in the chain. A chain that is longer than its anchors is sound.
+   * An anchor is a position with its hash, which a daemon notes in its home. Each that was not removed by retention must be in the chain. A chain that is longer than its anchors is sound.
    *
    * Needs the role `admin`. Refuses with `denied`.
    */

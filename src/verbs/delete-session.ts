@@ -3,9 +3,9 @@ import { count, sessionId } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 export const deleteSession = verb({
-  summary: 'Deletes a session, and reports what that changed.',
+  summary: 'Deletes a session and the sessions below it, and reports what that changed.',
   description:
-    'It revokes the grants of the session, clears the wake targets that point at it and stops the processes whose lifetime it is. It changes nothing else.',
+    'It revokes the grants of these sessions, clears the wake targets that point at them and stops the processes whose lifetime they are. It changes nothing else.',
   route: 'DELETE /sessions/{session}',
   needs: 'operate',
   input: z.strictObject({ session: sessionId }),

@@ -4,7 +4,7 @@ import { session } from './shapes/session.ts'
 import { verb } from './verb.ts'
 
 export const endSession = verb({
-  summary: 'Ends a session, and stops the processes whose lifetime it is.',
+  summary: 'Ends a session and the sessions below it, and stops the processes whose lifetime they are.',
   route: 'POST /sessions/{session}/end',
   needs: 'operate',
   repeat: 'always',

@@ -7,7 +7,7 @@ import { verb } from './verb.ts'
 export const interrupt = verb({
   summary: 'Asks all processes of a scope to stop.',
   description:
-    'All given selectors must match. A scope may be one tool call, a turn, or a whole session; agents and workflows are asked, too.',
+    'All given selectors must match. A scope may be one tool call, a turn, or a whole session; agents and workflows are asked, too. A session without further selectors includes the sessions below it.',
   route: 'POST /interrupts',
   needs: 'operate',
   input: z.strictObject({

@@ -9,7 +9,9 @@ export const liveCount = verb({
   route: 'GET /live-count',
   needs: 'read',
   input: z.strictObject({
-    session: sessionId.exactOptional().describe('counts the processes of this session only'),
+    session: sessionId
+      .exactOptional()
+      .describe('counts the processes of this session and of the sessions below it only'),
     maxAgeMs: duration.exactOptional().describe('counts processes up to this age only, in milliseconds'),
   }),
   output: z.strictObject({ live: count, newestAt: time.nullable() }),

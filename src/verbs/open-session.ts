@@ -6,7 +6,8 @@ import { verb } from './verb.ts'
 
 export const openSession = verb({
   summary: 'Opens a session.',
-  description: 'Opening an open session changes nothing, unless it gives the session its first allowance.',
+  description:
+    'Opening an open session changes nothing, unless it gives the session its first allowance. With `parentSession` it is below another session: it ends with that one, and is bound by its rules and its allowance.',
   route: 'PUT /sessions/{session}',
   needs: 'operate',
   repeat: 'always',
@@ -19,7 +20,10 @@ export const openSession = verb({
     workspace: folder
       .exactOptional()
       .describe('the folder that the agent of the session works in; its rules bind the session'),
+    parentSession: sessionId
+      .exactOptional()
+      .describe('the session above it, which must be open; a session may open children of itself only'),
   }),
   output: session,
-  codes: ['session_ended', 'conflict', 'denied'],
+  codes: ['session_unknown', 'session_ended', 'conflict', 'limit_exceeded', 'already_ended', 'denied'],
 })

@@ -52,6 +52,7 @@ import { policies } from './policies.ts'
 import { policyFile } from './policy-file.ts'
 import { poll } from './poll.ts'
 import { prune } from './prune.ts'
+import { pruneAudit } from './prune-audit.ts'
 import { putEnvironment } from './put-environment.ts'
 import { recover } from './recover.ts'
 import { refreshEnvironment } from './refresh-environment.ts'
@@ -177,6 +178,7 @@ export const verbs = {
   track,
   transferGrants,
   usage,
+  pruneAudit,
   verifyAudit,
   wait,
   waitAll,

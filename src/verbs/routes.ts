@@ -128,6 +128,7 @@ export const routes: { readonly [Name in VerbName]: VerbCall } = {
   track: { route: 'POST /track', repeat: 'never' },
   transferGrants: { route: 'POST /transfer-grants', repeat: 'never' },
   usage: { route: 'GET /processes/{pid}/usage', repeat: 'always' },
+  pruneAudit: { route: 'POST /audit/prune', repeat: 'never' },
   verifyAudit: { route: 'GET /audit/verify', repeat: 'always' },
   wait: { route: 'GET /processes/{pid}/wait', repeat: 'always', interrupted: { type: 'interrupted' } },
   waitAll: { route: 'POST /wait-all', repeat: 'always', interrupted: { type: 'interrupted', records: [] } },

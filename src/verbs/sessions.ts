@@ -9,6 +9,7 @@ export const sessions = verb({
   needs: 'read',
   input: z.strictObject({
     after: sessionId.exactOptional().describe('the id to continue after'),
+    parentSession: sessionId.exactOptional().describe('only the children of this session'),
     limit: pageSize,
   }),
   output: z.strictObject({ sessions: z.array(session) }),

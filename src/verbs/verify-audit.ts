@@ -6,7 +6,7 @@ export const verifyAudit = verb({
   summary:
     'Verifies the audit: every entry, the chain of their hashes, and the anchors outside of the store.',
   description:
-    'An anchor is a position with its hash, which a daemon notes in its home. Each must be in the chain. A chain that is longer than its anchors is sound.',
+    'An anchor is a position with its hash, which a daemon notes in its home. Each that was not removed by retention must be in the chain. A chain that is longer than its anchors is sound.',
   route: 'GET /audit/verify',
   needs: 'admin',
   input: z.strictObject({}),
@@ -15,6 +15,7 @@ export const verifyAudit = verb({
       type: z.literal('sound'),
       position: count.describe('of the last entry'),
       hash: z.string().describe('of the last entry; empty if there is none'),
+      start: count.describe('the entries up to this position were removed by retention; 0: none was'),
       anchors: count.describe('how many anchors were compared; 0 without a home'),
     }),
     z.strictObject({

@@ -44,6 +44,7 @@ export const VERB_TABLE: { readonly [Name in VerbName]?: 'answers' | 'rules' | '
   openSession: 'none',
   openTurn: 'none',
   prune: 'none',
+  pruneAudit: 'none',
   putEnvironment: 'none',
   recover: 'none',
   refreshEnvironment: 'none',

@@ -64,3 +64,28 @@ test('wrong words and other actors are refused', async () => {
   expect((await reeve.run(['audit', '--as', 'session:s1'])).code).toBe(4)
   expect((await reeve.run(['audit', 'verify', '--as', 'session:s1'])).code).toBe(4)
 })
+
+test('prune removes the oldest entries, and verify says so', async () => {
+  const reeve = new CommandLine()
+  for (const name of ['a', 'b', 'c']) {
+    await reeve.run(['run', '--name', name, '--', 'echo', name])
+    await reeve.run(['logs', '--reveal', name])
+  }
+  expect(await reeve.run(['audit', 'prune', '--keep', '1'])).toMatchObject({
+    code: 0,
+    stdout: 'Removed 2 entries of the audit.\n',
+  })
+  expect((await reeve.run(['audit', 'verify'])).stdout).toContain(
+    'The audit is sound: 2 entries after the 2 that retention removed',
+  )
+  for (const [args, said] of [
+    [['audit', 'prune'], '--older-than or --keep'],
+    [['audit', 'prune', '--keep', '1', '--actor', 'host'], '--actor'],
+    [['audit', 'verify', '--keep', '1'], '--keep'],
+    [['audit', '--keep', '1'], '--keep'],
+  ] as const) {
+    const refused = await reeve.run([...args])
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toContain(said)
+  }
+})

@@ -23,6 +23,7 @@ const FACTS = {
   session: null,
   turn: null,
   unusableSession: null,
+  payingSession: null,
   group: null,
   environmentKnown: true,
   account: null,

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import postgres from 'postgres'
-import { connect } from 'reeve'
+import { connect, type Reeve } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import type { Daemon } from '../../src/daemon/up.ts'
@@ -11,7 +11,10 @@ import { ask } from '../server/ask.ts'
 import { TempReeve } from '../temp-reeve.ts'
 
 /** Appends an entry for each process that it makes visible to a session. */
-async function appendEntries({ reeve }: Daemon, count: number): Promise<void> {
+async function appendEntries(
+  { reeve }: Pick<Daemon, 'reeve'> | { reeve: Reeve },
+  count: number,
+): Promise<void> {
   await reeve.openSession({ session: 's1' })
   const { processes } = await reeve.spawnMany({
     processes: Array.from(
@@ -73,7 +76,13 @@ test.each(Object.entries(stores))(
     )
     const anchors = anchorsOf(temp.home).length
     const sound = await daemon.reeve.verifyAudit()
-    expect(sound).toEqual({ type: 'sound', position: 6, hash: anchorsOf(temp.home).at(-1)?.hash, anchors })
+    expect(sound).toEqual({
+      type: 'sound',
+      position: 6,
+      hash: anchorsOf(temp.home).at(-1)?.hash,
+      start: 0,
+      anchors,
+    })
     const line = new CommandLine(temp)
     expect((await line.run(['audit', 'verify'])).stdout).toContain('The audit is sound: 6 entries')
     const broken = async (statement: string) => {
@@ -118,13 +127,57 @@ test('anchors hold after a restart, and a chain that was rewritten meanwhile is 
   expect(await third.reeve.verifyAudit()).toMatchObject({ type: 'broken', from: 1, reason: 'rewritten' })
 })
 
+test.each(Object.entries(stores))(
+  'on %s, a daemon keeps as many entries as its settings say, also when it is killed, and the rest verifies',
+  async (_, open) => {
+    const temp = new TempReeve()
+    const { store, run } = await open(temp)
+    const start = (settings: Readonly<Record<string, string>> = {}) =>
+      temp.start(undefined, { REEVE_STORE: store, ...settings })
+    const first = await start()
+    const reeve = await connect({ home: temp.home.folder })
+    onTestFinished(() => reeve.close())
+    await appendEntries({ reeve }, 8)
+    await expect.poll(() => anchorsOf(temp.home).at(-1)?.position).toBe(8)
+    await first.kill()
+    const second = await start({ REEVE_KEEP_AUDIT: '3' })
+    const positions = async () =>
+      (await reeve.audit({ oldestFirst: true })).entries.map(({ position }) => position)
+    await expect.poll(positions).toEqual([6, 7, 8])
+    expect(await reeve.verifyAudit()).toMatchObject({ type: 'sound', position: 8, start: 5 })
+    await second.kill()
+    await start({ REEVE_KEEP_AUDIT_MS: '1' })
+    await expect.poll(positions).toEqual([])
+    expect(await reeve.verifyAudit()).toMatchObject({ type: 'sound', position: 8, start: 8 })
+    await appendEntries({ reeve }, 2)
+    expect(await positions()).toEqual([9, 10])
+    expect(await reeve.pruneAudit({ keep: 1 })).toMatchObject({ removed: 1, start: { position: 9 } })
+    expect((await reeve.audit()).entries).toMatchObject([
+      { position: 11, action: 'prune', decision: 'allowed', inputs: { removed: 1, through: 9 } },
+      { position: 10 },
+    ])
+    expect(await reeve.verifyAudit()).toMatchObject({ type: 'sound', position: 11, start: 9 })
+    // Entries that another program removes are missing, even with a start that fits.
+    await run(
+      `delete from audit where position <= 10; update meta set audit_start = replace(audit_start, '9', '10')`,
+    )
+    expect(await reeve.verifyAudit()).toMatchObject({ type: 'broken', reason: 'missing' })
+  },
+)
+
 test('anchors of another store of the same home are not compared', async () => {
   const temp = new TempReeve()
   const first = await temp.up()
   await appendEntries(first, 3)
   await first.close()
   const other = await temp.up({ flags: { store: `${temp.home.folder}/other.db` } })
-  expect(await other.reeve.verifyAudit()).toEqual({ type: 'sound', position: 0, hash: '', anchors: 0 })
+  expect(await other.reeve.verifyAudit()).toEqual({
+    type: 'sound',
+    position: 0,
+    hash: '',
+    start: 0,
+    anchors: 0,
+  })
 })
 
 test('only an admin reads and verifies the audit', async () => {

@@ -93,7 +93,7 @@ test('a chain that Reeve has pruned is sound, unless its signed start was change
   const secret = await edges.store.ask({ ask: 'secret' })
   const prune = (start: AuditStart) => put(edges.store, { type: 'audit_pruned', start })
   await prune({ position, hash, signature: edges.sign(secret, auditStartText({ position, hash })) })
-  expect(await verifyAudit(edges, anchors)).toEqual({ type: 'sound', end: anchors[3] })
+  expect(await verifyAudit(edges, anchors)).toMatchObject({ type: 'sound', end: anchors[3] })
   const other = anchors.map((anchor) => (anchor.position === 2 ? { position, hash: 'other' } : anchor))
   expect(await verifyAudit(edges, other)).toEqual({ type: 'broken', from: 1, reason: 'rewritten' })
   await prune({ position: 3, hash: anchors[2]?.hash ?? '', signature: edges.sign('guessed', 'text') })

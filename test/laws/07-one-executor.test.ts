@@ -91,6 +91,7 @@ test('an executor that lost its lease gets no more children', async () => {
     session: null,
     turn: null,
     unusableSession: null,
+    payingSession: null,
     group: null,
     environmentKnown: true,
     account: null,

@@ -38,6 +38,7 @@ function begin(request: RegistrationRequest): History {
       session: null,
       turn: null,
       unusableSession: null,
+      payingSession: null,
       group: null,
       environmentKnown: true,
       account: null,

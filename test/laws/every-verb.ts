@@ -43,6 +43,7 @@ async function callSessions(reeve: Reeve): Promise<void> {
   await reeve.sessions()
   await reeve.audit()
   await reeve.verifyAudit()
+  await reeve.pruneAudit({ keep: 0 })
 }
 
 async function callExternals(reeve: Reeve): Promise<void> {

@@ -135,6 +135,7 @@ function registering() {
     turn: null,
     ...{
       unusableSession: null,
+      payingSession: null,
       group: null,
       environmentKnown: true,
       account: null,

@@ -26,7 +26,8 @@ const CASES: readonly (readonly [Filter, Visibility | undefined, readonly string
   [{ ...ENDED, createdAfter: 5 }, undefined, ['process_live', 'process_ended_list']],
   [{ ...ENDED, kind: ['tool'] }, { type: 'all' }, ['process_live', 'process_ended_list']],
   [{ ...ENDED, owner: { session: ['s1'] } }, undefined, ['process_session_live', 'process_session_ended']],
-  [{ status: ['failed'], label: ['a'] }, SESSION, ['process_session_ended', 'visible']],
+  [{ status: ['failed'], label: ['a'] }, SESSION, ['process_session_ended', 'visible', 'below_session']],
+  [{ sessionTree: 's1' }, undefined, ['process_session_live', 'below_session']],
   [{ parent: ['p_1'] }, undefined, ['process_parent_live']],
   [{ ...ENDED, waiting: ['signal'] }, undefined, ['process_live']],
 ]

@@ -240,6 +240,7 @@ test('answers about sessions fit their schemas', async () => {
   await reeve.revoke({ session: 's1', pids })
   await reeve.audit()
   await reeve.verifyAudit()
+  await reeve.pruneAudit({ keep: 1 })
   await reeve.sessions()
   await reeve.budget({ session: 's1' })
   await checked(reeve.as('session:s1')).whoami()

@@ -7,12 +7,13 @@ import { clockTime } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
-const ACTIONS = ['list', 'verify']
+const ACTIONS = ['list', 'verify', 'prune']
 const DECISIONS = [
   ...['allowed', 'asked', 'denied', 'approved', 'refused', 'expired', 'withdrawn'],
   ...['granted', 'revoked', 'revealed', 'repeated'],
 ]
 const FILTERS = ['actor', 'target', 'decision', 'since', 'tail'] as const
+const LIMITS = ['older-than', 'keep'] as const
 const SHOWN = 50
 const PAGE = 1_000
 
@@ -22,13 +23,15 @@ interface AuditOptions {
   readonly decision: string | undefined
   readonly since: string | undefined
   readonly tail: number | undefined
+  readonly 'older-than': number | undefined
+  readonly keep: number | undefined
 }
 
 export const audit = subcommand({
   name: 'audit',
   summary:
     'Shows who was shown secrets, was given access or was denied something; verify checks that nothing was changed',
-  usage: ['audit [list] [options]', 'audit verify'],
+  usage: ['audit [list] [options]', 'audit verify', 'audit prune --older-than <time> | --keep <count>'],
   completes: ACTIONS,
   options: {
     actor: { type: 'text', value: 'actor', about: 'only entries of this actor, for example session:s1' },
@@ -50,15 +53,19 @@ export const audit = subcommand({
       value: 'count',
       about: `how many of the newest entries; by default ${SHOWN}`,
     },
+    'older-than': { type: 'duration', about: 'prune: entries older than this, for example 90d' },
+    keep: { type: 'number', value: 'count', about: 'prune: all but this many of the latest' },
   },
   about: `
 The newest entries come first. Every entry has a hash that covers the entry before it, and the daemon notes hashes in its home. verify
-recomputes all of them: it exits with 0 if nothing was changed, removed or cut off, and with 1 otherwise.`,
+recomputes all of them: it exits with 0 if nothing was changed, removed or cut off, and with 1 otherwise. prune removes the oldest
+entries and leaves a signed start, after which verify goes on; the daemon does the same by its settings keepAuditMs and keepAudit.`,
   examples: [
     ['reeve audit', 'the newest entries'],
     ['reeve audit --decision revealed --since today', 'who was shown secrets today'],
     ['reeve audit --actor session:s1 --json', 'everything about one session'],
     ['reeve audit verify', 'check that nothing was changed'],
+    ['reeve audit prune --older-than 90d', 'remove entries older than 90 days'],
   ],
   async run(context) {
     const { args } = context
@@ -66,10 +73,11 @@ recomputes all of them: it exits with 0 if nothing was changed, removed or cut o
     if (!ACTIONS.includes(action))
       throw new UsageError(
         `reeve audit does not know ${action}.${didYouMean(action, ACTIONS)}`,
-        'It knows list and verify.',
+        'It knows list, verify and prune.',
       )
     if (rest.length > 0)
       throw new UsageError(`reeve audit ${action} was given ${rest.join(' ')}.`, 'It takes no arguments.')
+    if (action === 'prune') return prune(context)
     return action === 'verify' ? verify(context) : list(context)
   },
 })
@@ -79,6 +87,7 @@ type Entry = OutputOf<'audit'>['entries'][number]
 async function list(context: Context<AuditOptions>): Promise<number> {
   const { options, print } = context
   const { actor, target, decision, since, tail = SHOWN } = options
+  refuseOptions(options, LIMITS, 'list')
   const filter: InputOf<'audit'> = {
     ...(actor === undefined ? {} : { actor }),
     ...(target === undefined ? {} : { target }),
@@ -170,17 +179,12 @@ const REASONS: Readonly<Record<Extract<OutputOf<'verifyAudit'>, { type: 'broken'
 
 async function verify(context: Context<AuditOptions>): Promise<number> {
   const { options, print } = context
-  const given = FILTERS.find((name) => options[name] !== undefined)
-  if (given !== undefined)
-    throw new UsageError(
-      `reeve audit verify was given --${given}.`,
-      'It always checks all entries: leave the option out.',
-    )
+  refuseOptions(options, [...FILTERS, ...LIMITS], 'verify')
   const verified = await (await context.acting()).verifyAudit({})
   if (print.isJson) print.json(verified)
   else if (verified.type === 'sound')
     print.line(
-      `The audit is sound: ${counted(verified.position, 'entry', 'entries')}, ${anchorsText(verified)}.`,
+      `The audit is sound: ${counted(verified.position - verified.start, 'entry', 'entries')}${startText(verified)}, ${anchorsText(verified)}.`,
     )
   else
     print.failure({
@@ -189,6 +193,44 @@ async function verify(context: Context<AuditOptions>): Promise<number> {
     })
   return verified.type === 'sound' ? 0 : FAILED
 }
+
+function startText({ start }: { readonly start: number }): string {
+  return start === 0 ? '' : ` after the ${start} that retention removed`
+}
+
+async function prune(context: Context<AuditOptions>): Promise<number> {
+  const { options, print } = context
+  const { 'older-than': olderThanMs, keep } = options
+  refuseOptions(options, FILTERS, 'prune')
+  if (olderThanMs === undefined && keep === undefined)
+    throw new UsageError(
+      'reeve audit prune needs --older-than or --keep.',
+      'For example: reeve audit prune --older-than 90d',
+    )
+  const report = await (await context.acting()).pruneAudit({
+    ...(olderThanMs === undefined ? {} : { olderThanMs }),
+    ...(keep === undefined ? {} : { keep }),
+  })
+  if (print.isJson) print.json(report)
+  else print.line(`Removed ${counted(report.removed, 'entry', 'entries')} of the audit.`)
+  return 0
+}
+
+function refuseOptions(
+  options: AuditOptions,
+  names: readonly (keyof AuditOptions)[],
+  action: 'list' | 'verify' | 'prune',
+): void {
+  const given = names.find((name) => options[name] !== undefined)
+  if (given === undefined) return
+  throw new UsageError(`reeve audit ${action} was given --${given}.`, REMEDIES[action])
+}
+
+const REMEDIES = {
+  list: 'Only reeve audit prune takes it.',
+  verify: 'It always checks all entries: leave the option out.',
+  prune: 'It removes entries by age and number only: leave the option out.',
+} as const
 
 function anchorsText({ anchors }: { readonly anchors: number }): string {
   return anchors === 0 ? 'and no anchors to compare' : `and ${counted(anchors, 'anchor')} in the home`

@@ -15,7 +15,7 @@ export const session = subcommand({
   name: 'session',
   summary: 'Opens, lists, ends and deletes sessions',
   usage: [
-    'session open <id> [--label <text>] [--allow <name>=<amount>]…',
+    'session open <id> [--label <text>] [--parent <id>] [--allow <name>=<amount>]…',
     'session list',
     'session end <id>…',
     'session delete <id>…',
@@ -23,14 +23,16 @@ export const session = subcommand({
   completes: ACTIONS,
   options: {
     label: { type: 'text', short: 'l', value: 'text', about: 'a description' },
+    parent: { type: 'text', value: 'id', about: 'the session above it' },
     allow: { ...ALLOW, about: 'an allowance for all its processes together, like cost=5' },
     all: { type: 'flag', short: 'a', about: 'list ended sessions, too' },
   },
   about:
-    'Ending a session stops the processes whose lifetime is the session (run --session); deleting it removes its grants and notices.',
+    'Ending a session stops the processes whose lifetime is the session (run --session); deleting it removes its grants and notices. Both include the sessions below it.',
   examples: [
     ['reeve session open s1', ''],
     ['reeve run -d --session s1 -- npm run dev', 'a command that ends with the session'],
+    ['reeve session open s1-review --parent s1', 'a session that ends with s1'],
     ['reeve session end s1', ''],
   ],
   async run(context) {
@@ -47,12 +49,13 @@ export const session = subcommand({
       throw new UsageError(`reeve session ${action} needs the id of a session.`, 'For example: s1')
     const answers: unknown[] = []
     for (const id of ids) {
-      const { label, allow } = context.options
+      const { label, allow, parent } = context.options
       const answer =
         action === 'open'
           ? await reeve.openSession({
               session: id,
               ...(label === undefined ? {} : { label }),
+              ...(parent === undefined ? {} : { parentSession: parent }),
               ...allowanceIn(allow),
             })
           : action === 'end'
@@ -91,8 +94,8 @@ async function list(
         ...(withBudget ? [{ title: 'BUDGET', shrinks: true as const }] : []),
         { title: 'LABEL', flexible: true },
       ],
-      found.map(({ id, openedAt, touchedAt, endedAt, label, budget }) => [
-        { text: id, paint: blue },
+      inTree(found).map(({ branch, session: { id, openedAt, touchedAt, endedAt, label, budget } }) => [
+        { text: `${branch}${id}`, paint: blue },
         { text: ago(openedAt, now), paint: dim },
         { text: ago(touchedAt, now), paint: dim },
         { text: endedAt === null ? '' : ago(endedAt, now), paint: dim },
@@ -102,6 +105,33 @@ async function list(
     )
   }
   return 0
+}
+
+/** Each session after the one above it, with the lines of the tree before its name. */
+function inTree(
+  sessions: readonly Listed[],
+): readonly { readonly branch: string; readonly session: Listed }[] {
+  const known = new Set(sessions.map(({ id }) => id))
+  const below = new Map<string | null, Listed[]>()
+  for (const session of sessions) {
+    // An ended parent is not listed: then the nearest session above that is.
+    const parent = session.sessionsAbove?.find((id) => known.has(id)) ?? null
+    below.set(parent, [...(below.get(parent) ?? []), session])
+  }
+  const lines: { readonly branch: string; readonly session: Listed }[] = []
+  const add = (parent: string, before: string) => {
+    const children = below.get(parent) ?? []
+    for (const [index, session] of children.entries()) {
+      const isLast = index === children.length - 1
+      lines.push({ branch: `${before}${isLast ? '└─ ' : '├─ '}`, session })
+      add(session.id, `${before}${isLast ? '   ' : '│  '}`)
+    }
+  }
+  for (const session of below.get(null) ?? []) {
+    lines.push({ branch: '', session })
+    add(session.id, '')
+  }
+  return lines
 }
 
 type Listed = OutputOf<'sessions'>['sessions'][number] & { readonly budget: OutputOf<'budget'> }

@@ -76,6 +76,27 @@ export function decideCarve(
   }
 }
 
+export type CarvedForSession =
+  | { readonly type: 'carved'; readonly giver: Account; readonly given: Amounts }
+  | { readonly type: 'refuse'; readonly refusal: Refusal }
+
+/**
+ * The allowance of a session below one that has an allowance: of each limit of that one the requested amount, or half of the
+ * rest, as for a process. A session is no child, and is not counted as one.
+ */
+export function decideCarveForSession(giver: Account, asked: Amounts): CarvedForSession {
+  if (giver.settled) return { type: 'refuse', refusal: givenBack(giver) }
+  const given: { [name in Counted]?: number } = {}
+  for (const name of COUNTED) {
+    const left = leftOf(giver, name)
+    const amount = asked[name] ?? (left === Number.POSITIVE_INFINITY ? undefined : shareOf(name, left))
+    if (amount === undefined) continue
+    if (amount > left && amount > 0) return { type: 'refuse', refusal: limitExceeded(giver, name, amount) }
+    given[name] = amount
+  }
+  return { type: 'carved', giver: { ...giver, carved: plus(giver.carved, among(given, giver.given)) }, given }
+}
+
 /** A tool process below another process is a call of that process, not a child. */
 function isCall({ id }: Account, kind: Kind): boolean {
   return kind === 'tool' && id.startsWith('process:')

@@ -24,6 +24,8 @@ export interface Approval {
   readonly expiresAt: number | null
   /** When surfaces push it to people; null once that has happened. */
   readonly pushAt: number | null
+  /** When a person is asked instead of the reviewer. Absent without a reviewer. */
+  readonly reviewUntil?: number
   readonly request: ApprovalRequest
   readonly answer: ApprovalAnswer | null
 }
@@ -34,7 +36,7 @@ export type ApprovalRequest = {
   readonly session: string | null
   /** The processes above the one that waits, the nearest first. */
   readonly ancestors: readonly Pid[]
-  /** The agent that is asked before the person. */
+  /** The process that decides before a person is asked, as `tool:…`, `workflow:…` or `agent:…`; null if a person is asked. */
   readonly reviewer: string | null
   /** Higher ones are shown first. */
   readonly priority: number

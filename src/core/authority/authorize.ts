@@ -1,22 +1,29 @@
 import type { Right } from '../capability/right.ts'
 import type { Actor, Owner, ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
+import { sessionsOf } from '../session/sessions-above.ts'
 import { type MessageRoute, mayMessage } from './may-message.ts'
 import { isOwn, isVisible, visibilityOf } from './visibility.ts'
 
 type Resource =
   | { readonly type: 'process'; readonly record: ProcessRecord; readonly granted?: boolean }
-  | { readonly type: 'registration'; readonly owner: Owner; readonly parent: ProcessRecord | null }
+  | {
+      readonly type: 'registration'
+      readonly owner: Owner
+      /** The sessions above that of the owner. */
+      readonly sessionsAbove?: readonly string[]
+      readonly parent: ProcessRecord | null
+    }
   | { readonly type: 'message'; readonly route: MessageRoute }
-  | { readonly type: 'session'; readonly id: string }
+  | { readonly type: 'session'; readonly id: string; readonly sessionsAbove?: readonly string[] }
   | { readonly type: 'store' }
 
 /** The one check that every intent passes. Returns the refusal, or undefined. */
 export type Authorize = (subject: Actor, right: Right, resource: Resource) => Refusal | undefined
 
 /**
- * Each actor acts on its own processes: the host and the kernel may do everything, a session acts on its processes, a process
- * on itself and its children. A grant gives visibility and nothing else.
+ * Each actor acts on its own processes: the host and the kernel may do everything, a session acts on its processes and those of
+ * the sessions below it, a process on itself and its children. A grant gives visibility and nothing else.
  */
 export const ownerPolicy: Authorize = (subject, right, resource) => {
   if (visibilityOf(subject).type === 'all') return undefined
@@ -38,15 +45,21 @@ function ownedBy(subject: Actor, right: Right, resource: Resource): boolean {
         : isOwn(resource.record, visibility)
     case 'registration': {
       const { owner, parent } = resource
-      if (parent === null) return owner.session !== undefined && subject === `session:${owner.session}`
-      // Knowing a pid gives no right to add children to it, and a parent is no way into another session.
-      return isOwn(parent, visibility) && owner.session === parent.owner.session
+      const sessions = sessionsOf(resource)
+      if (parent === null) return sessions.some((session) => subject === `session:${session}`)
+      // Knowing a pid gives no right to add children to it. A parent leads to its own session and those below it, and to no other.
+      const inSession = parent.owner.session
+      const isInside = inSession === undefined ? owner.session === undefined : sessions.includes(inSession)
+      return isOwn(parent, visibility) && isInside
     }
     case 'message':
       return mayMessage(subject, resource.route)
     case 'session':
       // A session cannot change its own limits.
-      return right !== 'admin' && subject === `session:${resource.id}`
+      return (
+        right !== 'admin' &&
+        [resource.id, ...(resource.sessionsAbove ?? [])].some((id) => subject === `session:${id}`)
+      )
     case 'store':
       return false
   }

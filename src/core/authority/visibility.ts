@@ -4,7 +4,7 @@ import type { Actor, ProcessRecord } from '../process/record.ts'
 /** The processes that an actor may read, as data: a store puts it into its query, so that pages are full. */
 export type Visibility =
   | { readonly type: 'all' }
-  /** Processes that the session owns, and those granted to it. */
+  /** Processes that the session or one below it owns, and those granted to it. */
   | { readonly type: 'session'; readonly session: string }
   /** Itself and its children. */
   | { readonly type: 'process'; readonly pid: Pid }
@@ -28,7 +28,10 @@ export function isOwn(record: ProcessRecord, visibility: Visibility): boolean {
     case 'all':
       return true
     case 'session':
-      return record.owner.session === visibility.session
+      return (
+        record.owner.session === visibility.session ||
+        record.sessionsAbove?.includes(visibility.session) === true
+      )
     case 'process':
       return record.pid === visibility.pid || record.parent === visibility.pid
     case 'none':

@@ -57,7 +57,7 @@ const FIELDS: { readonly [field: string]: readonly [must: string, is: (value: Js
   resource: ['a text such as fs:src/**', (value) => typeof value === 'string'],
   constraints: ['an object', isObject],
   requestable: ['true', (value) => value === true],
-  reviewer: ['the name of an agent', (value) => isName(value)],
+  reviewer: ['tool:…, workflow:… or agent:… with a name', isReviewer],
   answerWithinMs: [
     'a number of milliseconds from 1 on',
     (value) => isCount(value) && value > 0 && value <= MAX_WAIT_MS,
@@ -164,6 +164,11 @@ function rightMeant(names: readonly string[]): string {
 
 function isName(value: Json): boolean {
   return typeof value === 'string' && value !== '' && value.length <= MAX_NAME_CHARS
+}
+
+/** A name alone is that of an agent. */
+function isReviewer(value: Json): boolean {
+  return isName(value) && isMatch(value, /^(?:(?:tool|workflow|agent):)?[^:\s]+$/)
 }
 
 function isMatch(value: Json, pattern: RegExp): boolean {

@@ -93,7 +93,15 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
     case 'request_abandon':
       return decideRequestAbandon(facts.row, intent)
     case 'change_owner':
-      return whileLive(facts.row, () => append({ type: 'reowned', payload: { owner: intent.owner } }))
+      return whileLive(facts.row, () =>
+        append({
+          type: 'reowned',
+          payload: {
+            owner: intent.owner,
+            ...(facts.sessionsAbove === undefined ? {} : { sessionsAbove: facts.sessionsAbove }),
+          },
+        }),
+      )
     case 'change_cwd':
       return whileLive(facts.row, () => append({ type: 'cwd_changed', payload: { cwd: intent.cwd } }))
     case 'set_external_ref':

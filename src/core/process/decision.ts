@@ -18,6 +18,8 @@ export interface Facts {
   /** The `seq` of the first message in its inbox that the wait takes. */
   readonly waitingMessage?: number | null
   readonly message?: MessageFacts
+  /** Of a change of the owner: the sessions above the new one. */
+  readonly sessionsAbove?: readonly string[]
 }
 
 /** The facts of a message besides the row of the process whose event it becomes. */

@@ -98,7 +98,11 @@ export type ReservedEvent =
   | { readonly type: `signal.${string}`; readonly payload: { readonly id: string; readonly value: Json } }
   | { readonly type: 'message_received'; readonly payload: MessageReceived }
   | { readonly type: 'message_sent'; readonly payload: MessageSent }
-  | { readonly type: 'reowned'; readonly payload: { readonly owner: Owner } }
+  /** `sessionsAbove` is left out if the new session has no parent. */
+  | {
+      readonly type: 'reowned'
+      readonly payload: { readonly owner: Owner; readonly sessionsAbove?: readonly string[] }
+    }
   | { readonly type: 'cwd_changed'; readonly payload: { readonly cwd: string } }
   | {
       readonly type: 'abandon_requested'

@@ -82,8 +82,13 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
     }
     case 'wait_left':
       return waitLeft(record, known.payload)
-    case 'reowned':
-      return { ...record, owner: known.payload.owner }
+    case 'reowned': {
+      const { owner, sessionsAbove } = known.payload
+      // Written even if it is empty now: the first event, which the record is read from, may have others.
+      return sessionsAbove === undefined && record.sessionsAbove === undefined
+        ? { ...record, owner }
+        : { ...record, owner, sessionsAbove: sessionsAbove ?? [] }
+    }
     case 'cwd_changed':
       return { ...record, cwd: known.payload.cwd }
     case 'abandon_requested':

@@ -1,3 +1,4 @@
+import { reviewedBy } from '../approval/review.ts'
 import { listenerOf, parentDeciding } from '../inbox/notice.ts'
 import { isWait } from './decide-wait.ts'
 import { awaitsApproval } from './gate.ts'
@@ -59,9 +60,11 @@ export interface EndDuties {
   readonly account: 'give_back' | 'count_use' | null
   /** The approval that it waited for: no person need answer it any more. */
   readonly withdraws: string | null
+  /** It reviewed a request, which its end settles. */
+  readonly isReview: boolean
 }
 
-const NO_DUTIES: EndDuties = { parent: null, awaitedBy: [], account: null, withdraws: null }
+const NO_DUTIES: EndDuties = { parent: null, awaitedBy: [], account: null, withdraws: null, isReview: false }
 
 export function endDuties(was: ProcessRecord, now: ProcessRecord): EndDuties {
   if (!hasEnded(now) || hasEnded(was)) return NO_DUTIES
@@ -69,5 +72,5 @@ export function endDuties(was: ProcessRecord, now: ProcessRecord): EndDuties {
   const parent = parentDeciding(now)
   const withdraws = awaitsApproval(was) ? (was.gate?.approval ?? null) : null
   const account = limits.allowance !== undefined ? 'give_back' : kind === 'command' ? 'count_use' : null
-  return { parent, awaitedBy, account, withdraws }
+  return { parent, awaitedBy, account, withdraws, isReview: reviewedBy(now) !== null }
 }

@@ -1,6 +1,7 @@
 import { isObject } from '../../base/is-object.ts'
 import { sameJson } from '../json/canonical.ts'
 import type { Json } from '../json/json.ts'
+import { sessionsOf } from '../session/sessions-above.ts'
 import type { Pid } from './pid.ts'
 import { hasEnded, type Kind, OWNER_SELECTORS, type ProcessRecord, type WaitOn, waitsOf } from './record.ts'
 import type { Status } from './status.ts'
@@ -14,6 +15,8 @@ export interface Filter {
   readonly definition?: readonly Json[]
   readonly label?: readonly string[]
   readonly name?: readonly string[]
+  /** Processes of this session and of the sessions below it. */
+  readonly sessionTree?: string
   readonly owner?: { readonly [selector in (typeof OWNER_SELECTORS)[number]]?: readonly string[] }
   readonly parent?: readonly Pid[]
   readonly root?: readonly Pid[]
@@ -33,6 +36,7 @@ export function matches(record: ProcessRecord, filter: Filter): boolean {
     has(filter.parent, record.parent) &&
     has(filter.root, record.root) &&
     has(filter.pid, record.pid) &&
+    (filter.sessionTree === undefined || sessionsOf(record).includes(filter.sessionTree)) &&
     (filter.createdAfter === undefined || record.createdAt > filter.createdAfter) &&
     (filter.createdBefore === undefined || record.createdAt < filter.createdBefore) &&
     OWNER_SELECTORS.every((selector) => has(filter.owner?.[selector], record.owner[selector] ?? null)) &&

@@ -237,6 +237,8 @@ export interface Registration<K extends Kind = Kind, Spec extends JsonObject = J
   readonly limits: Limits
   /** The ceilings over everything that it does: its own, and those of all processes above it. Absent if there is none. */
   readonly ceilings?: readonly Ceiling[]
+  /** The sessions above that of its owner, the nearest first. Absent if there is none. */
+  readonly sessionsAbove?: readonly string[]
 }
 
 /**

@@ -69,7 +69,9 @@ export interface RegisterFacts {
   readonly unusableSession: string | null
   readonly group: Group | null
   readonly environmentKnown: boolean
-  /** The account that its allowance is carved from: its parent's, or its session's. */
+  /** The nearest session that has an allowance, of its own one and those above it; its own if none has. */
+  readonly payingSession: Session | null
+  /** The account that its allowance is carved from: its parent's, or that of the paying session. */
   readonly account: Account | null
   /** Live children of its parent, tools excepted; counted only under a limit. */
   readonly liveChildren: number
@@ -131,7 +133,7 @@ export function decideRegister(
   const asked = intent.acceptsLess ? fitting(allowance, facts.account) : allowance
   const ids = {
     id: accountOf(intent.pid),
-    parent: aboveOf(unlimited.parent, facts.session),
+    parent: aboveOf(unlimited.parent, facts.payingSession),
     root: unlimited.root,
     session: facts.session === null ? null : sessionAccountOf(facts.session),
   }

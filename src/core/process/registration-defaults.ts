@@ -62,6 +62,7 @@ export function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Regi
       ...limitCeilings(request.limits, parent?.limits),
     },
     ...launchCeilings(facts, intent, owner),
+    ...(facts.session?.sessionsAbove === undefined ? {} : { sessionsAbove: facts.session.sessionsAbove }),
   }
 }
 

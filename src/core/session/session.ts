@@ -1,6 +1,6 @@
 import { type Amounts, isSame } from '../allowance/amounts.ts'
 import type { Right } from '../capability/right.ts'
-import { type Refusal, refusal } from '../refusal.ts'
+import { isRefusal, type Refusal, refusal } from '../refusal.ts'
 
 /** A scope that outlives turns. Processes whose lifetime it is are stopped when it ends. */
 export interface Session {
@@ -16,6 +16,15 @@ export interface Session {
   readonly allowance?: Amounts
   /** The folders that its agent works in. Their rules bind the session wherever a command of it runs. */
   readonly workspaces?: readonly string[]
+  /** The sessions above it, its parent first. They never change. Absent if it has no parent. */
+  readonly sessionsAbove?: readonly string[]
+}
+
+/** How many sessions may be above one: every process of a session carries their names. */
+export const MAX_SESSION_DEPTH = 32
+
+export function parentSessionOf({ sessionsAbove }: Session): string | null {
+  return sessionsAbove?.[0] ?? null
 }
 
 /** From input until the agent is idle again. Its id is unique within its session. */
@@ -39,19 +48,40 @@ export interface DeletedSession {
   readonly mayGiveAllowance: boolean
 }
 
+export interface OpenSessionFacts {
+  readonly session: Session | null
+  readonly deleted: DeletedSession
+  /** The session that `parentSession` names; null if there is none. */
+  readonly parent: Session | null
+}
+
+export interface OpenSessionRequest {
+  readonly id: string
+  readonly label: string | null
+  readonly allowance?: Amounts
+  readonly parentSession?: string
+}
+
 export function decideOpenSession(
-  session: Session | null,
-  deleted: DeletedSession,
-  id: string,
-  label: string | null,
+  { session, deleted, parent }: OpenSessionFacts,
+  { id, label, allowance, parentSession }: OpenSessionRequest,
   at: number,
-  allowance?: Amounts,
 ): ScopeDecision<Session> {
   if (session === null) {
     if (deleted.hadAllowance && !deleted.mayGiveAllowance) return no(deletedWithAllowance(id))
+    const above = sessionsAboveOf(id, parentSession, parent)
+    if (isRefusal(above)) return no(above)
     const opened = { id, label, openedAt: at, touchedAt: at, endedAt: null, deleted: false, carry: false }
-    return put(allowance === undefined ? opened : { ...opened, allowance })
+    return put({
+      ...opened,
+      ...(allowance === undefined ? {} : { allowance }),
+      ...(above.length === 0 ? {} : { sessionsAbove: above }),
+      // The rules of the folders of the session above hold for this one, too.
+      ...(parent?.workspaces === undefined ? {} : { workspaces: parent.workspaces }),
+    })
   }
+  if (parentSession !== undefined && parentSession !== parentSessionOf(session))
+    return no(otherParent(session, parentSession))
   if (session.endedAt !== null) return no(sessionEnded(session))
   if (allowance === undefined) return { type: 'keep', value: session }
   if (session.allowance === undefined) return put({ ...session, allowance })
@@ -74,6 +104,36 @@ export function openedIn(
   if (decision.type === 'refuse' || workspace === undefined || decision.value.workspaces !== undefined)
     return decision
   return put({ ...decision.value, workspaces: [workspace] })
+}
+
+/** The chain of a new session. A session that does not exist yet is above none, so the chain cannot be a cycle. */
+function sessionsAboveOf(
+  id: string,
+  parentSession: string | undefined,
+  parent: Session | null,
+): readonly string[] | Refusal {
+  if (parentSession === undefined) return []
+  if (parent === null) return sessionUnknown(parentSession)
+  if (parent.endedAt !== null) return sessionEnded(parent)
+  const above = [parent.id, ...(parent.sessionsAbove ?? [])]
+  return above.length <= MAX_SESSION_DEPTH
+    ? above
+    : refusal(
+        'limit_exceeded',
+        `The session ${id} would have ${above.length} sessions above it, and ${MAX_SESSION_DEPTH} is the most.`,
+        'Open it below a session that is less deep.',
+        { limit: 'sessionDepth', most: MAX_SESSION_DEPTH },
+      )
+}
+
+function otherParent(session: Session, asked: string): Refusal {
+  const parent = parentSessionOf(session)
+  return refusal(
+    'conflict',
+    `The session ${session.id} exists, and ${parent === null ? 'has no parent' : `its parent is ${parent}`}, not ${asked}.`,
+    'A session keeps its parent: leave it out, or open a session of another name.',
+    { parentSession: parent },
+  )
 }
 
 /** Giving or removing an allowance takes a right that the session itself does not have. */

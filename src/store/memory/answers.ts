@@ -3,6 +3,7 @@ import type { HolderRow } from '../../core/lease/holder.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
 import { hasEnded } from '../../core/process/record.ts'
 import type { Grant } from '../../core/session/grant.ts'
+import { parentSessionOf } from '../../core/session/session.ts'
 import type { Changes, Question, Questions, StoredNotice } from '../contract.ts'
 import { approvals, approvalsDue, auditEntries, auditTail, nextApprovalDue } from './authority.ts'
 import { environmentsOf, eventsOf, pairKey } from './keys.ts'
@@ -85,6 +86,7 @@ export function answerFrom({ tables, now, before }: View, question: Question): u
     case 'sessions':
       return [...tables.sessions.values()]
         .filter(({ id }) => id > (question.after ?? ''))
+        .filter((session) => question.parent === undefined || parentSessionOf(session) === question.parent)
         .sort((a, b) => order(a.id, b.id))
         .slice(0, question.limit)
     case 'events':

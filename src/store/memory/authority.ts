@@ -1,7 +1,7 @@
 import type { Approval } from '../../core/approval/approval.ts'
 import { type AuditTail, CHAIN_BEGIN, type ChainedEntry } from '../../core/audit/chain.ts'
 import { auditPage, matchesAuditText, scannedRange } from '../audit-page.ts'
-import type { Page, Questions } from '../contract.ts'
+import type { DueBy, Page, Questions } from '../contract.ts'
 import type { MemoryTables, NumberedApproval } from './memory-tables.ts'
 
 export function approvals(
@@ -39,9 +39,9 @@ export function nextApprovalDue(
 }
 
 /** The earliest first. */
-function pendingBy(tables: MemoryTables, by: 'expiresAt' | 'pushAt') {
+function pendingBy(tables: MemoryTables, by: DueBy) {
   const dueIn = ({ approval, place }: NumberedApproval) => {
-    const due = approval[by]
+    const due = approval[by] ?? null
     return approval.state !== 'pending' || due === null ? [] : [{ due, place, approval }]
   }
   return [...tables.approvals.values()].flatMap(dueIn).sort((a, b) => a.due - b.due || a.place - b.place)

@@ -5,6 +5,7 @@ import { matches } from '../../core/process/filter.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { hasEnded, targetOf } from '../../core/process/record.ts'
 import type { ProcessRow } from '../../core/process/row.ts'
+import { sessionsOf } from '../../core/session/sessions-above.ts'
 import type { Activity, Page, Questions } from '../contract.ts'
 import { dueOf } from '../due.ts'
 import { pairKey } from './keys.ts'
@@ -69,7 +70,7 @@ export function unannounced(tables: MemoryTables): string[] {
 export function activity(tables: MemoryTables, { session, since }: Questions['activity'][0]): Activity {
   const live = rowsOf(tables)
     .map(({ row }) => row.record)
-    .filter((record) => !hasEnded(record) && (session === null || record.owner.session === session))
+    .filter((record) => !hasEnded(record) && (session === null || sessionsOf(record).includes(session)))
     .filter(({ createdAt }) => createdAt >= (since ?? 0))
   const newestAt = live.length === 0 ? null : Math.max(...live.map(({ createdAt }) => createdAt))
   return { live: live.length, newestAt }

@@ -23,6 +23,8 @@ export const MIGRATIONS = [
   '0014-step-index',
   '0015-notice-position',
   '0016-authority',
+  '0017-parent-sessions',
+  '0018-reviews',
 ] as const
 
 /** The files in `functions/`. They show the functions as they are now; git has the earlier ones. */

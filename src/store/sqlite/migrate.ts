@@ -16,6 +16,8 @@ export const MIGRATIONS = [
   '0010-step-index',
   '0011-notice-position',
   '0012-authority',
+  '0013-parent-sessions',
+  '0014-reviews',
 ] as const
 
 /** The schema version of this code. */

@@ -4,6 +4,7 @@ import type { StoredEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { referenceChanges } from '../../core/process/prune.ts'
 import type { ProcessRow } from '../../core/process/row.ts'
+import { belowChanges } from '../../core/session/sessions-above.ts'
 import type { Change, Commit, Page, PruneCandidate, Question, Questions } from '../contract.ts'
 import { becameLive } from '../due.ts'
 import type { Transaction } from '../group-commit.ts'
@@ -335,6 +336,8 @@ export class Tables implements Transaction {
     const id = this.#rows.write(was, row)
     const references = referenceChanges(was?.record ?? null, row.record)
     if (references !== null) this.#statements.prune.changeReferences(pid, references)
+    const below = belowChanges(was?.record ?? null, row.record)
+    if (below !== null) this.#statements.process.changeBelow(id, below)
     if (events.length === 0) return
     const counters = this.#counters.change()
     counters.live += becameLive(was, row)

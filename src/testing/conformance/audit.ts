@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { auditText } from '../../core/audit/entry.ts'
-import type { AuditWindow } from '../../core/audit/window.ts'
+import { AUDIT_WINDOW_MS, type AuditWindow } from '../../core/audit/window.ts'
 import type { Change } from '../../core/change.ts'
+import { auditDenial } from '../../kernel/audit.ts'
+import { pruneAudit } from '../../kernel/prune-audit.ts'
+import { verifyAudit } from '../../kernel/verify-audit.ts'
 import { type Commit, know, type Plan, type Questions, type Store } from '../../store/contract.ts'
 import { auditEntry, put } from './authority-rows.ts'
 import { type Behaves, type Bench, OUTSIDE, pidOf, times } from './bench.ts'
@@ -149,6 +152,86 @@ export function audit(behaves: Behaves): void {
     await put(await bench.open(), appended('e7'))
     assert.deepEqual(await targets(bench.store), ['e7'])
     assert.equal((await verifiedAudit(bench.store)).position, 7)
+  })
+
+  behaves('retention removes the oldest entries by number and age, and the rest verifies', async (bench) => {
+    const at = (index: number) => bench.clock.now() + index
+    for (const index of times(10))
+      await put(bench.store, { type: 'audit', entry: auditEntry({ at: at(index), target: `e${index + 1}` }) })
+    const { items } = await bench.store.ask({ ask: 'audit', after: null, limit: 10 })
+    const anchors = items.map(({ position, hash }) => ({ position, hash }))
+    assert.deepEqual(await pruneAudit(bench.edges, { keep: 20 }), { removed: 0, start: null })
+    assert.deepEqual(await pruneAudit(bench.edges, { keep: 8 }), { removed: 2, start: anchors[1] })
+    assert.deepEqual(await pruneAudit(bench.edges, { before: at(4) }), { removed: 2, start: anchors[3] })
+    assert.deepEqual(await pruneAudit(bench.edges, { before: at(4), keep: 9 }), {
+      removed: 0,
+      start: anchors[3],
+    })
+    assert.deepEqual(await targets(bench.store), ['e5', 'e6', 'e7', 'e8', 'e9', 'e10'])
+    const sound = { type: 'sound', end: anchors[9], start: 4 }
+    assert.deepEqual(await verifyAudit(bench.edges, anchors), sound, 'with the anchors of removed entries')
+    const wrong = anchors.map((anchor) => (anchor.position === 4 ? { ...anchor, hash: 'x' } : anchor))
+    assert.equal((await verifyAudit(bench.edges, wrong)).type, 'broken')
+    assert.deepEqual(await pruneAudit(bench.edges, { keep: 0 }, { by: 'human:ada' }), {
+      removed: 6,
+      start: anchors[9],
+    })
+    const [entry] = await auditedEntries(bench.store)
+    assert.deepEqual(
+      [entry?.actor, entry?.action, entry?.inputs],
+      ['human:ada', 'prune', { removed: 6, through: 10 }],
+    )
+    assert.equal((await verifyAudit(bench.edges, anchors)).type, 'sound')
+  })
+
+  behaves('entries behind one that a fast clock wrote stay until that one is old', async (bench) => {
+    for (const at of [10, 500, 20, 30])
+      await put(bench.store, { type: 'audit', entry: auditEntry({ at, target: `at ${at}` }) })
+    assert.equal((await pruneAudit(bench.edges, { before: 100 })).removed, 1)
+    assert.deepEqual(await targets(bench.store), ['at 500', 'at 20', 'at 30'])
+    assert.equal((await pruneAudit(bench.edges, { before: 501 })).removed, 3)
+  })
+
+  behaves('an unsigned start does not verify', async (bench) => {
+    for (const index of times(3)) await put(bench.store, appended(`e${index}`))
+    const { items } = await bench.store.ask({ ask: 'audit', after: 1, limit: 1 })
+    const start = { position: 2, hash: items[0]?.hash ?? '', signature: 'forged' }
+    await put(bench.store, { type: 'audit_pruned', start })
+    assert.deepEqual(await verifyAudit(bench.edges, []), { type: 'broken', from: 1, reason: 'missing' })
+  })
+
+  behaves('several kernels that remove entries at once leave one sound chain', async (bench) => {
+    await put(bench.store, ...times(200).map((index) => appended(`e${index}`)))
+    const stores = [bench.store, await bench.open(), await bench.open()]
+    await Promise.all(
+      stores.map(async (store, index) => {
+        for (const keep of [150, 90, 40, 10]) {
+          await pruneAudit(bench.edgesOver(store), { keep })
+          await put(store, appended(`${index} ${keep}`))
+        }
+      }),
+    )
+    await verifiedAudit(bench.store)
+    assert.equal((await verifyAudit(bench.edges, [])).type, 'sound')
+  })
+
+  behaves('the next kernel appends the total of a window whose kernel died', async (bench) => {
+    const denial = auditEntry({ at: bench.clock.now(), decision: 'denied' })
+    const dying = await bench.kernel({ id: 'k_dying', serves: [] })
+    for (const _ of times(5)) await auditDenial(bench.edges, denial)
+    bench.kill(dying)
+    assert.equal((await auditedEntries(bench.store)).length, 1)
+    bench.clock.advance(AUDIT_WINDOW_MS)
+    const { kernel } = await bench.kernel({ id: 'k_next', serves: [] })
+    await kernel.sweep()
+    const entries = await auditedEntries(bench.store)
+    assert.deepEqual(
+      entries.map(({ decision, inputs }) => [decision, inputs['repeats']]),
+      [
+        ['denied', undefined],
+        ['repeated', 4],
+      ],
+    )
   })
 
   behaves('repeated denials are counted outside of the chain, through several connections', async (bench) => {

@@ -11,7 +11,10 @@ const asker = {
   subject: actor.describe('the session or process that asks'),
   session: z.string().nullable(),
   ancestors: z.array(z.string()).describe('the processes above the one that waits, the nearest first'),
-  reviewer: z.string().nullable().describe('the agent that is asked before the person'),
+  reviewer: z
+    .string()
+    .nullable()
+    .describe('the tool, workflow or agent that decides before a person is asked; null if a person is asked'),
   priority: z.number().int(),
   reason: z.string().nullable().describe('why the asker wants it, in its own words'),
 }
@@ -72,6 +75,7 @@ export const approvalShape = z.strictObject({
   person: z.string().nullable().describe('the person who is asked; null if any person may answer'),
   expiresAt: time.nullable(),
   pushAt: count.nullable(),
+  reviewUntil: time.exactOptional().describe('when a person is asked instead of the reviewer'),
   request,
   answer: answer.nullable(),
 }) as z.ZodType<Approval>

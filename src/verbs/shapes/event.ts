@@ -105,7 +105,10 @@ const payloads: Omit<Payloads, `signal.${string}`> = {
   }),
   message_received: z.strictObject({ ...messageMembers, taken: z.boolean() }),
   message_sent: z.strictObject({ ...messageMembers, to: scopeText }),
-  reowned: z.strictObject({ owner: z.strictObject(eachSelector(z.string().exactOptional())) }),
+  reowned: z.strictObject({
+    owner: z.strictObject(eachSelector(z.string().exactOptional())),
+    sessionsAbove: z.array(z.string()).exactOptional(),
+  }),
   cwd_changed: z.strictObject({ cwd: z.string() }),
   abandon_requested: z.strictObject({ reason: z.string(), source: actor }),
   external_ref_set: z.strictObject({ ref: json }),

@@ -104,6 +104,7 @@ const registeredFields = {
     allowance: amounts.exactOptional(),
   }),
   ceilings: z.array(z.strictObject({ givenTo: z.string(), rules: z.array(storedRule) })).exactOptional(),
+  sessionsAbove: z.array(z.string()).exactOptional(),
 }
 
 /** The fold of a process's events, apart from the kind and the spec. */

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Grant } from '../../core/session/grant.ts'
+import type { Session } from '../../core/session/session.ts'
 import { amounts } from './allowance.ts'
 import { json } from './json.ts'
 import { time } from './scalars.ts'
@@ -19,7 +20,8 @@ export const session = z.strictObject({
     .readonly()
     .exactOptional()
     .describe('the folders that its agent works in; their rules bind the session'),
-})
+  sessionsAbove: z.array(z.string()).exactOptional().describe('the sessions above it, its parent first'),
+}) as z.ZodType<Session>
 
 export const turn = z.strictObject({
   id: z.string(),

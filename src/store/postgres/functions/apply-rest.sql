@@ -1,5 +1,5 @@
 -- Writes the less frequent parts of a commit: sessions, turns, groups, grants, environments, holders, inboxes, accounts,
--- marks of notices, references, prunes, uses of rules whose rule set is removed. A row of version 0 is new. Returns the
+-- marks of notices, references, processes of sessions below others, prunes, uses of rules whose rule set is removed. A row of version 0 is new. Returns the
 -- last position that was pruned, or null.
 create or replace function reeve.apply_rest(p_rest json) returns bigint language plpgsql as
 $body$
@@ -12,13 +12,13 @@ begin
   if p_rest->'sessions' is not null then
     with x as (
       select * from json_to_recordset(p_rest->'sessions')
-        as x (id text, version bigint, next bigint, carry boolean, body text)
+        as x (id text, version bigint, next bigint, carry boolean, parent text, body text)
     ), changed as (
       update reeve.session s set version = x.next, carry = x.carry, body = x.body
         from x where s.id = x.id and x.version > 0
     )
-    insert into reeve.session (id, version, carry, body)
-      select id, next, carry, body from x where x.version = 0;
+    insert into reeve.session (id, version, carry, parent, body)
+      select id, next, carry, parent, body from x where x.version = 0;
   end if;
   if p_rest->'turns' is not null then
     with x as (
@@ -166,6 +166,19 @@ begin
     insert into reeve.reference (pid, referrer)
       select pid, referrer from json_to_recordset(p_rest->'references') as x (pid text, referrer text)
       on conflict (pid, referrer) do nothing;
+  end if;
+  if p_rest->'below_sessions_gone' is not null then
+    delete from reeve.below_session b
+      using json_to_recordset(p_rest->'below_sessions_gone') as x (pid text, session text, is_ended boolean)
+        join reeve.process p on p.pid = x.pid
+      where b.session = x.session and b.is_ended = x.is_ended and b.process = p.id;
+  end if;
+  if p_rest->'below_sessions' is not null then
+    insert into reeve.below_session (session, is_ended, process)
+      select x.session, x.is_ended, p.id
+      from json_to_recordset(p_rest->'below_sessions') as x (pid text, session text, is_ended boolean)
+        join reeve.process p on p.pid = x.pid
+      on conflict (session, is_ended, process) do nothing;
   end if;
   if p_rest->'tombstones_gone' is not null then
     delete from reeve.tombstone t using json_array_elements_text(p_rest->'tombstones_gone') as x (pid)

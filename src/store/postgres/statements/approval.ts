@@ -4,7 +4,7 @@ import type { Link } from '../link.ts'
 import { bodies, versionedBodies } from './bodies.ts'
 import { Values } from './conditions.ts'
 
-const DUE_COLUMNS = { expiresAt: 'expires_at', pushAt: 'push_at' } as const
+const DUE_COLUMNS = { expiresAt: 'expires_at', pushAt: 'push_at', reviewUntil: 'review_until' } as const
 
 export function approvalStatements(link: Link, at: string) {
   return {

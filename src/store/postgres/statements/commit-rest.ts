@@ -1,4 +1,7 @@
+import type { Pid } from '../../../core/process/pid.ts'
 import { referenceChanges } from '../../../core/process/prune.ts'
+import { parentSessionOf } from '../../../core/session/session.ts'
+import { type BelowSession, belowChanges } from '../../../core/session/sessions-above.ts'
 import type { Staged } from '../staged.ts'
 import { goneSubjects } from './commit-authority.ts'
 import { filledText, removed, versioned } from './commit-parts.ts'
@@ -6,7 +9,11 @@ import { filledText, removed, versioned } from './commit-parts.ts'
 /** The less frequent parts of a commit, as JSON for apply_rest; null if there are none. Empty parts are left out. */
 export function restText(staged: Staged): string | null {
   return filledText({
-    sessions: versioned(staged.sessions, (session) => ({ id: session.id, carry: session.carry })),
+    sessions: versioned(staged.sessions, (session) => ({
+      id: session.id,
+      carry: session.carry,
+      parent: parentSessionOf(session),
+    })),
     turns: versioned(staged.turns, ({ session, id, carry }) => ({ session, id, carry })),
     groups: versioned(staged.groups, ({ id }) => ({ id })),
     groups_gone: removed(staged.groups).map(({ id }) => id),
@@ -47,6 +54,7 @@ export function restText(staged: Staged): string | null {
     })),
     tombstones_gone: staged.goneTombstones,
     ...references(staged),
+    ...belowSessions(staged),
   })
 }
 
@@ -60,5 +68,21 @@ function references({ processes }: Staged) {
   return {
     references: changed.flatMap(({ referrer, added }) => added.map((pid) => ({ pid, referrer }))),
     references_gone: changed.flatMap(({ referrer, removed }) => removed.map((pid) => ({ pid, referrer }))),
+  }
+}
+
+/** The rows of processes of sessions below others that the changed records add and remove. */
+function belowSessions({ processes }: Staged) {
+  const changed = [...processes.values()].flatMap(({ base, value }) => {
+    const { pid } = value.record
+    const changes = belowChanges(base?.record ?? null, value.record)
+    return changes === null ? [] : [{ pid, ...changes }]
+  })
+  const row =
+    (pid: Pid) =>
+    ({ session, isEnded }: BelowSession) => ({ pid, session, is_ended: isEnded })
+  return {
+    below_sessions: changed.flatMap(({ pid, added }) => added.map(row(pid))),
+    below_sessions_gone: changed.flatMap(({ pid, removed }) => removed.map(row(pid))),
   }
 }

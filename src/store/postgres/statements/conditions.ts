@@ -19,7 +19,13 @@ export function visibleRows(at: string, visibleTo: Visibility | undefined, value
     return `(process.pid = ${pid} or process.parent = ${pid})`
   }
   const session = values.add(visibleTo.session)
-  return `(process.session = ${session} or ${isGrantedTo(at, session)})`
+  return `(process.session = ${session} or ${isBelow(at, session)} or ${isGrantedTo(at, session)})`
+}
+
+/** Whether a process belongs to a session below another one. */
+export function isBelow(at: string, session: string): string {
+  return `exists (select 1 from ${at}below_session as below_session
+    where below_session.process = process.id and below_session.session = ${session})`
 }
 
 /** Whether a grant makes a process visible to a session. */

@@ -5,7 +5,7 @@ import type { Page, Questions } from '../../contract.ts'
 import { type ListPart, type ListSource, type ListTerm, listParts } from '../../list-parts.ts'
 import type { UnreadableRows } from '../../unreadable.ts'
 import type { Link } from '../link.ts'
-import { isGrantedTo, Values, visibleRows } from './conditions.ts'
+import { isBelow, isGrantedTo, Values, visibleRows } from './conditions.ts'
 import { type NumberedRow, numbered, selectProcess, type VersionedColumns } from './process.ts'
 
 /** Records read per query while a filter that no index covers is applied. */
@@ -67,29 +67,34 @@ export function listIds(
   { after, newestFirst, records }: Range,
   values: Values,
 ): string {
-  const beyond = `process.id ${newestFirst ? '<' : '>'} ${values.add(after)}`
-  const order = `order by process.id ${newestFirst ? 'desc' : ''} limit ${values.add(records)}`
+  const cursor = values.add(after)
+  const most = values.add(records)
   return parts
     .map(({ source, set, terms, visibleTo }) => {
+      const id = source.type === 'below' ? 'below_session.process' : 'process.id'
       const conditions = [
-        beyond,
+        `${id} ${newestFirst ? '<' : '>'} ${cursor}`,
         ...(set === 'live' ? ['process.ended_at is null'] : []),
         ...(set === 'ended' ? ['process.ended_at is not null'] : []),
-        ...terms.map((term) => conditionOf(term, values)),
+        ...terms.map((term) => conditionOf(at, term, values)),
         visibleRows(at, visibleTo, values),
       ]
-      return `(select process.id from ${fromOf(at, source, values)} and ${conditions.join(' and ')} ${order})`
+      const order = `order by ${id} ${newestFirst ? 'desc' : ''} limit ${most}`
+      return `(select process.id from ${fromOf(at, source, set, values)} and ${conditions.join(' and ')} ${order})`
     })
     .join(' union ')
 }
 
-function fromOf(at: string, source: ListSource, values: Values): string {
+function fromOf(at: string, source: ListSource, set: ListPart['set'], values: Values): string {
   const table = `${at}process as process`
   switch (source.type) {
     case 'all':
       return `${table} where true`
     case 'session':
       return `${table} where process.session = ${values.add(source.session)}`
+    case 'below':
+      return `${at}below_session as below_session join ${table} on process.id = below_session.process
+        where below_session.session = ${values.add(source.session)} and below_session.is_ended = ${set === 'ended'}`
     case 'granted':
       // `offset 0` keeps the planner from reading all live processes first: grants are few, processes are not.
       return `(select process.* from ${at}visible as visible join ${table} on process.pid = visible.pid
@@ -99,7 +104,7 @@ function fromOf(at: string, source: ListSource, values: Values): string {
   }
 }
 
-function conditionOf(term: ListTerm, values: Values): string {
+function conditionOf(at: string, term: ListTerm, values: Values): string {
   switch (term.type) {
     case 'among':
       return `process.${term.column} = any (${values.add(term.values)})`
@@ -109,6 +114,10 @@ function conditionOf(term: ListTerm, values: Values): string {
       const column = 'process.definition_signature'
       const masks = term.masks.map((mask) => values.add(mask)).map((mask) => `${column} & ${mask} = ${mask}`)
       return `(${[`${column} is null`, ...masks].join(' or ')})`
+    }
+    case 'session_tree': {
+      const session = values.add(term.session)
+      return `(process.session = ${session} or ${isBelow(at, session)})`
     }
     case 'created': {
       const after = values.add(term.after ?? -1)

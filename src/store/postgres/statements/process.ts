@@ -121,7 +121,15 @@ export function processStatements(
       const live = `select count(*) as live, max(created_at) as "newestAt" from ${at}process where ended_at is null`
       const found =
         session !== null
-          ? await one<Activity>(`${live} and session = $1 and created_at >= $2`, [session, since ?? 0])
+          ? await one<Activity>(
+              `select count(*) as live, max(created_at) as "newestAt" from (
+                select created_at from ${at}process where ended_at is null and session = $1
+                union all select process.created_at from ${at}below_session as below_session
+                  join ${at}process as process on process.id = below_session.process
+                  where below_session.session = $1 and not below_session.is_ended
+              ) as found where created_at >= $2`,
+              [session, since ?? 0],
+            )
           : since !== null
             ? await one<Activity>(`${live} and created_at >= $1`, [since])
             : await one<Activity>(`select live, (select created_at from ${at}process where ended_at is null

@@ -36,11 +36,17 @@ export function scopeStatements(link: Link, at: string) {
         )
       ).map(({ ref }) => ref),
 
-    sessions: ({ after, limit }: Questions['sessions'][0]) =>
-      bodies<Session>(link, `select body from ${at}session where id > $1 order by id limit $2`, [
-        after ?? '',
-        limit,
-      ]),
+    sessions: ({ parent, after, limit }: Questions['sessions'][0]) =>
+      parent === undefined
+        ? bodies<Session>(link, `select body from ${at}session where id > $1 order by id limit $2`, [
+            after ?? '',
+            limit,
+          ])
+        : bodies<Session>(
+            link,
+            `select body from ${at}session where parent = $1 and id > $2 order by id limit $3`,
+            [parent, after ?? '', limit],
+          ),
     async carrying(limit: number) {
       const [sessions, turns] = await Promise.all([
         bodies<Session>(link, `select body from ${at}session where carry order by id limit $1`, [limit]),

@@ -1,15 +1,17 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Approval } from '../../../core/approval/approval.ts'
-import type { Page, Questions } from '../../contract.ts'
+import type { DueBy, Page, Questions } from '../../contract.ts'
 import { allRows } from '../rows.ts'
 
-const DUE_COLUMNS = { expiresAt: 'expires_at', pushAt: 'push_at' } as const
+const DUE_COLUMNS = { expiresAt: 'expires_at', pushAt: 'push_at', reviewUntil: 'review_until' } as const
 
 export function approvalStatements(db: DatabaseSync) {
   const read = db.prepare('select body from approval where id = ?')
-  const put = db.prepare(`insert into approval (id, pid, state, person, expires_at, push_at, body)
-    values (?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set pid = excluded.pid, state = excluded.state,
-      person = excluded.person, expires_at = excluded.expires_at, push_at = excluded.push_at, body = excluded.body`)
+  const put =
+    db.prepare(`insert into approval (id, pid, state, person, expires_at, push_at, review_until, body)
+    values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set pid = excluded.pid, state = excluded.state,
+      person = excluded.person, expires_at = excluded.expires_at, push_at = excluded.push_at,
+      review_until = excluded.review_until, body = excluded.body`)
   const lists = new Map<string, StatementSync>()
   /** One prepared statement for each combination of filters. */
   const list = ({ state, person, pid }: Questions['approvals'][0]): StatementSync => {
@@ -57,14 +59,18 @@ export function approvalStatements(db: DatabaseSync) {
       return found === null ? null : Number(found)
     },
     put(approval: Approval): void {
-      const { id, pid, state, person, expiresAt, pushAt } = approval
-      put.run(id, pid, state, person, expiresAt, pushAt, JSON.stringify(approval))
+      const { id, pid, state, person, expiresAt, pushAt, reviewUntil = null } = approval
+      put.run(id, pid, state, person, expiresAt, pushAt, reviewUntil, JSON.stringify(approval))
     },
   }
 }
 
-function byDue(make: (column: 'expires_at' | 'push_at') => StatementSync) {
-  return { expiresAt: make(DUE_COLUMNS.expiresAt), pushAt: make(DUE_COLUMNS.pushAt) }
+function byDue(make: (column: (typeof DUE_COLUMNS)[DueBy]) => StatementSync) {
+  return {
+    expiresAt: make(DUE_COLUMNS.expiresAt),
+    pushAt: make(DUE_COLUMNS.pushAt),
+    reviewUntil: make(DUE_COLUMNS.reviewUntil),
+  }
 }
 
 function approvalFrom(found: Readonly<Record<string, unknown>>): Approval {

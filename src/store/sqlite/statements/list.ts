@@ -8,7 +8,7 @@ import { type ListPart, type ListSource, type ListTerm, listParts } from '../../
 import type { UnreadableRows } from '../../unreadable.ts'
 import { allRows } from '../rows.ts'
 import { statementCache } from '../statement-cache.ts'
-import { type Condition, GRANTED, marks, plain, visibleRows } from './conditions.ts'
+import { BELOW, type Condition, GRANTED, marks, plain, visibleRows } from './conditions.ts'
 import { PROCESS_COLUMNS, PROCESS_FROM } from './process.ts'
 
 interface ListedColumns extends ProcessColumns {
@@ -82,10 +82,12 @@ export function listQuery(
   { after, until, newestFirst, records }: Range,
 ): { readonly sql: string; readonly values: readonly SQLInputValue[] } {
   // In descending order `until` is the end at which the list begins.
-  const ids = newestFirst ? 'process.id > ? and process.id < ?' : 'process.id > ? and process.id <= ?'
-  const order = `order by process.id ${newestFirst ? 'desc' : ''} limit ?`
+  const orderBy = (id: string) => `order by ${id} ${newestFirst ? 'desc' : ''} limit ?`
+  const order = orderBy('process.id')
   const rendered = parts.map((part) => {
     const { from, key } = fromOf(part.source, part.set)
+    const id = part.source.type === 'below' ? 'below_session.process' : 'process.id'
+    const ids = newestFirst ? `${id} > ? and ${id} < ?` : `${id} > ? and ${id} <= ?`
     const conditions = [
       ...(part.set === 'live' ? [plain('process.ended_at is null')] : []),
       ...(part.set === 'ended' ? [plain('process.ended_at is not null')] : []),
@@ -93,7 +95,7 @@ export function listQuery(
       visibleRows(part.visibleTo),
     ]
     return {
-      sql: `select id from (select process.id from ${from} and ${ids} and ${conditions.map(({ where }) => where).join(' and ')} ${order})`,
+      sql: `select id from (select process.id from ${from} and ${ids} and ${conditions.map(({ where }) => where).join(' and ')} ${orderBy(id)})`,
       values: [...key, after, until, ...conditions.flatMap(({ values }) => values), records],
     }
   })
@@ -118,6 +120,11 @@ function fromOf(
       return {
         from: `process indexed by ${set === 'ended' ? 'process_session_ended' : 'process_session_live'} where process.session = ?`,
         key: [source.session],
+      }
+    case 'below':
+      return {
+        from: 'below_session cross join process on process.id = below_session.process where below_session.session = ? and below_session.is_ended = ?',
+        key: [source.session, Number(set === 'ended')],
       }
     case 'granted':
       // `cross join` keeps the order of the tables: grants are few, processes are not.
@@ -155,6 +162,8 @@ function conditionOf(term: ListTerm): Condition {
         values: term.masks.flatMap((mask) => [mask, mask]),
       }
     }
+    case 'session_tree':
+      return { where: `(process.session = ? or ${BELOW})`, values: [term.session, term.session] }
     case 'created':
       return {
         where: 'process.created_at > ? and process.created_at < ?',

@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Pid } from '../../../core/process/pid.ts'
 import type { ProcessRow } from '../../../core/process/row.ts'
+import type { BelowChanges } from '../../../core/session/sessions-above.ts'
 import { type ProcessColumns, processRow } from '../../columns.ts'
 import type { Page, Questions } from '../../contract.ts'
 import { dueOf } from '../../due.ts'
@@ -31,6 +32,10 @@ export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) 
   // Most events change no indexed column, and then no index needs to be updated.
   const updateRecord = db.prepare('update process set revision = ?, moving = ? where id = ?')
   const updateLease = db.prepare('update process set fence = ?, holder = ?, carry = ?, due = ? where id = ?')
+  const addBelow = db.prepare('insert into below_session (session, is_ended, process) values (?, ?, ?)')
+  const removeBelow = db.prepare(
+    'delete from below_session where session = ? and is_ended = ? and process = ?',
+  )
   const held = db.prepare(
     `select ${PROCESS_COLUMNS} from ${PROCESS_FROM} where holder = ? and id > ? order by id limit ?`,
   )
@@ -38,9 +43,10 @@ export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) 
     `select ${PROCESS_COLUMNS} from ${PROCESS_FROM} where carry is not null and id > ? order by id limit ?`,
   )
   const waking = db.prepare('select pid from process where wake_target = ? and ended_at is null limit ?')
-  const liveOfSession = db.prepare(
-    'select count(*) as live, max(created_at) as newestAt from process where session = ? and ended_at is null and created_at >= ?',
-  )
+  const liveOfSession = db.prepare(`select count(*) as live, max(created_at) as newestAt from (
+      select created_at from process where session = ? and ended_at is null and created_at >= ?
+      union all select process.created_at from below_session cross join process on process.id = below_session.process
+        where below_session.session = ? and below_session.is_ended = 0 and process.created_at >= ?)`)
   const liveSince = db.prepare(
     'select count(*) as live, max(created_at) as newestAt from process where ended_at is null and created_at >= ?',
   )
@@ -77,6 +83,11 @@ export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) 
       if (was.record === row.record) updateLease.run(...changedLease(row), id)
       else if (movesNoIndex(was, row)) updateRecord.run(...changedRecord(row), id)
       else update.run(...changedProcess(row), id)
+    },
+
+    changeBelow(id: number, { added, removed }: BelowChanges): void {
+      for (const { session, isEnded } of removed) removeBelow.run(session, Number(isEnded), id)
+      for (const { session, isEnded } of added) addBelow.run(session, Number(isEnded), id)
     },
 
     pids({ prefix, visibleTo, limit }: Questions['pids'][0]): Pid[] {
@@ -133,8 +144,9 @@ export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) 
     activity({ session, since }: Questions['activity'][0], liveInAll: number) {
       if (session !== null)
         return (
-          plain<{ live: number; newestAt: number | null }>(liveOfSession.get(session, since ?? 0)) ??
-          NO_PROCESSES
+          plain<{ live: number; newestAt: number | null }>(
+            liveOfSession.get(session, since ?? 0, session, since ?? 0),
+          ) ?? NO_PROCESSES
         )
       if (since !== null)
         return plain<{ live: number; newestAt: number | null }>(liveSince.get(since)) ?? NO_PROCESSES

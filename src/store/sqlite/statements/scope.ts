@@ -3,15 +3,16 @@ import type { Environment } from '../../../core/environment/environment.ts'
 import type { Group } from '../../../core/group/group.ts'
 import type { Json } from '../../../core/json/json.ts'
 import type { Grant } from '../../../core/session/grant.ts'
-import type { Session, Turn } from '../../../core/session/session.ts'
+import { parentSessionOf, type Session, type Turn } from '../../../core/session/session.ts'
 import type { Questions } from '../../contract.ts'
 
 /** Sessions, turns, groups, grants and environments: small rows that are read and written whole. */
 export function scopeStatements(db: DatabaseSync) {
   const session = db.prepare('select body from session where id = ?')
   const sessions = db.prepare('select body from session where id > ? order by id limit ?')
+  const children = db.prepare('select body from session where parent = ? and id > ? order by id limit ?')
   const putSession = db.prepare(
-    'insert into session values (?, ?, ?) on conflict (id) do update set carry = excluded.carry, body = excluded.body',
+    'insert into session (id, carry, body, parent) values (?, ?, ?, ?) on conflict (id) do update set carry = excluded.carry, body = excluded.body',
   )
   const turn = db.prepare('select body from turn where session = ? and id = ?')
   const putTurn = db.prepare(
@@ -50,9 +51,12 @@ export function scopeStatements(db: DatabaseSync) {
 
   return {
     session: (id: string) => body<Session>(session.get(id)),
-    sessions: ({ after, limit }: Questions['sessions'][0]) =>
-      bodies<Session>(sessions.all(after ?? '', limit)),
-    putSession: (value: Session) => putSession.run(value.id, Number(value.carry), JSON.stringify(value)),
+    sessions: ({ parent, after, limit }: Questions['sessions'][0]) =>
+      bodies<Session>(
+        parent === undefined ? sessions.all(after ?? '', limit) : children.all(parent, after ?? '', limit),
+      ),
+    putSession: (value: Session) =>
+      putSession.run(value.id, Number(value.carry), JSON.stringify(value), parentSessionOf(value)),
     turn: (inSession: string, id: string) => body<Turn>(turn.get(inSession, id)),
     putTurn: (value: Turn) =>
       putTurn.run(value.session, value.id, Number(value.carry), JSON.stringify(value)),

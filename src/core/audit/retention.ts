@@ -1,0 +1,25 @@
+import type { AuditTail } from './chain.ts'
+
+/** How much of the audit is kept. Both limits count: an entry that exceeds one of them is removed. */
+export interface AuditLimits {
+  /** Entries before this time are removed, up to the first that is not older. */
+  readonly before?: number
+  /** How many entries are kept, the latest ones. */
+  readonly keep?: number
+}
+
+/**
+ * The last position that is removed; null if nothing is. `firstKept` is the position of the first entry that is not older than
+ * the limit, null if all are older. Entries are removed from the start only, so that the rest is one chain: behind a clock that
+ * was ahead for a while, older entries stay until its entries are old, too.
+ */
+export function prunedThrough(
+  { position, start }: AuditTail,
+  { before, keep }: AuditLimits,
+  firstKept: number | null,
+): number | null {
+  const byAge = before === undefined ? 0 : (firstKept ?? position + 1) - 1
+  const byCount = keep === undefined ? 0 : position - keep
+  const through = Math.min(position, Math.max(byAge, byCount))
+  return through > (start?.position ?? 0) ? through : null
+}

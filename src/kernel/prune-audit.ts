@@ -1,0 +1,88 @@
+import { type AuditStart, auditStartText, type ChainedEntry } from '../core/audit/chain.ts'
+import { type AuditLimits, prunedThrough } from '../core/audit/retention.ts'
+import type { Actor } from '../core/process/record.ts'
+import type { Page } from '../store/contract.ts'
+import type { Edges } from './edges.ts'
+
+/** How many entries one transaction removes. */
+const BATCH = 5_000
+
+export interface AuditPruneReport {
+  readonly removed: number
+  /** The last entry that was removed, now or earlier; null if none ever was. */
+  readonly start: { readonly position: number; readonly hash: string } | null
+}
+
+/**
+ * Removes the oldest entries of the audit beyond the limits, in batches. Each batch leaves the signed place after which the chain
+ * begins, so that after a crash the rest is sound. With `by`, the removal is itself an entry.
+ */
+export async function pruneAudit(
+  edges: Edges,
+  limits: AuditLimits,
+  { by, isOpen = () => true }: { readonly by?: Actor; readonly isOpen?: () => boolean } = {},
+): Promise<AuditPruneReport> {
+  const { store } = edges
+  const tail = await store.ask({ ask: 'auditTail' })
+  const through = prunedThrough(tail, limits, await firstKept(edges, limits.before))
+  if (through === null) return { removed: 0, start: placeOf(tail.start) }
+  const secret = await store.ask({ ask: 'secret' })
+  const from = tail.start?.position ?? 0
+  let start = tail.start
+  while (isOpen() && (start?.position ?? 0) < through) {
+    const position: number = Math.min(through, (start?.position ?? from) + BATCH)
+    const { items } = await store.ask({ ask: 'audit', after: position - 1, limit: 1 })
+    const [last] = items
+    // Another kernel has removed it meanwhile, or an intruder: `verify` reports the latter.
+    if (last === undefined || last.position !== position) break
+    const place = { position, hash: last.hash }
+    start = { ...place, signature: edges.sign(secret, auditStartText(place)) }
+    await remove(edges, start)
+  }
+  const removed = (start?.position ?? from) - from
+  if (by !== undefined && removed > 0) await recordRemoval(edges, by, removed, start?.position ?? 0)
+  return { removed, start: placeOf(start) }
+}
+
+/** The position of the first entry that is not older; null if all are. */
+async function firstKept({ store }: Edges, before: number | undefined): Promise<number | null> {
+  if (before === undefined) return null
+  for (let after: number | null = 0; after !== null; ) {
+    const page: Page<ChainedEntry> = await store.ask({ ask: 'audit', since: before, after, limit: 1 })
+    const [found] = page.items
+    if (found !== undefined) return found.position
+    after = page.next
+  }
+  return null
+}
+
+function remove({ store }: Edges, start: AuditStart): Promise<void> {
+  return store.write(function* () {
+    yield []
+    return { answer: undefined, changes: [{ type: 'audit_pruned', start }] }
+  })
+}
+
+async function recordRemoval(edges: Edges, by: Actor, removed: number, through: number): Promise<void> {
+  const at = edges.clock.now()
+  const entry = {
+    at,
+    actor: by,
+    action: 'prune',
+    target: 'audit',
+    decision: 'allowed',
+    rule: null,
+    reason: null,
+    inputs: { removed, through },
+    trace: null,
+  } as const
+  await edges.store.write<void>(function* () {
+    yield []
+    return { answer: undefined, changes: [{ type: 'audit', entry }] }
+  })
+  edges.onAudited?.()
+}
+
+function placeOf(start: AuditStart | null): AuditPruneReport['start'] {
+  return start === null ? null : { position: start.position, hash: start.hash }
+}
