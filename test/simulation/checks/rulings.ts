@@ -135,7 +135,12 @@ export function checkRulings(stage: Stage, ledger: Ledger, rules: RuleModel): Ch
       for (const change of changes) {
         if (change.type === 'process' && change.was === null) uses.push(...registered(change, changes))
         if (change.type === 'approval') uses.push(...settled(change))
-        if (change.type === 'audit' && change.entry.decision === 'denied' && change.entry.action === 'spawn')
+        if (
+          change.type === 'audit' &&
+          !isLaterInBatch(answer) &&
+          change.entry.decision === 'denied' &&
+          change.entry.action === 'spawn'
+        )
           denied(change.entry)
       }
       usesAreSpent(changes, uses)
@@ -162,6 +167,12 @@ function entriesOf(changes: readonly Change[], ...actions: readonly string[]): r
 function isDenial(answer: unknown): boolean {
   const { code, details } = Object(answer) as { readonly code?: unknown; readonly details?: unknown }
   return code === 'denied' && Object(details)['needs'] !== undefined
+}
+
+/** Denied after other registrations of its batch, whose uses counted for it and are not written. */
+function isLaterInBatch(answer: unknown): boolean {
+  const { details } = Object(answer) as { readonly details?: unknown }
+  return Number(Object(details)['index'] ?? 0) > 0
 }
 
 /** What an action of the audit needs; undefined if these worlds do not know it. */
