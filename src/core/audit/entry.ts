@@ -1,6 +1,5 @@
 import { isObject } from '../../base/is-object.ts'
-import { canonical } from '../json/canonical.ts'
-import { asJson, type JsonObject } from '../json/json.ts'
+import type { JsonObject } from '../json/json.ts'
 
 /** `repeated` is the total of equal denials that were counted after the first. */
 export const AUDIT_DECISIONS = [
@@ -27,9 +26,9 @@ export interface AuditEntry {
   readonly trace: string | null
 }
 
-/** The text that is stored and that the hash of the chain covers. Equal entries have equal texts. */
+/** The text that is stored, and that the hash of the chain covers. It is hashed as it is stored, so the order of its members is free. */
 export function auditText(entry: AuditEntry): string {
-  return canonical(asJson(entry))
+  return JSON.stringify(entry)
 }
 
 /** The entry that a stored text holds; null if somebody has changed the text, so that it holds none. */

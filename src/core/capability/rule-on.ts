@@ -89,7 +89,8 @@ export function countedRulesOf(
   needs: readonly Need[],
   facts: Omit<RulingFacts, 'used'>,
 ): readonly RuleRef[] {
-  const found = [...sets, ...ceilings.map(setOf)].flatMap((set) =>
+  const counting = [...sets, ...ceilings.map(setOf)].filter(({ rules }) => tableOf(rules).counts)
+  const found = counting.flatMap((set) =>
     needs.flatMap((need) =>
       matching(tableOf(set.rules), need, facts)
         .filter(({ rule }) => rule.effect === 'allow')
@@ -241,7 +242,7 @@ function isClosed({ trusted, closed, rules }: AskedSet): boolean {
 /** The asks that a person's earlier answers settle for this need. */
 function answeredAsks(sets: readonly RuleSet[], need: Need, facts: RulingFacts): ReadonlySet<string> {
   const settling = sets
-    .filter(({ trusted }) => trusted)
+    .filter(({ trusted, rules }) => trusted && tableOf(rules).settles)
     .flatMap(({ rules }) => matching(tableOf(rules), need, facts))
     .filter(({ rule }) => rule.effect === 'allow' && rule.uses === undefined)
   return new Set(settling.flatMap(({ rule }) => (rule.settles ?? []).map(linkKey)))

@@ -23,6 +23,10 @@ export interface RuleTable {
   readonly comparesActions: boolean
   /** It has a rule that closes the set. */
   readonly closes: boolean
+  /** It has an allow whose uses are limited, or may be limited where it was delegated. */
+  readonly counts: boolean
+  /** It has an allow that answers asks. */
+  readonly settles: boolean
 }
 
 interface KindTable {
@@ -134,6 +138,8 @@ function compile(rules: readonly Rule[]): RuleTable {
     ),
     comparesActions: rules.some(({ constraints }) => constraints?.action !== undefined),
     closes: rules.some(closes),
+    counts: rules.some(({ uses, delegatedFrom }) => uses !== undefined || delegatedFrom !== undefined),
+    settles: rules.some(({ settles }) => settles !== undefined),
   }
 }
 

@@ -25,8 +25,15 @@ export interface RuleRef {
 
 export const ALLOWED: Ruling = { type: 'allow', rule: null, uses: [] }
 
+const refs = new WeakMap<Rule, RuleRef>()
+
+/** The reference to a rule. It is made once for a rule of a set: every check that the rule decides needs it. */
 export function refOf(subject: string, rule: Rule): RuleRef {
-  return { subject, id: rule.id, text: ruleText(rule) }
+  const known = refs.get(rule)
+  if (known?.subject === subject) return known
+  const ref = { subject, id: rule.id, text: ruleText(rule) }
+  refs.set(rule, ref)
+  return ref
 }
 
 /** The id of the counter of a rule whose uses are limited. */
