@@ -26,9 +26,10 @@ export interface AuditEntry {
   readonly trace: string | null
 }
 
-/** The text that is stored, and that the hash of the chain covers. It is hashed as it is stored, so the order of its members is free. */
+/** The text that is stored, and that the hash of the chain covers. The members of an entry have one order, those of its inputs any. */
 export function auditText(entry: AuditEntry): string {
-  return JSON.stringify(entry)
+  const { action, actor, at, decision, inputs, reason, rule, target, trace } = entry
+  return JSON.stringify({ action, actor, at, decision, inputs, reason, rule, target, trace })
 }
 
 /** The entry that a stored text holds; null if somebody has changed the text, so that it holds none. */
