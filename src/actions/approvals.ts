@@ -16,10 +16,11 @@ import { checkPatterns } from './spawn.ts'
 export function approvalActions({
   kernel,
   actor,
+  seat: { through },
 }: ActionParts): ActionsFor<'approvals' | 'approval' | 'approve' | 'deny' | 'answerApprovals'> {
   const { store } = kernel.edges
   const settle = async (given: Omit<AnswerRequest, 'by'>): Promise<OutputOf<'approve'>> => {
-    const settled = await kernel.approvals.answer({ by: actor, ...given })
+    const settled = await kernel.approvals.answer({ by: actor, through, ...given })
     if (settled.type === 'refused') throw new RefusedError(settled.refusal)
     return { type: settled.type, approval: settled.approval }
   }
@@ -56,7 +57,7 @@ export function approvalActions({
       const results: OutputOf<'answerApprovals'>['results'] = []
       for (const { id, ...given } of answers) {
         const answer = given.type === 'approve' ? ({ type: 'approve', grant: 'once' } as const) : given
-        const settled = await kernel.approvals.answer({ id, by: actor, answer })
+        const settled = await kernel.approvals.answer({ id, by: actor, answer, through })
         if (settled.type === 'refused') {
           const { code, message, remedy } = settled.refusal
           results.push({ type: 'refused', id, code, message, remedy })

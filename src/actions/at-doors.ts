@@ -11,7 +11,7 @@ const MAX_KEPT = 100
 export function atDoors(parts: ActingParts): (seat: Seat, actor: Actor) => ReeveVerbs {
   const kept = new BoundedMap<string, ReeveVerbs>(MAX_KEPT)
   return (seat, actor) => {
-    if (actor !== 'host') return acting(parts, actor, seat)
+    if (actor !== 'host' || seat.through !== undefined) return acting(parts, actor, seat)
     const key = `${seat.approver} ${seat.mayBeProgram === true} ${seat.person}`
     const verbs = kept.get(key) ?? acting(parts, actor, seat)
     kept.set(key, verbs)

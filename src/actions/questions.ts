@@ -10,7 +10,12 @@ import { registerAll, spawnAnswer } from './spawn.ts'
 const MAX_REPLY_CHARS = 100_000
 
 /** Questions to people, and their replies. */
-export function questionActions({ kernel, actor, commands }: ActionParts): ActionsFor<'ask' | 'reply'> {
+export function questionActions({
+  kernel,
+  actor,
+  commands,
+  seat: { through },
+}: ActionParts): ActionsFor<'ask' | 'reply'> {
   return {
     async ask({ question, choices, timeoutMs, person, priority, ...registration }) {
       const asked = questionProcess({ question, choices, timeoutMs, person, priority })
@@ -25,7 +30,7 @@ export function questionActions({ kernel, actor, commands }: ActionParts): Actio
     },
     async reply({ id, value }) {
       const answer = { type: 'reply', value: checkReply(value) } as const
-      const settled = await kernel.approvals.answer({ id, by: actor, answer })
+      const settled = await kernel.approvals.answer({ id, by: actor, answer, through })
       if (settled.type === 'refused') throw new RefusedError(settled.refusal)
       return { type: settled.type, approval: settled.approval }
     },

@@ -57,6 +57,20 @@ export function positionOf(acting: ReeveVerbs): number | undefined {
   return lines.get(acting)?.seen.position
 }
 
+/** The same verbs for answers that the client of an agent passes on: the daemon allows them less than those of a person. */
+export function throughClient(
+  reeve: ReeveVerbs,
+  { sessions, elicited }: { readonly sessions: readonly string[]; readonly elicited: boolean },
+): ReeveVerbs {
+  const line = lines.get(reeve)
+  if (line === undefined) throw new TypeError('Only the verbs of a connection can be limited.')
+  const limits = {
+    'reeve-own-sessions': sessions.map(encodeURIComponent).join(','),
+    ...(elicited ? { 'reeve-elicited': '1' } : {}),
+  }
+  return acting({ ...line, headers: { ...line.headers, ...limits }, seen: {} }, reeve.kernel)
+}
+
 const lines = new WeakMap<ReeveVerbs, Line>()
 
 function lineTo(options: ConnectOptions, revive: Revive | undefined): Line {

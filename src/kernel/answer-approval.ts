@@ -7,8 +7,10 @@ import {
   settledByRule,
 } from '../core/approval/decide-answer.ts'
 import { changedFields, deniedEdit, refuseEdit } from '../core/approval/edit.ts'
+import { type AskerFacts, refuseThroughClient } from '../core/approval/answer-through-client.ts'
 import { type AnswererFacts, refuseAnswerer } from '../core/approval/may-answer.ts'
 import { coveringRule } from '../core/approval/remembered-answer.ts'
+import type { AgentClient } from '../core/authority/person.ts'
 import type { AuditDecision } from '../core/audit/entry.ts'
 import { actionOf, actionText, type ResolvedAction } from '../core/capability/action.ts'
 import type { Need } from '../core/capability/need.ts'
@@ -50,6 +52,8 @@ export interface Answering {
   readonly answer: Answer
   /** With a yes: what runs instead. */
   readonly edit?: Edit
+  /** The client of an agent that passes the answer on. */
+  readonly through?: AgentClient | undefined
 }
 
 /** Answers an approval: its row, the process, the rules that the answer stores and the audit change in one transaction. The first answer wins. */
@@ -69,6 +73,9 @@ export function answerApproval(
     if (denied !== undefined) return refusedWith(denied)
     const answer = yield* ruledAnswer(edges, rows, was, asked, at)
     if (isRefusal(answer)) return refusedWith(answer)
+    const asker = yield* askerFacts(rows, was, facts, asked)
+    const untrusted = asker === null ? undefined : refuseThroughClient(was, answer.answer, ...asker)
+    if (untrusted !== undefined) return refusedWith(untrusted)
     const decision = decideAnswer(was, answer.answer, by, at)
     return yield* settle(edges, rows, kernelId, was, decision, at, answer.uses)
   })
@@ -254,6 +261,18 @@ function* answererFacts(
     // Without a rule that says so, no session may approve anything.
     mayApprove: ruling.type === 'allow' && ruling.rule !== null,
   }
+}
+
+/** The client that passes the answer on, and facts about the asker; null if the answer comes from the person directly. */
+function* askerFacts(
+  rows: WorkingRows,
+  { pid }: Approval,
+  { askingSessions }: AnswererFacts,
+  { through }: Answering,
+): PlanPart<readonly [AgentClient, AskerFacts] | null> {
+  if (through === undefined) return null
+  const lineage = yield* lineageOf(rows, pid)
+  return [through, { askingSessions, originators: lineage.map(({ record }) => record.originator) }]
 }
 
 export function unknownApproval(id: string): Refusal {

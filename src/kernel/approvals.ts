@@ -1,5 +1,6 @@
 import type { Answer } from '../core/approval/decide-answer.ts'
 import { coveringRule, isAnswer } from '../core/approval/remembered-answer.ts'
+import type { AgentClient } from '../core/authority/person.ts'
 import type { ResolvedAction } from '../core/capability/action.ts'
 import type { Cancel } from '../core/clock.ts'
 import type { JsonObject } from '../core/json/json.ts'
@@ -32,6 +33,8 @@ export interface AnswerRequest {
   readonly answer: Answer
   /** With a yes: the spec that runs instead of the requested one. It is resolved here. */
   readonly spec?: JsonObject
+  /** The client of an agent that passes the answer on. */
+  readonly through?: AgentClient | undefined
 }
 
 /** The approvals of one kernel: it resolves actions, compares them before they begin, and settles the answers. */
@@ -63,10 +66,10 @@ export class Approvals {
   }
 
   /** The first answer settles the approval; later ones get the recorded decision. */
-  async answer({ id, by, answer, spec }: AnswerRequest): Promise<ApprovalSettlement> {
+  async answer({ id, by, answer, spec, through }: AnswerRequest): Promise<ApprovalSettlement> {
     const edit = spec === undefined ? {} : { edit: await this.#editOf(id, spec) }
     const settled = this.#settled(
-      await answerApproval(this.#edges, this.#kernel.id, { id, by, answer, ...edit }),
+      await answerApproval(this.#edges, this.#kernel.id, { id, by, answer, through, ...edit }),
     )
     // The answer is committed: what it also settles is found again by the next sweep.
     if (settled.type === 'settled' && answer.type === 'approve' && answer.grant === 'always')

@@ -1,5 +1,6 @@
 import type { Actor } from '../core/process/record.ts'
 import type { Operator } from './approvals/operator.ts'
+import { answersThrough, ELICITED } from './approvals/person-here.ts'
 import { type ClientIdentity, type McpClient, realFolder, type Sessions, type Workspace } from './client.ts'
 import { ConnectedSession, type Reader } from './connection.ts'
 import { feedOf } from './feed-watch.ts'
@@ -49,7 +50,9 @@ export function httpClient(
     era: origin.reader === null ? 'modern' : 'legacy',
     readOnly: caller.role === 'read',
     person: async () =>
-      caller.approver === true && name !== null ? { name, answering: reeve.as(name) } : null,
+      caller.approver === true && name !== null
+        ? { name, answering: answersThrough(reeve, name, ELICITED) }
+        : null,
     ...(isOperator && name !== null ? { operator: operatorOf(reeve, name) } : {}),
     located: () => located,
     workspace(identity) {
@@ -68,8 +71,9 @@ const OPERATORS: readonly McpCaller['role'][] = ['operate', 'admin']
 
 /** Reads as the host, which sees everything, and answers as the person. */
 function operatorOf(reeve: McpReeve, name: `human:${string}`): Operator {
-  const { approve, deny, reply } = reeve.as(name)
-  return { name, acting: { ...reeve, approve, deny, reply }, feed: feedOf(reeve, reeve) }
+  const answering = (sessions: readonly string[]) =>
+    answersThrough(reeve, name, { sessions, elicited: false })
+  return { name, acting: reeve, answering, feed: feedOf(reeve, reeve) }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { BoundedMap } from '../base/bounded-map.ts'
+import type { Seat } from '../core/authority/person.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
@@ -10,6 +11,8 @@ import { ShownEnds } from './shown-ends.ts'
 /** Reeve as the MCP server sees it: verbs as the host, and as any other actor. */
 export interface McpReeve extends ReeveVerbs {
   as(actor: Actor): ReeveVerbs
+  /** Acts for a person behind a client. Absent where a daemon behind it enforces that. */
+  calledFrom?(seat: Seat, actor: Actor): ReeveVerbs
   /** Reads as an actor, without effects. Absent where a daemon behind it enforces that. */
   observing?(actor: Actor): ReeveVerbs
   /** The position of the change feed; absent where answers have it. */

@@ -6,6 +6,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
+import { answersThrough, ELICITED } from './approvals/person-here.ts'
 import {
   type ClientIdentity,
   clientNameIn,
@@ -66,7 +67,9 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
   const starting = startDaemon === undefined ? {} : { startDaemon }
   const operatorOver = (name: `human:${string}`) => {
     const quiet = options.quiet ?? reeve
-    return { name, acting: reeve, feed: feedOf(quiet, quiet) }
+    const answering = (own: readonly string[]) =>
+      answersThrough(reeve, name, { sessions: own, elicited: false })
+    return { name, acting: reeve, answering, feed: feedOf(quiet, quiet) }
   }
   const operating = operator === undefined ? {} : { operator: operatorOver(operator) }
   let located: Promise<Workspace> | undefined
@@ -84,7 +87,8 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
   // A token that is bound to a session answers nothing by itself, over this connection as over any other.
   const person = async () => {
     const { actor, person: name, approver: sitsHere } = await reeve.whoami()
-    return sitsHere && name !== null && actor === 'host' ? { name, answering: reeve } : null
+    if (!sitsHere || name === null || actor !== 'host') return null
+    return { name, answering: answersThrough(reeve, name, ELICITED) }
   }
   let serving: McpServer | undefined
   const served = serveStdio(

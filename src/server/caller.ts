@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { Person } from '../core/authority/person.ts'
+import type { AgentClient, Person } from '../core/authority/person.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
@@ -19,14 +19,16 @@ export interface Caller {
   readonly approver: boolean
   /** It came through the socket, and does not say that a person calls. */
   readonly mayBeProgram?: boolean
+  /** The client of an agent that passes on the answers of the person. */
+  readonly through?: AgentClient
 }
 
 /** Calls with the role `read` have no effects, whichever actor they act as. */
 export function actingFor(
   reeve: Served,
-  { actor, role, person, approver, mayBeProgram = false }: Caller,
+  { actor, role, person, approver, mayBeProgram = false, through }: Caller,
 ): ReeveVerbs {
-  const seat = { person, approver, mayBeProgram }
+  const seat = { person, approver, mayBeProgram, ...(through === undefined ? {} : { through }) }
   return role === 'read' ? reeve.observing(actor, seat) : reeve.calledFrom(seat, actor)
 }
 

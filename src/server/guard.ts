@@ -1,4 +1,4 @@
-import type { Person } from '../core/authority/person.ts'
+import type { AgentClient, Person } from '../core/authority/person.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Caller } from './caller.ts'
@@ -31,7 +31,7 @@ interface GuardOptions {
  *
  * The person is the one that the token names. Without a token it is the user, if `Reeve-Person` says that the request does not come
  * from a program that Reeve started; clients send it, and it guards against accidents. Without it nothing is answered, and no rule
- * is changed.
+ * is changed. `Reeve-Elicited` and `Reeve-Own-Sessions` limit the answers that the client of an agent passes on.
  */
 export class Guard {
   readonly #tokens: Tokens
@@ -72,7 +72,8 @@ export class Guard {
       return { role, actor: own, tokenId, ...seatOf(token) }
     }
     const actor = other === undefined ? 'host' : actorOf(other)
-    return { role, actor, tokenId, ...(token === null ? this.#userIn(arrival) : seatOf(token)) }
+    const seat = token === null ? this.#userIn(arrival) : seatOf(token)
+    return { role, actor, tokenId, ...seat, ...throughIn(arrival) }
   }
 
   #userIn({ header }: Arrival): Pick<Caller, 'person' | 'approver' | 'mayBeProgram'> {
@@ -120,6 +121,23 @@ export class Guard {
 
 function seatOf({ person, approver }: StoredToken): Pick<Caller, 'person' | 'approver'> {
   return { person: person === undefined ? null : `human:${person}`, approver: approver === true }
+}
+
+/** Sent by `reeve mcp`. It takes rights away, and gives none. */
+function throughIn({ header }: Arrival): { readonly through?: AgentClient } {
+  const elicited = header('reeve-elicited') === '1'
+  const own = header('reeve-own-sessions')
+  if (!elicited && own === undefined) return {}
+  const sessions = (own ?? '').split(',').filter((text) => text !== '')
+  return { through: { sessions: sessions.map(decoded), elicited } }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 function noToken(): ReeveError {

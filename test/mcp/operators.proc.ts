@@ -93,6 +93,17 @@ for (const era of ERAS) {
       expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('asked for') })
       expect((await host.approvals()).approvals).toHaveLength(1)
       await host.deny({ id: own?.id ?? '' })
+      if (folder === undefined && era === 'modern') continue
+      await call(client, 'human_ask', { question: 'May I?', timeoutMs: 0 })
+      const [question] = (await host.approvals()).approvals
+      const replied = { id: question?.id, answer: 'reply', reply: 'yes' }
+      expect(await call(client, 'approval_answer', replied)).toMatchObject({ isError: true })
+      if (folder !== undefined && era === 'modern') {
+        // The same program without a folder may be the one that asked.
+        const { client: other } = await clientAtDaemon({ url, token: ada, era })
+        expect(await call(other, 'approval_answer', replied)).toMatchObject({ isError: true })
+      }
+      await host.deny({ id: question?.id ?? '' })
     }
   })
 
@@ -144,7 +155,7 @@ for (const era of ERAS) {
 
 test('reeve mcp with the operator token of a person has the tools; without a token it has not', async () => {
   const temp = new TempReeve()
-  const { url, ada, spawn } = await askingDaemon(temp)
+  const { url, ada, host, tokens, spawn } = await askingDaemon(temp)
   const cwd = tempFolder()
   const operator = await reeveMcp(temp, { era: 'modern', cwd, env: { REEVE_URL: url, REEVE_TOKEN: ada } })
   expect(await toolNames(operator)).toEqual(expect.arrayContaining(OPERATOR_TOOLS))
@@ -155,6 +166,20 @@ test('reeve mcp with the operator token of a person has the tools; without a tok
   expect((await call(operator, 'approval_answer', { id: approval, answer: 'approve' })).text).toContain(
     'human:ada',
   )
+  await call(operator, 'process_start', { argv: ['touch', 'own'] })
+  const [own] = (await host.approvals()).approvals
+  expect(await call(operator, 'approval_answer', { id: own?.id, answer: 'approve' })).toMatchObject({
+    isError: true,
+    text: expect.stringContaining('asked for it itself'),
+  })
+  const { token } = tokens.create({ role: 'read', person: 'ada' })
+  const reader = await reeveMcp(temp, { era: 'modern', cwd, env: { REEVE_URL: url, REEVE_TOKEN: token } })
+  expect(
+    await call(reader, 'approval_answer', { id: own?.id, answer: 'approve' }).catch(() => ({
+      isError: true,
+    })),
+  ).toMatchObject({ isError: true })
+  expect((await host.approvals()).approvals).toMatchObject([{ id: own?.id, state: 'pending' }])
   const agent = await reeveMcp(temp, { era: 'modern', cwd })
   expect((await toolNames(agent)).filter((name) => OPERATOR_TOOLS.includes(name))).toEqual([])
 })

@@ -17,6 +17,16 @@ export interface Seat {
   readonly approver: boolean
   /** The client may be a program that Reeve started, which changes no rules. */
   readonly mayBeProgram?: boolean
+  /** The client of an agent through which the person answers. */
+  readonly through?: AgentClient
+}
+
+/** The client of an agent that passes on the answers of a person. */
+export interface AgentClient {
+  /** The sessions in which its model acts: ids, or beginnings of ids that end with `*`. */
+  readonly sessions: readonly string[]
+  /** The person filled in a form that the client showed. If not, the model of the client answers for the person. */
+  readonly elicited: boolean
 }
 
 /** The program that embeds a kernel is its operator. */

@@ -18,9 +18,10 @@ import { wantsStructured } from '../structured.ts'
 import { failed } from '../tool.ts'
 import { type Answer, resultOf } from '../tool-result.ts'
 import { approvalText, decisionText } from './approval-text.ts'
-import { type Approval, findApproval } from './find-approval.ts'
+import type { Approval } from './find-approval.ts'
 import type { Operator } from './operator.ts'
-import { refuseOwn } from './own-approvals.ts'
+import { ownSessions } from './own-sessions.ts'
+import type { AnswerVerbs } from './person-here.ts'
 import { queueOf } from './queue.ts'
 
 /** Tools for the client of a person with an operator's token. An agent's client never gets them, and its verbs would refuse. */
@@ -133,9 +134,8 @@ const approvalAnswer = operatorTool({
       .describe('with reply: the text, or one of the choices'),
   }),
   async run(asked, { server, client, operator, ctx }) {
-    const approval = await findApproval(operator.acting, asked.id)
-    if (approval !== null) await refuseOwn(approval, client, identityOf(server, ctx))
-    const settled = await answer(operator, asked)
+    const own = await ownSessions(client, identityOf(server, ctx))
+    const settled = await answer(operator.answering(own), asked)
     const said = `${decisionText(settled.approval)} (${settled.approval.pid})`
     const text =
       settled.type === 'settled'
@@ -148,12 +148,13 @@ const approvalAnswer = operatorTool({
 type Asked = z.output<(typeof approvalAnswer)['input']>
 
 function answer(
-  { acting }: Operator,
+  answering: AnswerVerbs,
   { id, answer: how, grant, advice, reply }: Asked,
 ): Promise<OutputOf<'approve'>> {
-  if (how === 'approve') return acting.approve({ id, grant } satisfies InputOf<'approve'>)
-  if (how === 'deny') return acting.deny({ id, ...(advice === undefined || advice === '' ? {} : { advice }) })
-  if (reply !== undefined) return acting.reply({ id, value: reply })
+  if (how === 'approve') return answering.approve({ id, grant } satisfies InputOf<'approve'>)
+  if (how === 'deny')
+    return answering.deny({ id, ...(advice === undefined || advice === '' ? {} : { advice }) })
+  if (reply !== undefined) return answering.reply({ id, value: reply })
   throw new RefusedError(
     refusal('invalid_input', 'A reply needs a text.', 'Give reply, with the text or one of the choices.'),
   )
