@@ -20,6 +20,7 @@ import {
 import { removeCgroups, until } from './keeper/client.ts'
 import { quickFolder } from './quick-folder.ts'
 import { StartedDaemon } from './started-daemon.ts'
+import { TEST_PRESET } from './test-preset.ts'
 
 const UP = join(inject('builtReeve'), 'dist/fixtures/reeve-up.js')
 export const quiet = { debug() {}, info() {}, warn() {}, error() {} }
@@ -67,6 +68,7 @@ export class TempReeve implements AsyncDisposable {
     const reeve = await embed({
       store: this.store,
       onTrouble: (error, doing) => void this.troubles.push(`${doing}: ${String(error)}`),
+      ...TEST_PRESET,
       ...options,
       commands: { home: this.keeperHome.folder, environment: 'inherit', shell: '/bin/sh', ...commands },
     })
@@ -85,7 +87,13 @@ export class TempReeve implements AsyncDisposable {
       log: { ...quiet, info: note('info'), warn: note('warn'), error: note('error') },
       ...options,
       home: this.home.folder,
-      flags: { listen: '127.0.0.1:0', environment: 'inherit', shell: '/bin/sh', ...options.flags },
+      flags: {
+        listen: '127.0.0.1:0',
+        environment: 'inherit',
+        shell: '/bin/sh',
+        ...TEST_PRESET,
+        ...options.flags,
+      },
     })
     this.#daemons.push(daemon)
     return daemon

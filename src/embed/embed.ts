@@ -12,7 +12,7 @@ import type { Commands } from '../command/commands.ts'
 import { openCommands } from '../command/open-commands.ts'
 import type { CommandsOptions } from '../command/options.ts'
 import type { Seat } from '../core/authority/person.ts'
-import { PRESETS, type Preset } from '../core/capability/presets.ts'
+import type { Preset } from '../core/capability/presets.ts'
 import type { Secrets } from '../core/environment/secrets.ts'
 import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -108,9 +108,6 @@ export interface Embedded extends Reeve, ServesWorkflows {
   /** The first step of `close`: ends the processes with lifetime `daemon`, and returns them. Their waiters still get answers. */
   endWithDaemon(): Promise<readonly Pid[]>
 }
-
-/** Set in tests, also for the programs that they start: every new session gets this preset, as far as none is given. */
-const TEST_PRESET = PRESETS.find((preset) => preset === process.env['REEVE_TEST_SESSION_PRESET'])
 
 const TIDY_MS = 60_000
 const PRUNE_MS = 600_000
@@ -219,7 +216,7 @@ async function start(
     nodeEdges(store, onTrouble, {
       flood,
       onAudited: () => anchoring?.audited(),
-      sessionPreset: options.sessionPreset ?? TEST_PRESET,
+      sessionPreset: options.sessionPreset,
       workspaces,
     }),
     {
