@@ -17,6 +17,11 @@ const sources = { resolve: { conditions }, ssr: { resolve: { conditions } } }
 // A busy machine must not fail a test: all timeouts serve to end what hangs. The default here is 1 s.
 const poll = { timeout: 60_000 }
 
+const inProcesses = { pool: 'forks', testTimeout: 300_000, hookTimeout: 300_000, expect: { poll } } as const
+
+/** Attacks on authority: one that succeeds now and then is a defect, and not retried. */
+const PROOFS = ['test/authority/**/*.proc.ts']
+
 export default defineConfig({
   test: {
     // More than there are cores: tests of processes mostly wait.
@@ -41,14 +46,20 @@ export default defineConfig({
       {
         ...sources,
         test: {
+          ...inProcesses,
           name: 'proc',
           include: ['test/**/*.proc.ts'],
-          pool: 'forks',
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
-          expect: { poll },
+          exclude: PROOFS,
           // Other OS processes decide how these tests go. The closing summary names each that was retried.
           retry: 1,
+        },
+      },
+      {
+        ...sources,
+        test: {
+          ...inProcesses,
+          name: 'proof',
+          include: PROOFS,
         },
       },
     ],

@@ -80,7 +80,8 @@ test('a short soak of quick commands reports the memory of daemon and keeper', T
 
 test(
   'a short soak of approvals doubles nothing, loses nothing and begins nothing without a yes',
-  TIMES,
+  // A rare failure is a defect here.
+  { ...TIMES, retry: 0 },
   async () => {
     const { code, said } = await soak('approvals', '--kills', '4', '--store', 'sqlite', '--seed', '1')
     expect(said.at(-1)).toMatch(
