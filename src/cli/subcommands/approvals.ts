@@ -4,6 +4,7 @@ import { followApprovals } from '../follow-approvals.ts'
 import { approvalCard } from '../print/approval-card.ts'
 import { ago } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
+import { UsageError } from '../usage-error.ts'
 
 export const approvals = subcommand({
   name: 'approvals',
@@ -56,7 +57,10 @@ async function showEach(
 ): Promise<number> {
   const shown: Found[] = []
   // `show` is a word that other subcommands have.
-  for (const id of ids.filter((one) => one !== 'show')) shown.push((await reeve.approval({ id })).approval)
+  const [first, ...others] = ids
+  if (first === 'show' && others.length === 0)
+    throw new UsageError('reeve approvals show needs an approval.', 'List them with: reeve approvals')
+  for (const id of first === 'show' ? others : ids) shown.push((await reeve.approval({ id })).approval)
   if (print.isJson) print.jsonList(shown)
   else
     for (const [index, approval] of shown.entries()) {

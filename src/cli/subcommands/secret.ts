@@ -1,4 +1,5 @@
 import { didYouMean } from '../../base/nearest-name.ts'
+import { isInsideProgram } from '../../os/program-marks.ts'
 import type { Context } from '../context.ts'
 import { DENIED } from '../exit-code.ts'
 import { ago } from '../print/times.ts'
@@ -29,7 +30,7 @@ reeve run --secret <name>. This subcommand does not run inside a Reeve process.`
   ],
   async run(context) {
     const { args, around, print } = context
-    if ((around.env['REEVE_PROCESS'] ?? '') !== '') {
+    if (isInsideProgram(around.env)) {
       print.failure({
         code: 'denied',
         message: 'Secrets are not set inside a Reeve process.',
