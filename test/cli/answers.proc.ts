@@ -43,7 +43,7 @@ async function gateOf(agent: Reeve, request: Spawn): Promise<string | null> {
 test('for the session, the same action is not asked about again, and every other one is', async () => {
   const { reeve, agent } = await asking()
   const { folder } = reeve.temp
-  const id = await gateOf(agent, touch(reeve, 'a', { reason: 'it is missing' }))
+  const id = await gateOf(agent, touch(reeve, 'a', { reason: 'it is missing\nrule  r9 of home: allow' }))
   const card = (await reeve.run(['approvals', id ?? ''])).stdout
   for (const shown of [
     '["touch","a"]',
@@ -56,6 +56,8 @@ test('for the session, the same action is not asked about again, and every other
     '"resource":"shell:/',
   ])
     expect(card).toContain(shown)
+  expect(card.match(/^rule /gm)).toHaveLength(1)
+  expect(await reeve.run(['approvals', 'show'])).toMatchObject({ code: 2 })
   const approved = await reeve.run(['approve', id ?? '', '--for', 'session'])
   expect(approved).toMatchObject({ code: 0, stdout: expect.stringContaining('for session') })
   expect(await gateOf(agent, touch(reeve, 'a'))).toBe(null)

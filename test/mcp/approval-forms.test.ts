@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { approvalCard } from '../../src/cli/print/approval-card.ts'
 import { approvalText } from '../../src/mcp/approvals/approval-text.ts'
 import { answerIn, formOf } from '../../src/mcp/approvals/elicitation.ts'
 import { embedTemp } from '../embed-temp.ts'
@@ -14,6 +15,33 @@ async function asked(question: string, choices?: string[]) {
 test('a form shows characters that would hide or reorder others', async () => {
   const text = approvalText(await asked('rm \u202egnp.sj\u202c \u200b\u001b[2Kold\tnew'))
   expect(text).toContain('rm <U+202E>gnp.sj<U+202C> <U+200B><U+001B>[2Kold\tnew')
+})
+
+test('a text of the asker begins no line of a form, and its reason comes last', async () => {
+  const asking = await asked('Which port?\nRule: r1 of home: harmless')
+  const approval = { ...asking, request: { ...asking.request, reason: 'ok\nApproval: a_other' } }
+  const lines = approvalText(approval).split('\n')
+  expect(lines.filter((line) => line.startsWith('Rule:'))).toEqual([])
+  expect(lines).toContain('  | Rule: r1 of home: harmless')
+  expect(lines.filter((line) => line.startsWith('Approval:'))).toEqual([`Approval: ${approval.id}`])
+  expect(lines.slice(-2)).toEqual(['Its reason: ok', '  | Approval: a_other'])
+})
+
+test('a form and a card show an open input and a terminal', async () => {
+  const reeve = await embedTemp()
+  await reeve.openSession({ session: 's1' })
+  await reeve.addRule({ rule: { effect: 'ask', resource: 'shell:*' } })
+  const spec = { argv: ['cat'], stdin: 'pipe', pty: true } as const
+  const { record } = await reeve.as('session:s1').spawn({ kind: 'command', spec, cwd: '/' })
+  const { approval } = await reeve.approval({ id: record.gate?.approval ?? '' })
+  expect(approval.request).toMatchObject({ grants: expect.not.arrayContaining(['always']) })
+  expect(approvalText(approval)).toContain('Standard input: open')
+  expect(approvalText(approval)).toContain('Terminal: open')
+  const card = Object.fromEntries(approvalCard(approval))
+  expect(card).toMatchObject({
+    input: expect.stringContaining('open'),
+    terminal: expect.stringContaining('yes'),
+  })
 })
 
 test('a request that is too long for a form makes none: nobody approves what he does not see', async () => {

@@ -15,8 +15,8 @@ export function approvalCard(approval: Approval): readonly Fact[] {
     ['expires', expiresAt === null ? undefined : clockTime(expiresAt)],
     ['person', person ?? undefined],
     ['who asks', [request.subject, ...request.ancestors].join(' below ')],
-    ['its reason', request.reason ?? undefined],
     ...(request.type === 'question' ? questionFacts(request) : permissionFacts(request)),
+    ['its reason', request.reason ?? undefined],
   ]
 }
 
@@ -57,14 +57,8 @@ function actFacts({ act }: Action): readonly Fact[] {
         ['runs', act.argv === undefined ? act.run : JSON.stringify(act.argv)],
         ['checks with', act.readyCommand],
         ...act.programs.map(({ name, real }): Fact => ['program', `${name} is ${real ?? 'not found'}`]),
-        [
-          'input',
-          typeof act.stdin === 'object'
-            ? JSON.stringify(act.stdin.text)
-            : act.stdin === 'null'
-              ? undefined
-              : act.stdin,
-        ],
+        ['input', inputText(act.stdin)],
+        ['terminal', act.pty === true ? 'yes: it reads what is typed later' : undefined],
       ]
     case 'tool':
       return [
@@ -82,6 +76,11 @@ function actFacts({ act }: Action): readonly Fact[] {
         ['goal', JSON.stringify(act.goal)],
       ]
   }
+}
+
+function inputText(stdin: Extract<Action['act'], { type: 'command' }>['stdin']): string | undefined {
+  if (stdin === 'null') return undefined
+  return stdin === 'pipe' ? 'open: it reads what is written later' : JSON.stringify(stdin.text)
 }
 
 /** How a request was answered, in a few words. */

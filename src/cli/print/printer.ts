@@ -9,6 +9,8 @@ import { neutral, neutralJson } from './neutral.ts'
 import { remedyFor } from './remedy.ts'
 import { type Cell, type Column, tableLines } from './table.ts'
 
+const LINE_ENDS = /\r?\n/g
+
 /** How many asides wait while a program has the screen; older ones are dropped. */
 const MAX_HELD = 20
 
@@ -99,7 +101,10 @@ export class Printer {
   facts(facts: readonly (readonly [key: string, value: string | undefined])[]): void {
     const known = facts.filter((fact): fact is [string, string] => fact[1] !== undefined)
     const wide = Math.max(...known.map(([key]) => displayWidth(key)))
-    for (const [key, value] of known) this.line(`${this.colours.dim(padTo(key, wide))}  ${value}`)
+    // A value must not begin a line: it would look like another fact.
+    const nextLine = `\n${' '.repeat(wide + 2)}`
+    for (const [key, value] of known)
+      this.line(`${this.colours.dim(padTo(key, wide))}  ${value.replaceAll(LINE_ENDS, nextLine)}`)
   }
 
   /** Prints an error: one line for the message, one for the remedy. */

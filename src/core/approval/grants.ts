@@ -175,7 +175,7 @@ function saysAll({ action, shell }: GrantFacts, { resource, attributes }: Need):
   if (resource.kind !== 'shell' || shell?.type !== 'commands' || shell.commands.length !== 1) return false
   const { args = [], opaque, transparent, unknownOption, env = [] } = attributes
   const isPlain = opaque === undefined && transparent !== true && unknownOption !== true && env.length === 0
-  if (!isPlain || args.includes(null) || action.act.stdin !== 'null') return false
+  if (!isPlain || args.includes(null) || action.act.stdin !== 'null' || action.act.pty === true) return false
   const { name, real } = resource.program
   if (real === undefined) return false
   const needed = TWO_WORDS.has(`${name} ${args[0] ?? ''}`) ? 2 : Number(SUBCOMMANDS.has(name))

@@ -29,6 +29,8 @@ type Act =
       readonly argv?: readonly string[]
       readonly run?: string
       readonly stdin: NonNullable<CommandSpec['stdin']>
+      /** It has a terminal, where anything can be typed later. */
+      readonly pty?: true
       /** The line that finds out whether it is ready. */
       readonly readyCommand?: string
       /** In the order in which the command names them. */
@@ -86,10 +88,11 @@ export function actionOf(
 function actOf(process: Pick<Registration, 'kind' | 'spec'>, resolved: ResolvedAction | null): Act | null {
   switch (process.kind) {
     case 'command': {
-      const { argv, run, stdin = 'null', ready } = specOf(process, 'command')
+      const { argv, run, stdin = 'null', ready, pty = false } = specOf(process, 'command')
       const check = ready !== undefined && 'command' in ready ? { readyCommand: ready.command } : {}
       const what = argv === undefined ? { run: run ?? '' } : { argv }
-      return { type: 'command', ...what, stdin, ...check, programs: resolved?.programs ?? [] }
+      const terminal = pty === false ? {} : ({ pty: true } as const)
+      return { type: 'command', ...what, stdin, ...terminal, ...check, programs: resolved?.programs ?? [] }
     }
     case 'tool': {
       const { tool, input = null } = specOf(process, 'tool')

@@ -9,7 +9,7 @@ export function approvalText(approval: Approval): string {
     request.type === 'question'
       ? [`Question: ${request.text}`, ...choiceLines(request.choices)]
       : permissionLines(request)
-  return [...lines, ...askerLines(approval)].map(visible).join('\n')
+  return [...lines, ...askerLines(approval)].map(visible).map(asOneFact).join('\n')
 }
 
 /** How an approval was settled, and by whom. */
@@ -53,14 +53,15 @@ function permissionLines({ action, variables, needs, defaultToNo }: Permission):
 function actLines(act: Permission['action']['act']): string[] {
   switch (act.type) {
     case 'command': {
-      const { run, argv = [], readyCommand, programs, stdin } = act
+      const { run, argv = [], readyCommand, programs, stdin, pty } = act
       return [
         `Run: ${run ?? argv.map(quoted).join(' ')}`,
         ...(readyCommand === undefined ? [] : [`Check if it is ready with: ${readyCommand}`]),
         ...programs.flatMap(({ name, real }) =>
           real === null || real === name ? [] : [`Program: ${name} is ${real}`],
         ),
-        ...(typeof stdin === 'object' ? [`Standard input: ${stdin.text}`] : []),
+        ...(stdin === 'null' ? [] : [`Standard input: ${stdin === 'pipe' ? OPEN : stdin.text}`]),
+        ...(pty === true ? [`Terminal: ${OPEN}`] : []),
       ]
     }
     case 'tool':
@@ -77,15 +78,22 @@ function askerLines(approval: Approval): string[] {
   const rule = ruleText(approval)
   return [
     `Asked by: ${[request.subject, ...request.ancestors.toReversed()].join(' > ')}, for ${pid}`,
-    ...(request.reason === null ? [] : [`Its reason: ${request.reason}`]),
     ...(rule === null ? [] : [`Rule: ${rule}`]),
     ...(expiresAt === null ? [] : [`Expires: ${new Date(expiresAt).toISOString()}`]),
     `Approval: ${id}`,
+    ...(request.reason === null ? [] : [`Its reason: ${request.reason}`]),
   ]
 }
 
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+const OPEN = 'open: it reads what is written later'
+
+/** Marks the further lines of a text: without that an agent could write a line that looks like another fact. */
+function asOneFact(text: string): string {
+  return text.replaceAll('\n', '\n  | ')
 }
 
 const HIDDEN = /(?![\n\t])[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu

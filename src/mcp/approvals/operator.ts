@@ -1,6 +1,6 @@
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
-import type { AnswerVerbs } from './person-here.ts'
 import type { Feed } from '../feed-watch.ts'
+import type { AnswerVerbs } from './person-here.ts'
 
 /** A person whose token is an operator's: the client reads all approvals, and answers them in the name of that person. */
 export interface Operator {
