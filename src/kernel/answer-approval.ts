@@ -1,3 +1,4 @@
+import { type AskerFacts, refuseThroughClient } from '../core/approval/answer-through-client.ts'
 import { type Approval, isPending } from '../core/approval/approval.ts'
 import {
   type Answer,
@@ -7,11 +8,10 @@ import {
   settledByRule,
 } from '../core/approval/decide-answer.ts'
 import { changedFields, deniedEdit, refuseEdit } from '../core/approval/edit.ts'
-import { type AskerFacts, refuseThroughClient } from '../core/approval/answer-through-client.ts'
 import { type AnswererFacts, refuseAnswerer } from '../core/approval/may-answer.ts'
 import { coveringRule } from '../core/approval/remembered-answer.ts'
-import type { AgentClient } from '../core/authority/person.ts'
 import type { AuditDecision } from '../core/audit/entry.ts'
+import type { AgentClient } from '../core/authority/person.ts'
 import { actionOf, actionText, type ResolvedAction } from '../core/capability/action.ts'
 import type { Need } from '../core/capability/need.ts'
 import { ruleOnAll } from '../core/capability/rule-on.ts'

@@ -31,7 +31,7 @@ test('a form and a card show an open input and a terminal', async () => {
   const reeve = await embedTemp()
   await reeve.openSession({ session: 's1' })
   await reeve.addRule({ rule: { effect: 'ask', resource: 'shell:*' } })
-  const spec = { argv: ['cat'], stdin: 'pipe', pty: true } as const
+  const spec = { argv: ['cat'], stdin: 'pipe' as const, pty: true }
   const { record } = await reeve.as('session:s1').spawn({ kind: 'command', spec, cwd: '/' })
   const { approval } = await reeve.approval({ id: record.gate?.approval ?? '' })
   expect(approval.request).toMatchObject({ grants: expect.not.arrayContaining(['always']) })
