@@ -1,5 +1,5 @@
 import { type AskerFacts, refuseThroughClient } from '../core/approval/answer-through-client.ts'
-import { type Approval, isPending } from '../core/approval/approval.ts'
+import type { Approval } from '../core/approval/approval.ts'
 import {
   type Answer,
   type AnswerDecision,
@@ -7,15 +7,14 @@ import {
   expired,
   settledByRule,
 } from '../core/approval/decide-answer.ts'
-import { changedFields, deniedEdit, refuseEdit } from '../core/approval/edit.ts'
+import { changedFields } from '../core/approval/edit.ts'
 import { type AnswererFacts, refuseAnswerer } from '../core/approval/may-answer.ts'
 import { coveringRule } from '../core/approval/remembered-answer.ts'
 import type { AuditDecision } from '../core/audit/entry.ts'
 import type { AgentClient } from '../core/authority/person.ts'
-import { actionOf, actionText, type ResolvedAction } from '../core/capability/action.ts'
 import type { Need } from '../core/capability/need.ts'
 import { ruleOnAll } from '../core/capability/rule-on.ts'
-import { type RuleRef, refOf } from '../core/capability/ruling.ts'
+import { refOf } from '../core/capability/ruling.ts'
 import type { Change } from '../core/change.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import type { ApprovalSettled } from '../core/process/event.ts'
@@ -29,8 +28,8 @@ import type { PlanPart } from './plan-part.ts'
 import { rememberAnswer } from './remember-answer.ts'
 import { stopReview } from './review.ts'
 import { lineageOf, ruleSetsOf, rulingFacts, sessionsOfActor, subjectOf } from './rule-facts.ts'
-import { ruleOnRegistration } from './rule-on-registration.ts'
-import { giveBackUses, moveUses } from './rule-uses.ts'
+import { giveBackUses, type Uses } from './rule-uses.ts'
+import { type Edit, ruledAnswer } from './ruled-answer.ts'
 import { WorkingRows } from './working-rows.ts'
 
 export type ApprovalSettlement =
@@ -39,12 +38,6 @@ export type ApprovalSettlement =
   /** It was settled before, and the answer changed nothing. */
   | { readonly type: 'settled_before'; readonly approval: Approval }
   | { readonly type: 'refused'; readonly refusal: Refusal }
-
-/** An edited spec, and what the host found out about it. */
-export interface Edit {
-  readonly spec: JsonObject
-  readonly resolved: ResolvedAction | null
-}
 
 export interface Answering {
   readonly id: string
@@ -95,8 +88,12 @@ export function answerByRule(
     const rule =
       was?.request.type === 'permission' && home !== null ? coveringRule(was.request, home, at) : undefined
     if (was === null || rule === undefined) return { answer: undefined, changes: [] }
+    const ruled = yield* ruledAnswer(edges, rows, was, { answer: { type: 'approve', grant: 'once' } }, at)
+    // A rule that was added since denies it, or asks as well.
+    if (isRefusal(ruled) || (ruled.ruling !== undefined && ruled.ruling.type !== 'allow'))
+      return { answer: undefined, changes: [] }
     const decision = settledByRule(was, refOf('home', rule), `kernel:${kernelId}`, at)
-    return yield* settle(edges, rows, kernelId, was, decision, at)
+    return yield* settle(edges, rows, kernelId, was, decision, at, ruled.uses)
   })
 }
 
@@ -121,45 +118,6 @@ export async function expireApprovals(
   return settled
 }
 
-type Uses = readonly Pick<RuleRef, 'subject' | 'id'>[]
-
-/** The answer with the action hash of its edit, which the rules of the asker must not deny. */
-function* ruledAnswer(
-  edges: Edges,
-  rows: WorkingRows,
-  approval: Approval,
-  { answer, edit }: Answering,
-  at: number,
-): PlanPart<{ readonly answer: Answer; readonly uses?: Uses } | Refusal> {
-  const { pid, request } = approval
-  if (edit === undefined || answer.type !== 'approve' || !isPending(approval)) return { answer }
-  const row = yield* rows.process(pid)
-  if (row === null || request.type !== 'permission') return { answer }
-  const unlike = refuseEdit(row.record, edit.spec)
-  if (unlike !== undefined) return unlike
-  const { host } = request.action
-  const ruled = yield* ruleOnRegistration(edges, rows, {
-    registration: { ...row.record, spec: edit.spec },
-    actor: request.subject,
-    at,
-    here: host === null ? [] : [`host:${host}`],
-    resolved: edit.resolved,
-    envRef: row.record.envRef ?? undefined,
-    // Whether its asker chose the environment is not on record.
-    isEnvironmentNamed: true,
-    session: null,
-    places: undefined,
-    looksLeft: 0,
-  })
-  const action = actionOf({ ...row.record, spec: edit.spec }, request.subject, host, edit.resolved)
-  const actionHash = action === null ? request.actionHash : edges.hash(actionText(action))
-  const edited: Answer = { ...answer, edit: { spec: edit.spec, actionHash } }
-  if (ruled.type !== 'ruled') return { answer: edited, uses: [] }
-  const { ruling } = ruled.ruled
-  if (ruling.type === 'deny') return deniedEdit(pid, ruling.reason)
-  return { answer: edited, uses: ruling.uses.map(({ subject, id }) => ({ subject, id })) }
-}
-
 function* settle(
   edges: Edges,
   rows: WorkingRows,
@@ -167,11 +125,12 @@ function* settle(
   was: Approval,
   decision: AnswerDecision,
   at: number,
-  editedUses?: Uses,
+  uses?: Uses,
 ): PlanPart<{ readonly answer: ApprovalSettlement; readonly changes: readonly Change[] }> {
   if (decision.type === 'settled_before') return { answer: decision, changes: [] }
   if (decision.type === 'refuse') return refusedWith(decision.refusal)
-  const { approval, settled, value } = decision
+  const { settled, value } = decision
+  const approval = withUses(decision.approval, uses)
   rows.add([{ type: 'approval', was, approval }])
   const { pid } = was
   const { by } = settled
@@ -185,9 +144,15 @@ function* settle(
   if (settled.how === 'approved') {
     const full = yield* rememberAnswer(rows, approval, at)
     if (full !== undefined) return refusedWith(full)
-    if (editedUses !== undefined) yield* moveUses(rows, was, editedUses)
   } else yield* giveBackUses(rows, was)
   return { answer: { type: 'settled', approval, row: done.row }, changes: rows.changes }
+}
+
+/** What an answered request has used: if its action is asked about again, a denial gives this back. */
+function withUses(approval: Approval, uses: Uses | undefined): Approval {
+  const { request } = approval
+  if (uses === undefined || request.type !== 'permission') return approval
+  return { ...approval, request: { ...request, uses } }
 }
 
 function refusedWith(refused: Refusal): {

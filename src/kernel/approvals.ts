@@ -10,7 +10,6 @@ import {
   type ApprovalSettlement,
   answerApproval,
   answerByRule,
-  type Edit,
   expireApprovals,
 } from './answer-approval.ts'
 import { confirmAction } from './confirm-action.ts'
@@ -19,6 +18,7 @@ import type { Executor, Work } from './executor.ts'
 import type { Kernel } from './kernel.ts'
 import { performOne } from './perform.ts'
 import { handOverLateReviews } from './review.ts'
+import type { Edit } from './ruled-answer.ts'
 
 /** Of one sweep; the rest has to wait for the next. */
 const MAX_EXPIRED = 500

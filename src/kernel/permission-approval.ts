@@ -9,7 +9,7 @@ import type { Ruling } from '../core/capability/ruling.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
 import { lineageOf } from './rule-facts.ts'
-import { type GatedRegistration, hashesOf, type Ruled, repeatTextsOf } from './rule-on-registration.ts'
+import { type GatedRegistration, hashesOf, type Ruled, repeatTextsOf, withHashes } from './rule-on-registration.ts'
 import type { WorkingRows } from './working-rows.ts'
 
 /** How long an approval waits before surfaces push it to people: most are answered by a person who looks already. */
@@ -53,6 +53,8 @@ export function* permissionApproval(
       actionHash: edges.hash(actionText(action)),
       variables: resolved?.variables ?? {},
       needs: needs.map(needText),
+      effects: withHashes(needs, hashes),
+      boundBy: subject.sets,
       rule: ruling.rule,
       justification: ruling.justification,
       defaultToNo: isDestructive(needs),

@@ -105,7 +105,7 @@ export function* lineageOf(rows: WorkingRows, pid: string): PlanPart<readonly Pr
 }
 
 /** The rule sets of a subject that exist. */
-export function* ruleSetsOf({ sets }: Subject): PlanPart<readonly RuleSet[]> {
+export function* ruleSetsOf({ sets }: Pick<Subject, 'sets'>): PlanPart<readonly RuleSet[]> {
   const found = (yield sets.map(
     (subject) => ({ ask: 'ruleSet', subject }) as const,
   )) as readonly (RuleSet | null)[]

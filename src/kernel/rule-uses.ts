@@ -3,6 +3,8 @@ import { type RuleRef, useIdOf } from '../core/capability/ruling.ts'
 import type { PlanPart } from './plan-part.ts'
 import type { WorkingRows } from './working-rows.ts'
 
+export type Uses = readonly Pick<RuleRef, 'subject' | 'id'>[]
+
 /**
  * Gives back the uses of counted rules that were reserved for a request: it was denied, withdrawn or has expired, so that nothing
  * began. A request is settled once, so no use is given back twice.
@@ -18,13 +20,7 @@ export function* giveBackUses(rows: WorkingRows, { request }: Approval): PlanPar
   }
 }
 
-/** An edited action has other uses than the one that was asked about. */
-export function* moveUses(
-  rows: WorkingRows,
-  approval: Approval,
-  uses: readonly Pick<RuleRef, 'subject' | 'id'>[],
-): PlanPart<void> {
-  yield* giveBackUses(rows, approval)
+export function* reserveUses(rows: WorkingRows, uses: Uses): PlanPart<void> {
   for (const ref of uses) {
     const id = useIdOf(ref)
     const [was = null] = yield* rows.ruleUses([id])

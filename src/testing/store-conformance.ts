@@ -38,6 +38,7 @@ import { removedHolders } from './conformance/removed-holders.ts'
 import { replayKeys } from './conformance/replay-keys.ts'
 import { reviews } from './conformance/reviews.ts'
 import { ruleSets } from './conformance/rule-sets.ts'
+import { ruledAnswers } from './conformance/ruled-answers.ts'
 import { sessionTrees } from './conformance/session-trees.ts'
 import { signals } from './conformance/signals.ts'
 import { stopGraces } from './conformance/stop-graces.ts'
@@ -89,6 +90,7 @@ export function storeConformance(suite: Suite): void {
   approvers(behaves)
   gate(behaves)
   grants(behaves)
+  ruledAnswers(behaves)
   ceilings(behaves)
   policyFiles(behaves)
   delegations(behaves)

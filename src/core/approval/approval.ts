@@ -1,4 +1,5 @@
 import type { Action } from '../capability/action.ts'
+import type { Need } from '../capability/need.ts'
 import type { Rule, RuleLink } from '../capability/rule.ts'
 import type { RuleRef } from '../capability/ruling.ts'
 import type { Variables } from '../environment/secrets.ts'
@@ -54,6 +55,10 @@ export interface PermissionRequest {
   readonly variables: Variables
   /** What the action does, a line for each effect. */
   readonly needs: readonly string[]
+  /** The same effects as rules compare them: an answer is ruled on again, with the rules of its time. */
+  readonly effects: readonly Need[]
+  /** The subjects whose rule sets bind it, the widest first. */
+  readonly boundBy: readonly string[]
   readonly rule: RuleRef
   /** Why the rule asks. */
   readonly justification: string | null

@@ -42,7 +42,7 @@ export type AnswerDecision =
 export function decideAnswer(approval: Approval, answer: Answer, by: Actor, at: number): AnswerDecision {
   if (!isPending(approval)) return { type: 'settled_before', approval }
   // A clock that stood still, or a daemon that was away, must not let a late answer start it.
-  if (approval.expiresAt !== null && approval.expiresAt <= at) return expired(approval, by)
+  if (isOver(approval, at)) return expired(approval, by)
   const refused = refuseAnswer(approval, answer, by)
   if (refused !== undefined) return { type: 'refuse', refusal: refused }
   return {
@@ -56,7 +56,7 @@ export function decideAnswer(approval: Approval, answer: Answer, by: Actor, at: 
 /** A stored rule answers it: the action is one that a person has approved for every time. */
 export function settledByRule(approval: Approval, rule: RuleRef, by: Actor, at: number): AnswerDecision {
   if (!isPending(approval)) return { type: 'settled_before', approval }
-  if (approval.expiresAt !== null && approval.expiresAt <= at) return expired(approval, by)
+  if (isOver(approval, at)) return expired(approval, by)
   return {
     type: 'settle',
     approval: {
@@ -67,6 +67,11 @@ export function settledByRule(approval: Approval, rule: RuleRef, by: Actor, at: 
     settled: { approval: approval.id, how: 'approved', by },
     value: null,
   }
+}
+
+/** Whether the time to answer is over. */
+export function isOver({ expiresAt }: Approval, at: number): boolean {
+  return expiresAt !== null && expiresAt <= at
 }
 
 /** Its time is over: the process ends, and does not begin. */

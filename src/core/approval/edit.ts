@@ -1,3 +1,4 @@
+import type { Ruling } from '../capability/ruling.ts'
 import { sameJson } from '../json/canonical.ts'
 import type { JsonObject } from '../json/json.ts'
 import type { Pid } from '../process/pid.ts'
@@ -31,12 +32,22 @@ export function refuseEdit(
   )
 }
 
-export function deniedEdit(pid: Pid, reason: string): Refusal {
+export function deniedEdit(pid: Pid, { reason, rule }: Extract<Ruling, { type: 'deny' }>): Refusal {
   return refusal(
     'denied',
     `The edited action of ${pid} is denied: ${reason}`,
     'Edit it in another way, or change the rule first.',
-    { pid },
+    { pid, rule: rule?.text ?? null },
+  )
+}
+
+/** Since it was asked, a rule denies it: a yes to one request does not change the rules. */
+export function deniedSince(id: string, { reason, rule }: Extract<Ruling, { type: 'deny' }>): Refusal {
+  return refusal(
+    'denied',
+    `The action of ${id} is denied now: ${reason}`,
+    'Deny the request, or change the rule first.',
+    { approval: id, rule: rule?.text ?? null },
   )
 }
 

@@ -29,6 +29,8 @@ const request = z.discriminatedUnion('type', [
       .record(z.string(), z.string())
       .describe('the variables that the request sets, and of the others those that change which code runs'),
     needs: z.array(z.string()).describe('the effects of the action, one line each'),
+    effects: z.array(jsonObject).describe('the same effects as rules compare them'),
+    boundBy: z.array(z.string()).describe('the subjects whose rule sets bind it, the widest first'),
     rule: ruleRef.describe('the rule that asks'),
     justification: z.string().nullable().describe('why the rule asks'),
     defaultToNo: z.boolean(),

@@ -41,6 +41,8 @@ const permission = {
   settles: [{ subject: 'home', rule: 'r0' }],
   repeatHash: 'hash for every time',
   uses: [],
+  effects: [],
+  boundBy: [],
 } as const
 const pending: Approval = {
   id: 'a_1',
