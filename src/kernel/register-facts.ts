@@ -4,7 +4,7 @@ import { ownListenerOf } from '../core/inbox/notice.ts'
 import { isSameScope, nameGuardOf, replacedBy } from '../core/process/if-running.ts'
 import { takesChildren } from '../core/process/parent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { hasEnded, KINDS, type Owner } from '../core/process/record.ts'
+import { type Actor, hasEnded, KINDS, type Owner, type ProcessRecord } from '../core/process/record.ts'
 import type { RegisterFacts, RegisterIntent } from '../core/process/register.ts'
 import { environmentOf, ownerOf } from '../core/process/registration-defaults.ts'
 import type { RegistrationRequest } from '../core/process/registration-request.ts'
@@ -41,6 +41,10 @@ export function* registerFacts(
   const restarted =
     existing === null && request.restartOf !== undefined ? yield* rows.process(request.restartOf) : null
   const owner = ownerOf(request, parent?.record ?? null, actor)
+  const actsFor =
+    parent === null && restarted !== null && actor.startsWith('kernel:')
+      ? yield* actorOfRestart(rows, restarted.record, owner)
+      : null
   const { session, turn } = owner
   const envRef = environmentOf(request)
   const inSession = session === undefined ? null : yield* rows.session(session)
@@ -53,6 +57,7 @@ export function* registerFacts(
     tombstone: existing !== null || isNew ? null : yield* know({ ask: 'tombstone', pid }),
     parent,
     restarted,
+    ...(actsFor === null ? {} : { actsFor }),
     stoppingAncestor: parent === null ? null : yield* stoppingAncestor(rows, parent, gone),
     session: inSession,
     turn:
@@ -76,6 +81,23 @@ export function* registerFacts(
     liveChildren: yield* liveChildrenOf(rows, parent, new Set([restarts?.pid, ...gone])),
     running,
   }
+}
+
+/**
+ * The actor for which a kernel starts a process again whose parent takes no more children: an approval lets a command run once, and
+ * not as often as its policy wants. Null if the host or a person started it.
+ */
+function* actorOfRestart(
+  rows: WorkingRows,
+  old: ProcessRecord,
+  { session }: Owner,
+): PlanPart<Actor | null> {
+  const before = old.actsFor ?? (old.parent === null ? null : (`process:${old.parent}` as const))
+  const above = before?.startsWith('process:') ? yield* rows.process(before.slice('process:'.length)) : null
+  // A process that has moved to another session since is bound by the rules of that one.
+  if (session !== undefined && above?.record.owner.session !== session) return `session:${session}`
+  if (before !== null) return before
+  return old.originator.startsWith('process:') ? old.originator : null
 }
 
 const NO_TOOLS = KINDS.filter((kind) => kind !== 'tool')

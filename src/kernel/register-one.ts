@@ -147,14 +147,15 @@ export function folded(
 
 /**
  * A restart that a policy asks for is registered by a kernel, which no rule binds. It acts as the parent or the session of the
- * process: an approval lets a command run once, and not as often as its policy wants.
+ * process, also after the end of that parent.
  */
-function gatedActor({ restartOf, owner }: Registration, parent: ProcessRow | null, actor: Actor): Actor {
+function gatedActor(registration: Registration, parent: ProcessRow | null, actor: Actor): Actor {
+  const { restartOf, owner, actsFor } = registration
   if (restartOf === null || !actor.startsWith('kernel:')) return actor
   const { session } = owner
   // A process that has moved to another session since is bound by the rules of that one.
   if (parent !== null && parent.record.owner.session === session) return `process:${parent.record.pid}`
-  return session === undefined ? actor : `session:${session}`
+  return actsFor ?? (session === undefined ? actor : `session:${session}`)
 }
 
 /** The first approval of a process. A later one, for a changed action, has a number behind it. */

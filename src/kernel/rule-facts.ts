@@ -23,7 +23,8 @@ export interface Subject {
 
 /**
  * The subject of an actor; null for the host, people and kernels, which no rule binds. A tool acts as its parent, so that what it
- * starts belongs to the agent that called it. `folders`: where it acts.
+ * starts belongs to the agent that called it. A pruned process is bound by the rules that bind every process. `folders`: where it
+ * acts.
  */
 export function* subjectOf(
   rows: WorkingRows,
@@ -41,8 +42,9 @@ export function* subjectOf(
   const session = own?.owner.session
   const acting = lineage.filter(({ record }) => record.kind !== 'tool')
   const nearest = acting[0]
-  // Every caller above is a tool, and the one above all was called by the session or by the host.
-  if (nearest === undefined && session === undefined) return null
+  if (lineage.length === 0) return { actor, session: null, sets: above }
+  // Every caller above is a tool, and the host called the one above all: only the ceilings of that call bind them.
+  if (nearest === undefined && session === undefined) return { actor, session: null, sets: [] }
   const processes = acting.map(({ record }) => `process:${record.pid}` as const).reverse()
   const sets = [...above, ...(own === undefined ? [] : setsOf(sessionsOf(own))), ...processes]
   return {
@@ -54,8 +56,8 @@ export function* subjectOf(
 
 /** The subject with the rules of these folders, the widest folder first. */
 export function withFolders(subject: Subject, folders: readonly string[]): Subject {
-  const [home = HOME, ...rest] = subject.sets
-  return { ...subject, sets: [home, ...subjectsOf(folders), ...rest] }
+  const [home, ...rest] = subject.sets
+  return home === undefined ? subject : { ...subject, sets: [home, ...subjectsOf(folders), ...rest] }
 }
 
 const HOME = 'home'
@@ -106,6 +108,7 @@ export function* lineageOf(rows: WorkingRows, pid: string): PlanPart<readonly Pr
 
 /** The rule sets of a subject that exist. */
 export function* ruleSetsOf({ sets }: Pick<Subject, 'sets'>): PlanPart<readonly RuleSet[]> {
+  if (sets.length === 0) return []
   const found = (yield sets.map(
     (subject) => ({ ask: 'ruleSet', subject }) as const,
   )) as readonly (RuleSet | null)[]

@@ -99,21 +99,24 @@ export function* ruleOnRegistration(
   gated: RuledRegistration,
 ): PlanPart<RulingAnswer> {
   const { registration, actor, at, here, resolved } = gated
-  if (registration.kind === 'external') return UNBOUND
+  if (registration.kind === 'external' || isUnbound(actor)) return UNBOUND
+  const ceilings = ceilingsOver(registration.pid, registration.ceilings ?? [])
+  // A kernel that starts a process again is bound by the ceilings of that process.
   const asker = yield* subjectOf(rows, actor, null)
-  if (asker === null) return UNBOUND
-  const bare = inSessionsOf(asker, registration)
+  const bare = asker === null ? { actor, session: null, sets: [] } : inSessionsOf(asker, registration)
+  const isBound = bare.sets.length > 0
+  if (!isBound && ceilings.length === 0) return UNBOUND
   const placed = yield* placeOf(gated, bare)
   if (placed.type === 'folders') return { type: 'missing', missing: placed }
   const subject = withFolders(bare, placed.folders)
+  const files = isBound ? placed.files : []
   const stored = yield* ruleSetsOf(subject)
-  const broken = brokenIn(placed.files, stored)
+  const broken = brokenIn(files, stored)
   if (broken !== undefined) return { type: 'invalid', subject, file: broken }
-  const changed = placed.files.filter((file) => isOther(file, stored))
+  const changed = files.filter((file) => isOther(file, stored))
   if (changed.length > 0 && gated.looksLeft > 0)
     return { type: 'missing', missing: { type: 'files', files: changed } }
   const sets = stored.flatMap(setsIn)
-  const ceilings = ceilingsOver(registration.pid, registration.ceilings ?? [])
   if (sets.length === 0 && ceilings.length === 0) return UNBOUND
   if (registration.kind === 'command' && resolved === null && needsAnalysis([...sets, ...ceilings]))
     return { type: 'missing', missing: { type: 'action' } }
@@ -145,6 +148,11 @@ export function* ruleOnRegistration(
 }
 
 const UNBOUND: RulingAnswer = { type: 'unbound' }
+
+/** The host and people act for themselves, also below a process that has a ceiling. */
+function isUnbound(actor: Actor): boolean {
+  return actor === 'host' || actor.startsWith('human:')
+}
 
 /** The part of a registration that rules look at. */
 export type RuledRegistration = Pick<

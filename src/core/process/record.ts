@@ -239,6 +239,11 @@ export interface Registration<K extends Kind = Kind, Spec extends JsonObject = J
   readonly ceilings?: readonly Ceiling[]
   /** The sessions above that of its owner, the nearest first. Absent if there is none. */
   readonly sessionsAbove?: readonly string[]
+  /**
+   * Of a process that a kernel started again without a parent: the process or session whose rules bind its start. Absent if the
+   * kernel acts for none.
+   */
+  readonly actsFor?: Actor
 }
 
 /**

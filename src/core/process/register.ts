@@ -61,6 +61,8 @@ export interface RegisterFacts {
   readonly parent: ProcessRow | null
   /** The process that it restarts, if there is one and it is not pruned. */
   readonly restarted: ProcessRow | null
+  /** If a kernel starts it again without a parent: the actor that it acts for. */
+  readonly actsFor?: Actor
   /** The nearest ancestor that takes no children: it is being stopped, or has ended. */
   readonly stoppingAncestor: ProcessRow | null
   readonly session: Session | null

@@ -63,6 +63,7 @@ export function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Regi
     },
     ...launchCeilings(facts, intent, owner),
     ...(facts.session?.sessionsAbove === undefined ? {} : { sessionsAbove: facts.session.sessionsAbove }),
+    ...(facts.actsFor === undefined ? {} : { actsFor: facts.actsFor }),
   }
 }
 

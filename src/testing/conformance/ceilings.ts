@@ -72,6 +72,24 @@ export function ceilings(behaves: Behaves): void {
     assert.equal(refusalOf(await calls(bench, again.record.pid, 'deploy')), 'denied')
   })
 
+  behaves('a ceiling binds the tools below a tool, also without a session', async (bench) => {
+    const caller = (await bench.register({ ...tool('call'), ceiling: { rules: [allow('tool:read')] } })).record
+    assert.ok(!isRefusal(await calls(bench, caller.pid, 'read')))
+    assert.equal(refusalOf(await calls(bench, caller.pid, 'deploy')), 'denied')
+    const command = { kind: 'command', spec: { run: 'true' }, parent: caller.pid } as const
+    const actor = `process:${caller.pid}` as const
+    assert.equal(refusalOf(await bench.tryRegister([{ request: command, actor }])), 'denied')
+    // The host acts for itself.
+    assert.ok(!isRefusal(await bench.tryRegister([{ request: { ...tool('deploy'), parent: caller.pid } }])))
+  })
+
+  behaves('a restart by a kernel is denied by the ceilings that it keeps', async (bench) => {
+    const root = (await bench.register({ ...tool('call'), ceiling: { rules: [] } })).record
+    const old = (await bench.register({ ...tool('deploy'), parent: root.pid })).record
+    const request = { ...tool('deploy'), restartOf: old.pid }
+    assert.equal(refusalOf(await bench.tryRegister([{ request, actor: 'kernel:k1' }])), 'denied')
+  })
+
   behaves('a request with another ceiling is another request', async (bench) => {
     const request = { ...WORKFLOW, ceiling }
     const first = await bench.register(request, { idempotencyKey: 'once' })

@@ -63,6 +63,28 @@ export function gate(behaves: Behaves): void {
     assert.deepEqual(await audited(bench), ['asked'])
   })
 
+  behaves('a restart by a kernel is asked about after the end of its parent as before', async (bench) => {
+    await changeRules(bench.store, 'home', () => ({ ...ruleSet('home'), rules: [rule('ask')] }))
+    const workflow = (await bench.register({ kind: 'workflow', spec: { workflow: 'w' } })).record
+    const started = { ...DEPLOY, parent: workflow.pid, lifetime: 'daemon' } as const
+    let { record } = await bench.register(started, { actor: `process:${workflow.pid}` })
+    assert.equal(record.gate?.state, 'pending')
+    await changeRules(bench.store, 'home', () => null)
+    const restart = async () =>
+      (await bench.register({ ...DEPLOY, restartOf: record.pid }, { actor: 'kernel:k1' })).record
+    // Not asked about, and so without a gate that the next one could be recognised by.
+    record = await restart()
+    assert.equal(record.gate, null)
+    await changeRules(bench.store, 'home', () => ({ ...ruleSet('home'), rules: [rule('ask')] }))
+    for (const _ of times(2)) {
+      record = await restart()
+      assert.deepEqual([record.parent, record.gate?.state], [null, 'pending'])
+    }
+    const own = (await bench.register(DEPLOY)).record
+    const again = await bench.register({ ...DEPLOY, restartOf: own.pid }, { actor: 'kernel:k1' })
+    assert.equal(again.record.gate, null, 'the host is not asked')
+  })
+
   behaves('the rules of others, and other tools, are as they were', async (bench) => {
     await asked(bench)
     assert.equal((await bench.register(TOOL, { actor })).record.status, 'queued')

@@ -105,6 +105,7 @@ const registeredFields = {
   }),
   ceilings: z.array(z.strictObject({ givenTo: z.string(), rules: z.array(storedRule) })).exactOptional(),
   sessionsAbove: z.array(z.string()).exactOptional(),
+  actsFor: actor.exactOptional(),
 }
 
 /** The fold of a process's events, apart from the kind and the spec. */
