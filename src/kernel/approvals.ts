@@ -6,12 +6,7 @@ import type { Cancel } from '../core/clock.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import { knownEvent, type StoredEvent } from '../core/process/event.ts'
 import type { Actor, ProcessRecord } from '../core/process/record.ts'
-import {
-  type ApprovalSettlement,
-  answerApproval,
-  answerByRule,
-  expireApprovals,
-} from './answer-approval.ts'
+import { type ApprovalSettlement, answerApproval, answerByRule, expireApprovals } from './answer-approval.ts'
 import { confirmAction } from './confirm-action.ts'
 import type { Edges } from './edges.ts'
 import type { Executor, Work } from './executor.ts'

@@ -9,7 +9,13 @@ import type { Ruling } from '../core/capability/ruling.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
 import { lineageOf } from './rule-facts.ts'
-import { type GatedRegistration, hashesOf, type Ruled, repeatTextsOf, withHashes } from './rule-on-registration.ts'
+import {
+  type GatedRegistration,
+  hashesOf,
+  type Ruled,
+  repeatTextsOf,
+  withHashes,
+} from './rule-on-registration.ts'
 import type { WorkingRows } from './working-rows.ts'
 
 /** How long an approval waits before surfaces push it to people: most are answered by a person who looks already. */

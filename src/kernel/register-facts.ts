@@ -87,11 +87,7 @@ export function* registerFacts(
  * The actor for which a kernel starts a process again whose parent takes no more children: an approval lets a command run once, and
  * not as often as its policy wants. Null if the host or a person started it.
  */
-function* actorOfRestart(
-  rows: WorkingRows,
-  old: ProcessRecord,
-  { session }: Owner,
-): PlanPart<Actor | null> {
+function* actorOfRestart(rows: WorkingRows, old: ProcessRecord, { session }: Owner): PlanPart<Actor | null> {
   const before = old.actsFor ?? (old.parent === null ? null : (`process:${old.parent}` as const))
   const above = before?.startsWith('process:') ? yield* rows.process(before.slice('process:'.length)) : null
   // A process that has moved to another session since is bound by the rules of that one.

@@ -192,7 +192,10 @@ export function hashesOf(
   }
 }
 
-export function withHashes(needs: readonly Need[], { process, session, always }: ActionHashes): readonly Need[] {
+export function withHashes(
+  needs: readonly Need[],
+  { process, session, always }: ActionHashes,
+): readonly Need[] {
   const actions = [process, session, always].filter((hash) => hash !== null)
   return needs.map((need) => ({ ...need, attributes: { ...need.attributes, actions } }))
 }

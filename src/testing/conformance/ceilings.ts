@@ -73,7 +73,8 @@ export function ceilings(behaves: Behaves): void {
   })
 
   behaves('a ceiling binds the tools below a tool, also without a session', async (bench) => {
-    const caller = (await bench.register({ ...tool('call'), ceiling: { rules: [allow('tool:read')] } })).record
+    const caller = (await bench.register({ ...tool('call'), ceiling: { rules: [allow('tool:read')] } }))
+      .record
     assert.ok(!isRefusal(await calls(bench, caller.pid, 'read')))
     assert.equal(refusalOf(await calls(bench, caller.pid, 'deploy')), 'denied')
     const command = { kind: 'command', spec: { run: 'true' }, parent: caller.pid } as const

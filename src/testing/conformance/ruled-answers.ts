@@ -66,25 +66,31 @@ export function ruledAnswers(behaves: Behaves): void {
     assert.equal((await answerByRule(bench.edges, 'k1', other.id))?.type, 'settled')
   })
 
-  behaves('a yes to what a rule denies by now is refused with the rule, and starts nothing', async (bench) => {
-    await setUp(bench)
-    const request = await requestOf(bench)
-    await setRules(bench, 'session:s1', deny)
-    const refused = await answer(bench, request.id)
-    assert.ok(refused.type === 'refused')
-    assert.equal(refused.refusal.code, 'denied')
-    assert.match(JSON.stringify(refused.refusal.details), /deny +execute tool:deploy/)
-    assert.ok(await isWaiting(bench, request))
-    assert.equal((await answer(bench, request.id, { type: 'deny' })).type, 'settled')
-  })
+  behaves(
+    'a yes to what a rule denies by now is refused with the rule, and starts nothing',
+    async (bench) => {
+      await setUp(bench)
+      const request = await requestOf(bench)
+      await setRules(bench, 'session:s1', deny)
+      const refused = await answer(bench, request.id)
+      assert.ok(refused.type === 'refused')
+      assert.equal(refused.refusal.code, 'denied')
+      assert.match(JSON.stringify(refused.refusal.details), /deny +execute tool:deploy/)
+      assert.ok(await isWaiting(bench, request))
+      assert.equal((await answer(bench, request.id, { type: 'deny' })).type, 'settled')
+    },
+  )
 
-  behaves('the last use that a request has reserved is there for its answer and for its edit', async (bench) => {
-    await setUp(bench, actor, ask, { ...ask, id: 'few', effect: 'allow', uses: 2 })
-    const [plain, edited] = [await requestOf(bench), await requestOf(bench)]
-    assert.equal((await answer(bench, plain.id)).type, 'settled')
-    assert.equal((await edit(bench, edited.id, { tool: 'deploy', input: 'dry' })).type, 'settled')
-    assert.equal(await used(bench, 'few'), 2)
-  })
+  behaves(
+    'the last use that a request has reserved is there for its answer and for its edit',
+    async (bench) => {
+      await setUp(bench, actor, ask, { ...ask, id: 'few', effect: 'allow', uses: 2 })
+      const [plain, edited] = [await requestOf(bench), await requestOf(bench)]
+      assert.equal((await answer(bench, plain.id)).type, 'settled')
+      assert.equal((await edit(bench, edited.id, { tool: 'deploy', input: 'dry' })).type, 'settled')
+      assert.equal(await used(bench, 'few'), 2)
+    },
+  )
 
   behaves('an answered request names the uses that its edit has', async (bench) => {
     const exact = (id: string, uses: number, input: string): Rule => ({
