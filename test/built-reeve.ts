@@ -19,7 +19,7 @@ import {
   statSync,
   utimesSync,
 } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { bundle } from '../scripts/build.ts'
@@ -33,13 +33,14 @@ declare module 'vitest' {
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Below `node_modules`, so that packages outside the bundle are found. */
 const BUILDS = join(ROOT, 'node_modules/.cache/built')
-/** Other runs may use the newest ones. */
-const KEPT_BUILDS = 4
+/** Other runs may use younger ones. */
+const KEPT_MS = 24 * 3_600_000
 const FIXTURES = 'test/fixtures/*.ts'
-const INPUTS = ['src/**/*.*', 'bin/*.mjs', 'scripts/build.ts', FIXTURES, 'package.json', 'package-lock.json']
+const INPUTS = ['src/**/*.*', 'bin/*.mjs', 'scripts/build.ts', 'package.json', 'package-lock.json']
 
 export default async function setup(project: TestProject): Promise<void> {
   project.provide('builtReeve', await builtReeve())
+  project.onTestsRerun(async () => project.provide('builtReeve', await builtReeve()))
 }
 
 async function builtReeve(): Promise<string> {
@@ -54,6 +55,17 @@ async function builtReeve(): Promise<string> {
 
 async function build(folder: string): Promise<void> {
   const unfinished = mkdtempSync(join(BUILDS, 'unfinished-'))
+  try {
+    await bundleInto(unfinished)
+    renameSync(unfinished, folder)
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true })
+    // Otherwise another run has built the same sources meanwhile.
+    if (!existsSync(folder)) throw error
+  }
+}
+
+async function bundleInto(unfinished: string): Promise<void> {
   const fixtures = globSync(FIXTURES, { cwd: ROOT })
   await bundle(join(unfinished, 'dist'), {
     programs: Object.fromEntries(
@@ -64,27 +76,33 @@ async function build(folder: string): Promise<void> {
   })
   for (const part of ['bin', 'package.json'])
     cpSync(join(ROOT, part), join(unfinished, part), { recursive: true })
-  try {
-    renameSync(unfinished, folder)
-  } catch (error) {
-    rmSync(unfinished, { recursive: true, force: true })
-    // Otherwise another run has built the same sources meanwhile.
-    if (!existsSync(folder)) throw error
-  }
 }
 
 function hashOfInputs(): string {
-  const hash = createHash('sha256')
-  for (const file of globSync(INPUTS, { cwd: ROOT }).sort())
-    hash.update(`${file}\0`).update(readFileSync(join(ROOT, file)))
+  const hash = createHash('sha256').update(process.version)
+  const bundled = importedBy(globSync(FIXTURES, { cwd: ROOT }))
+  const files = new Set([...globSync(INPUTS, { cwd: ROOT }), ...bundled])
+  for (const file of [...files].sort()) hash.update(`${file}\0`).update(readFileSync(join(ROOT, file)))
   return hash.digest('hex').slice(0, 16)
 }
 
+/** These files of tests and those that they import, which end up in the bundle. */
+function importedBy(files: readonly string[]): ReadonlySet<string> {
+  const found = new Set(files)
+  for (const file of found)
+    for (const [, path = ''] of readFileSync(join(ROOT, file), 'utf8').matchAll(IMPORTED)) {
+      const imported = join(dirname(file), path)
+      if (existsSync(join(ROOT, imported))) found.add(imported)
+    }
+  return found
+}
+
+const IMPORTED = /(?:from|import)\s*\(?\s*'(\.[^']+)'/g
+
 function removeOldBuilds(): void {
-  const builds = readdirSync(BUILDS).map((name) => {
+  for (const name of readdirSync(BUILDS)) {
     const path = join(BUILDS, name)
-    return { path, usedAt: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }
-  })
-  builds.sort((a, b) => b.usedAt - a.usedAt)
-  for (const { path } of builds.slice(KEPT_BUILDS)) rmSync(path, { recursive: true, force: true })
+    const usedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+    if (usedAt < Date.now() - KEPT_MS) rmSync(path, { recursive: true, force: true })
+  }
 }

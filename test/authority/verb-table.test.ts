@@ -27,18 +27,41 @@ test('the door table has an attempt with every verb that answers or changes rule
 
 /** The files that call such a verb by its name. Each is a door, and `doors.proc.ts` tries it. */
 const DOORS: readonly string[] = [
+  // The verbs themselves.
+  'actions/approvals.ts',
+  'actions/questions.ts',
   'cli/policy/files.ts',
   'cli/subcommands/approve.ts',
+  // Calls any verb, over the connection of every other subcommand.
+  'cli/subcommands/call.ts',
   'cli/subcommands/deny.ts',
   'cli/subcommands/policy.ts',
   'cli/subcommands/reply.ts',
   'mcp/approvals/operator-tools.ts',
   // Elicitation: the person at the client of an agent, only where its token or the home says that one sits there.
   'mcp/approvals/person-here.ts',
+  'server/verb-routes.ts',
+]
+
+/** Files that use such a name for something else. */
+const NO_DOORS: readonly string[] = [
+  'cli/subcommand-table.ts',
+  'cli/subcommands/message.ts',
+  'mcp/approvals/elicitation.ts',
+  'server/openapi/document.ts',
 ]
 
 test('no other file calls such a verb: a new door has to be in the table', () => {
-  const calls = new RegExp(`\\.(${GUARDED.join('|')})\\(`)
+  const names = `(${GUARDED.join('|')})`
+  // Called, taken out of an object, passed on, or called by a name that is computed.
+  const calls = new RegExp(
+    [
+      `\\.${names}\\b(?!')`,
+      `\\{[^{}]*\\b${names}\\b[^{}]*\\} = `,
+      `approvals\\.answer\\(`,
+      `\\b(reeve|acting|answering|verbs)\\[(?!')`,
+    ].join('|'),
+  )
   const src = join(import.meta.dirname, '../../src')
   const found = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
     (file) =>
@@ -47,7 +70,7 @@ test('no other file calls such a verb: a new door has to be in the table', () =>
       !/^(verbs|testing|kernel)\//.test(file) &&
       calls.test(readFileSync(join(src, file), 'utf8')),
   )
-  expect(found.sort()).toEqual(DOORS.toSorted())
+  expect(found.sort()).toEqual([...DOORS, ...NO_DOORS].toSorted())
 })
 
 test('neither a tool nor a workflow nor a worker has an act that answers or changes rules', async () => {

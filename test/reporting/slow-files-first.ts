@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take more than half a minute, the slowest first. */
-const SLOW_FILES = [
+export const SLOW_FILES = [
   'test/mcp/clients/matrix.proc.ts',
   'test/simulation/simulation.test.ts',
   'test/cli/subcommands.proc.ts',
