@@ -3,8 +3,9 @@ import type { CallOptions, OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 
 export type Approval = OutputOf<'approvals'>['approvals'][number]
 
+const PAGE = 200
 /** How many are read: enough for a person to know that there are many. */
-const MAX_COUNTED = 100
+const MAX_PAGES = 5
 
 /** How long the daemon may take to answer. */
 const TIMEOUT_MS = 5_000
@@ -20,13 +21,22 @@ export async function pendingApprovals(
   reeve: Pick<ReeveVerbs, 'approvals' | 'whoami'>,
   options: CallOptions = {},
 ): Promise<PendingApprovals> {
-  const [{ person }, page] = await Promise.all([
-    reeve.whoami({}, options),
-    reeve.approvals({ state: 'pending', limit: MAX_COUNTED }, options),
-  ])
-  // A daemon of an older version may answer with something else.
-  const mine = (page.approvals ?? []).filter((approval) => isAskedOf(approval, person ?? null))
-  return { approvals: inOrder(mine), isAll: page.next === null }
+  const { person } = await reeve.whoami({}, options)
+  const found: Approval[] = []
+  let after: number | null = null
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const from: { after?: number } = after === null ? {} : { after }
+    const page: OutputOf<'approvals'> = await reeve.approvals(
+      { state: 'pending', limit: PAGE, ...from },
+      options,
+    )
+    // A daemon of an older version may answer with something else.
+    found.push(...(page.approvals ?? []))
+    after = page.next ?? null
+    if (after === null) break
+  }
+  const mine = found.filter((approval) => isAskedOf(approval, person ?? null))
+  return { approvals: inOrder(mine), isAll: after === null }
 }
 
 /** The same beside other facts; null if they cannot be read, as with a daemon of an older version. */

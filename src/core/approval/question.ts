@@ -16,7 +16,7 @@ const MAX_LABEL_CHARS = 120
 /** A question as its asker gives it: the input of the tool. A type alias, because an interface would not count as JSON. */
 export type QuestionInput = {
   readonly question: string
-  /** The person replies with one of these; without them with a text of his own. */
+  /** The person replies with one of these; without them with any text. */
   readonly choices?: readonly string[]
   /** How long the question waits for a reply; forever without it. */
   readonly timeoutMs?: number

@@ -25,8 +25,14 @@ export interface Constraints {
 }
 
 export const CONSTRAINTS = [
-  ...(['args', 'paths', 'maxBytes', 'methods', 'hosts'] as const),
-  ...(['env', 'hours', 'action'] as const),
+  'args',
+  'paths',
+  'maxBytes',
+  'methods',
+  'hosts',
+  'env',
+  'hours',
+  'action',
 ] as const
 export type ConstraintName = (typeof CONSTRAINTS)[number]
 

@@ -11,7 +11,7 @@ const MAX_JUSTIFICATION_CHARS = 2000
 const MAX_NAME_CHARS = 256
 /** The last time that a date can have. */
 const MAX_TIME = 8.64e15
-/** A year: an answer that takes longer is about another world. */
+/** A year: the facts of a request that waits longer are outdated. */
 const MAX_WAIT_MS = 366 * 24 * 60 * 60 * 1_000
 /** As deep as a tree of processes can be by default. */
 const MAX_DELEGATION_DEPTH = 32
