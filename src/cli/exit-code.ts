@@ -7,7 +7,7 @@ export const FAILED = 1
 export const USAGE = 2
 export const NOT_FOUND = 3
 export const DENIED = 4
-const CONFLICT = 5
+export const CONFLICT = 5
 export const TIMED_OUT = 124
 /** An error of Reeve in `run` and `wait`, where other codes may be the command's. */
 export const OWN_ERROR = 125

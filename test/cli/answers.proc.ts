@@ -51,9 +51,9 @@ test('for the session, the same action is not asked about again, and every other
     'session:s1',
     'it is missing',
     '$PATH',
-    'once, session, always',
+    '--for session | --for always',
     'ask  execute shell:touch',
-    '"resource":"shell:/',
+    'of home: allow  execute shell:/',
   ])
     expect(card).toContain(shown)
   expect(card.match(/^rule /gm)).toHaveLength(1)
@@ -136,6 +136,11 @@ test('an answer with changes runs what the person wrote, under the same pid', as
   expect(denied).toMatchObject({ code: 4, stderr: expect.stringContaining('is denied') })
   const wrong = await reeve.run(['approve', id, '--spec', '{"argv":"touch"}'])
   expect(wrong.code).not.toBe(0)
+  const untouched = await reeve.run(['approve', id, '--edit'], { env: { EDITOR: 'true', VISUAL: 'true' } })
+  expect(untouched).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing was changed') })
+  const same = await reeve.run(['approve', id, '--spec', '{"argv":["touch","a"]}'])
+  expect(same.stderr).toContain('Nothing was changed')
+  expect((await agent.approval({ id })).approval.state).toBe('pending')
   const editor = join(folder, 'editor')
   await writeFile(editor, `#!/bin/sh\nsed -i 's/"a"/"edited"/' "$1"\n`, { mode: 0o755 })
   const env = { EDITOR: editor, VISUAL: editor }
@@ -148,6 +153,7 @@ test('an answer with changes runs what the person wrote, under the same pid', as
   expect([shown.spec, shown.effectiveSpec]).toEqual([{ argv: ['touch', 'a'] }, { argv: ['touch', 'edited'] }])
   const { stdout } = await reeve.run(['audit', '--json'])
   expect(stdout).toContain('"changed"')
+  expect((await reeve.run(['approvals', id])).stdout).toContain('ran instead  {"argv":["touch","edited"]}')
   // A restart runs what ran, and is asked about.
   const again = await agent.restart({ pid: record.pid })
   expect(again.record.spec).toEqual({ argv: ['touch', 'edited'] })
@@ -191,6 +197,14 @@ test('several are answered at once, each with its own result, also over HTTP', a
     code: 0,
     stdout: expect.stringContaining(`${c} was denied by human:ada before`),
   })
+  const contrary = await reeve.run(['approve', e])
+  expect(contrary).toMatchObject({ code: 5, stdout: expect.stringContaining('and that stays') })
+  expect((await reeve.run(['deny', a])).code).toBe(5)
+  expect((await reeve.run(['approve', a, c])).code).toBe(5)
+  const card = (await reeve.run(['approvals', e])).stdout
+  expect(card).toMatch(/^advice +not today$/m)
+  expect(card).not.toContain('reeve approve')
+  expect(card).not.toContain('always stores')
 })
 
 test('a command that cannot start ends under a rule as it does without', async () => {

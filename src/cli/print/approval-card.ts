@@ -17,6 +17,8 @@ export function approvalCard(approval: Approval): readonly Fact[] {
     ['who asks', [request.subject, ...request.ancestors].join(' below ')],
     ...(request.type === 'question' ? questionFacts(request) : permissionFacts(request)),
     ['its reason', request.reason ?? undefined],
+    ...(state === 'pending' && request.type === 'permission' ? choiceFacts(id, request) : []),
+    ...(answer === null ? [] : answerFacts(answer)),
   ]
 }
 
@@ -31,7 +33,7 @@ function questionFacts({
 }
 
 function permissionFacts(request: Extract<Approval['request'], { type: 'permission' }>): readonly Fact[] {
-  const { action, variables, needs, rule, justification, defaultToNo, grants, alwaysRule, reviewer } = request
+  const { action, variables, needs, rule, justification, defaultToNo, reviewer } = request
   const shown = Object.entries(variables).map(([name, value]): Fact => [`$${name}`, value])
   return [
     ...actFacts(action),
@@ -43,9 +45,44 @@ function permissionFacts(request: Extract<Approval['request'], { type: 'permissi
     ['because', justification ?? undefined],
     ['reviewer', reviewer ?? undefined],
     ['default', defaultToNo ? 'no: it cannot be undone' : undefined],
-    ['you may say', `${grants.join(', ')}, or deny`],
-    ['always stores', alwaysRule === null ? undefined : JSON.stringify(alwaysRule)],
   ]
+}
+
+function choiceFacts(
+  id: string,
+  { grants, alwaysRule }: Extract<Approval['request'], { type: 'permission' }>,
+): readonly Fact[] {
+  const wider = grants.filter((grant) => grant !== 'once').map((grant) => `--for ${grant}`)
+  return [
+    ['once', `reeve approve ${id}`],
+    ['also again', wider.length === 0 ? undefined : `reeve approve ${id} ${wider.join(' | ')}`],
+    ['or', `reeve deny ${id} [advice]`],
+    ['always stores', alwaysRule === null ? undefined : storedText(alwaysRule)],
+  ]
+}
+
+/** The rule that `always` stores, as `reeve policy list` will name it. */
+function storedText({
+  id,
+  effect,
+  rights,
+  resource,
+  constraints,
+}: NonNullable<Extract<Approval['request'], { type: 'permission' }>['alwaysRule']>): string {
+  const args = (constraints?.args ?? []).map((arg) => (typeof arg === 'string' ? arg : `{${arg.join()}}`))
+  const what = [resource, ...args.map((arg) => (/^[^\s"']+$/.test(arg) ? arg : JSON.stringify(arg)))]
+  return `${id} of home: ${effect}  ${rights.join()} ${what.join(' ')}  only this exact action`
+}
+
+function answerFacts(answer: NonNullable<Approval['answer']>): readonly Fact[] {
+  switch (answer.type) {
+    case 'approved':
+      return [['ran instead', answer.spec === null ? undefined : JSON.stringify(answer.spec)]]
+    case 'denied':
+      return [['advice', answer.advice ?? undefined]]
+    case 'replied':
+      return [['reply', typeof answer.value === 'string' ? answer.value : JSON.stringify(answer.value)]]
+  }
 }
 
 type Action = Extract<Approval['request'], { type: 'permission' }>['action']

@@ -2,6 +2,7 @@ import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { askYes } from '../ask-yes.ts'
 import type { Context } from '../context.ts'
 import { editedSpec } from '../edited-spec.ts'
+import { CONFLICT, FAILED } from '../exit-code.ts'
 import { answerText } from '../print/approval-card.ts'
 import { refuseInside } from '../refuse-inside.ts'
 import { subcommand } from '../subcommand.ts'
@@ -54,13 +55,18 @@ export const approve = subcommand({
         context,
         reeve,
         args.map((one) => ({ type: 'approve', id: one })),
+        'approved',
       )
     const rule = grant === 'always' ? await shownRule(context, reeve, id) : undefined
     if (rule === null) {
       print.aside('Nothing was answered.')
-      return 1
+      return FAILED
     }
     const spec = isEdited ? await editedSpec(context, reeve, id) : undefined
+    if (spec === null) {
+      print.aside('Nothing was changed, so nothing was answered.')
+      return FAILED
+    }
     const settled = await reeve.approve({
       id,
       grant,
@@ -69,7 +75,7 @@ export const approve = subcommand({
     })
     if (print.isJson) print.jsonList([settled])
     else print.line(settlementText(settled))
-    return 0
+    return exitCodeOfAnswer(settled, 'approved')
   },
 })
 
@@ -107,6 +113,7 @@ export async function answerEach(
   { print }: Context<object>,
   reeve: ReeveVerbs,
   answers: Parameters<ReeveVerbs['answerApprovals']>[0]['answers'],
+  meant: 'approved' | 'denied',
 ): Promise<number> {
   const { results } = await reeve.answerApprovals({ answers })
   if (print.isJson) print.jsonList(results)
@@ -115,7 +122,18 @@ export async function answerEach(
       if (result.type !== 'refused') print.line(settlementText(result))
       else print.failure(result)
     }
-  return results.some(({ type }) => type === 'refused') ? 1 : 0
+  const codes = results.map((result) =>
+    result.type === 'refused' ? FAILED : exitCodeOfAnswer(result, meant),
+  )
+  return codes.find((code) => code !== 0) ?? 0
+}
+
+/** Not 0 if another answer counts than the one that was meant. */
+export function exitCodeOfAnswer(
+  { approval: { answer } }: Pick<OutputOf<'approve'>, 'approval'>,
+  meant: 'approved' | 'denied',
+): number {
+  return answer?.type === meant ? 0 : CONFLICT
 }
 
 /** What became of an approval, in a line. */

@@ -1,7 +1,7 @@
 import { refuseInside } from '../refuse-inside.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
-import { answerEach, settlementText } from './approve.ts'
+import { answerEach, exitCodeOfAnswer, settlementText } from './approve.ts'
 
 export const deny = subcommand({
   name: 'deny',
@@ -30,11 +30,12 @@ export const deny = subcommand({
         context,
         reeve,
         ids.map((one) => ({ type: 'deny', id: one, ...given })),
+        'denied',
       )
     const settled = await reeve.deny({ id, ...given })
     if (print.isJson) print.json(settled)
     else print.line(settlementText(settled))
-    return 0
+    return exitCodeOfAnswer(settled, 'denied')
   },
 })
 
