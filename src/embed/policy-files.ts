@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { BoundedMap } from '../base/bounded-map.ts'
 import { codeOf, messageOf } from '../base/error-text.ts'
 import { commandLineNeeds } from '../command/resolve-action.ts'
@@ -36,8 +36,7 @@ export class PolicyFolder implements PolicyFiles {
   }
 
   async look(asked: string): Promise<FolderPolicies> {
-    const absolute = resolve(asked)
-    const folder = await realpath(absolute).catch(() => absolute)
+    const folder = await realFolder(resolve(asked))
     const files = await Promise.all(foldersAbove(folder).map((one) => this.#file(one)))
     return { folder, files: files.filter((file) => file !== undefined) }
   }
@@ -64,6 +63,14 @@ export class PolicyFolder implements PolicyFiles {
       )
     return found
   }
+}
+
+/** After symbolic links. Of a folder that is not there, the part that is. */
+async function realFolder(absolute: string): Promise<string> {
+  const parent = dirname(absolute)
+  return realpath(absolute).catch(async () =>
+    parent === absolute ? absolute : join(await realFolder(parent), basename(absolute)),
+  )
 }
 
 type ReadFile =

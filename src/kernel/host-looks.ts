@@ -53,7 +53,7 @@ export class HostLooks {
         return undefined
       }
       case 'folders':
-        if (missing.session !== null) this.#edges.workspaces?.learn(missing.session)
+        for (const session of missing.sessions) this.#edges.workspaces?.learn(session)
         await this.#lookAt(missing.folders)
         return undefined
       case 'files':

@@ -78,8 +78,8 @@ export type Missing =
   | {
       readonly type: 'folders'
       readonly folders: readonly string[]
-      /** The session whose workspaces are among them. */
-      readonly session: Session | null
+      /** The sessions whose workspaces are among them. */
+      readonly sessions: readonly Session[]
     }
   /** The store has other versions of these files. */
   | { readonly type: 'files'; readonly files: readonly PolicyFileFound[] }
@@ -106,7 +106,7 @@ export function* ruleOnRegistration(
   const bare = asker === null ? { actor, session: null, sets: [] } : inSessionsOf(asker, registration)
   const isBound = bare.sets.length > 0
   if (!isBound && ceilings.length === 0) return UNBOUND
-  const placed = yield* placeOf(gated, bare)
+  const placed = yield* placeOf(rows, gated, bare)
   if (placed.type === 'folders') return { type: 'missing', missing: placed }
   const subject = withFolders(bare, placed.folders)
   const files = isBound ? placed.files : []

@@ -44,12 +44,17 @@ export async function openSession(
     ...(allowance === undefined ? {} : { allowance }),
     ...(parentSession === undefined ? {} : { parentSession }),
   }
+  // After symbolic links: the agent could let one point to another folder later.
+  const folder =
+    workspace === undefined
+      ? undefined
+      : ((await edges.workspaces?.files.look(workspace))?.folder ?? workspace)
   const opened = await changeSession(
     edges,
     actor,
     id,
     (session, at, deleted, parent) =>
-      openedIn(decideOpenSession({ session, deleted, parent }, asked, at), workspace),
+      openedIn(decideOpenSession({ session, deleted, parent }, asked, at), folder),
     () => rightToOpen(allowance),
     parentSession,
   )

@@ -90,6 +90,31 @@ export function policyFiles(behaves: Behaves): void {
     assert.equal(await disk.calls('deploy', 'session:s2'), 'denied')
   })
 
+  behaves('a session stays bound to its folder after a link to it was changed', async (bench) => {
+    const disk = diskOf(bench)
+    disk.link('/link', '/w/sub')
+    await openSession(disk.edges, 'host', 's1', null, undefined, '/link')
+    disk.write('h1', rule('deny', 'deploy'))
+    assert.equal(await disk.calls('deploy'), 'denied')
+    disk.link('/link', '/elsewhere')
+    assert.equal(await disk.calls('deploy'), 'denied')
+    // Also if the folder itself was moved, and is a link by now.
+    disk.link('/w/sub', '/elsewhere')
+    assert.equal(await disk.calls('deploy'), 'denied')
+  })
+
+  behaves(
+    'a process that is registered into a session below is bound by the folder of that one',
+    async (bench) => {
+      const disk = diskOf(bench)
+      await openSession(disk.edges, 'host', 's1', null)
+      await openSession(disk.edges, 'host', 'below', null, undefined, '/w', 's1')
+      disk.write('h1', rule('deny', 'deploy'))
+      assert.equal(await disk.calls('deploy'), 'registered')
+      assert.equal(await disk.calls('deploy', 'session:s1', 'below'), 'denied')
+    },
+  )
+
   behaves('two kernels load one version at once, and it is stored once', async (bench) => {
     const disks = [diskOf(bench), diskOf(bench, bench.edgesOver(await bench.open()))]
     for (const disk of disks) disk.write('h1', rule('deny', 'deploy'))
@@ -103,12 +128,16 @@ export function policyFiles(behaves: Behaves): void {
 /** A disk with one policy file, that of the workspace /w. */
 function diskOf(bench: Bench, over: Edges = bench.edges) {
   let present: PolicyFileFound | null = null
+  const links = new Map<string, string>()
   const files = () => (present === null ? [] : [present])
   const put = (hash: string, rules: readonly Rule[], problems: readonly PolicyProblem[]) => {
     present = { folder: '/w', path: policyPathOf('/w'), hash, since: 0, rules, problems }
   }
   const workspaces = new Workspaces({
-    look: async (folder) => ({ folder, files: folder.startsWith('/w') ? files() : [] }),
+    look: async (asked) => {
+      const folder = links.get(asked) ?? asked
+      return { folder, files: folder.startsWith('/w') ? files() : [] }
+    },
     broken: [],
   })
   const edges: Edges = { ...over, workspaces }
@@ -116,6 +145,7 @@ function diskOf(bench: Bench, over: Edges = bench.edges) {
     edges,
     write: (hash: string, ...rules: readonly Rule[]) => put(hash, rules, []),
     break: (hash: string, problem: PolicyProblem) => put(hash, [], [problem]),
+    link: (from: string, to: string) => links.set(from, to),
     remove: () => {
       present = null
     },
@@ -123,8 +153,10 @@ function diskOf(bench: Bench, over: Edges = bench.edges) {
       assert.ok(present)
       return present
     },
-    calls: async (name: string, actor: 'host' | `session:${string}` = 'session:s1') => {
-      const answer = await bench.tryRegister([{ request: tool(name), actor }], edges)
+    /** `session`: into which it is registered, if it is not that of the actor. */
+    calls: async (name: string, actor: 'host' | `session:${string}` = 'session:s1', session?: string) => {
+      const request = { ...tool(name), ...(session === undefined ? {} : { owner: { session } }) }
+      const answer = await bench.tryRegister([{ request, actor }], edges)
       return isRefusal(answer) ? refusalOf(answer) : 'registered'
     },
   }
