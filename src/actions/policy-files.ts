@@ -88,7 +88,8 @@ async function locate(edges: Edges, asked: string): Promise<Located> {
 
 async function fileIn(edges: Edges, folder: string): Promise<PolicyFileFound | undefined> {
   const looked = await edges.workspaces?.files.look(folder)
-  return looked?.files.find((file) => file.folder === folder)
+  const isIn = (file: PolicyFileFound) => file.folder === folder
+  return looked?.files.find(isIn) ?? edges.workspaces?.files.broken.find(isIn)
 }
 
 function folderOf({ source }: RuleSet): string {

@@ -9,20 +9,29 @@ import { foldersAbove, isUsableFolder, policyPathOf } from '../core/capability/i
 import { type PolicyFileAnswer, parsePolicyFile } from '../core/capability/policy-file.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { FolderPolicies, PolicyFileFound, PolicyFiles } from '../kernel/workspaces.ts'
+import { foreignOwner } from './policy-owner.ts'
 
 /** More than anyone writes by hand. */
 const MAX_FILE_BYTES = 256 * 1024
 /** More files than agents of one daemon work with at once. One that is evicted is read again. */
 const MAX_FILES = 1_000
+const MAX_ABSENT = 10_000
 
 /** Codes of a file that is not there. */
 const ABSENT = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']
 
+interface KnownFile {
+  readonly signature: string
+  readonly found: PolicyFileFound
+  /** Another user wrote it: it is reported, and does not count. */
+  readonly isForeign: boolean
+}
+
 /** The policy files of this machine. A file that has not changed is not read again: its times, size and inode are compared. */
 export class PolicyFolder implements PolicyFiles {
-  readonly #known = new BoundedMap<string, { readonly signature: string; readonly found: PolicyFileFound }>(
-    MAX_FILES,
-  )
+  readonly #known = new BoundedMap<string, KnownFile>(MAX_FILES)
+  /** When each file was last found to be absent. */
+  readonly #absentAt = new BoundedMap<string, number>(MAX_ABSENT)
   readonly #onTrouble: (error: unknown, doing: string) => void
   readonly #now: () => number
 
@@ -35,34 +44,49 @@ export class PolicyFolder implements PolicyFiles {
     return [...this.#known.values()].map(({ found }) => found).filter(({ problems }) => problems.length > 0)
   }
 
-  async look(asked: string): Promise<FolderPolicies> {
+  async look(asked: string, maxAgeMs = 0): Promise<FolderPolicies> {
     const folder = await realFolder(resolve(asked))
-    const files = await Promise.all(foldersAbove(folder).map((one) => this.#file(one)))
+    const files = await Promise.all(foldersAbove(folder).map((one) => this.#file(one, maxAgeMs)))
     return { folder, files: files.filter((file) => file !== undefined) }
   }
 
-  async #file(folder: string): Promise<PolicyFileFound | undefined> {
+  async #file(folder: string, maxAgeMs: number): Promise<PolicyFileFound | undefined> {
     const path = policyPathOf(folder)
+    const now = this.#now()
+    const absentAt = this.#absentAt.get(path)
+    if (absentAt !== undefined && Math.abs(now - absentAt) < maxAgeMs) return undefined
     const read = await readIfChanged(path, this.#known.get(path)?.signature)
     if (read.type === 'absent') {
       this.#known.delete(path)
+      this.#absentAt.set(path, now)
       return undefined
     }
+    this.#absentAt.delete(path)
     const known = this.#known.get(path)
-    if (read.type === 'unchanged') return known?.found
-    // Another look was faster.
-    if (known?.signature === read.signature) return known.found
-    const answer = isUsableFolder(folder) ? await answerOf(read) : UNUSABLE
+    // Another look was faster, or nothing has changed.
+    if (read.type === 'unchanged' || known?.signature === read.signature) return counting(known)
+    const foreign = await foreignOwner(folder, read.uid)
+    const isForeign = foreign !== undefined
+    const answer = isForeign ? notOurs(foreign) : isUsableFolder(folder) ? await answerOf(read) : UNUSABLE
     const found = { folder, path, hash: read.hash, since: this.#now(), ...answer }
-    this.#known.set(path, { signature: read.signature, found })
+    this.#known.set(path, { signature: read.signature, found, isForeign })
     const [first] = found.problems
     if (first !== undefined)
       this.#onTrouble(
         new ReeveError('policy_invalid', `${path}, line ${first.line}: ${first.message}`, first.remedy),
         'reading a policy file',
       )
-    return found
+    return isForeign ? undefined : found
   }
+}
+
+function counting(known: KnownFile | undefined): PolicyFileFound | undefined {
+  return known?.isForeign === true ? undefined : known?.found
+}
+
+function notOurs(uid: number): PolicyFileAnswer {
+  const message = `It does not count: it belongs to another user (uid ${uid}).`
+  return { rules: [], problems: [{ line: 1, message, remedy: 'Change its owner, or remove it.' }] }
 }
 
 /** After symbolic links. Of a folder that is not there, the part that is. */
@@ -83,6 +107,8 @@ type ReadFile =
       /** Null if it could not be read. */
       readonly text: string | null
       readonly problem: string
+      /** Of its owner; null if that is not known. */
+      readonly uid: number | null
     }
 
 /** Compares and reads through one handle, so that both are about the same file. */
@@ -93,13 +119,15 @@ async function readIfChanged(path: string, known: string | undefined): Promise<R
     try {
       const stat = await file.stat({ bigint: true })
       const { dev, ino, size, mtimeNs, ctimeNs } = stat
+      const uid = Number(stat.uid)
       const signature = [dev, ino, size, mtimeNs, ctimeNs].join(':')
       if (signature === known) return { type: 'unchanged' }
-      if (!stat.isFile()) return unreadable(signature, 'It is no regular file.')
-      if (size > MAX_FILE_BYTES) return unreadable(signature, `It has more than ${MAX_FILE_BYTES} bytes.`)
+      if (!stat.isFile()) return unreadable(signature, 'It is no regular file.', uid)
+      if (size > MAX_FILE_BYTES)
+        return unreadable(signature, `It has more than ${MAX_FILE_BYTES} bytes.`, uid)
       const bytes = await file.readFile()
       const hash = createHash('sha256').update(bytes).digest('hex')
-      return { type: 'read', signature, hash, text: bytes.toString('utf8'), problem: '' }
+      return { type: 'read', signature, hash, text: bytes.toString('utf8'), problem: '', uid }
     } finally {
       await file.close()
     }
@@ -109,12 +137,12 @@ async function readIfChanged(path: string, known: string | undefined): Promise<R
     const signature = `unreadable ${code}`
     return signature === known
       ? { type: 'unchanged' }
-      : unreadable(signature, `It cannot be read: ${messageOf(error)}.`)
+      : unreadable(signature, `It cannot be read: ${messageOf(error)}.`, null)
   }
 }
 
-function unreadable(signature: string, problem: string): ReadFile {
-  return { type: 'read', signature, hash: '', text: null, problem }
+function unreadable(signature: string, problem: string, uid: number | null): ReadFile {
+  return { type: 'read', signature, hash: '', text: null, problem, uid }
 }
 
 async function answerOf({ text, problem }: Extract<ReadFile, { type: 'read' }>): Promise<PolicyFileAnswer> {

@@ -35,10 +35,8 @@ export class HostLooks {
     const { workspaces } = this.#edges
     if (workspaces === undefined) return undefined
     const folders = registering.flatMap(({ actor, request }) => {
-      if (!actor.startsWith('session:') && !actor.startsWith('process:')) return []
-      const { kind, cwd, parent, defaultCwd } = request
-      const own = cwd ?? (parent === undefined ? defaultCwd : undefined)
-      return [...workspaces.guess(actor), ...(kind === 'command' && own !== undefined ? [own] : [])]
+      const isBound = actor.startsWith('session:') || actor.startsWith('process:')
+      return isBound ? workspaces.guess(actor, request) : []
     })
     return folders.length === 0 ? undefined : this.#lookAt([...new Set(folders)])
   }

@@ -6,7 +6,7 @@ import type { Actor } from '../core/process/record.ts'
 import type { RegisterIntent } from '../core/process/register.ts'
 import { type RegistrationRequest, registrationText } from '../core/process/registration-request.ts'
 import type { ProcessRow } from '../core/process/row.ts'
-import type { Refusal } from '../core/refusal.ts'
+import { isRefusal, type Refusal } from '../core/refusal.ts'
 import { know, type Plan } from '../store/contract.ts'
 import type { RestartedProcess } from './allowances.ts'
 import type { Edges } from './edges.ts'
@@ -70,6 +70,8 @@ export function register(
       const answer = await edges.store.write(registrationPlan(edges, asked, host.facts, notes))
       if (!isUnresolved(answer)) {
         if (notes.isAudited) edges.onAudited?.()
+        if (!isRefusal(answer))
+          for (const { row } of registeredIn(answer)) edges.workspaces?.learnProcess(row.record)
         return answer
       }
       const refused = await host.look(answer)
@@ -78,6 +80,10 @@ export function register(
   }
   // Only the first key of a store has to wait for its pid.
   return keyed.every(isKnown) ? write(keyed) : Promise.all(keyed).then(write)
+}
+
+function registeredIn(answer: readonly Registered[]) {
+  return answer.filter((one) => one.type === 'registered')
 }
 
 /** What the last run of a plan did, besides its answer. */

@@ -58,6 +58,7 @@ export async function openSession(
     () => rightToOpen(allowance),
     parentSession,
   )
+  edges.workspaces?.learn(opened)
   if (edges.sessionPreset !== undefined) edges.onAudited?.()
   return opened
 }

@@ -1,11 +1,17 @@
 import { BoundedMap } from '../base/bounded-map.ts'
 import type { PolicyFileAnswer } from '../core/capability/policy-file.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { Actor, ProcessRecord } from '../core/process/record.ts'
+import type { RegistrationRequest } from '../core/process/registration-request.ts'
 import type { Session } from '../core/session/session.ts'
 
 /** Reads policy files: on the host that runs the commands, and before the plan, which reads rows only. */
 export interface PolicyFiles {
-  /** The policy files of a folder and of all folders above it. A relative folder is one below that of this program. */
-  look(folder: string): Promise<FolderPolicies>
+  /**
+   * The policy files of a folder and of all folders above it. A relative folder is one below that of this program. A file that was
+   * absent at most `maxAgeMs` ago is not looked for again.
+   */
+  look(folder: string, maxAgeMs?: number): Promise<FolderPolicies>
   /** The files that could not be used when they were last read. */
   readonly broken: readonly PolicyFileFound[]
 }
@@ -26,8 +32,11 @@ export interface PolicyFileFound extends PolicyFileAnswer {
   readonly since: number
 }
 
-/** More than sessions of one daemon act at once. */
-const MAX_SESSIONS = 10_000
+/** More than sessions of one daemon act at once, and more processes than start others at once. */
+const MAX_KNOWN = 10_000
+
+/** So that a burst of commands without any policy file does not look for one each time. Too short for people to notice. */
+const MAX_ABSENCE_MS = 500
 
 /** The folders of one registration, as the host found them. */
 export type Places = ReadonlyMap<string, FolderPolicies>
@@ -35,19 +44,46 @@ export type Places = ReadonlyMap<string, FolderPolicies>
 /** The workspaces that this kernel knows of. */
 export class Workspaces {
   readonly files: PolicyFiles
-  /** The folders of each session that has acted here. A guess, which saves a plan: each plan reads the session's row. */
-  readonly #ofSession = new BoundedMap<string, readonly string[]>(MAX_SESSIONS)
+  /** Sessions and processes that have acted here. Guesses, which save a plan: each plan reads the rows. */
+  readonly #sessions = new BoundedMap<string, Session>(MAX_KNOWN)
+  readonly #processes = new BoundedMap<Pid, { readonly session: string | null; readonly cwd: string | null }>(
+    MAX_KNOWN,
+  )
 
   constructor(files: PolicyFiles) {
     this.files = files
   }
 
-  guess(actor: string): readonly string[] {
-    return this.#ofSession.get(actor) ?? []
+  /** The folders that the plan of a registration will ask for, as far as they are known. */
+  guess(
+    actor: Actor,
+    { kind, cwd, parent, defaultCwd, owner }: Omit<RegistrationRequest, 'spec'>,
+  ): readonly string[] {
+    const above = parent === undefined ? undefined : this.#processes.get(parent)
+    const session = actor.startsWith('session:')
+      ? actor.slice('session:'.length)
+      : this.#processes.get(actor.slice('process:'.length))?.session
+    const own = [owner?.session, session].flatMap((id) => this.#foldersOf(id ?? null))
+    // The cwd of a parent that is not known is not known either.
+    const isKnown = cwd !== undefined || parent === undefined || above !== undefined
+    const folder = kind === 'command' && isKnown ? [cwd ?? above?.cwd ?? defaultCwd ?? '.'] : []
+    return [...new Set([...own, ...folder])]
   }
 
-  learn({ id, workspaces = [] }: Session): void {
-    this.#ofSession.set(`session:${id}`, workspaces)
+  #foldersOf(id: string | null): readonly string[] {
+    const session = id === null ? undefined : this.#sessions.get(id)
+    if (session === undefined) return []
+    return [session, ...(session.sessionsAbove ?? []).map((above) => this.#sessions.get(above))].flatMap(
+      (one) => one?.workspaces ?? [],
+    )
+  }
+
+  learn(session: Session): void {
+    this.#sessions.set(session.id, session)
+  }
+
+  learnProcess({ pid, owner, cwd }: Pick<ProcessRecord, 'pid' | 'owner' | 'cwd'>): void {
+    this.#processes.set(pid, { session: owner.session ?? null, cwd })
   }
 
   /** Looks again at the files that could not be used: a person may have corrected them. */
@@ -57,7 +93,7 @@ export class Workspaces {
 
   async placesOf(folders: readonly string[]): Promise<Places> {
     const found = await Promise.all(
-      folders.map(async (folder) => [folder, await this.files.look(folder)] as const),
+      folders.map(async (folder) => [folder, await this.files.look(folder, MAX_ABSENCE_MS)] as const),
     )
     return new Map(found)
   }

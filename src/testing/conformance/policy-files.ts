@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { policyPathOf } from '../../core/capability/in-workspace.ts'
 import type { PolicyProblem } from '../../core/capability/policy-file.ts'
 import type { Rule } from '../../core/capability/rule.ts'
+import type { Actor } from '../../core/process/record.ts'
+import type { RegistrationRequest } from '../../core/process/registration-request.ts'
 import { isRefusal } from '../../core/refusal.ts'
 import type { Edges } from '../../kernel/edges.ts'
 import { forgetPolicyFile, loadPolicyFile, trustPolicyFile } from '../../kernel/policy-files.ts'
@@ -114,6 +116,18 @@ export function policyFiles(behaves: Behaves): void {
       assert.equal(await disk.calls('deploy', 'session:s1', 'below'), 'denied')
     },
   )
+
+  behaves('the folders of a registration are known before its plan, so that it runs once', async (bench) => {
+    const { edges } = diskOf(bench)
+    const command = { kind: 'command', spec: { run: 'true' } } as const
+    await openSession(edges, 'host', 's1', null, undefined, '/x')
+    await openSession(edges, 'host', 'below', null, undefined, undefined, 's1')
+    const guess = (actor: Actor, request: RegistrationRequest) => edges.workspaces?.guess(actor, request)
+    assert.deepEqual(guess('session:below', { ...command, cwd: '/y' }), ['/x', '/y'])
+    assert.deepEqual(guess('session:none', command), ['.'])
+    const { pid } = (await bench.register({ ...command, cwd: '/y' }, { actor: 'session:s1' }, edges)).record
+    assert.deepEqual(guess(`process:${pid}`, { ...command, parent: pid }), ['/x', '/y'])
+  })
 
   behaves('two kernels load one version at once, and it is stored once', async (bench) => {
     const disks = [diskOf(bench), diskOf(bench, bench.edgesOver(await bench.open()))]
