@@ -22,7 +22,11 @@ export function* presetOfNewSession(edges: Edges, actor: Actor, id: string): Pla
 
 /** Whether a session has rules that it would lose if it were deleted and opened again. */
 export function hasGivenRules(set: RuleSet | null, sessionPreset: Preset | undefined): boolean {
-  return set?.rules.some(({ preset }) => preset === undefined || preset !== sessionPreset) === true
+  if (set === null) return false
+  return (
+    set.rules.some(({ preset }) => preset === undefined || preset !== sessionPreset) ||
+    (set.closed && set.rules.length === 0)
+  )
 }
 
 /** The set with the rules of a preset, in place of those of an earlier one. */

@@ -1,7 +1,6 @@
 import { deletedSessionAccountOf } from '../core/allowance/account.ts'
 import type { Amounts } from '../core/allowance/amounts.ts'
 import type { Right } from '../core/capability/right.ts'
-import type { RuleSet } from '../core/capability/rule-set.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
@@ -26,6 +25,7 @@ import { know, type Plan } from '../store/contract.ts'
 import { carveForSession } from './allowances.ts'
 import type { Edges } from './edges.ts'
 import { performEach } from './perform.ts'
+import type { PlanPart } from './plan-part.ts'
 import { hasGivenRules, presetOfNewSession } from './presets.ts'
 
 /** Opening an open session changes nothing, unless it gives it the allowance that it does not have yet. */
@@ -55,7 +55,7 @@ export async function openSession(
     id,
     (session, at, deleted, parent) =>
       openedIn(decideOpenSession({ session, deleted, parent }, asked, at), folder),
-    () => rightToOpen(allowance),
+    rightToOpen(allowance),
     parentSession,
   )
   edges.workspaces?.learn(opened)
@@ -77,7 +77,12 @@ export function markDeleted(edges: Edges, actor: Actor, id: string): Promise<Ses
     actor,
     id,
     (session, at) => decideDeleteSession(session, id, at),
-    (session, rules) => rightToDelete(session, hasGivenRules(rules, edges.sessionPreset)),
+    function* (session) {
+      const rules = yield* know({ ask: 'ruleSet', subject: `session:${id}` })
+      const below = yield* know({ ask: 'sessions', parent: id, after: null, limit: 1 })
+      const hasRules = hasGivenRules(rules, edges.sessionPreset)
+      return rightToDelete(session, { hasRules, hasSessionsBelow: below.length > 0 })
+    },
   )
 }
 
@@ -142,14 +147,14 @@ function changeSession(
     deleted: DeletedSession,
     parent: Session | null,
   ) => ScopeDecision<Session>,
-  right: (session: Session | null, rules: RuleSet | null) => Right = () => 'write',
+  right: Right | ((session: Session | null) => PlanPart<Right>) = 'write',
   parentSession?: string,
 ): Promise<Session> {
   return orThrow(edges, function* () {
     const was = yield* know({ ask: 'session', id })
     const parent = parentSession === undefined ? null : yield* know({ ask: 'session', id: parentSession })
-    const rules = yield* know({ ask: 'ruleSet', subject: `session:${id}` })
-    const denied = refuseSession(edges, actor, right(was, rules), { id, was, parentSession })
+    const needed = typeof right === 'string' ? right : yield* right(was)
+    const denied = refuseSession(edges, actor, needed, { id, was, parentSession })
     if (denied !== undefined) return { answer: denied, changes: [] }
     const deleted = was === null ? yield* know({ ask: 'account', id: deletedSessionAccountOf(id) }) : null
     const ofDeleted = {

@@ -143,9 +143,17 @@ export function rightToOpen(allowance: Amounts | undefined): Right {
   return allowance === undefined ? 'write' : RIGHT_TO_GIVE_ALLOWANCE
 }
 
-/** Deleted and opened again, it would escape its limits and its rules. */
-export function rightToDelete(session: Session | null, hasRules: boolean): Right {
-  return hasRules ? 'admin' : rightToOpen(session?.allowance)
+/** Facts about a session that is to be deleted. */
+export interface DeletionFacts {
+  readonly hasRules: boolean
+  readonly hasSessionsBelow: boolean
+}
+
+/** Deleted and opened again, it or a session below it would escape its limits, its rules, or those of its workspace or its parent. */
+export function rightToDelete(session: Session | null, { hasRules, hasSessionsBelow }: DeletionFacts): Right {
+  const isBound =
+    hasRules || hasSessionsBelow || session?.workspaces !== undefined || session?.sessionsAbove !== undefined
+  return isBound ? 'admin' : rightToOpen(session?.allowance)
 }
 
 export function decideTouchSession(session: Session | null, id: string, at: number): ScopeDecision<Session> {

@@ -164,6 +164,40 @@ export function ruleSets(behaves: Behaves): void {
     await markDeleted(withPreset, 'session:s2', 's2')
   })
 
+  behaves(
+    'a session below another may not delete itself, and so escape the rules above it',
+    async (bench) => {
+      await openSession(bench.edges, 'host', 'top', null)
+      await openSession(bench.edges, 'host', 'mid', null, undefined, undefined, 'top')
+      await changeRules(bench.store, 'session:top', addRule('r1'))
+      await assert.rejects(markDeleted(bench.edges, 'session:mid', 'mid'), { code: 'denied' })
+      await assert.rejects(markDeleted(bench.edges, 'session:top', 'mid'), { code: 'denied' })
+      assert.equal((await bench.store.ask({ ask: 'session', id: 'mid' }))?.endedAt, null)
+      await markDeleted(bench.edges, 'host', 'mid')
+    },
+  )
+
+  behaves('a session may not delete itself with the sessions below it and their rules', async (bench) => {
+    await openSession(bench.edges, 'host', 'top', null)
+    await openSession(bench.edges, 'host', 'mid', null, undefined, undefined, 'top')
+    await changeRules(bench.store, 'session:mid', addRule('r1'))
+    await assert.rejects(markDeleted(bench.edges, 'session:top', 'top'), { code: 'denied' })
+    assert.equal((await bench.store.ask({ ask: 'session', id: 'top' }))?.endedAt, null)
+    await markDeleted(bench.edges, 'host', 'top')
+  })
+
+  behaves('a session with a workspace or a closed set may not delete itself', async (bench) => {
+    await openSession(bench.edges, 'host', 'placed', null, undefined, '/repo')
+    await assert.rejects(markDeleted(bench.edges, 'session:placed', 'placed'), { code: 'denied' })
+    await openSession(bench.edges, 'host', 'closed', null)
+    await changeRules(bench.store, 'session:closed', (set) => ({
+      ...(set ?? ruleSet('session:closed')),
+      rules: [],
+      closed: true,
+    }))
+    await assert.rejects(markDeleted(bench.edges, 'session:closed', 'closed'), { code: 'denied' })
+  })
+
   behaves('a deleted session and a pruned process take their rule sets with them', async (bench) => {
     const other = await bench.open()
     await openSession(bench.edges, 'host', 's1', null)
