@@ -1,7 +1,7 @@
 import { commandLineNeeds } from '../command/resolve-action.ts'
 import { fileSubject, foldersAbove, inWorkspace, policyPathOf } from '../core/capability/in-workspace.ts'
 import { parsePolicyFile } from '../core/capability/policy-file.ts'
-import { isWidening, ruleText } from '../core/capability/rule.ts'
+import { isWidening, type Rule, ruleText } from '../core/capability/rule.ts'
 import type { RuleSet } from '../core/capability/rule-set.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import type { Edges } from '../kernel/edges.ts'
@@ -115,9 +115,14 @@ function shownFile(folder: string, found: PolicyFileFound | undefined, set: Rule
     hash: found === undefined || found.hash === '' ? null : found.hash,
     problems: [...(found?.problems ?? [])],
     rules: rules.map(ruleText),
-    activates: isTrusted ? [] : rules.filter(isWidening).map(ruleText),
+    activates: isTrusted ? [] : rules.filter(countsIfTrusted).map(ruleText),
     kept: (set?.kept?.rules ?? []).map(ruleText),
   }
+}
+
+/** Whether a rule, or a part of it, counts only in a trusted file. */
+function countsIfTrusted(rule: Rule): boolean {
+  return isWidening(rule) || rule.reviewer !== undefined
 }
 
 function usable(folder: string, found: PolicyFileFound | undefined): PolicyFileFound {

@@ -206,9 +206,10 @@ function* answererFacts(
   at: number,
 ): PlanPart<AnswererFacts> {
   const subject = yield* subjectOf(rows, by, null)
-  if (subject === null) return { sessions: [], ancestors: [], askingSessions: [], mayApprove: false }
-  const lineage = by.startsWith('process:') ? yield* lineageOf(rows, by.slice('process:'.length)) : []
   const asking = yield* rows.process(pid)
+  const askingSessions = asking?.record.sessionsAbove ?? []
+  if (subject === null) return { sessions: [], ancestors: [], askingSessions, mayApprove: false }
+  const lineage = by.startsWith('process:') ? yield* lineageOf(rows, by.slice('process:'.length)) : []
   const need: Need = {
     right: 'approve',
     resource:
@@ -222,7 +223,7 @@ function* answererFacts(
   return {
     sessions: yield* sessionsOfActor(rows, by),
     ancestors: lineage.slice(1).map(({ record }) => record.pid),
-    askingSessions: asking?.record.sessionsAbove ?? [],
+    askingSessions,
     // Without a rule that says so, no session may approve anything.
     mayApprove: ruling.type === 'allow' && ruling.rule !== null,
   }

@@ -93,7 +93,11 @@ function* refuseReceiver(
   to: string,
 ): PlanPart<Refusal | undefined> {
   const id = to.slice(to.indexOf(':') + 1)
-  if (to.startsWith('session:')) return edges.authorize(actor, 'write', { type: 'session', id })
+  if (to.startsWith('session:')) {
+    const session = yield* know({ ask: 'session', id })
+    const sessionsAbove = session?.sessionsAbove ?? []
+    return edges.authorize(actor, 'write', { type: 'session', id, sessionsAbove })
+  }
   const row = yield* rows.process(id)
   // As for a process that is not the actor's: nothing tells whether there is one.
   if (row === null) return undefined

@@ -22,7 +22,8 @@ import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import type { Performed } from './perform.ts'
 import type { PlanPart } from './plan-part.ts'
-import { giveBackUses } from './rule-uses.ts'
+import { ruleOnRequest } from './rule-on-request.ts'
+import { giveBackUses, reserveUses } from './rule-uses.ts'
 import { WorkingRows } from './working-rows.ts'
 
 /** Passed in: the end of a review is settled in the transaction that writes the end. */
@@ -105,19 +106,47 @@ export function* settleReview(
     verdict.type === 'approve'
       ? ({ type: 'approve', grant: 'once' } as const)
       : { type: 'deny' as const, ...(verdict.advice === null ? {} : { advice: verdict.advice }) }
+  const asking = yield* rows.process(was.pid)
+  if (asking === null || !awaitsApproval(asking.record) || asking.record.gate?.approval !== id) return
   const decision = decideAnswer(was, answer, by, at)
   if (decision.type !== 'settle') {
     rows.add(handOverChanges(was, at, 'its answer was refused', by))
     return
   }
-  const { approval, settled, value } = decision
-  const asking = yield* rows.process(was.pid)
-  if (asking === null || !awaitsApproval(asking.record) || asking.record.gate?.approval !== id) return
-  rows.add([{ type: 'approval', was, approval }])
+  const request = verdict.type === 'approve' ? yield* ruledYes(rows, was, asking.record, at) : was.request
+  if (request === null) {
+    rows.add(handOverChanges(was, at, 'the rules have changed since it was asked', by))
+    return
+  }
+  const { settled, value } = decision
+  rows.add([{ type: 'approval', was, approval: { ...decision.approval, request } }])
   const intent = { type: 'settle_approval', pid: was.pid, actor: REVIEWS, at, settled, value } as const
   yield* performOne(edges, rows, intent)
   if (settled.how !== 'approved') yield* giveBackUses(rows, was)
   rows.add([auditOf(was, { at, by, decision: DECISIONS[settled.how], reason: verdict.advice })])
+}
+
+/**
+ * The request with the uses that a yes reserves now; null if the rules of now deny it, or ask another reviewer or a person. A person
+ * answers it then, and it keeps the uses that it has.
+ */
+function* ruledYes(
+  rows: WorkingRows,
+  approval: Approval,
+  record: ProcessRecord,
+  at: number,
+): PlanPart<Approval['request'] | null> {
+  const { request } = approval
+  if (request.type !== 'permission') return request
+  yield* giveBackUses(rows, approval)
+  const ruling = yield* ruleOnRequest(rows, request, record, at)
+  if (ruling.type === 'deny' || (ruling.type === 'ask' && ruling.reviewer !== request.reviewer)) {
+    yield* reserveUses(rows, request.uses)
+    return null
+  }
+  const uses = ruling.uses.map(({ subject, id }) => ({ subject, id }))
+  yield* reserveUses(rows, uses)
+  return { ...request, uses }
 }
 
 const DECISIONS = {

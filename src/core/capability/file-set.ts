@@ -40,9 +40,14 @@ export function trusted({ kept: _kept, ...set }: RuleSet): RuleSet {
   return { ...set, trusted: true }
 }
 
-/** The set of a file that a person no longer trusts. */
-export function untrusted({ kept: _kept, ...set }: RuleSet): RuleSet {
-  return { ...set, trusted: false }
+/** The set of a file that a person no longer trusts: only what it permits stops counting, and what it closed stays closed. */
+export function untrusted({ kept, ...set }: RuleSet): RuleSet {
+  const closed = (set.trusted && set.closed) || (kept?.trusted === true && kept.closed)
+  const rules = (kept?.rules ?? []).flatMap((rule) => limitIn(rule) ?? [])
+  const own = { ...set, trusted: false }
+  return rules.length === 0 && !closed
+    ? own
+    : { ...own, kept: { rules, closed, trusted: closed, hash: null } }
 }
 
 function keptFrom({ rules, closed, source, trusted: isTrusted, kept }: RuleSet): KeptRules {
@@ -61,7 +66,12 @@ function keptFrom({ rules, closed, source, trusted: isTrusted, kept }: RuleSet):
 }
 
 /** The part of an untrusted rule that holds something back; undefined if it only permits. */
-function limitIn({ requestable: _requestable, preset: _preset, ...rule }: Rule): Rule | undefined {
+function limitIn({
+  requestable: _requestable,
+  preset: _preset,
+  reviewer: _reviewer,
+  ...rule
+}: Rule): Rule | undefined {
   return rule.effect === 'allow' ? undefined : rule
 }
 

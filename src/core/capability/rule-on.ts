@@ -161,18 +161,19 @@ function limitsOfDelegator(subject: string, asked: Asked): readonly Ruling[] {
 }
 
 /** What cannot be analysed may do what a rule about programs asks about or denies, so a person decides. */
-function asksAboutOpaque({ subject, rules }: AskedSet, { facts, answered }: Asked): readonly Ruling[] {
+function asksAboutOpaque(set: AskedSet, { facts, answered }: Asked): readonly Ruling[] {
+  const { subject, rules } = set
   const inForce = tableOf(rules).shellLimits.filter(
     (compiled) => isInForce(compiled, facts) && !answered.has(linkKey({ subject, rule: compiled.rule.id })),
   )
   const strictest = inForce.find(({ rule }) => rule.reviewer === undefined) ?? inForce[0]
-  return strictest === undefined ? [] : [askBy(subject, strictest.rule)]
+  return strictest === undefined ? [] : [askBy(set, strictest.rule)]
 }
 
-function asksBy({ subject }: AskedSet, asks: readonly MatchedRule[], { answered }: Asked): readonly Ruling[] {
+function asksBy(set: AskedSet, asks: readonly MatchedRule[], { answered }: Asked): readonly Ruling[] {
   return asks
-    .filter(({ rule }) => !answered.has(linkKey({ subject, rule: rule.id })))
-    .map(({ rule }) => askBy(subject, rule))
+    .filter(({ rule }) => !answered.has(linkKey({ subject: set.subject, rule: rule.id })))
+    .map(({ rule }) => askBy(set, rule))
 }
 
 /** One without limited uses, if there is one: no use is spent that can be saved. */
@@ -261,11 +262,12 @@ function denyBy(subject: string, rule: Rule): Ruling {
   }
 }
 
-function askBy(subject: string, rule: Rule): Ruling {
+function askBy({ subject, trusted }: AskedSet, rule: Rule): Ruling {
   return {
     type: 'ask',
     rule: refOf(subject, rule),
-    reviewer: rule.reviewer ?? null,
+    // Agents can write an untrusted file: they choose neither who answers nor what a kernel starts.
+    reviewer: trusted ? (rule.reviewer ?? null) : null,
     justification: rule.justification ?? null,
     answerWithinMs: rule.answerWithinMs ?? null,
     uses: [],

@@ -64,6 +64,17 @@ export function delegations(behaves: Behaves): void {
     )
   })
 
+  behaves('a session passes on rules to a session below it, and to no other', async (bench) => {
+    const { edges } = await family(bench)
+    await openSession(edges, 'host', 'below', null, undefined, undefined, 's1')
+    await openSession(edges, 'host', 'other', null)
+    const read = { resource: 'tool:db/read' }
+    const isPassedOn = async (actor: Actor, to: string) => !isRefusal(await passOn(bench, actor, to, read))
+    assert.equal(await isPassedOn('session:s1', 'session:below'), true)
+    assert.equal(await isPassedOn('session:s1', 'session:other'), false)
+    assert.equal(await isPassedOn('session:below', 'session:s1'), false)
+  })
+
   behaves(
     'removing the rule at the top of a chain disables everything below, with no other write',
     async (bench) => {

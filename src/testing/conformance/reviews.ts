@@ -91,6 +91,43 @@ export function reviews(behaves: Behaves): void {
     ])
   })
 
+  for (const effect of ['deny', 'ask'] as const)
+    behaves(`a person decides if a rule that was added since has the effect ${effect}`, async (bench) => {
+      const { kernel, id, review } = await asked(bench)
+      await changeRules(bench.store, 'home', () => ({
+        ...ruleSet('home'),
+        rules: [{ id: 'r1', effect, rights: ['execute'], resource: 'tool:deploy' }],
+      }))
+      await reviewed(bench, kernel, review, { decision: 'approve' })
+      await isForPerson(bench, id)
+      assert.deepEqual((await decisions(bench)).at(-1), [`process:${review}`, 'asked'])
+    })
+
+  behaves('a yes of a reviewer counts one use, and a request for a person keeps its own', async (bench) => {
+    const { kernel } = await asked(bench)
+    const rule = { rights: ['execute'], resource: 'tool:deploy' } as const
+    const few = [
+      { ...rule, id: 'r1', effect: 'ask', reviewer: 'tool:check' },
+      { ...rule, id: 'few', effect: 'allow', uses: 2 },
+    ] as const
+    await changeRules(bench.store, 'session:s1', (was) => ({ ...(was ?? ruleSet('session:s1')), rules: few }))
+    const used = async () => (await bench.store.ask({ ask: 'ruleUse', id: 'session:s1 few' }))?.used
+    const first = await ask(bench, 'first')
+    const second = await ask(bench, 'second')
+    await reviewed(bench, kernel, first.review, { decision: 'approve' })
+    assert.equal((await bench.row(first.pid)).record.status, 'queued')
+    assert.equal(await used(), 2)
+    await changeRules(bench.store, 'home', () => ({
+      ...ruleSet('home'),
+      rules: [{ ...rule, id: 'r1', effect: 'deny' }],
+    }))
+    await reviewed(bench, kernel, second.review, { decision: 'approve' })
+    assert.equal(await used(), 2)
+    const deny = { id: second.id, by: 'human:ada', answer: { type: 'deny' } } as const
+    assert.equal((await answerApproval(bench.edges, 'k1', deny)).type, 'settled')
+    assert.equal(await used(), 1)
+  })
+
   behaves('a denying reviewer ends the process, with its advice', async (bench) => {
     const { kernel, pid, review } = await asked(bench)
     await reviewed(bench, kernel, review, { decision: 'deny', advice: 'wait until Monday' })

@@ -92,6 +92,25 @@ export function ruledAnswers(behaves: Behaves): void {
     },
   )
 
+  behaves(
+    'a client of a session does not answer for a person what a session below it asks',
+    async (bench) => {
+      await setUp(bench)
+      await openSession(bench.edges, 'host', 'below', null, undefined, undefined, 's1')
+      const { id } = await requestOf(bench, 'session:below')
+      const through = (session: string) =>
+        answerApproval(bench.edges, 'k1', {
+          id,
+          by: 'human:ada',
+          answer: YES,
+          through: { sessions: [session], elicited: false },
+        })
+      const refused = await through('s1')
+      assert.equal(refused.type === 'refused' && refused.refusal.code, 'denied')
+      assert.equal((await through('s2')).type, 'settled')
+    },
+  )
+
   behaves('an answered request names the uses that its edit has', async (bench) => {
     const exact = (id: string, uses: number, input: string): Rule => ({
       ...ask,

@@ -70,9 +70,38 @@ test('the version that a person trusted last is trusted when it comes back, an o
   expect(back).toEqual(strict)
 })
 
-test('a file that is no longer trusted keeps its asks and denies', () => {
-  const set = trusted(version(null, 'h1', rule('allow', 'a'), rule('ask', 'b')))
-  expect(['a', 'b', 'x'].map((tool) => says(untrusted(set), tool))).toEqual(['allow', 'ask', 'allow'])
+test('of a file that is no longer trusted, only what it permits stops counting', () => {
+  const open = trusted(version(null, 'h1', rule('ask', 'b'), rule('deny', 'c')))
+  expect(['b', 'c', 'x'].map((tool) => says(untrusted(open), tool))).toEqual(['ask', 'deny', 'allow'])
+  const closed = untrusted(trusted(version(null, 'h1', rule('allow', 'a'), rule('ask', 'b'))))
+  expect(['a', 'b', 'x'].map((tool) => says(closed, tool))).toEqual(['deny', 'deny', 'deny'])
+  expect(untrusted(closed)).toEqual(closed)
+  expect(says(version(closed, 'h2', rule('allow', 'a')), 'a')).toBe('deny')
+  expect(version(version(closed, 'h2'), 'h1', rule('allow', 'a')).trusted).toBe(false)
+})
+
+test('a file that is no longer trusted keeps what earlier versions denied and closed', () => {
+  const first = version(null, 'h1', rule('deny', 'c'))
+  expect(says(untrusted(version(first, 'h2')), 'c')).toBe('deny')
+  const closed = trusted(version(null, 'h1', rule('allow', 'a'), rule('deny', 'c')))
+  const changed = untrusted(version(closed, 'h2', rule('ask', 'd')))
+  expect(['a', 'c', 'x'].map((tool) => says(changed, tool))).toEqual(['deny', 'deny', 'deny'])
+})
+
+test('the reviewer of an untrusted rule does not count: a person is asked', () => {
+  const asking = (set: RuleSet) => {
+    const need = parseNeed('execute tool:b')
+    const ruling = ruleOnAll(setsIn(set), [], need === null ? [] : [need], FACTS)
+    return ruling.type === 'ask' ? ruling.reviewer : ruling.type
+  }
+  const set = version(null, 'h1', rule('ask', 'b', { reviewer: 'tool:yes' }))
+  expect(asking(set)).toBeNull()
+  expect(asking(trusted(set))).toBe('tool:yes')
+  expect(asking(untrusted(trusted(set)))).toBeNull()
+  // What is kept beside a trusted version is not trusted with it.
+  const strict = trusted(version(null, 'h0', rule('deny', 'x')))
+  const between = version(strict, 'h1', rule('ask', 'b', { reviewer: 'tool:yes' }))
+  expect(asking(version(between, 'h2'))).toBeNull()
 })
 
 test('equal rules of many versions are kept once, and their number is bounded', () => {
