@@ -24,7 +24,7 @@ export const humanAsk = tool({
   input: z.strictObject({
     question: question.describe('what you want to know'),
     choices: choices.describe('possible replies; without them any text'),
-    timeoutMs: duration.max(3_600_000).default(DEFAULT_MS).describe('wait so long'),
+    timeoutMs: unlisted(duration.max(3_600_000).default(DEFAULT_MS)),
     person: unlisted(person),
     priority: unlisted(priority),
     reason: unlisted(reason),

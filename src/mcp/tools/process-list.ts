@@ -4,7 +4,7 @@ import type { amounts, budgetShape } from '../../verbs/shapes/allowance.ts'
 import { status } from '../../verbs/shapes/record.ts'
 import { cursor, name } from '../../verbs/shapes/scalars.ts'
 import { approvalNotes } from '../approvals/approval-notes.ts'
-import { listedAs } from '../input-schema.ts'
+import { listedAs, unlisted } from '../input-schema.ts'
 import { fitting, PAGE_CHARS } from '../page.ts'
 import { describeProcess } from '../process-sentences.ts'
 import { structuredView, viewOf } from '../process-view.ts'
@@ -29,7 +29,7 @@ export const processList = tool({
     }),
     name: name.exactOptional().describe('only this name'),
     after: cursor.exactOptional().describe('from an earlier answer'),
-    limit: z.number().int().min(1).max(200).default(25).describe('most processes'),
+    limit: unlisted(z.number().int().min(1).max(200).default(25)),
   }),
   effect: 'read',
   async run({ status: wanted, name: called, after, limit }, { perform, structured, session: { turn } }) {

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { stream } from '../../verbs/shapes/output.ts'
 import { processRef } from '../../verbs/shapes/scalars.ts'
+import { unlisted } from '../input-schema.ts'
 import { charsFor, cut, fitting, maxChars, outputRoom, pageOf } from '../page.ts'
 import { tool } from '../tool.ts'
 
@@ -24,7 +25,7 @@ export const processLog = tool({
       .describe('first line, counted from 1; by default the last lines'),
     limit: z.number().int().min(1).max(2_000).default(100).describe('most lines'),
     stream: stream.exactOptional().describe('needs output: tagged in process_start'),
-    raw: z.boolean().default(false).describe('with escape sequences'),
+    raw: unlisted(z.boolean().default(false)),
     maxChars,
   }),
   effect: 'read',

@@ -18,7 +18,7 @@ export const processRestart = tool({
   searchHint: 'restart server, rerun command, run again',
   input: z.strictObject({
     pid: processRef.describe('pid or name'),
-    graceMs,
+    graceMs: unlisted(graceMs),
     waitMs: startWaitMs,
     maxChars: unlisted(maxChars),
   }),

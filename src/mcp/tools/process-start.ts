@@ -65,7 +65,7 @@ const input = z
       .describe('session: ends an hour after you leave; detached: runs until killed'),
     allowance: unlisted(asked.allowance),
     waitMs: startOrTaskMs,
-    maxChars,
+    maxChars: unlisted(maxChars),
     idempotencyKey: unlisted(asked.idempotencyKey),
   })
   .refine(({ run, argv }) => (run === undefined) !== (argv === undefined), 'give either run or argv')

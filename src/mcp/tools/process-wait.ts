@@ -3,7 +3,7 @@ import { duration } from '../../verbs/shapes/scalars.ts'
 import { wait } from '../../verbs/wait.ts'
 import { approvalNotes } from '../approvals/approval-notes.ts'
 import { waitingIn } from '../approvals/prompts.ts'
-import { listedAs } from '../input-schema.ts'
+import { listedAs, unlisted } from '../input-schema.ts'
 import { maxChars, outputRoom } from '../page.ts'
 import { waitTask } from '../process-tasks.ts'
 import { tool } from '../tool.ts'
@@ -40,7 +40,7 @@ export const processWait = tool({
     }),
     ready: ready.describe('until it is ready, as process_start was told'),
     timeoutMs: duration.max(3_600_000).exactOptional().describe('30000 by default, up to an hour'),
-    maxChars,
+    maxChars: unlisted(maxChars),
   }),
   effect: 'read',
   async run({ pid: asked, until: what, ready: isReady, timeoutMs, maxChars: most }, call) {

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { duration, processRef } from '../../verbs/shapes/scalars.ts'
 import { submit } from '../../verbs/submit.ts'
 import { wait } from '../../verbs/wait.ts'
+import { unlisted } from '../input-schema.ts'
 import { maxChars, outputRoom, pageOf } from '../page.ts'
 import { describeProcess } from '../process-sentences.ts'
 import { waitForReply } from '../reply.ts'
@@ -41,7 +42,7 @@ export const processWrite = tool({
         .exactOptional()
         .describe('a line to wait for, printed in reply'),
       waitMs: duration.max(30_000).default(1_000).describe('how long to wait for a reply'),
-      maxChars,
+      maxChars: unlisted(maxChars),
     })
     .refine(
       ({ text, enter, end }) => text !== '' || enter || end,
