@@ -58,9 +58,20 @@ test('for the session, the same action is not asked about again, and every other
     expect(card).toContain(shown)
   expect(card.match(/^rule /gm)).toHaveLength(1)
   expect(await reeve.run(['approvals', 'show'])).toMatchObject({ code: 2 })
+  const tried = await reeve.run(['run', '-d', '--as', 'session:s1', '--', 'touch', 'z'])
+  expect((await reeve.run(['show', tried.stdout.trim()])).stdout).toContain('waiting for approval')
+  const { pid } = (await agent.approval({ id: id ?? '' })).approval
+  expect((await reeve.run(['show', pid])).stdout).toMatch(/^registered /m)
+  for (const verb of ['approve', 'deny']) {
+    const named = await reeve.run([verb, pid])
+    expect(named).toMatchObject({ code: 3, stderr: expect.stringContaining(`reeve approve ${id}`) })
+  }
   const approved = await reeve.run(['approve', id ?? '', '--for', 'session'])
   expect(approved).toMatchObject({ code: 0, stdout: expect.stringContaining('for session') })
   expect(await gateOf(agent, touch(reeve, 'a'))).toBe(null)
+  const kept = (await reeve.json<{ id: string; subject: string }[]>('policy')).find(({ id }) => id !== 'r1')
+  const elsewhere = await reeve.run(['policy', 'remove', kept?.id ?? ''])
+  expect(elsewhere.stderr).toContain(`reeve policy remove ${kept?.id} --session s1`)
   await mkdir(join(folder, 'other'))
   const changed: readonly (readonly [what: string, request: Spawn])[] = [
     ['argv', touch(reeve, 'b')],
@@ -153,6 +164,7 @@ test('an answer with changes runs what the person wrote, under the same pid', as
   expect([shown.spec, shown.effectiveSpec]).toEqual([{ argv: ['touch', 'a'] }, { argv: ['touch', 'edited'] }])
   const { stdout } = await reeve.run(['audit', '--json'])
   expect(stdout).toContain('"changed"')
+  expect((await reeve.run(['show', record.pid])).stdout).toMatch(/^ran instead +touch edited$/m)
   expect((await reeve.run(['approvals', id])).stdout).toContain('ran instead  {"argv":["touch","edited"]}')
   // A restart runs what ran, and is asked about.
   const again = await agent.restart({ pid: record.pid })

@@ -80,9 +80,16 @@ export async function test(context: Context<FileOptions>, args: readonly string[
       print.line(`${path}:${line}: ${message} ${remedy}`)
     for (const rule of checked.rules) print.line(rule)
     if (checked.problems.length === 0)
-      print.line(`${path} is good: ${checked.rules.length} rules, and all examples hold.`)
+      print.line(
+        `${path} is good: ${checked.rules.length} rules, and all examples hold.${untrustedText(checked.rules)}`,
+      )
   }
   return checked.problems.length === 0 ? 0 : 1
+}
+
+function untrustedText(rules: readonly string[]): string {
+  const count = rules.filter((rule) => /^(allow|ask \(requestable\)) /.test(rule)).length
+  return count === 0 ? '' : ` ${count} of them count only after reeve policy trust.`
 }
 
 async function check(reeve: ReeveVerbs, path: string): Promise<OutputOf<'checkPolicy'>> {
@@ -102,6 +109,8 @@ function describe({ print }: Pick<Context<object>, 'print'>, file: PolicyFile): 
   print.line(`${bold(file.path)} ${dim(`${file.state}, hash ${short(file.hash ?? '-')}`)}`)
   for (const { line, message } of file.problems) print.line(`line ${line}: ${message}`)
   list(print, 'Would begin to count:', file.activates)
+  if (file.activates.some((rule) => rule.startsWith('allow ')))
+    print.line('An allow closes the folder: agents may do there only what a rule allows.')
   list(
     print,
     'Count already:',

@@ -3,6 +3,7 @@ import { askYes } from '../ask-yes.ts'
 import type { Context } from '../context.ts'
 import { editedSpec } from '../edited-spec.ts'
 import { CONFLICT, FAILED } from '../exit-code.ts'
+import { hintAtApproval } from '../hint-at-approval.ts'
 import { answerText } from '../print/approval-card.ts'
 import { refuseInside } from '../refuse-inside.ts'
 import { subcommand } from '../subcommand.ts'
@@ -67,12 +68,8 @@ export const approve = subcommand({
       print.aside('Nothing was changed, so nothing was answered.')
       return FAILED
     }
-    const settled = await reeve.approve({
-      id,
-      grant,
-      ...(rule === undefined ? {} : { rule }),
-      ...(spec === undefined ? {} : { spec }),
-    })
+    const given = { ...(rule === undefined ? {} : { rule }), ...(spec === undefined ? {} : { spec }) }
+    const settled = await hintAtApproval(reeve, id, () => reeve.approve({ id, grant, ...given }))
     if (print.isJson) print.jsonList([settled])
     else print.line(settlementText(settled))
     return exitCodeOfAnswer(settled, 'approved')

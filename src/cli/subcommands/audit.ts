@@ -166,8 +166,12 @@ function whyOf({ rule, reason, inputs }: Extract<Entry, { type: 'entry' }>): str
     .join('; ')
 }
 
+/** Of each input, enough to recognise it; `--json` has all of it. */
+const SHOWN_CHARS = 60
+
 function said(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS - 1)}…`
 }
 
 const REASONS: Readonly<Record<Extract<OutputOf<'verifyAudit'>, { type: 'broken' }>['reason'], string>> = {

@@ -1,3 +1,4 @@
+import { hintAtApproval } from '../hint-at-approval.ts'
 import { refuseInside } from '../refuse-inside.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
@@ -32,7 +33,7 @@ export const deny = subcommand({
         ids.map((one) => ({ type: 'deny', id: one, ...given })),
         'denied',
       )
-    const settled = await reeve.deny({ id, ...given })
+    const settled = await hintAtApproval(reeve, id, () => reeve.deny({ id, ...given }))
     if (print.isJson) print.json(settled)
     else print.line(settlementText(settled))
     return exitCodeOfAnswer(settled, 'denied')

@@ -1,4 +1,6 @@
 import { didYouMean } from '../../base/nearest-name.ts'
+import { ReeveError } from '../../core/errors.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import type { Options } from '../options.ts'
 import { explain } from '../policy/explain.ts'
@@ -6,6 +8,7 @@ import { forget, test, trust, untrust } from '../policy/files.ts'
 import { lineOf, printPolicies, type ShownRule } from '../policy/print.ts'
 import { RULE_OPTIONS, ruleOf } from '../policy/rule-options.ts'
 import { holderOf, receiverOf, SUBJECT_OPTIONS, subjectOf } from '../policy/subjects.ts'
+import { quoted } from '../print/status.ts'
 import { refuseInside } from '../refuse-inside.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
@@ -119,8 +122,24 @@ async function remove(context: PolicyContext, ids: readonly string[]): Promise<r
   const from = await subjectOf(context)
   const reeve = await context.acting()
   const gone: ShownRule[] = []
-  for (const id of ids) gone.push(await reeve.removeRule({ id, from }))
+  for (const id of ids)
+    try {
+      gone.push(await reeve.removeRule({ id, from }))
+    } catch (error) {
+      if (!(error instanceof ReeveError) || error.code !== 'not_found') throw error
+      throw new ReeveError(error.code, error.message, await whereRuleIs(reeve, id), { cause: error })
+    }
   return gone
+}
+
+/** Ids are unique within one set, so that a rule of another set must be named with it. */
+async function whereRuleIs(reeve: ReeveVerbs, id: string): Promise<string> {
+  const places = (await reeve.policies({})).rules
+    .filter((rule) => rule.id === id)
+    .map(({ subject }) => /^(session|process|workspace):(.+)$/s.exec(subject))
+    .filter((found) => found !== null)
+    .map(([, type, name]) => `reeve policy remove ${id} --${type} ${quoted(name ?? '')}`)
+  return places.length === 0 ? 'reeve policy lists them.' : `To remove it, run ${places.join(', or ')}`
 }
 
 async function preset(context: PolicyContext, args: readonly string[]): Promise<number> {

@@ -53,6 +53,7 @@ export const show = subcommand({
       ['pid', colours.blue(record.pid)],
       ['name', record.name ?? undefined],
       ['command', onOneLine(commandText(record))],
+      ['ran instead', clean(effectiveText(record))],
       ['status', statusColour(record.status, colours)(onOneLine(progressText(record)))],
       ['exit code', outcome?.exitCode === null ? undefined : outcome?.exitCode.toString()],
       ['because', clean(failure?.message)],
@@ -63,7 +64,7 @@ export const show = subcommand({
       ['ports', listed?.ports?.map((port) => `:${port}`).join(' ')],
       ['ready', readyText(record)],
       ...startOptionRows(record).map(([key, value]) => [key, clean(value)] as const),
-      ['started', startedText(record, now)],
+      [hasBegun(record) ? 'started' : 'registered', startedText(record, now)],
       [
         'ended',
         outcome === null ? undefined : `${localTime(outcome.endedAt)} (${ago(outcome.endedAt, now)})`,
@@ -117,6 +118,17 @@ function restartText({ kind, outcome }: ProcessRecord): string | undefined {
   const { pid, refused } = Object(Object(outcome?.result).restart) as { pid?: unknown; refused?: unknown }
   if (pid !== undefined) return `as ${String(pid)}`
   return refused === undefined ? undefined : `no: ${String(refused)}`
+}
+
+/** What a person's edit made of the command. */
+function effectiveText(record: ProcessRecord): string | undefined {
+  const { effectiveSpec } = record
+  return effectiveSpec == null ? undefined : commandText({ ...record, spec: effectiveSpec })
+}
+
+/** A process that waits for an approval, or was denied, has not. */
+function hasBegun({ gate, firstStarted, outcome }: ProcessRecord): boolean {
+  return gate == null || firstStarted != null || outcome?.startedAt != null
 }
 
 function startedText({ firstStarted, createdAt }: ProcessRecord, now: number): string {

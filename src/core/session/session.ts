@@ -219,7 +219,12 @@ function deletedWithAllowance(id: string): Refusal {
 }
 
 export function sessionUnknown(id: string): Refusal {
-  return refusal('session_unknown', `There is no session ${id}.`, 'Open it first.', { session: id })
+  return refusal(
+    'session_unknown',
+    `There is no session ${id}.`,
+    `Open it first: reeve session open ${id}, or openSession.`,
+    { session: id },
+  )
 }
 
 export function sessionEnded(session: Session): Refusal {

@@ -1,0 +1,25 @@
+import { ReeveError } from '../core/errors.ts'
+import type { ReeveVerbs } from '../verbs/reeve.ts'
+import { howToAnswer } from './pending-approvals.ts'
+import { askedIn } from './print/status.ts'
+
+/**
+ * Answers, and says which approval a process waits for if a process was named instead. It is not answered by its name: an agent could
+ * give the name to another process meanwhile.
+ */
+export async function hintAtApproval<T>(reeve: ReeveVerbs, id: string, answer: () => Promise<T>): Promise<T> {
+  try {
+    return await answer()
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.code !== 'approval_unknown') throw error
+    const record = await reeve.show({ pid: id }).catch(() => null)
+    const asked = record === null ? null : askedIn(record)
+    if (asked === null) throw error
+    throw new ReeveError(
+      error.code,
+      `${id} is a process that waits for ${asked.id}.`,
+      `To answer, run ${howToAnswer(asked)}`,
+      { cause: error },
+    )
+  }
+}
