@@ -133,7 +133,7 @@ export class Approvals {
     const approval = await store.ask({ ask: 'approval', id })
     const row = approval === null ? null : await store.ask({ ask: 'process', pid: approval.pid })
     const resolved = row === null ? null : await this.resolve({ ...row.record, effectiveSpec: spec, spec })
-    return { spec, resolved }
+    return { spec, resolved, host: this.#kernel.host }
   }
 
   /** One timer, for the earliest time. A clock that jumps is noticed by the sweep. */

@@ -1,13 +1,19 @@
 import type { Approval } from '../core/approval/approval.ts'
+import { isDestructive } from '../core/approval/destructive.ts'
 import { type Action, actionOf, actionText, type ResolvedAction } from '../core/capability/action.ts'
+import { needText } from '../core/capability/need.ts'
 import type { Change } from '../core/change.ts'
 import { RefusedError } from '../core/errors.ts'
 import { sameJson } from '../core/json/canonical.ts'
-import { asJson } from '../core/json/json.ts'
+import { asJson, type JsonObject } from '../core/json/json.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
 import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import type { Work } from './executor.ts'
 import { type Performed, performOne } from './perform.ts'
+import type { PlanPart } from './plan-part.ts'
+import { ruleOnRegistration } from './rule-on-registration.ts'
+import { giveBackUses } from './rule-uses.ts'
 import { WorkingRows } from './working-rows.ts'
 
 /**
@@ -36,7 +42,7 @@ export async function confirmAction(
   if (action === null || actionHash === approved) return true
   const at = edges.clock.now()
   const { reviewUntil: _, ...kept } = asked
-  const again: Approval = {
+  const sameCard: Approval = {
     ...kept,
     id: nextIdOf(id),
     state: 'pending',
@@ -63,6 +69,7 @@ export async function confirmAction(
     const fence = work.fence()
     const done = await edges.store.write<Performed>(function* () {
       const rows = new WorkingRows()
+      const again = yield* withFactsOf(edges, asked, sameCard, { record, spec, resolved, host, at })
       const was = yield* know({ ask: 'approval', id: again.id })
       rows.add([{ type: 'approval', was, approval: again }, auditOf(again, changedParts(before, action))])
       const { expiresAt } = again
@@ -85,6 +92,56 @@ export async function confirmAction(
     // As with every write of an executor: the fence may have risen during the write.
     if (done.refusal.code !== 'stale_fence' || work.fence().fence <= fence.fence)
       throw new RefusedError(done.refusal)
+  }
+}
+
+/**
+ * The second request with the effects of the action that is about to begin, so that a person sees them, and a yes is ruled on
+ * with them.
+ */
+function* withFactsOf(
+  edges: Edges,
+  asked: Approval,
+  again: Approval,
+  now: {
+    readonly record: ProcessRecord
+    readonly spec: JsonObject
+    readonly resolved: ResolvedAction
+    readonly host: string | null
+    readonly at: number
+  },
+): PlanPart<Approval> {
+  const { record, spec, resolved, host, at } = now
+  const { request } = again
+  if (request.type !== 'permission') return again
+  // Only to rule: the uses stay reserved.
+  const rows = new WorkingRows()
+  yield* giveBackUses(rows, asked)
+  const answer = yield* ruleOnRegistration(edges, rows, {
+    registration: { ...record, spec },
+    actor: request.subject,
+    at,
+    here: host === null ? [] : [`host:${host}`],
+    resolved,
+    envRef: record.envRef ?? undefined,
+    isEnvironmentNamed: true,
+    session: null,
+    places: undefined,
+    looksLeft: 0,
+  })
+  if (answer.type !== 'ruled') return again
+  const { ruling, needs, subject } = answer.ruled
+  return {
+    ...again,
+    request: {
+      ...request,
+      needs: needs.map(needText),
+      effects: needs,
+      boundBy: [...new Set([...request.boundBy, ...subject.sets])],
+      defaultToNo: isDestructive(needs),
+      rule: ruling.rule ?? request.rule,
+      justification: ruling.type === 'ask' ? ruling.justification : request.justification,
+    },
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Approval, isPending } from '../core/approval/approval.ts'
 import { type Answer, isOver } from '../core/approval/decide-answer.ts'
-import { deniedEdit, deniedSince, refuseEdit } from '../core/approval/edit.ts'
+import { deniedEdit, deniedSince, refuseEdit, unresolvedEdit } from '../core/approval/edit.ts'
 import { actionOf, actionText, type ResolvedAction } from '../core/capability/action.ts'
 import { ALLOWED, type Ruling } from '../core/capability/ruling.ts'
 import type { JsonObject } from '../core/json/json.ts'
@@ -17,6 +17,8 @@ import type { WorkingRows } from './working-rows.ts'
 export interface Edit {
   readonly spec: JsonObject
   readonly resolved: ResolvedAction | null
+  /** The host that resolved it. */
+  readonly host?: string | null
 }
 
 /** A yes as it counts: ruled on again, with the uses that are reserved for it now. */
@@ -71,6 +73,9 @@ function* ruledEdit(
   const unlike = refuseEdit(record, edit.spec)
   if (unlike !== undefined) return unlike
   const { host } = request.action
+  // Another host has other programs and folders: what the command does there is not known here.
+  if (record.kind === 'command' && (edit.resolved === null || (host !== null && edit.host !== host)))
+    return unresolvedEdit(record.pid, host)
   const ruled = yield* ruleOnRegistration(edges, rows, {
     registration: { ...record, spec: edit.spec },
     actor: request.subject,

@@ -1,6 +1,6 @@
 import type { Ruling } from '../capability/ruling.ts'
 import { sameJson } from '../json/canonical.ts'
-import type { JsonObject } from '../json/json.ts'
+import { type Json, type JsonObject, objectOf } from '../json/json.ts'
 import type { Pid } from '../process/pid.ts'
 import type { ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
@@ -41,6 +41,16 @@ export function deniedEdit(pid: Pid, { reason, rule }: Extract<Ruling, { type: '
   )
 }
 
+/** Only the host that runs a command can say what the edited one does. */
+export function unresolvedEdit(pid: Pid, host: string | null): Refusal {
+  return refusal(
+    'not_available',
+    `What the edited command of ${pid} does can be found out only ${host === null ? 'where it runs' : `on ${host}`}.`,
+    'Approve it with changes there, or deny it and say what to do instead.',
+    { pid, host },
+  )
+}
+
 /** Since it was asked, a rule denies it: a yes to one request does not change the rules. */
 export function deniedSince(id: string, { reason, rule }: Extract<Ruling, { type: 'deny' }>): Refusal {
   return refusal(
@@ -51,13 +61,22 @@ export function deniedSince(id: string, { reason, rule }: Extract<Ruling, { type
   )
 }
 
-/** The members of a spec that an edit changed, with both values. */
+/** The members of a spec that an edit changed. The audit keeps what it is given: of variables and input it gets no values. */
 export function changedFields(spec: JsonObject, edited: JsonObject): JsonObject {
   const names = [...new Set([...Object.keys(spec), ...Object.keys(edited)])].sort()
   const changed = names.filter((name) => !sameJson(spec[name] ?? null, edited[name] ?? null))
   return Object.fromEntries(
-    changed.map((name) => [name, { from: spec[name] ?? null, to: edited[name] ?? null }]),
+    changed.map((name) => [name, changeOf(name, spec[name] ?? null, edited[name] ?? null)]),
   )
+}
+
+function changeOf(name: string, from: Json, to: Json): JsonObject {
+  if (name === 'env') {
+    const [before, after] = [objectOf(from), objectOf(to)]
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
+    return { variables: names.filter((one) => !sameJson(before[one] ?? null, after[one] ?? null)) }
+  }
+  return name === 'stdin' ? { changed: true } : { from, to }
 }
 
 function unlike(pid: Pid, what: string, remedy: string): Refusal {

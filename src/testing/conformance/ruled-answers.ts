@@ -7,7 +7,7 @@ import type { Actor } from '../../core/process/record.ts'
 import { answerApproval, answerByRule } from '../../kernel/answer-approval.ts'
 import { claimAndStart } from '../../kernel/claim.ts'
 import { openSession } from '../../kernel/sessions.ts'
-import { changeRules, ruleSet } from './authority-rows.ts'
+import { changeRules, put, ruleSet } from './authority-rows.ts'
 import type { Behaves, Bench } from './bench.ts'
 
 const YES: Answer = { type: 'approve', grant: 'once' }
@@ -110,6 +110,18 @@ export function ruledAnswers(behaves: Behaves): void {
       assert.equal((await through('s2')).type, 'settled')
     },
   )
+
+  behaves('a command is edited only by the host that can resolve it', async (bench) => {
+    await setUp(bench, 'home', { ...ask, resource: 'tool:*' }, { ...ask, id: 'r4', resource: 'session:*' })
+    const request = await requestOf(bench)
+    assert.equal((await edit(bench, request.id, { tool: 'deploy', input: 'b' })).type, 'settled')
+    await changeRules(bench.store, 'home', () => null)
+    const { pid } = (await bench.register({ kind: 'command', spec: { run: 'true' } })).record
+    const asked = { ...request, id: 'a_command', pid }
+    await put(bench.store, { type: 'approval', was: null, approval: asked })
+    const refused = await edit(bench, asked.id, { run: 'false' })
+    assert.equal(refused.type === 'refused' && refused.refusal.code, 'not_available')
+  })
 
   behaves('an answered request names the uses that its edit has', async (bench) => {
     const exact = (id: string, uses: number, input: string): Rule => ({

@@ -13,12 +13,16 @@ test('an edit changes what runs, and not who runs it', () => {
   expect(refuseEdit(question, question.spec)).toMatchObject({ code: 'invalid_input' })
 })
 
-test('the members that an edit changed are listed with both values', () => {
+test('the members that an edit changed are listed, without the values of variables and input', () => {
   expect(
-    changedFields({ argv: ['a'], cwd: 'x', env: { A: '1' } }, { argv: ['a'], env: { A: '2' }, pty: true }),
+    changedFields(
+      { argv: ['a'], cwd: 'x', env: { A: '1', B: '1' } },
+      { argv: ['a'], env: { A: '2', B: '1', C: 'secret' }, pty: true, stdin: { text: 'secret' } },
+    ),
   ).toEqual({
     cwd: { from: 'x', to: null },
-    env: { from: { A: '1' }, to: { A: '2' } },
+    env: { variables: ['A', 'C'] },
     pty: { from: null, to: true },
+    stdin: { changed: true },
   })
 })
