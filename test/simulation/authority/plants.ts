@@ -20,7 +20,7 @@ export const authorityPlants: readonly Plant[] = [
     name: 'expired approval starts',
     laws: ['an expired approval starts nothing'],
     hasRules: true,
-    since: 10,
+    since: 20,
     plan: forgettingExpiry,
   },
   {
@@ -55,7 +55,7 @@ export const authorityPlants: readonly Plant[] = [
     name: 'use not spent after crash',
     laws: ['a use is spent once'],
     hasRules: true,
-    since: 5,
+    since: 35,
     plan: givingUsesBack,
   },
 ]
