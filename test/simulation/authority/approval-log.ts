@@ -115,11 +115,15 @@ export class ApprovalLog implements Check {
       return
     }
     if (approval.state === 'pending') return
-    const events = changes.flatMap((change) =>
-      change.type === 'process' && change.row.record.pid === pid ? change.events : [],
+    const moved = changes.flatMap((change) =>
+      change.type === 'process' && change.row.record.pid === pid ? [change] : [],
     )
     const isYes = approval.state === 'answered' && approval.answer?.type === 'approved'
-    if (!events.some(({ type }) => type === (isYes ? 'approval_settled' : 'ended')))
+    // An event that the process declared may be its end, too.
+    const isMoved = moved.some(({ row, events }) =>
+      isYes ? events.some(({ type }) => type === 'approval_settled') : row.record.outcome !== null,
+    )
+    if (!isMoved)
       this.#broke(
         'an answer moves its process',
         `${id} became ${approval.state}, and ${pid} stayed as it was`,
