@@ -87,9 +87,10 @@ export class ApprovalLog implements Check {
       if (this.#ledger.entry(pid)?.record.outcome !== null)
         this.#broke('an approval ends with its process', `${id} is pending, and ${pid} has ended`)
     }
-    for (const pid of this.gates.keys()) {
+    for (const [pid, { starts }] of this.gates) {
       const record = this.#ledger.entry(pid)?.record
-      if (record?.kind !== 'command' || record.outcome?.status !== 'completed') continue
+      // A client may have reported its end before it began.
+      if (record?.kind !== 'command' || record.outcome?.status !== 'completed' || starts === 0) continue
       if (this.effects.get(pid) !== 1)
         this.#broke(
           'an approved action begins once',

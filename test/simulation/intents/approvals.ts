@@ -137,7 +137,9 @@ function answer(world: World, peer: Peer, approval: Approval | undefined, by: Ac
   const asked = peer.kernel.approvals.answer({ id, by, answer: given }).then((settlement) => {
     if (settlement.type !== 'refused') return settlement
     const isPerson = by === 'host' || by.startsWith('human:')
-    if (isPerson && settlement.refusal.code === 'denied')
+    const { code, details } = settlement.refusal
+    // A yes to what a rule denies by now is refused to people as well; that refusal names the approval.
+    if (isPerson && code === 'denied' && details?.['approval'] === undefined)
       stage.violated('people may answer', `${by} was refused for ${id}: ${settlement.refusal.message}`)
     throw new RefusedError(settlement.refusal)
   })
