@@ -2,6 +2,7 @@ import type { AuditEntry } from '../core/audit/entry.ts'
 import {
   AUDIT_WINDOW_MS,
   type AuditWindow,
+  actionText,
   countDenial,
   countDenier,
   denialText,
@@ -52,6 +53,15 @@ export class PlannedAudit {
     const { entries, window } = countDenial(now, key, entry)
     this.record(...entries)
     this.#windows.set(key, { was, now: window })
+  }
+
+  /** Appends an entry that an agent can cause as often as it likes, or counts it if there were too many a moment ago. */
+  *recordSome(entry: AuditEntry): PlanPart<void> {
+    const key = this.#hash(actionText(entry))
+    const before = yield* this.#window(key)
+    const { entries, window, isFull } = countDenier(before.now, key, entry)
+    this.record(...entries, ...(isFull ? [] : [entry]))
+    this.#windows.set(key, { was: before.was, now: window })
   }
 
   /** As it was stored, and with the denials of this plan. */

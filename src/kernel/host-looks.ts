@@ -70,7 +70,7 @@ export class HostLooks {
 }
 
 /** What is known of a command that no host has resolved: nothing, so that it may do everything. */
-const UNANALYSED: ResolvedAction = {
+export const UNANALYSED: ResolvedAction = {
   shell: { type: 'opaque', reason: 'It was not analysed.', commands: [], writes: [] },
   programs: [],
   cwd: null,

@@ -1,12 +1,12 @@
-import type { AuditDecision } from '../core/audit/entry.ts'
+import type { AuditDecision, AuditEntry } from '../core/audit/entry.ts'
 import { trusted, untrusted, withVersion } from '../core/capability/file-set.ts'
 import { fileSubject, inWorkspace } from '../core/capability/in-workspace.ts'
 import type { RuleSet } from '../core/capability/rule-set.ts'
-import type { Change } from '../core/change.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import type { Actor } from '../core/process/record.ts'
 import { isRefusal, type Refusal, refusal } from '../core/refusal.ts'
 import { know } from '../store/contract.ts'
+import { PlannedAudit } from './audit.ts'
 import type { Edges } from './edges.ts'
 import type { PolicyFileFound } from './workspaces.ts'
 
@@ -26,7 +26,7 @@ export function loadPolicyFile(edges: Edges, file: PolicyFileFound): Promise<Rul
       trusted: set.trusted,
       kept: set.kept?.rules.length ?? 0,
     }
-    return { answer: set, audited: { actor: 'host', action: 'loadPolicy', decision: 'granted', inputs } }
+    return { answer: set, audited: { actor: 'kernel', action: 'loadPolicy', decision: 'granted', inputs } }
   })
 }
 
@@ -77,7 +77,13 @@ export async function forgetPolicyFile(
     if (was === null) return { answer: noFileRules(folder), changes: [] }
     const inputs = { path: was.source?.path ?? null, rules: was.rules.length }
     const entry = entryOf(subject, { actor, action: 'forgetPolicy', decision: 'revoked', inputs }, at)
-    return { answer: was, changes: [{ type: 'rule_set_gone', subject }, entry] }
+    return {
+      answer: was,
+      changes: [
+        { type: 'rule_set_gone', subject },
+        { type: 'audit', entry },
+      ],
+    }
   })
   edges.onAudited?.()
   return answer
@@ -94,7 +100,8 @@ export function policyInvalid({ path, problems: [first] }: PolicyFileFound): Ref
 }
 
 interface Audited {
-  readonly actor: Actor
+  /** `kernel`: the program itself, because a file has changed. */
+  readonly actor: Actor | 'kernel'
   readonly action: string
   readonly decision: AuditDecision
   readonly inputs: JsonObject
@@ -116,20 +123,19 @@ async function changeFileSet(
     const was = yield* know({ ask: 'ruleSet', subject })
     const { answer: next, audited } = change(was)
     if (isRefusal(next) || audited === undefined) return { answer: next, changes: [] }
-    return {
-      answer: next,
-      changes: [{ type: 'rule_set', was, ruleSet: next }, entryOf(subject, audited, at)],
-    }
+    const audit = new PlannedAudit(edges)
+    const entry = entryOf(subject, audited, at)
+    // An agent can write the file, and change it all the time.
+    if (audited.actor === 'kernel') yield* audit.recordSome(entry)
+    else audit.record(entry)
+    return { answer: next, changes: [{ type: 'rule_set', was, ruleSet: next }, ...audit.changes] }
   })
   edges.onAudited?.()
   return answer
 }
 
-function entryOf(subject: string, audited: Audited, at: number): Change {
-  return {
-    type: 'audit',
-    entry: { at, target: subject, rule: null, reason: null, trace: null, ...audited },
-  }
+function entryOf(subject: string, audited: Audited, at: number): AuditEntry {
+  return { at, target: subject, rule: null, reason: null, trace: null, ...audited }
 }
 
 function noFileRules(folder: string): Refusal {

@@ -98,17 +98,18 @@ export function* ruleOnRegistration(
   rows: WorkingRows,
   gated: RuledRegistration,
 ): PlanPart<RulingAnswer> {
-  const { registration, actor, at, here, resolved } = gated
+  const { registration, actor, at, here, resolved, boundBy = [] } = gated
   if (registration.kind === 'external' || isUnbound(actor)) return UNBOUND
   const ceilings = ceilingsOver(registration.pid, registration.ceilings ?? [])
   // A kernel that starts a process again is bound by the ceilings of that process.
   const asker = yield* subjectOf(rows, actor, null)
   const bare = asker === null ? { actor, session: null, sets: [] } : inSessionsOf(asker, registration)
-  const isBound = bare.sets.length > 0
+  const isBound = bare.sets.length > 0 || boundBy.length > 0
   if (!isBound && ceilings.length === 0) return UNBOUND
   const placed = yield* placeOf(rows, gated, bare)
   if (placed.type === 'folders') return { type: 'missing', missing: placed }
-  const subject = withFolders(bare, placed.folders)
+  const { sets: inFolders } = withFolders(bare, placed.folders)
+  const subject = { ...bare, sets: [...new Set([...inFolders, ...boundBy])] }
   const files = isBound ? placed.files : []
   const stored = yield* ruleSetsOf(subject)
   const broken = brokenIn(files, stored)
@@ -160,6 +161,8 @@ export type RuledRegistration = Pick<
   | ('actor' | 'at' | 'here' | 'resolved' | 'envRef' | 'isEnvironmentNamed')
   | ('session' | 'places' | 'looksLeft')
 > & {
+  /** Of a request that was asked before: the subjects whose rules bound it then. */
+  readonly boundBy?: readonly string[]
   readonly registration: Pick<
     Registration,
     'pid' | 'kind' | 'spec' | 'parent' | 'cwd' | 'envRef' | 'owner' | 'ceilings' | 'sessionsAbove'

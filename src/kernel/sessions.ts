@@ -49,12 +49,13 @@ export async function openSession(
     workspace === undefined
       ? undefined
       : ((await edges.workspaces?.files.look(workspace))?.folder ?? workspace)
+  const isAgent = actor.startsWith('session:') || actor.startsWith('process:')
   const opened = await changeSession(
     edges,
     actor,
     id,
     (session, at, deleted, parent) =>
-      openedIn(decideOpenSession({ session, deleted, parent }, asked, at), folder),
+      openedIn(decideOpenSession({ session, deleted, parent }, asked, at), folder, isAgent),
     rightToOpen(allowance),
     parentSession,
   )

@@ -47,7 +47,8 @@ export function endIdleSessions(reeve: ReeveVerbs, options: GraceOptions = {}): 
     if (now - checkedAt > 2 * intervalMs || now < checkedAt) listeningSince = now
     checkedAt = now
     const idle = await idleSessions(reeve, { graceMs, now, listeningSince })
-    const asking = idle.length === 0 ? new Set<string>() : await askingSessions(reeve)
+    const asking =
+      idle.length === 0 ? new Set<string>() : await withSessionsAbove(reeve, await askingSessions(reeve))
     for (const [id, at] of askedAt) if (!asking.has(id) && now - at >= graceMs) askedAt.delete(id)
     for (const id of asking) askedAt.set(id, now)
     for (const { id } of idle) if (!askedAt.has(id)) await reeve.endSession({ session: id })
@@ -83,6 +84,25 @@ async function askingSessions(reeve: Pick<ReeveVerbs, 'approvals'>): Promise<Rea
     for (const { request } of page.approvals) if (request.session !== null) asking.add(request.session)
     after = page.next
     if (after === null) return asking
+  }
+}
+
+/** A session that ends ends those below it, and withdraws their requests. */
+async function withSessionsAbove(
+  reeve: Pick<ReeveVerbs, 'sessions'>,
+  asking: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  const all = new Set(asking)
+  if (asking.size === 0) return all
+  for (let after: string | undefined; ; ) {
+    const { sessions }: OutputOf<'sessions'> = await reeve.sessions({
+      ...(after === undefined ? {} : { after }),
+      limit: PAGE,
+    })
+    for (const { id, sessionsAbove = [] } of sessions)
+      if (asking.has(id)) for (const above of sessionsAbove) all.add(above)
+    after = sessions.at(-1)?.id
+    if (after === undefined || sessions.length < PAGE) return all
   }
 }
 

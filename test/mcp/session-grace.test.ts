@@ -74,6 +74,23 @@ test('a session that waits for a person does not end, and has the whole grace ag
   await grace.close()
 })
 
+test('a session does not end while a session below it waits for a person', async () => {
+  const reeve = await opened()
+  const clock = handClock()
+  await reeve.openSession({ session: 'child', parentSession: 'mcp-a' })
+  await reeve.openSession({ session: 'grandchild', parentSession: 'child' })
+  await reeve.as('session:grandchild').ask({ question: 'Ship it?' })
+  const grace = endIdleSessions(reeve, { graceMs: HOUR, clock })
+  for (let minute = 0; minute < 90; minute++) {
+    clock.advance(60_000)
+    clock.tick()
+    await grace.settled()
+  }
+  const { sessions } = await reeve.sessions()
+  expect(sessions.filter(({ endedAt }) => endedAt !== null).map(({ id }) => id)).toEqual(['mcp-b'])
+  await grace.close()
+})
+
 test('a grace of 0 ends no session', async () => {
   const reeve = await opened()
   const clock = handClock()

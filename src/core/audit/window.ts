@@ -31,6 +31,11 @@ export function denierText({ actor }: AuditEntry): string {
   return canonical([actor, ANY_TARGET])
 }
 
+/** What all entries of an actor about one action share. */
+export function actionText({ actor, action }: AuditEntry): string {
+  return canonical([actor, ANY_TARGET, action])
+}
+
 export interface CountedDenial {
   /** Appended to the chain. */
   readonly entries: readonly AuditEntry[]
@@ -60,7 +65,7 @@ export function countDenier(was: AuditWindow | null, key: string, entry: AuditEn
     ...entry,
     target: ANY_TARGET,
     rule: null,
-    reason: `More than ${MAX_DENIALS} different denials.`,
+    reason: `More than ${MAX_DENIALS} different ${entry.decision === 'denied' ? 'denials' : 'entries'}.`,
     inputs: {},
     trace: null,
   }

@@ -23,6 +23,9 @@ export interface Session {
 /** How many sessions may be above one: every process of a session carries their names. */
 export const MAX_SESSION_DEPTH = 32
 
+/** How many folders a session may have: each command of it looks at all of them. */
+const MAX_WORKSPACES = 32
+
 export function parentSessionOf({ sessionsAbove }: Session): string | null {
   return sessionsAbove?.[0] ?? null
 }
@@ -96,14 +99,29 @@ export function decideOpenSession(
   )
 }
 
-/** The decision to open a session, with the folder that its agent works in. The first one is kept. */
+/**
+ * The decision to open a session, with a folder that its agent works in. A further folder binds as well. Relative paths of rules
+ * begin in the first one, so only those of the host and of people come before others.
+ */
 export function openedIn(
   decision: ScopeDecision<Session>,
   workspace: string | undefined,
+  isAgent: boolean,
 ): ScopeDecision<Session> {
-  if (decision.type === 'refuse' || workspace === undefined || decision.value.workspaces !== undefined)
-    return decision
-  return put({ ...decision.value, workspaces: [workspace] })
+  if (decision.type === 'refuse' || workspace === undefined) return decision
+  const { id, workspaces = [] } = decision.value
+  if (workspaces.includes(workspace)) return decision
+  if (workspaces.length >= MAX_WORKSPACES)
+    return no(
+      refusal(
+        'limit_exceeded',
+        `The session ${id} works in ${MAX_WORKSPACES} folders, which is the most.`,
+        'Open a session of another name.',
+        { limit: 'workspaces', most: MAX_WORKSPACES },
+      ),
+    )
+  const all = isAgent ? [...workspaces, workspace] : [workspace, ...workspaces]
+  return put({ ...decision.value, workspaces: all })
 }
 
 /** The chain of a new session. A session that does not exist yet is above none, so the chain cannot be a cycle. */

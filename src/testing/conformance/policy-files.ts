@@ -5,11 +5,12 @@ import type { Rule } from '../../core/capability/rule.ts'
 import type { Actor } from '../../core/process/record.ts'
 import type { RegistrationRequest } from '../../core/process/registration-request.ts'
 import { isRefusal } from '../../core/refusal.ts'
+import { closeAuditWindows } from '../../kernel/audit.ts'
 import type { Edges } from '../../kernel/edges.ts'
 import { forgetPolicyFile, loadPolicyFile, trustPolicyFile } from '../../kernel/policy-files.ts'
 import { openSession } from '../../kernel/sessions.ts'
 import { type PolicyFileFound, Workspaces } from '../../kernel/workspaces.ts'
-import { type Behaves, type Bench, refusalOf } from './bench.ts'
+import { type Behaves, type Bench, refusalOf, times } from './bench.ts'
 import { auditedEntries } from './sound.ts'
 
 const tool = (name: string) => ({ kind: 'tool', spec: { tool: name } }) as const
@@ -127,6 +128,49 @@ export function policyFiles(behaves: Behaves): void {
     assert.deepEqual(guess('session:none', command), ['.'])
     const { pid } = (await bench.register({ ...command, cwd: '/y' }, { actor: 'session:s1' }, edges)).record
     assert.deepEqual(guess(`process:${pid}`, { ...command, parent: pid }), ['/x', '/y'])
+  })
+
+  behaves('a folder that a session above gets later binds those below it', async (bench) => {
+    const disk = diskOf(bench)
+    await openSession(disk.edges, 'host', 'above', null)
+    await openSession(disk.edges, 'host', 's1', null, undefined, undefined, 'above')
+    await openSession(disk.edges, 'host', 'above', null, undefined, '/w')
+    disk.write('h1', rule('deny', 'deploy'))
+    assert.equal(await disk.calls('deploy'), 'denied')
+  })
+
+  behaves(
+    'a session keeps its folders and gets further ones: those of the host come first',
+    async (bench) => {
+      const disk = diskOf(bench)
+      const open = (id: string, actor: Actor, folder: string, above?: string) =>
+        openSession(disk.edges, actor, id, null, undefined, folder, above)
+      await open('s1', 'session:s1', '/own')
+      assert.deepEqual((await open('s1', 'host', '/w')).workspaces, ['/w', '/own'])
+      assert.deepEqual((await open('s1', 'session:s1', '/later')).workspaces, ['/w', '/own', '/later'])
+      assert.deepEqual((await open('s1', 'host', '/own')).workspaces, ['/w', '/own', '/later'])
+      disk.write('h1', rule('deny', 'deploy'))
+      assert.equal(await disk.calls('deploy'), 'denied')
+      const below = await open('below', 'session:s1', '/other', 's1')
+      assert.deepEqual(below.workspaces, ['/w', '/own', '/later', '/other'])
+      for (const index of times(28)) await open('below', 'host', `/more/${index}`)
+      await assert.rejects(open('below', 'host', '/too-many'), { code: 'limit_exceeded' })
+    },
+  )
+
+  behaves('a file that changes all the time does not fill the audit', async (bench) => {
+    const disk = diskOf(bench)
+    for (const index of times(120)) {
+      disk.write(`h${index}`, rule('deny', 'deploy'))
+      await loadPolicyFile(disk.edges, disk.file())
+    }
+    const loads = (await auditedEntries(bench.store)).filter(({ action }) => action === 'loadPolicy')
+    assert.equal(loads.length, 100)
+    assert.ok(loads.every(({ actor }) => actor === 'kernel'))
+    bench.clock.advance(60_000)
+    await closeAuditWindows(disk.edges)
+    const [total] = (await auditedEntries(bench.store)).filter(({ decision }) => decision === 'repeated')
+    assert.equal(total?.inputs['repeats'], 20)
   })
 
   behaves('two kernels load one version at once, and it is stored once', async (bench) => {

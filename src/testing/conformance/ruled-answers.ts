@@ -6,7 +6,9 @@ import type { JsonObject } from '../../core/json/json.ts'
 import type { Actor } from '../../core/process/record.ts'
 import { answerApproval, answerByRule } from '../../kernel/answer-approval.ts'
 import { claimAndStart } from '../../kernel/claim.ts'
+import { UNANALYSED } from '../../kernel/host-looks.ts'
 import { openSession } from '../../kernel/sessions.ts'
+import { Workspaces } from '../../kernel/workspaces.ts'
 import { changeRules, put, ruleSet } from './authority-rows.ts'
 import type { Behaves, Bench } from './bench.ts'
 
@@ -141,5 +143,20 @@ export function ruledAnswers(behaves: Behaves): void {
     assert.deepEqual([await used(bench, 'few'), await used(bench, 'more')], [0, 1])
     const stored = await bench.store.ask({ ask: 'approval', id: request.id })
     assert.deepEqual(stored, settled.approval)
+  })
+
+  behaves('an edited command is bound by the rules of the folder that it was asked for in', async (bench) => {
+    await setUp(bench, 'home', { ...ask, resource: 'shell:*' })
+    const look = async (folder: string) => ({ folder: folder === '/link' ? '/w' : folder, files: [] })
+    const edges = { ...bench.edges, workspaces: new Workspaces({ look, broken: [] }) }
+    const request = { kind: 'command', spec: { run: 'true' }, cwd: '/link' } as const
+    const { gate } = (await bench.register(request, { actor }, edges)).record
+    await setRules(bench, 'workspace:/w', { ...deny, resource: 'shell:*' })
+    const spec = { run: 'true again' }
+    const given = { spec, resolved: UNANALYSED }
+    const id = gate?.approval ?? ''
+    const refused = await answerApproval(edges, 'k1', { id, by: 'human:ada', answer: YES, edit: given })
+    assert.ok(refused.type === 'refused')
+    assert.equal(refused.refusal.code, 'denied')
   })
 }
