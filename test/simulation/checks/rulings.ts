@@ -52,18 +52,28 @@ export function checkRulings(stage: Stage, ledger: Ledger, rules: RuleModel): Ch
     return ruling.uses
   }
 
-  /** What is denied, withdrawn or expired did not begin: it gives its uses back. Answers them. */
+  /**
+   * What is denied, withdrawn or expired did not begin: it gives its uses back. A yes is ruled on again, by the rules of now. Answers
+   * the counted rules whose uses change.
+   */
   const settled = ({ was, approval }: Extract<Change, { type: 'approval' }>): readonly string[] => {
-    const isRefused = approval.state !== 'pending' && approval.answer?.type !== 'approved'
-    if (was?.state !== 'pending' || !isRefused) return []
-    const names = (reserved.get(approval.pid) ?? []).filter((name) => rules.used(name) > 0)
-    for (const name of names) rules.use(name, -1)
-    return names
+    const { pid, state, request, answer } = approval
+    if (was?.state !== 'pending' || state === 'pending') return []
+    const before = (reserved.get(pid) ?? []).filter((name) => rules.used(name) > 0)
+    for (const name of before) rules.use(name, -1)
+    const record = ledger.entry(pid)?.record
+    if (answer?.type !== 'approved' || record === undefined) return before
+    const ruling = rulingOn(record, answer.at, request.subject)
+    if (ruling.type === 'deny')
+      stage.violated('every ruling is that of the rules', `${pid} was approved, and the model denies it now`)
+    for (const name of ruling.uses) rules.use(name, 1)
+    reserved.set(pid, ruling.uses)
+    return [...before, ...ruling.uses].filter((name) => before.includes(name) !== ruling.uses.includes(name))
   }
 
-  const rulingOn = (record: ProcessRecord, at: number): ModelRuling => {
+  const rulingOn = (record: ProcessRecord, at: number, actor: string = record.originator): ModelRuling => {
     const need = needOf(record)
-    const bound = boundActor(ledger, record.originator)
+    const bound = boundActor(ledger, actor)
     if (bound === null || need === null) return OPEN
     const ceilings = (record.ceilings ?? []).filter(({ givenTo }) => givenTo !== record.pid).map(asSet)
     return rules.rule(bound.sets, ceilings, need, at)
