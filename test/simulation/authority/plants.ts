@@ -20,14 +20,14 @@ export const authorityPlants: readonly Plant[] = [
     name: 'expired approval starts',
     laws: ['an expired approval starts nothing'],
     hasRules: true,
-    since: 20,
+    since: 30,
     plan: forgettingExpiry,
   },
   {
     name: 'hash ignores environment',
     laws: ['only the approved action begins'],
     hasRules: true,
-    since: 17,
+    since: 19,
     kernel: (edges, options) =>
       new Kernel({ ...edges, hash: (text) => edges.hash(text.replace(ENVIRONMENT_HASH, '')) }, options),
   },
@@ -35,14 +35,14 @@ export const authorityPlants: readonly Plant[] = [
     name: 'denial not written',
     laws: ['every denial is in the audit'],
     hasRules: true,
-    since: 4,
+    since: 5,
     plan: forgettingDenials,
   },
   {
     name: 'revoked link still counts',
     laws: ['every ruling is that of the rules'],
     hasRules: true,
-    since: 7,
+    since: 15,
     plan: rememberingLinks,
   },
   {
@@ -55,7 +55,7 @@ export const authorityPlants: readonly Plant[] = [
     name: 'use not spent after crash',
     laws: ['a use is spent once'],
     hasRules: true,
-    since: 35,
+    since: 75,
     plan: givingUsesBack,
   },
 ]
