@@ -100,7 +100,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a tool that counts as a child',
     laws: ['a tool is a call, not a child'],
-    since: 27,
+    since: 43,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.some(isNewTool)
