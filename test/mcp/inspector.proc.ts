@@ -23,6 +23,7 @@ const TOOLS = [
   'process_restart',
   'interrupt',
   'inbox',
+  'human_ask',
 ]
 
 test("the Inspector's CLI lists the tools in both eras, and calls every one of them", async () => {
@@ -95,5 +96,6 @@ test("the Inspector's CLI lists the tools in both eras, and calls every one of t
   expect(await use('process_kill', { pid: 'shell' })).toMatchObject({ process: { status: 'cancelled' } })
   // The tools have answered with every end, so the inbox is empty.
   expect((await use('inbox')).notices).toEqual([])
+  expect(await use('human_ask', { question: 'Ship it?', timeoutMs: 1 })).toMatchObject({ finished: false })
   expect([...called].sort()).toEqual([...TOOLS].sort())
 }, 300_000)
