@@ -2,6 +2,7 @@ import { chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { PolicyFolder } from '../../src/embed/policy-files.ts'
+import { NEEDS_ROOT, testIf } from '../reporting/test-if.ts'
 import { tempFolder } from '../temp-folder.ts'
 
 function looking() {
@@ -46,7 +47,7 @@ test('a folder that is not there is found behind the links above it', async () =
 })
 
 // Only root can give files away.
-test.runIf(process.getuid?.() === 0)(
+testIf(process.getuid?.() === 0, NEEDS_ROOT)(
   'a file of another user is reported and does not count, unless the folder is theirs',
   async () => {
     const { files, folder, path, paths, troubles } = looking()

@@ -21,8 +21,8 @@ test.each([
   ['process_start', { run: 'ls', output: 'both' }, 'output: must be one of "merged", "tagged" ('],
   ['process_start', { run: 'ls', lifetime: 'forever' }, 'lifetime: must be one of "session", "detached" ('],
   ['process_list', { status: 'stopped' }, 'status: must be one of "any", "running", "completed", '],
-  ['process_list', { limit: 1_000 }, 'limit: must be at most 200 ('],
-  ['process_log', { pid: 'x', raw: 'yes' }, 'raw: must be true or false ('],
+  ['process_list', { limit: 1_000 }, 'limit: must be at most 200.'],
+  ['process_log', { pid: 'x', raw: 'yes' }, 'raw: must be true or false.'],
   ['process_poll', {}, 'pid: is needed ('],
 ])('%s with %j says in plain words what the argument must be', async (tool, given, says) => {
   const { isError, text } = await call(await connected(), tool, given)

@@ -59,7 +59,9 @@ test('a probe counts no ended processes, however many there are', async () => {
       200,
       { status: 'ready', store: 'ok', keeper: 'ok' },
     ])
-    expect(asked).toEqual(['activity'])
+    // A sweep of the kernel may ask at the same time. `storage` counts the ended processes.
+    expect(asked).toContain('activity')
+    expect(asked).not.toContain('storage')
   } finally {
     await reeve.close()
     await store.close()

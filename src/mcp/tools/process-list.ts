@@ -29,7 +29,7 @@ export const processList = tool({
     }),
     name: name.exactOptional().describe('only this name'),
     after: cursor.exactOptional().describe('from an earlier answer'),
-    limit: unlisted(z.number().int().min(1).max(200).default(25)),
+    limit: unlisted(z.number().int().min(1).max(200).default(25).describe('most processes')),
   }),
   effect: 'read',
   async run({ status: wanted, name: called, after, limit }, { perform, structured, session: { turn } }) {

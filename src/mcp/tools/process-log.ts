@@ -25,7 +25,7 @@ export const processLog = tool({
       .describe('first line, counted from 1; by default the last lines'),
     limit: z.number().int().min(1).max(2_000).default(100).describe('most lines'),
     stream: stream.exactOptional().describe('needs output: tagged in process_start'),
-    raw: unlisted(z.boolean().default(false)),
+    raw: unlisted(z.boolean().default(false).describe('with escape sequences')),
     maxChars,
   }),
   effect: 'read',
