@@ -4,7 +4,14 @@ import { isObject } from '../base/is-object.ts'
 import { isLoopback } from '../client/address.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { HomePaths } from '../home/paths.ts'
-import { type Setting, type SettingName, type Settings, settings, settingsSchema } from './settings.ts'
+import {
+  PARSED_ONCE,
+  type Setting,
+  type SettingName,
+  type Settings,
+  settings,
+  settingsSchema,
+} from './settings.ts'
 
 type Source = 'flag' | 'environment' | 'file' | 'default'
 
@@ -74,7 +81,7 @@ function meantBy(name: SettingName, given: string | boolean): unknown {
 }
 
 function checked({ name, description }: Setting, given: unknown, where: string): unknown {
-  const parsed = settingsSchema.shape[name].safeParse(given)
+  const parsed = settingsSchema.shape[name].safeParse(given, PARSED_ONCE)
   if (parsed.success) return parsed.data
   const said = [...new Set(parsed.error.issues.map(({ message }) => message))].join(', ')
   const value = JSON.stringify(given)

@@ -220,10 +220,13 @@ const SECRET: ReadonlySet<SettingName> = new Set(['store', 'redactValues', 'otel
 
 const names = Object.keys(settingsSchema.shape).filter((name) => name !== '$schema') as SettingName[]
 
+/** A schema that parses few values is slower when it is compiled first. */
+export const PARSED_ONCE = { jitless: true }
+
 /** All settings, in the order of the documentation. */
 export const settings: readonly Setting[] = names.map((name) => {
   const shape = settingsSchema.shape[name]
-  const fallback: unknown = shape.parse(undefined)
+  const fallback: unknown = shape.parse(undefined, PARSED_ONCE)
   return {
     name,
     flag: `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,

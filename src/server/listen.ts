@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { Hono } from 'hono'
@@ -92,7 +91,10 @@ export class Listener {
     const server =
       tls === undefined
         ? createServer(options)
-        : createTlsServer({ ...options, ...tls, handshakeTimeout: limits.headersMs })
+        : // Loaded here, because most daemons need no TLS.
+          process
+            .getBuiltinModule('node:https')
+            .createServer({ ...options, ...tls, handshakeTimeout: limits.headersMs })
     // Only the user can open the socket file, so a connection there needs no token.
     const open = new Connections(limits, { needsToken: !('path' in address) })
     const socketFile = 'path' in address ? new SocketFile(address.path) : null

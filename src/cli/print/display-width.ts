@@ -40,17 +40,25 @@ function graphemes(text: string): Intl.Segments {
 
 function graphemeWidth(grapheme: string): number {
   if (INVISIBLE.test(grapheme)) return 0
-  return EMOJI.test(grapheme) || WIDE.test(grapheme) ? 2 : 1
+  emoji ??= emojiPattern()
+  return emoji.test(grapheme) || WIDE.test(grapheme) ? 2 : 1
 }
 
 /** Control, format and combining characters, and nothing else. */
 const INVISIBLE = /^[\p{Cc}\p{Cf}\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}]*$/u
 
-/** Shown as an emoji by default or by a variation selector (U+FE0F); keycaps and flags are among them. */
-const EMOJI = /^(?:\p{RGI_Emoji}|\p{Emoji_Presentation}|[\p{Emoji}--[0-9#*]]\ufe0f)/v
+let emoji: RegExp | undefined
 
 /**
- * Characters whose East_Asian_Width is W or F in Unicode 17, without those that `EMOJI` has. JavaScript knows no such property.
+ * Shown as an emoji by default or by a variation selector (U+FE0F); keycaps and flags are among them. In a function, because this
+ * pattern takes 20 ms to parse.
+ */
+function emojiPattern(): RegExp {
+  return /^(?:\p{RGI_Emoji}|\p{Emoji_Presentation}|[\p{Emoji}--[0-9#*]]\ufe0f)/v
+}
+
+/**
+ * Characters whose East_Asian_Width is W or F in Unicode 17, without those that `emojiPattern` has. JavaScript knows no such property.
  * Unassigned code points between two ranges are in, as the standard asks for the blocks of ideographs.
  */
 const WIDE =
