@@ -9,13 +9,14 @@ import type { Change, Commit, Page, PruneCandidate, Question, Questions } from '
 import { becameLive } from '../due.ts'
 import type { Transaction } from '../group-commit.ts'
 import { UnreadableRows } from '../unreadable.ts'
+import { answerFrom } from './answers.ts'
 import { AuditChain } from './audit-chain.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { Counters } from './counters.ts'
 import { ForeignCommits } from './foreign-commits.ts'
 import { ProcessRows } from './process-rows.ts'
 import { RuleSetCache } from './rule-set-cache.ts'
-import { allStatements } from './statements/all.ts'
+import { allStatements, type Statements } from './statements/all.ts'
 import { isBusy, isConstraint, toStoreError } from './store-errors.ts'
 
 /** The tables of one SQLite file: answers questions, and applies changes inside a transaction. */
@@ -26,7 +27,7 @@ export class Tables implements Transaction {
   readonly #now: () => number
   readonly #begin: StatementSync
   readonly #commit: StatementSync
-  readonly #statements: ReturnType<typeof allStatements>
+  readonly #statements: Statements
   readonly #unreadable = new UnreadableRows()
   readonly #rows: ProcessRows
   readonly #counters: Counters
@@ -126,104 +127,12 @@ export class Tables implements Transaction {
     switch (question.ask) {
       case 'process':
         return this.#rows.read(question.pid)?.row ?? null
-      case 'tombstone':
-        return this.#statements.prune.tombstone(question.pid)
-      case 'session':
-        return this.#statements.scope.session(question.id)
-      case 'turn':
-        return this.#statements.scope.turn(question.session, question.id)
-      case 'group':
-        return this.#statements.scope.group(question.id)
-      case 'environment':
-        return this.#statements.scope.environment(question.ref)
-      case 'environments':
-        return this.#statements.scope.environments(question)
-      case 'holder':
-        return this.#statements.holder.read(question.id, this.#now())
-      case 'announced':
-        return this.#statements.holder.isThere(question.id)
-      case 'event':
-        return this.#statements.event.byKey(question)
-      case 'eventAt':
-        return this.#statements.event.bySeq(question)
-      case 'pids':
-        return this.#statements.process.pids(question)
-      case 'processes':
-        return this.#statements.list.listAtOnce(question)
-      case 'claimable':
-        return this.#statements.process.claimable(question)
-      case 'nextDue':
-        return this.#statements.process.nextDue(question)
-      case 'held':
-        return this.#statements.process.held(question)
-      case 'holders':
-        return this.#statements.holder.all(this.#now())
-      case 'unannounced':
-        return this.#statements.holder.unannounced()
-      case 'carrying':
-        return this.#statements.process.carrying(question)
-      case 'carryingScopes':
-        return this.#statements.scope.carrying(question.limit)
-      case 'waking':
-        return this.#statements.process.waking(question)
-      case 'grants':
-        return this.#statements.scope.grants(question)
-      case 'sessions':
-        return this.#statements.scope.sessions(question)
-      case 'events':
-        return this.#statements.event.after(question)
-      case 'tail':
-        return this.#statements.event.tail(question)
-      case 'changes':
-        return this.#statements.event.changes(question, this.#statements.meta.read())
-      case 'notices':
-        return this.#statements.notice.read(question)
-      case 'openNotices':
-        return this.#statements.notice.countOpen(question)
-      case 'inbox':
-        return this.#statements.notice.inbox(question.scope)
-      case 'overflowing':
-        return this.#statements.notice.overflowing(question.limit)
-      case 'account':
-        return this.#statements.account.read(question.id)
-      case 'accounts':
-        return this.#statements.account.list(question)
       case 'ruleSet':
         return this.#ruleSet(question.subject)
-      case 'ruleSets':
-        return this.#statements.authority.ruleSets(question)
-      case 'ruleUse':
-        return this.#statements.authority.ruleUse(question.id)
-      case 'approval':
-        return this.#statements.approval.read(question.id)
-      case 'approvals':
-        return this.#statements.approval.list(question)
-      case 'approvalsDue':
-        return this.#statements.approval.due(question)
-      case 'nextApprovalDue':
-        return this.#statements.approval.nextDue(question)
-      case 'audit':
-        return this.#statements.audit.page(question)
-      case 'auditTail':
-        return this.#statements.audit.tail()
-      case 'auditWindow':
-        return this.#statements.audit.window(question.key)
-      case 'auditWindows':
-        return this.#statements.audit.windows(question)
-      case 'activity':
-        return this.#statements.process.activity(question, this.#statements.meta.read().live)
       case 'prunable':
         return this.#candidates(question)
-      case 'pruneThrough':
-        return this.#statements.prune.through(question)
-      case 'tombstones':
-        return this.#statements.prune.oldTombstones(question)
-      case 'storage':
-        return this.#statements.prune.storage()
-      case 'unreadable':
-        return this.#statements.process.unreadable()
-      case 'secret':
-        return this.#statements.meta.secret()
+      default:
+        return answerFrom(this.#statements, question, this.#now)
     }
   }
 

@@ -29,3 +29,5 @@ export function allStatements(db: DatabaseSync, unreadable: UnreadableRows) {
     list: listStatements(db, unreadable),
   }
 }
+
+export type Statements = ReturnType<typeof allStatements>
