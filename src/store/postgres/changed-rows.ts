@@ -1,5 +1,5 @@
 import type { Change } from '../contract.ts'
-import type { Guard } from './staged.ts'
+import type { Guard } from './staged-row.ts'
 
 /** The rows that a change replaces or removes, and that the commit has to compare. */
 export function changedRows(change: Change): readonly Guard['question'][] {
@@ -37,4 +37,17 @@ export function changedRows(change: Change): readonly Guard['question'][] {
     default:
       return []
   }
+}
+
+/** The subjects whose rule sets a change writes: the commit has to compare their epoch. */
+export function changedSubjects(change: Change): readonly string[] {
+  if (change.type === 'rule_set') return [change.ruleSet.subject]
+  return change.type === 'rule_set_gone' ? [change.subject] : []
+}
+
+/** Whether a change removes something with everything that depends on it. */
+export function isFinal({ type }: Change): boolean {
+  return (
+    type === 'prune' || type === 'session_gone' || type === 'environment_unused' || type === 'rule_set_gone'
+  )
 }

@@ -1,7 +1,8 @@
 import { StoreError } from '../../core/errors.ts'
 import type { Question } from '../contract.ts'
 import { eventKey, type Facts, keyOf } from './facts.ts'
-import type { Guard, Staged } from './staged.ts'
+import type { Staged } from './staged.ts'
+import type { Guard } from './staged-row.ts'
 
 /** The answer is unknown, and has to be loaded. */
 export const MISSING = Symbol('missing')

@@ -2,6 +2,7 @@ import type { Plan, Question, Verdict } from '../contract.ts'
 import { type Facts, keyOf } from './facts.ts'
 import { LATER, MISSING, PlanReading } from './plan-reading.ts'
 import { STALE, Staged } from './staged.ts'
+import { unprovedQuestions } from './unproved-questions.ts'
 
 /** A plan, and the promise of its answer. */
 export interface PendingPlan {
@@ -19,11 +20,11 @@ export type Pass =
 
 /** Runs plans one after another, each on the changes of the plans before it, until one needs an unknown fact. */
 export function runPlans(batch: readonly PendingPlan[], facts: Facts, optimistic: boolean): Pass {
-  const staged = new Staged(facts, optimistic)
+  const staged = new Staged(facts)
   const answers: (() => void)[] = []
   const missing = new Map<string, Question>()
   for (const pending of batch) {
-    const ran = runPlan(pending, staged, facts)
+    const ran = runPlan(pending, staged, { facts, optimistic })
     if (ran === LATER) break
     if (ran === STALE) return { type: 'stale' }
     if (typeof ran === 'function') answers.push(ran)
@@ -39,12 +40,12 @@ export function runPlans(batch: readonly PendingPlan[], facts: Facts, optimistic
 function runPlan(
   { plan, resolve, reject }: PendingPlan,
   staged: Staged,
-  facts: Facts,
+  on: { readonly facts: Facts; readonly optimistic: boolean },
 ): (() => void) | readonly Question[] | typeof LATER | typeof STALE {
-  const reading = new PlanReading(staged, facts)
+  const reading = new PlanReading(staged, on.facts)
   // A plan that throws has a defect, which is reported to its caller alone. But the facts that it was given have to be true.
   const failWith = (error: unknown) => {
-    const unproved = staged.unproved([], reading)
+    const unproved = unprovedQuestions([], reading.assumed, on)
     if (unproved.length > 0) return unproved
     staged.apply([], reading)
     return () => reject(error)
@@ -68,7 +69,7 @@ function runPlan(
     return failWith(error)
   }
   const { answer, changes } = verdict
-  const unproved = staged.unproved(changes, reading)
+  const unproved = unprovedQuestions(changes, reading.assumed, on)
   if (unproved.length > 0) return unproved
   try {
     const applied = staged.apply(changes, reading)

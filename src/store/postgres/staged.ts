@@ -16,41 +16,19 @@ import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRow, Tombstone } from '../../core/process/row.ts'
 import type { Grant } from '../../core/session/grant.ts'
 import type { Session, Turn } from '../../core/session/session.ts'
-import type { Change, Question } from '../contract.ts'
+import type { Change } from '../contract.ts'
 import { becameLive } from '../due.ts'
-import { changedRows } from './changed-rows.ts'
+import { changedSubjects, isFinal } from './changed-rows.ts'
 import { ABSENT, eventKey, type Facts, keyOf, processKey } from './facts.ts'
 import { LATER } from './plan-reading.ts'
+import { type Guard, newVersion, type StagedRow } from './staged-row.ts'
 
 /** The plan was decided on facts of different moments, which contradict each other. */
 export const STALE = Symbol('stale')
 
-/** A row that the commit compares with the version that a plan has read. */
-export interface Guard {
-  readonly question: Extract<
-    Question,
-    {
-      ask:
-        | ('process' | 'session' | 'turn' | 'group' | 'inbox' | 'account')
-        | ('approval' | 'ruleUse' | 'auditWindow')
-        | ('holder' | 'announced' | 'environment')
-    }
-  >
-  readonly version: number
-}
-
-/** The new state of a row, null if it is removed. `version` is the one in the database, 0 if the row does not exist there. */
-export interface StagedRow<Value> {
-  readonly version: number
-  readonly next: number
-  readonly base: Value | null
-  readonly value: Value
-}
-
-/** The rows and assumptions that the answers to one plan depend on. */
+/** The rows and rules that the answers to one plan depend on. */
 interface Reading {
   readonly guards: ReadonlyMap<string, Guard>
-  readonly assumed: ReadonlyMap<string, Question>
   readonly hasReadRules: boolean
 }
 
@@ -97,34 +75,15 @@ export class Staged {
   /** Whether the commit has anything to write. */
   changed = false
   readonly #facts: Facts
-  readonly #optimistic: boolean
   readonly #eventKeys = new Set<string>()
   #hasGoneRules = false
 
-  /** `optimistic`: a row or key that this store does not know, and that a plan writes, is taken for new; the commit fails if not. */
-  constructor(facts: Facts, optimistic: boolean) {
+  constructor(facts: Facts) {
     this.#facts = facts
-    this.#optimistic = optimistic
   }
 
   hasEvent(key: string): boolean {
     return this.#eventKeys.has(key)
-  }
-
-  /** The questions to load before a plan's changes can be applied: the rows that they change, and assumed answers. */
-  unproved(changes: readonly Change[], reading: Reading): Question[] {
-    const open = new Map(reading.assumed)
-    for (const row of changes.flatMap(changedRows)) {
-      if (this.#facts.get(keyOf(row)) === undefined) open.set(keyOf(row), row)
-    }
-    for (const subject of changes.flatMap(changedSubjects)) {
-      const question = { ask: 'ruleSet', subject } as const
-      if (this.#facts.ruleSets.get(subject) === undefined) open.set(keyOf(question), question)
-    }
-    if (this.#optimistic && open.size > 0) {
-      for (const change of changes) if (change.type === 'process') removeProved(change, open)
-    }
-    return [...open.values()]
   }
 
   /** Whether something is removed with everything that depends on it. No plan can build on that before it is committed. */
@@ -311,37 +270,6 @@ export class Staged {
     this.guards.set(key, { question, version: fact.version })
     return fact
   }
-}
-
-/** The commit proves these assumptions itself: it fails if the process, its tombstone, or an event with the key exists. */
-function removeProved(
-  { was, row, events }: Extract<Change, { type: 'process' }>,
-  open: Map<string, Question>,
-) {
-  const { pid } = row.record
-  if (was === null) {
-    open.delete(processKey(pid))
-    open.delete(keyOf({ ask: 'tombstone', pid }))
-  }
-  for (const { replayKey } of events) if (replayKey !== null) open.delete(eventKey(pid, replayKey))
-}
-
-/** The subjects whose rule sets a change writes: the commit has to compare their epoch. */
-function changedSubjects(change: Change): readonly string[] {
-  if (change.type === 'rule_set') return [change.ruleSet.subject]
-  return change.type === 'rule_set_gone' ? [change.subject] : []
-}
-
-function isFinal({ type }: Change): boolean {
-  return (
-    type === 'prune' || type === 'session_gone' || type === 'environment_unused' || type === 'rule_set_gone'
-  )
-}
-
-/** Unique: a group or a session may be removed and created again, and must not look unchanged. A pid is never reused. */
-function newVersion(): number {
-  const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2))
-  return (high & 0xfffff) * 2 ** 32 + low + 1
 }
 
 function sameRow(a: ProcessRow | null, b: ProcessRow | null): boolean {

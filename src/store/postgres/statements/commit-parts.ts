@@ -1,4 +1,4 @@
-import type { StagedRow } from '../staged.ts'
+import type { StagedRow } from '../staged-row.ts'
 
 /** Lists of rows as JSON; null if all are empty. Empty ones are left out. */
 export function filledText(parts: { readonly [name: string]: readonly unknown[] }): string | null {

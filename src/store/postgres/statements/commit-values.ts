@@ -1,5 +1,6 @@
 import type { Value } from '../link.ts'
-import type { Guard, Staged } from '../staged.ts'
+import type { Staged } from '../staged.ts'
+import type { Guard } from '../staged-row.ts'
 
 /** No JSON text contains it: JSON escapes control characters. */
 const RECORD_SEPARATOR = '\x1e'

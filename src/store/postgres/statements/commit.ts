@@ -1,6 +1,7 @@
 import type { ProcessRow } from '../../../core/process/row.ts'
 import type { Link } from '../link.ts'
-import type { Staged, StagedRow } from '../staged.ts'
+import type { Staged } from '../staged.ts'
+import type { StagedRow } from '../staged-row.ts'
 import { auditCells, authorityText } from './commit-authority.ts'
 import { restText } from './commit-rest.ts'
 import { events, guards, notices, ownEvents } from './commit-values.ts'

@@ -4,7 +4,8 @@ import { dueOf } from '../../due.ts'
 import { movingText } from '../../record-text.ts'
 import { definitionSignature, labelSignature } from '../../signature.ts'
 import type { Value } from '../link.ts'
-import type { Staged, StagedRow } from '../staged.ts'
+import type { Staged } from '../staged.ts'
+import type { StagedRow } from '../staged-row.ts'
 import { columns, packed } from './commit-values.ts'
 
 /** The parameters of commit_one that describe the process. */
