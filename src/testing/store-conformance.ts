@@ -39,6 +39,7 @@ import { replayKeys } from './conformance/replay-keys.ts'
 import { reviews } from './conformance/reviews.ts'
 import { ruleSets } from './conformance/rule-sets.ts'
 import { ruledAnswers } from './conformance/ruled-answers.ts'
+import { sessionTreeRules } from './conformance/session-tree-rules.ts'
 import { sessionTrees } from './conformance/session-trees.ts'
 import { signals } from './conformance/signals.ts'
 import { stopGraces } from './conformance/stop-graces.ts'
@@ -77,6 +78,7 @@ export function storeConformance(suite: Suite): void {
   inboxSources(behaves)
   visibility(behaves)
   sessionTrees(behaves)
+  sessionTreeRules(behaves)
   reviews(behaves)
   allowances(behaves)
   charges(behaves)

@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict'
-import type { Amounts } from '../../core/allowance/amounts.ts'
 import { visibilityOf } from '../../core/authority/visibility.ts'
 import type { Filter } from '../../core/process/filter.ts'
 import type { Actor, ProcessRecord } from '../../core/process/record.ts'
 import { isRefusal } from '../../core/refusal.ts'
 import { MAX_SESSION_DEPTH } from '../../core/session/session.ts'
-import { answerApproval } from '../../kernel/answer-approval.ts'
 import { prune } from '../../kernel/prune.ts'
 import { endSession, markDeleted, openSession } from '../../kernel/sessions.ts'
 import { interruptScope } from '../../kernel/stop-scope.ts'
-import { changeRules, ruleSet } from './authority-rows.ts'
 import {
   accepted,
   type Behaves,
   type Bench,
   codeOf,
-  OUTSIDE,
   pidOf,
   refusalOf,
   TOOL,
@@ -24,16 +20,10 @@ import {
 import { snapshotOf } from './sound.ts'
 import { allCarried } from './tree.ts'
 
-/** Sessions below sessions: `top` with the child `mid`, whose child is `low`; and `other`, which has no part in it. */
+/** Sessions below sessions. */
 export function sessionTrees(behaves: Behaves): void {
-  const open = async (bench: Bench) => {
-    await openSession(bench.edges, 'host', 'top', null)
-    await openSession(bench.edges, 'session:top', 'mid', null, undefined, undefined, 'top')
-    await openSession(bench.edges, 'session:mid', 'low', null, undefined, undefined, 'mid')
-    await openSession(bench.edges, 'host', 'other', null)
-  }
   const populate = async (bench: Bench, lifetime: ProcessRecord['lifetime'] = 'session') => {
-    await open(bench)
+    await openTree(bench)
     for (const session of ['top', 'mid', 'low', 'other'])
       for (const index of times(3))
         await bench.register(
@@ -76,7 +66,7 @@ export function sessionTrees(behaves: Behaves): void {
     })
 
   behaves('a session knows the sessions above it, and its children are listed', async (bench) => {
-    await open(bench)
+    await openTree(bench)
     const low = await bench.store.ask({ ask: 'session', id: 'low' })
     assert.deepEqual(low?.sessionsAbove, ['mid', 'top'])
     const children = (parent: string) => bench.store.ask({ ask: 'sessions', parent, after: null, limit: 10 })
@@ -98,7 +88,7 @@ export function sessionTrees(behaves: Behaves): void {
   })
 
   behaves('a session opens children of itself only, below a session that is open', async (bench) => {
-    await open(bench)
+    await openTree(bench)
     const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
     await kernel.sessions.end('host', 'low')
     const before = await snapshotOf(bench.store)
@@ -237,7 +227,7 @@ export function sessionTrees(behaves: Behaves): void {
   })
 
   behaves('a process may be registered into a session below that of its parent', async (bench) => {
-    await open(bench)
+    await openTree(bench)
     await bench.register(
       { ...TOOL, owner: { session: 'mid' } },
       { pid: pidOf('agent'), actor: 'session:mid' },
@@ -263,91 +253,12 @@ export function sessionTrees(behaves: Behaves): void {
     ])
     assert.equal(refusalOf(upward), 'denied')
   })
+}
 
-  const DEPLOY = { kind: 'tool', spec: { tool: 'deploy' } } as const
-  const forbid = (bench: Bench, session: string, effect: 'ask' | 'deny') =>
-    changeRules(bench.store, `session:${session}`, () => ({
-      ...ruleSet(`session:${session}`),
-      rules: [{ id: 'r1', effect, rights: ['execute'], resource: 'tool:deploy' }],
-    }))
-
-  behaves('the rules of every session above bind a session and its processes', async (bench) => {
-    await open(bench)
-    await forbid(bench, 'top', 'deny')
-    assert.equal(refusalOf(await bench.tryRegister([{ request: DEPLOY, actor: 'session:low' }])), 'denied')
-    const { record } = await bench.register(
-      { ...TOOL, kind: 'external', spec: { description: 'agent' } },
-      { actor: 'session:low' },
-    )
-    const byProcess = { request: { ...DEPLOY, parent: record.pid }, actor: `process:${record.pid}` } as const
-    assert.equal(refusalOf(await bench.tryRegister([byProcess])), 'denied')
-    assert.ok(!isRefusal(await bench.tryRegister([{ request: DEPLOY, actor: 'session:other' }])))
-  })
-
-  behaves('a process that is registered into a session below is bound by its rules', async (bench) => {
-    await open(bench)
-    await forbid(bench, 'low', 'deny')
-    const request = { ...DEPLOY, owner: { session: 'low' } }
-    assert.equal(refusalOf(await bench.tryRegister([{ request, actor: 'session:top' }])), 'denied')
-    assert.ok(!isRefusal(await bench.tryRegister([{ request: DEPLOY, actor: 'session:top' }])))
-  })
-
-  behaves('neither a session above the asker nor one below it may answer', async (bench) => {
-    await open(bench)
-    await forbid(bench, 'mid', 'ask')
-    for (const session of ['top', 'low', 'other'])
-      await changeRules(bench.store, `session:${session}`, () => ({
-        ...ruleSet(`session:${session}`),
-        rules: [{ id: 'r1', effect: 'allow', rights: ['approve'], resource: 'session:mid' }],
-      }))
-    // The rules of `top` bind `mid`, too, and would deny what they do not allow.
-    await changeRules(bench.store, 'session:top', () => ({
-      ...ruleSet('session:top'),
-      rules: [
-        { id: 'r1', effect: 'allow', rights: ['approve'], resource: 'session:mid' },
-        { id: 'r2', effect: 'allow', rights: ['execute'], resource: 'tool:deploy' },
-      ],
-    }))
-    const { record } = await bench.register(DEPLOY, { actor: 'session:mid' })
-    const answering = (by: Actor) =>
-      answerApproval(bench.edges, 'k1', {
-        id: record.wait?.name ?? '',
-        by,
-        answer: { type: 'approve', grant: 'once' },
-      })
-    const before = await snapshotOf(bench.store)
-    for (const by of ['session:top', 'session:mid', 'session:low'] as const) {
-      const refused = await answering(by)
-      assert.equal(refused.type === 'refused' && refused.refusal.code, 'denied', by)
-    }
-    assert.deepEqual(await snapshotOf(bench.store), before)
-    assert.equal((await answering('session:other')).type, 'settled')
-  })
-
-  behaves('a session below one with an allowance uses that allowance', async (bench) => {
-    await openSession(bench.edges, 'host', 'top', null, { cost: 8, children: 2 })
-    await openSession(bench.edges, 'session:top', 'mid', null, undefined, undefined, 'top')
-    const start = (allowance: Amounts) =>
-      bench.tryRegister([{ request: { ...OUTSIDE, allowance }, actor: 'session:mid' }])
-    assert.equal(refusalOf(await start({ cost: 9 })), 'limit_exceeded')
-    assert.ok(!isRefusal(await start({})))
-    assert.ok(!isRefusal(await start({})))
-    assert.equal(refusalOf(await start({})), 'limit_exceeded', 'two children are the most')
-  })
-
-  behaves('the allowance of a session below is a part of that above, and goes back', async (bench) => {
-    await openSession(bench.edges, 'host', 'top', null, { cost: 8 })
-    assert.equal(
-      await codeOf(openSession(bench.edges, 'host', 'mid', null, { cost: 9 }, undefined, 'top')),
-      'limit_exceeded',
-    )
-    await openSession(bench.edges, 'host', 'mid', null, { cost: 6 }, undefined, 'top')
-    assert.equal(
-      await codeOf(openSession(bench.edges, 'host', 'low', null, { cost: 3 }, undefined, 'top')),
-      'limit_exceeded',
-    )
-    const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
-    await kernel.sessions.end('host', 'mid')
-    await openSession(bench.edges, 'host', 'low', null, { cost: 8 }, undefined, 'top')
-  })
+/** Opens `top` with the child `mid`, whose child is `low`; and `other`, which has no part in it. */
+export async function openTree(bench: Bench): Promise<void> {
+  await openSession(bench.edges, 'host', 'top', null)
+  await openSession(bench.edges, 'session:top', 'mid', null, undefined, undefined, 'top')
+  await openSession(bench.edges, 'session:mid', 'low', null, undefined, undefined, 'mid')
+  await openSession(bench.edges, 'host', 'other', null)
 }
