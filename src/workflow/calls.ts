@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import type { StepKind } from '../core/process/event.ts'
+import type { StepKind } from '../core/process/step-event.ts'
 import type { Value } from '../core/value/value.ts'
 import type { Entry } from './journal.ts'
 import { Nondeterminism, titleOf } from './nondeterminism.ts'

@@ -1,5 +1,6 @@
 import type { Json } from '../core/json/json.ts'
-import type { ReservedEvent, StepEnded, StepKind, StepTried, StoredEvent } from '../core/process/event.ts'
+import type { ReservedEvent, StoredEvent } from '../core/process/event.ts'
+import type { StepEnded, StepKind, StepTried } from '../core/process/step-event.ts'
 import { decode } from '../core/value/decode.ts'
 import type { Value } from '../core/value/value.ts'
 

@@ -1,6 +1,6 @@
 import { messageOf } from '../base/error-text.ts'
 import type { Json } from '../core/json/json.ts'
-import type { StepKind } from '../core/process/event.ts'
+import type { StepKind } from '../core/process/step-event.ts'
 
 /** The report lists this many steps before the one that differs, and as many recorded steps after it. */
 const MAX_LISTED = 500

@@ -1,5 +1,5 @@
 import { ReeveError, RefusedError } from '../core/errors.ts'
-import type { StepEnded } from '../core/process/event.ts'
+import type { StepEnded } from '../core/process/step-event.ts'
 import { encode } from '../core/value/encode.ts'
 import { unstorable } from '../core/value/stored-value.ts'
 import { encodeThrown } from '../core/value/thrown.ts'

@@ -14,6 +14,8 @@ import type {
   StopHow,
   WaitOn,
 } from './record.ts'
+import type { StepEnded, StepTried } from './step-event.ts'
+import type { WatchDisabled, WatchMatch } from './watch-event.ts'
 
 export const WAIT_LEFT_HOW = ['signal', 'message', 'answered', 'due', 'ended', 'timed_out'] as const
 export type WaitLeftHow = (typeof WAIT_LEFT_HOW)[number]
@@ -179,64 +181,8 @@ export interface ApprovalSettled {
   readonly advice?: string
 }
 
-export const STEP_KINDS = ['step', 'sleep', 'signal', 'receive', 'spawn', 'wait'] as const
-export type StepKind = (typeof STEP_KINDS)[number]
-
-/** One step of a workflow has ended for good: with a result, or after its last try. */
-export type StepEnded = {
-  /** From 1, in the order in which the steps began. */
-  readonly stepIndex: number
-  readonly kind: StepKind
-  readonly name: string
-  readonly began: number
-  readonly tries: number
-} & (
-  | {
-      readonly how: 'done' /** Encoded (`core/value`). Absent where the step returned nothing. */
-      readonly value?: Json
-    }
-  /** `thrown` is the encoded error (`core/value`), with name, code and cause. Absent in logs of earlier versions. */
-  | { readonly how: 'failed'; readonly error: string; readonly thrown?: Json }
-)
-
-/** A step failed, and is tried again at `retryAt`. */
-export interface StepTried {
-  readonly stepIndex: number
-  readonly kind: StepKind
-  readonly name: string
-  readonly tries: number
-  readonly error: string
-  readonly retryAt: number
-}
-
 export const READY_BY = ['log', 'port', 'http', 'command'] as const
 export type ReadyBy = (typeof READY_BY)[number]
-
-/** Lines that matched a watch. */
-export interface WatchMatch {
-  readonly watch: string
-  readonly wanted: string
-  /** Of the first matching line; scanning goes on at `end`. */
-  readonly offset: number
-  readonly end: number
-  readonly lines: readonly string[]
-  /** Further matching lines that are not shown. */
-  readonly more: number
-  /** Matching lines since the last notice that were only counted. */
-  readonly heldBack: number
-  /** Output that was evicted before it was scanned. */
-  readonly missed: { readonly from: number; readonly to: number } | null
-  readonly strikes: number
-  /** The notice that the scope gets, if there is a scope: a flood of matches is held back. */
-  readonly told: 'match' | 'tripped' | 'held'
-}
-
-export interface WatchDisabled {
-  readonly watch: string
-  readonly wanted: string
-  readonly end: number
-  readonly heldBack: number
-}
 
 /** A stored fact about one process, in the past tense. */
 export interface ProcessEvent {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { StepEnded } from '../../core/process/event.ts'
+import type { StepEnded } from '../../core/process/step-event.ts'
 import type { WaitRef } from '../../core/process/intent.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { RegistrationRequest } from '../../core/process/register.ts'

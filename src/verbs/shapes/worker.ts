@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { STEP_KINDS, WAIT_LEFT_HOW } from '../../core/process/event.ts'
+import { WAIT_LEFT_HOW } from '../../core/process/event.ts'
+import { STEP_KINDS } from '../../core/process/step-event.ts'
 import { json } from './json.ts'
 import { messageFilter } from './message.ts'
 import { record, reportedEnd, waitOn } from './record.ts'
