@@ -1,4 +1,5 @@
-import { hasEnded, wakesAt } from '../core/process/record.ts'
+import { hasEnded } from '../core/process/record.ts'
+import { wakesAt } from '../core/process/wait.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 
 /**

@@ -3,7 +3,8 @@ import { type Group, isComplete } from '../group/group.ts'
 import { asJson, type Json, type JsonObject, objectOf, own } from '../json/json.ts'
 import { knownEvent, type ProcessEvent } from '../process/event.ts'
 import type { Pid } from '../process/pid.ts'
-import { type Outcome, type ProcessRecord, type Scope, waitsOf } from '../process/record.ts'
+import type { Outcome, ProcessRecord, Scope } from '../process/record.ts'
+import { waitsOf } from '../process/wait.ts'
 
 export const NOTICE_KINDS = [
   'completion',

@@ -17,7 +17,8 @@ import {
 } from './decision.ts'
 import type { MessageReceived, MessageSent, StoredEvent } from './event.ts'
 import { type Intent, messageKey } from './intent.ts'
-import { hasEnded, waitsOf } from './record.ts'
+import { hasEnded } from './record.ts'
+import { waitsOf } from './wait.ts'
 
 type MessageIntent = Extract<Intent, { type: 'message' }>
 

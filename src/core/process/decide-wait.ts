@@ -17,7 +17,8 @@ import {
 } from './decision.ts'
 import type { ReservedEvent } from './event.ts'
 import { type Intent, type WaitRef, waitEnteredKey, waitLeftKey } from './intent.ts'
-import { hasEnded, type ProcessRecord, type Wait, waitsOf } from './record.ts'
+import { hasEnded, type ProcessRecord } from './record.ts'
+import { type Wait, waitsOf } from './wait.ts'
 
 /** Waits of one workflow at a time: enough for any fan-out that fits in memory, and a bound for the record. */
 const MAX_WAITS = 1_000

@@ -14,7 +14,8 @@ import {
   staleFence,
 } from './decision.ts'
 import { type Intent, stepKey, stepTriedKey } from './intent.ts'
-import { dueIn, hasEnded, type ProcessRecord, waitsOf } from './record.ts'
+import { hasEnded, type ProcessRecord } from './record.ts'
+import { dueIn, waitsOf } from './wait.ts'
 import type { ProcessRow } from './row.ts'
 
 /** Ends one step. Its index is its key in the log: the first end of a step counts, and later ones change nothing. */

@@ -6,7 +6,8 @@ import {
   knownEvent,
   type ProcessEvent,
 } from './event.ts'
-import { type Outcome, type ProcessRecord, type Registration, type Wait, waitsOf } from './record.ts'
+import type { Outcome, ProcessRecord, Registration } from './record.ts'
+import { type Wait, waitsOf } from './wait.ts'
 import type { PausedFrom } from './status.ts'
 
 /**

@@ -4,7 +4,8 @@ import { isWait } from './decide-wait.ts'
 import { awaitsApproval } from './gate.ts'
 import { type Intent, replayKeyOf } from './intent.ts'
 import type { Pid } from './pid.ts'
-import { hasEnded, type Owner, type ProcessRecord, type Scope, waitsOf } from './record.ts'
+import { hasEnded, type Owner, type ProcessRecord, type Scope } from './record.ts'
+import { waitsOf } from './wait.ts'
 import type { ProcessRow } from './row.ts'
 
 /** The facts besides the row that a plan reads before it decides an intent. Null: not needed. */

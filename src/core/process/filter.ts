@@ -3,7 +3,8 @@ import { sameJson } from '../json/canonical.ts'
 import type { Json } from '../json/json.ts'
 import { sessionsOf } from '../session/sessions-above.ts'
 import type { Pid } from './pid.ts'
-import { hasEnded, type Kind, OWNER_SELECTORS, type ProcessRecord, type WaitOn, waitsOf } from './record.ts'
+import { hasEnded, type Kind, OWNER_SELECTORS, type ProcessRecord } from './record.ts'
+import { type WaitOn, waitsOf } from './wait.ts'
 import type { Status } from './status.ts'
 
 /** Several values of one key are alternatives; all keys must match. Without a status, ended processes are left out. */

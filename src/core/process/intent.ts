@@ -6,7 +6,8 @@ import type { ApprovalRequested, ApprovalSettled, ReadyBy, StopDelivered, WaitLe
 import type { WatchDisabled, WatchMatch } from './watch-event.ts'
 import type { StepEnded, StepTried } from './step-event.ts'
 import type { Pid } from './pid.ts'
-import type { Actor, Evidence, Owner, Program, Scope, StopHow, WaitOn } from './record.ts'
+import type { Actor, Evidence, Owner, Program, Scope, StopHow } from './record.ts'
+import type { WaitOn } from './wait.ts'
 import type { EndStatus } from './status.ts'
 
 interface Asked {

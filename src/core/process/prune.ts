@@ -1,5 +1,6 @@
 import type { Pid } from './pid.ts'
-import { hasEnded, type Kind, type ProcessRecord, waitsOf } from './record.ts'
+import { hasEnded, type Kind, type ProcessRecord } from './record.ts'
+import { waitsOf } from './wait.ts'
 import type { Carry } from './row.ts'
 
 /** How long a tombstone refuses its pid. An idempotency key that is repeated later starts a new process. */

@@ -1,11 +1,11 @@
 import type { Amounts } from '../allowance/amounts.ts'
 import type { Ceiling } from '../capability/ceiling.ts'
 import type { Json, JsonObject } from '../json/json.ts'
-import type { MessageFilter } from '../message/message.ts'
 import type { Placement } from '../placement/placement.ts'
-import { awaitsApproval, type Gate } from './gate.ts'
+import type { Gate } from './gate.ts'
 import type { Pid } from './pid.ts'
 import type { EndStatus, PausedFrom, ReportedEnd, Status } from './status.ts'
+import type { Wait } from './wait.ts'
 
 export const KINDS = ['command', 'agent', 'workflow', 'tool', 'external'] as const
 export type Kind = (typeof KINDS)[number]
@@ -79,22 +79,6 @@ export interface GroupSeat {
   readonly scope: Scope | null
   readonly index: number
   readonly size: number
-}
-
-export const WAITS = ['child', 'signal', 'message', 'approval', 'timer', 'input'] as const
-export type WaitOn = (typeof WAITS)[number]
-
-/** The awaited condition of a waiting process. `ordinal` counts its waits on that name, from 1. */
-export interface Wait {
-  readonly on: WaitOn
-  readonly name: string
-  readonly ordinal: number
-  readonly since: number
-  readonly until: number | null
-  /** Of a workflow: the number of the step. */
-  readonly stepIndex?: number
-  /** Of a wait on messages: which messages end it. */
-  readonly filter?: MessageFilter
 }
 
 /** The progress of a workflow. Its steps are events; the record only counts. */
@@ -307,25 +291,6 @@ export interface ProcessRecord<K extends Kind = Kind, Spec extends JsonObject = 
 
 export function hasEnded(record: ProcessRecord): boolean {
   return record.outcome !== null
-}
-
-/** Everything it waits for now. */
-export function waitsOf({ wait, moreWaits }: ProcessRecord): readonly Wait[] {
-  return wait === null ? moreWaits : [wait, ...moreWaits]
-}
-
-/** When a parked process goes on by itself; null if never. No time begins a process whose approval is pending. */
-export function wakesAt(record: ProcessRecord): number | null {
-  if (awaitsApproval(record)) return null
-  return record.parked && record.status === 'waiting' ? dueIn(record) : null
-}
-
-/** The earliest deadline of its waits; or the end of its run limit, so that it is claimed and stopped then. */
-export function dueIn(record: ProcessRecord): number | null {
-  const { limits, firstStarted } = record
-  const overAt = limits.runMs === undefined || firstStarted === null ? null : firstStarted.at + limits.runMs
-  const times = [overAt, ...waitsOf(record).map(({ until }) => until)].filter((time) => time !== null)
-  return times.length === 0 ? null : Math.min(...times)
 }
 
 /** The tool or workflow that a process names; null for kinds that name none. */

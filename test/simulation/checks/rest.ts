@@ -1,5 +1,6 @@
 import { stopOverdueAt } from '../../../src/core/process/give-up-stop.ts'
-import { type ProcessRecord, waitsOf, wakesAt } from '../../../src/core/process/record.ts'
+import type { ProcessRecord } from '../../../src/core/process/record.ts'
+import { waitsOf, wakesAt } from '../../../src/core/process/wait.ts'
 import { ELSEWHERE } from '../intents/allowances.ts'
 import type { Entry } from '../ledger.ts'
 import type { World } from '../world.ts'
