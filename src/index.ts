@@ -1,6 +1,7 @@
 import './node-version.ts'
 import { type ConnectOptions, connect as connectTo } from './client/connect.ts'
-import type { Embedded, EmbedOptions } from './embed/embed.ts'
+import type { Embedded } from './embed/embed.ts'
+import type { EmbedOptions } from './embed/options.ts'
 import type { Reeve, ServesWorkflows } from './verbs/reeve.ts'
 
 export type { ConnectOptions } from './client/connect.ts'
@@ -33,7 +34,8 @@ export type {
 export type { EndStatus, LiveStatus, Status } from './core/process/status.ts'
 export { decodeValue, encodeValue } from './core/value/stored-value.ts'
 export type { Value } from './core/value/value.ts'
-export type { Embedded, EmbedOptions } from './embed/embed.ts'
+export type { Embedded } from './embed/embed.ts'
+export type { EmbedOptions } from './embed/options.ts'
 export type { ExternalStop, OnStop } from './external/deliveries.ts'
 export type { Durability, Store } from './store/contract.ts'
 export type { ChildRequest, SignalAnswer, ToolContext, ToolHandler } from './tool/in-process.ts'

@@ -1,5 +1,6 @@
 import { ReeveError } from '../core/errors.ts'
-import { type Embedded, type EmbedOptions, embedWith } from '../embed/embed.ts'
+import { type Embedded, embedWith } from '../embed/embed.ts'
+import type { EmbedOptions } from '../embed/options.ts'
 import type { HomePaths } from '../home/paths.ts'
 import { isPidInUse } from '../os/identity.ts'
 import type { Redaction } from '../redaction/redaction.ts'

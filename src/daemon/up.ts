@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { ReeveError } from '../core/errors.ts'
-import type { Embedded, EmbedOptions } from '../embed/embed.ts'
+import type { Embedded } from '../embed/embed.ts'
+import type { EmbedOptions } from '../embed/options.ts'
 import { redactionOf } from '../embed/redaction-of.ts'
 import { announce, withdraw } from '../home/announced-daemon.ts'
 import { type HomePaths, homeFolder, homePaths } from '../home/paths.ts'

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { EmbedOptions } from '../embed/embed.ts'
+import type { EmbedOptions } from '../embed/options.ts'
 import type { InputOf, Reeve } from '../verbs/reeve.ts'
 
 type CommandSpec = Extract<InputOf<'spawn'>, { kind: 'command' }>['spec']

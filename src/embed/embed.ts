@@ -4,21 +4,17 @@ import { ExternalStops } from '../actions/external-stops.ts'
 import { AnswerMasker } from '../actions/mask-answers.ts'
 import { parse } from '../actions/parse.ts'
 import { NO_EFFECTS } from '../actions/read-effects.ts'
-import { Retention, type RetentionLimits } from '../actions/retention.ts'
-import { type Revealed, Reveals } from '../actions/reveal.ts'
+import { Retention } from '../actions/retention.ts'
+import { Reveals } from '../actions/reveal.ts'
 import { spawnChild } from '../actions/spawn.ts'
 import { WAIT_TIMES } from '../actions/wait-times.ts'
 import type { Commands } from '../command/commands.ts'
 import { openCommands } from '../command/open-commands.ts'
-import type { CommandsOptions } from '../command/options.ts'
 import type { Seat } from '../core/authority/person.ts'
-import type { Preset } from '../core/capability/presets.ts'
-import type { Secrets } from '../core/environment/secrets.ts'
-import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
+import { FLOOD_LIMITS } from '../core/inbox/flood.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import { type TroubleFacts, troublesOf } from '../core/trouble/trouble.ts'
-import type { OnStop } from '../external/deliveries.ts'
 import { ExternalProcesses } from '../external/external-processes.ts'
 import { dataFolderAt } from '../keeper/protocol/data-folder-paths.ts'
 import { PROTOCOL } from '../keeper/protocol/messages.ts'
@@ -26,72 +22,23 @@ import { releaseReserve } from '../keeper/protocol/reserve.ts'
 import { KERNEL_DEFAULTS } from '../kernel/defaults.ts'
 import { Kernel, type KernelOptions } from '../kernel/kernel.ts'
 import { Workspaces } from '../kernel/workspaces.ts'
-import type { Redaction, RedactOptions } from '../redaction/redaction.ts'
+import type { Redaction } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
 import { systemClock } from '../store/system-clock.ts'
-import { inProcess, type SpawnAs, type ToolHandler } from '../tool/in-process.ts'
+import { inProcess, type SpawnAs } from '../tool/in-process.ts'
 import { type Reeve, type ReeveVerbs, type ServesWorkflows, verbs } from '../verbs/reeve.ts'
 import { actor } from '../verbs/shapes/actor.ts'
-import type { WorkflowFunction } from '../verbs/workflow-function.ts'
 import { type VariablesOf, Workflows } from '../workflow/in-kernel.ts'
 import { Anchoring, type AnchorLog } from './anchoring.ts'
 import { EnvironmentSecrets } from './environment-secrets.ts'
 import { ownIdentity } from './identity.ts'
 import { nodeEdges, sha256 } from './node-edges.ts'
 import { openStore } from './open-store.ts'
-import { OPTIONS, WORKFLOW } from './options.ts'
+import { type EmbedOptions, OPTIONS, WORKFLOW } from './options.ts'
 import { PolicyFolder } from './policy-files.ts'
 import { redactionOf } from './redaction-of.ts'
 import { StoreWatch } from './store-watch.ts'
 import { warnOfTrouble } from './warnings.ts'
-
-export interface EmbedOptions {
-  /** A file for SQLite, a `postgres://` URL, or a store of your own. A store that is opened here is closed here. */
-  readonly store: string | Store
-  /** The functions that run `tool` processes in this program. */
-  readonly tools?: Readonly<Record<string, ToolHandler>>
-  /** The functions that run `workflow` processes in this program. */
-  readonly workflows?: Readonly<Record<string, WorkflowFunction>>
-  /** Runs `command` processes, with their output, pipes and keeper in this folder. */
-  readonly commands?: CommandsOptions
-  /** Prunes ended processes by age and number, when it starts and then every ten minutes. Without it all are kept. */
-  readonly retention?: RetentionLimits
-  /** How many processes may run here at once. Commands are not counted, nor processes that wait. */
-  readonly concurrency?: number
-  /** Called with errors of background work; by default they become process warnings. */
-  readonly onTrouble?: (error: unknown, doing: string) => void
-  /** How often this kernel renews its row, after how long it counts as dead, how often it recovers others and prunes. */
-  readonly times?: {
-    readonly renewMs?: number
-    readonly ttlMs?: number
-    readonly sweepMs?: number
-    readonly pruneMs?: number
-  }
-  /** How many notices of watch matches a session gets; missing members have their defaults. */
-  readonly flood?: Partial<FloodLimits>
-  /** The preset that every new session gets: `observe`, `ask`, `edit` or `full`. Without it a new session has no rules of its own. */
-  readonly sessionPreset?: Preset
-  /** The default and the maximal time of a `wait`. */
-  readonly waits?: { readonly defaultMs?: number; readonly mostMs?: number }
-  /**
-   * Secrets in the output of commands and in their command lines are masked, unless this is `false`. `values` and `patterns`
-   * (RE2, within a line) are masked as well.
-   */
-  readonly redact?: RedactOptions
-  /**
-   * Called with stops of external processes that have no PID on record: those that this program runs itself. Returns whether
-   * the stop reached the process; only then is the signal confirmed to callers. After a restart it is called again with
-   * stops that were not delivered.
-   */
-  readonly onStop?: OnStop
-  /**
-   * Values of the secrets that environments name (`{ secret: 'NAME' }`). Names that are missing here are looked up in the
-   * environment variables of this program.
-   */
-  readonly secrets?: Secrets
-  /** Called when an actor is shown secrets, with `reveal`. */
-  readonly onReveal?: (revealed: Revealed) => void
-}
 
 export interface Embedded extends Reeve, ServesWorkflows {
   /** The current position of the change feed: a follower from here misses no later event. */

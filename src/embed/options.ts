@@ -1,10 +1,64 @@
 import * as z from 'zod'
-import { PRESETS } from '../core/capability/presets.ts'
+import type { RetentionLimits } from '../actions/retention.ts'
+import type { Revealed } from '../actions/reveal.ts'
+import type { CommandsOptions } from '../command/options.ts'
+import { PRESETS, type Preset } from '../core/capability/presets.ts'
+import type { Secrets } from '../core/environment/secrets.ts'
+import type { FloodLimits } from '../core/inbox/flood.ts'
+import type { OnStop } from '../external/deliveries.ts'
+import type { RedactOptions } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
 import type { ToolHandler } from '../tool/in-process.ts'
 import { duration } from '../verbs/shapes/scalars.ts'
 import type { RetryPolicy, WorkflowFunction } from '../verbs/workflow-function.ts'
-import type { EmbedOptions } from './embed.ts'
+
+export interface EmbedOptions {
+  /** A file for SQLite, a `postgres://` URL, or a store of your own. A store that is opened here is closed here. */
+  readonly store: string | Store
+  /** The functions that run `tool` processes in this program. */
+  readonly tools?: Readonly<Record<string, ToolHandler>>
+  /** The functions that run `workflow` processes in this program. */
+  readonly workflows?: Readonly<Record<string, WorkflowFunction>>
+  /** Runs `command` processes, with their output, pipes and keeper in this folder. */
+  readonly commands?: CommandsOptions
+  /** Prunes ended processes by age and number, when it starts and then every ten minutes. Without it all are kept. */
+  readonly retention?: RetentionLimits
+  /** How many processes may run here at once. Commands are not counted, nor processes that wait. */
+  readonly concurrency?: number
+  /** Called with errors of background work; by default they become process warnings. */
+  readonly onTrouble?: (error: unknown, doing: string) => void
+  /** How often this kernel renews its row, after how long it counts as dead, how often it recovers others and prunes. */
+  readonly times?: {
+    readonly renewMs?: number
+    readonly ttlMs?: number
+    readonly sweepMs?: number
+    readonly pruneMs?: number
+  }
+  /** How many notices of watch matches a session gets; missing members have their defaults. */
+  readonly flood?: Partial<FloodLimits>
+  /** The preset that every new session gets: `observe`, `ask`, `edit` or `full`. Without it a new session has no rules of its own. */
+  readonly sessionPreset?: Preset
+  /** The default and the maximal time of a `wait`. */
+  readonly waits?: { readonly defaultMs?: number; readonly mostMs?: number }
+  /**
+   * Secrets in the output of commands and in their command lines are masked, unless this is `false`. `values` and `patterns`
+   * (RE2, within a line) are masked as well.
+   */
+  readonly redact?: RedactOptions
+  /**
+   * Called with stops of external processes that have no PID on record: those that this program runs itself. Returns whether
+   * the stop reached the process; only then is the signal confirmed to callers. After a restart it is called again with
+   * stops that were not delivered.
+   */
+  readonly onStop?: OnStop
+  /**
+   * Values of the secrets that environments name (`{ secret: 'NAME' }`). Names that are missing here are looked up in the
+   * environment variables of this program.
+   */
+  readonly secrets?: Secrets
+  /** Called when an actor is shown secrets, with `reveal`. */
+  readonly onReveal?: (revealed: Revealed) => void
+}
 
 const milliseconds = z.number().min(0)
 const bytes = z.number().int().min(1).optional()
@@ -25,7 +79,7 @@ const COMMANDS = z.strictObject({
 
 const workflowFunction = z.custom<WorkflowFunction>((run) => typeof run === 'function', 'must be a function')
 
-/** The options of `embed`. */
+/** Checks the options of `embed`. */
 export const OPTIONS = z.strictObject({
   store: z.union(
     [z.string().min(1), z.custom<Store>(isStore)],

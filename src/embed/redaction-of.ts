@@ -3,7 +3,7 @@ import { RefusedError } from '../core/errors.ts'
 import { refusal } from '../core/refusal.ts'
 import { Redaction } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
-import type { EmbedOptions } from './embed.ts'
+import type { EmbedOptions } from './options.ts'
 
 /** The secrets that the options name. An invalid pattern is refused. */
 export function redactionOf({ redact = true, store }: Pick<EmbedOptions, 'redact' | 'store'>): Redaction {
