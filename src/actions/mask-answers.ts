@@ -1,7 +1,6 @@
 import { BoundedMap } from '../base/bounded-map.ts'
 import type { CommandSecrets, NamedSecrets } from '../command/command-secrets.ts'
 import type { Approval } from '../core/approval/approval.ts'
-import type { Environment } from '../core/environment/environment.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Notice } from '../core/inbox/notice.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
@@ -14,6 +13,16 @@ import type { Masker } from '../redaction/masker.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import { secretsIn } from '../redaction/secret-name.ts'
 import type { AnswerMasking as MaskingMode } from '../verbs/verb.ts'
+import {
+  hasText,
+  isApproval,
+  isData,
+  isEnvironment,
+  isEventOrNotice,
+  isNameOfSecret,
+  isRecord,
+  PLAIN,
+} from './answer-parts.ts'
 
 /** The secrets that processes were given. */
 interface SecretSources {
@@ -215,88 +224,10 @@ const LEARN_MS = 500
 /** An error names one process, or two. */
 const MAX_NAMED = 4
 
-/** The members of a record that hold no text of callers. They are many and often read, so they are skipped. */
-const PLAIN: ReadonlySet<string> = new Set([
-  'pid',
-  'kind',
-  'parent',
-  'root',
-  'restartOf',
-  'group',
-  'owner',
-  'originator',
-  'lifetime',
-  'recovery',
-  'placement',
-  'envRef',
-  'registrationHash',
-  'wakeTarget',
-  'limits',
-  'status',
-  'pausedFrom',
-  'signals',
-  'firstStarted',
-  'program',
-  'depth',
-  'children',
-  'attempts',
-  'retryAt',
-  'revision',
-  'createdAt',
-  'updatedAt',
-  'parked',
-  'awaitedBy',
-])
-
-/** The members that one program passes to another, which needs them unmasked. */
-const DATA: ReadonlySet<string> = new Set([
-  'spec',
-  'result',
-  'value',
-  'definition',
-  'replyTo',
-  'causedBy',
-  'externalRef',
-  'ref',
-  'facets',
-])
-
-/** The result of a failure is a message, not data. */
-function isData(member: string, of: object): boolean {
-  if (member === 'result' && 'status' in of && of.status !== 'completed') return false
-  return DATA.has(member)
-}
-
-function isRecord(value: object): value is ProcessRecord {
-  return 'pid' in value && 'kind' in value && 'spec' in value && 'registrationHash' in value
-}
-
-function isApproval(value: object): value is Approval {
-  return 'pid' in value && 'request' in value && 'askedAt' in value
-}
-
 /** The variables of an edited spec whose names mean a secret. */
 function variableSecretsIn(spec: JsonObject | null): readonly string[] {
   const { env } = Object(spec) as { readonly env?: Readonly<Record<string, string>> }
   return secretsIn(env ?? {})
-}
-
-function isEventOrNotice(value: object): value is StoredEvent | Notice {
-  return 'pid' in value && 'seq' in value && 'payload' in value
-}
-
-/** A notice has a text. */
-function hasText<Item extends object>(item: Item): item is Item & { readonly text: string } {
-  return 'text' in item && typeof item.text === 'string'
-}
-
-function isEnvironment(value: object): value is Environment {
-  return 'variables' in value && 'policy' in value && 'options' in value
-}
-
-/** `variables.X.secret` names a secret, and does not contain its value. */
-function isNameOfSecret(member: string, depth: number): boolean {
-  return member === 'secret' && depth === 2
 }
 
 /** A copy of `value` in which `instead` replaces objects. */
