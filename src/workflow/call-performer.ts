@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { RefusedError } from '../core/errors.ts'
 import { asJson, type Json } from '../core/json/json.ts'
 import type { StoredEvent } from '../core/process/event.ts'
@@ -15,6 +14,7 @@ import type {
 } from '../verbs/workflow-function.ts'
 import { type AttemptWriter, isFinal } from './attempt-writer.ts'
 import type { Calls } from './calls.ts'
+import { insideStep } from './inside-step.ts'
 import { BACKOFF_PREFIX, type Journal, stepEntry } from './journal.ts'
 import type { Ledger, Outgoing, Written } from './ledger.ts'
 import { backoffAfter } from './retry.ts'
@@ -33,14 +33,6 @@ export interface CallPerformerOptions extends WorkflowOptions {
 }
 
 export const PARK_AFTER_MS = 5_000
-
-/** The step that the calling code runs in, if any. There the context refuses steps, waits and spawns; it allows `charge`. */
-export const insideStep: AsyncLocalStorage<{
-  readonly name: string
-  /** Stays the same when a crash interrupts this try and it runs again. */
-  readonly key: string
-  charges: number
-}> = new AsyncLocalStorage()
 
 /** Performs the context calls that have no result in the log yet. Each of them ends with an event in the log. */
 export class CallPerformer {
