@@ -1,4 +1,5 @@
-import type { OutputOf, OutputPiece, ReeveVerbs } from '../verbs/reeve.ts'
+import type { OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
+import type { OutputPiece } from '../verbs/attachment.ts'
 
 type Stream = OutputOf<'outputStreams'>['parts'][number]['stream']
 

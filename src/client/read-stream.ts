@@ -1,4 +1,4 @@
-import type { OutputPiece } from '../verbs/reeve.ts'
+import type { OutputPiece } from '../verbs/attachment.ts'
 import { type Line, textOf } from './call.ts'
 import { errorOf } from './problem.ts'
 import { retrying } from './retry.ts'

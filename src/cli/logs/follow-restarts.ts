@@ -1,4 +1,5 @@
-import type { OutputPiece, ReeveVerbs } from '../../verbs/reeve.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
+import type { OutputPiece } from '../../verbs/attachment.ts'
 import { restartedAs } from '../print/start-options.ts'
 import { type ProcessRecord, statusText } from '../print/status.ts'
 

@@ -1,4 +1,5 @@
-import type { OutputPiece, ReeveVerbs } from '../../verbs/reeve.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
+import type { OutputPiece } from '../../verbs/attachment.ts'
 import { tagged } from '../tagged.ts'
 
 export type StreamName = 'stdout' | 'stderr'
