@@ -1,5 +1,4 @@
 import type { ResolvedAction } from '../core/capability/action.ts'
-import { StoreError } from '../core/errors.ts'
 import type { Holder, Served } from '../core/lease/holder.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -7,10 +6,10 @@ import type { ProcessRecord } from '../core/process/record.ts'
 import type { Refusal } from '../core/refusal.ts'
 import type { AskName, Asks, EndAnswer, Tell } from '../keeper/protocol/messages.ts'
 import type { KeeperIdentity, ProgramState, Usage } from '../keeper/protocol/program-state.ts'
-import type { SpawnPlan } from '../keeper/protocol/spawn-plan.ts'
 import type { Executor, Keeping, Lost, Parked, StopRequest, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Attendance } from './attend/attend.ts'
+import { CommandActions, type CommandActionsOptions } from './command-actions.ts'
 import { CommandRoom } from './command-room.ts'
 import { HeldBackOutput } from './held-back-output.ts'
 import { KeeperConnection, type Listening } from './keeper-connection.ts'
@@ -23,11 +22,10 @@ import { ProgramStarts } from './program-starts.ts'
 import { lost } from './program-state.ts'
 import type { Reached } from './reach-keeper.ts'
 import { ReportedPrograms } from './reported-programs.ts'
-import { analyseUnstartable, resolveAction } from './resolve-action.ts'
 import { runCommand } from './run-command.ts'
 import { UsageAsks } from './usage-asks.ts'
 
-export interface KeeperSideOptions {
+export interface KeeperSideOptions extends CommandActionsOptions {
   readonly homeId: string
   readonly restoredFrom: readonly string[]
   readonly fifos: string
@@ -38,13 +36,10 @@ export interface KeeperSideOptions {
   readonly reach: (listening: Listening) => Promise<Reached | undefined>
   /** The keeper has died, and has no successor. */
   readonly gone?: (keeper: KeeperSide) => Promise<void>
-  readonly plan: (record: ProcessRecord, kernel: Kernel) => Promise<SpawnPlan>
   /** The signal that asks this program to end, and its grace, for a request that does not say. */
   readonly ends: (record: ProcessRecord, request: StopRequest) => { signal: string; graceMs: number }
   /** Watches the output of a running command, if its spec asks for that. */
   readonly attend: (work: Work, kernel: Kernel, keeper: KeeperSide) => Attendance | null
-  /** The shell that runs the line of a command. */
-  readonly shell: string
   readonly onTrouble: (error: unknown, doing: string) => void
 }
 
@@ -70,6 +65,7 @@ export class KeeperSide implements Executor, Keeping {
   readonly #connection: KeeperConnection
   readonly #reported: ReportedPrograms
   readonly #starts: ProgramStarts
+  readonly #actions: CommandActions
   readonly #usages = new UsageAsks(async (pids) => (await this.ask('usage', { pids })).usages)
   readonly #pulse = new KeeperPulse(() => this.ask('usage', { pids: [] }))
   #identity: KeeperIdentity | undefined
@@ -103,12 +99,13 @@ export class KeeperSide implements Executor, Keeping {
       isRunning: (pid) => this.#running.has(pid),
       onCleared: (pid) => this.#starts.release(pid),
     })
+    this.#actions = new CommandActions(options)
     this.#starts = new ProgramStarts({
       connection: this.#connection,
       reported: this.#reported,
       fifos: options.fifos,
       plan: options.plan,
-      confirm: (work, plan, kernel) => this.#confirm(work, plan, kernel),
+      confirm: (work, plan, kernel) => this.#actions.confirm(work, plan, kernel),
       onTrouble: options.onTrouble,
     })
   }
@@ -154,22 +151,8 @@ export class KeeperSide implements Executor, Keeping {
     this.#kernel = kernel
   }
 
-  async resolve(record: ProcessRecord, kernel: Kernel): Promise<ResolvedAction> {
-    const { plan, shell } = this.#options
-    const { envRef } = record
-    const environment =
-      envRef === null ? null : await kernel.edges.store.ask({ ask: 'environment', ref: envRef })
-    try {
-      return await resolveAction(record, await plan(record, kernel), { shell, environment })
-    } catch (error) {
-      if (error instanceof StoreError) throw error
-      return analyseUnstartable(record, { shell, environment })
-    }
-  }
-
-  async #confirm(work: Work, plan: SpawnPlan, kernel: Kernel): Promise<boolean> {
-    if (work.record.gate === null) return true
-    return kernel.approvals.confirm(work, await resolveAction(work.record, plan, this.#options))
+  resolve(record: ProcessRecord, kernel: Kernel): Promise<ResolvedAction> {
+    return this.#actions.resolve(record, kernel)
   }
 
   async run(work: Work, kernel: Kernel): Promise<Ending | Lost | Parked> {

@@ -1,0 +1,41 @@
+import type { ResolvedAction } from '../core/capability/action.ts'
+import { StoreError } from '../core/errors.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import type { SpawnPlan } from '../keeper/protocol/spawn-plan.ts'
+import type { Work } from '../kernel/executor.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { analyseUnstartable, resolveAction } from './resolve-action.ts'
+
+export interface CommandActionsOptions {
+  readonly plan: (record: ProcessRecord, kernel: Kernel) => Promise<SpawnPlan>
+  /** The shell that runs the line of a command. */
+  readonly shell: string
+}
+
+/** The actions of commands on this host, for the rules: at the registration, and again at the start. */
+export class CommandActions {
+  readonly #options: CommandActionsOptions
+
+  constructor(options: CommandActionsOptions) {
+    this.#options = options
+  }
+
+  async resolve(record: ProcessRecord, kernel: Kernel): Promise<ResolvedAction> {
+    const { plan, shell } = this.#options
+    const { envRef } = record
+    const environment =
+      envRef === null ? null : await kernel.edges.store.ask({ ask: 'environment', ref: envRef })
+    try {
+      return await resolveAction(record, await plan(record, kernel), { shell, environment })
+    } catch (error) {
+      if (error instanceof StoreError) throw error
+      return analyseUnstartable(record, { shell, environment })
+    }
+  }
+
+  /** Whether the action of a command is still the approved one. */
+  async confirm(work: Work, plan: SpawnPlan, kernel: Kernel): Promise<boolean> {
+    if (work.record.gate === null) return true
+    return kernel.approvals.confirm(work, await resolveAction(work.record, plan, this.#options))
+  }
+}
