@@ -1,23 +1,15 @@
 import type { Account } from '../../src/core/allowance/account.ts'
 import type { Inbox } from '../../src/core/inbox/inbox.ts'
 import type { StoredEvent } from '../../src/core/process/event.ts'
-import type { WaitRef } from '../../src/core/process/intent.ts'
 import type { Pid } from '../../src/core/process/pid.ts'
 import type { ProcessRow } from '../../src/core/process/row.ts'
-import type { Answered } from '../../src/kernel/await-answer.ts'
-import type { Edges } from '../../src/kernel/edges.ts'
-import type { Work } from '../../src/kernel/executor.ts'
-import type { Feed } from '../../src/kernel/feed.ts'
 import { Kernel } from '../../src/kernel/kernel.ts'
-import { ProcessWaits } from '../../src/kernel/process-waits.ts'
-import type { Waited, WaitOptions } from '../../src/kernel/wait.ts'
-import type { Change, Commit, Plan, Question, Store, Verdict } from '../../src/store/contract.ts'
-import type { Transaction } from '../../src/store/group-commit.ts'
+import type { Change, Plan } from '../../src/store/contract.ts'
 import { holderNamed } from '../../src/testing/test-kernel.ts'
 import { authorityPlants } from './authority/plants.ts'
-import type { ProcessChange } from './ledger.ts'
+import { changing, forging, misinformed, type Steps } from './false-facts.ts'
 import type { Plant } from './plant.ts'
-import { HOSTS } from './world.ts'
+import { Forgetful, KeepsSlots, ReadsFirst, seeingEverywhere } from './planted-parts.ts'
 
 /** Plausible bugs, each planted where the kernel uses an injected dependency. */
 export const plants: readonly Plant[] = [
@@ -193,18 +185,6 @@ export const plants: readonly Plant[] = [
   ...authorityPlants,
 ]
 
-/** Looks for work as if this kernel were on every host. */
-function seeingEverywhere(store: Store): Store {
-  const here = HOSTS.map((host) => `host:${host}` as const)
-  return {
-    durability: store.durability,
-    ask: (question) => store.ask(question.ask === 'claimable' ? { ...question, here } : question),
-    write: (plan) => store.write(plan),
-    onCommit: (listener) => store.onCommit(listener),
-    close: () => store.close(),
-  }
-}
-
 /** Tells a holder that its row exists, and is only expired. */
 function unawareOfRemoval<Answer>(plan: Plan<Answer>, holder: string): Plan<Answer> {
   const row = { ...holderNamed(holder), renewedAt: 0, expired: true }
@@ -271,64 +251,6 @@ export function endingTwice<Answer>(plan: Plan<Answer>): Plan<Answer> {
   )
 }
 
-type Steps<Answer> = Generator<readonly Question[], Verdict<Answer>, readonly unknown[]>
-
-function changing<Answer>(
-  plan: Plan<Answer>,
-  alter: (changes: readonly Change[], answer: Answer) => readonly Change[],
-): Plan<Answer> {
-  return function* (): Steps<Answer> {
-    const verdict = yield* plan()
-    return { ...verdict, changes: alter(verdict.changes, verdict.answer) }
-  }
-}
-
-/**
- * Gives a plan false facts about the processes it asks for, as a forgotten check would. Only the bug itself may result: any
- * other verdict is decided again on true facts.
- */
-function forging<Answer>(
-  plan: Plan<Answer>,
-  wanted: (event: Pick<StoredEvent, 'type' | 'replayKey'>) => boolean,
-  forge: (row: ProcessRow) => ProcessRow,
-): Plan<Answer> {
-  return function* (): Steps<Answer> {
-    const truth = new Map<Pid, ProcessRow>()
-    const verdict = yield* misinformed(plan, (row) => {
-      const forged = forge(row)
-      if (forged !== row) truth.set(row.record.pid, row)
-      return forged
-    })
-    const came = verdict.changes.some(
-      (change) => change.type === 'process' && truth.has(change.row.record.pid) && change.events.some(wanted),
-    )
-    if (!came) return yield* plan()
-    return { ...verdict, changes: verdict.changes.map((change) => onTruth(change, truth)) }
-  }
-}
-
-function* misinformed<Answer>(plan: Plan<Answer>, forge: (row: ProcessRow) => ProcessRow): Steps<Answer> {
-  const steps = plan()
-  let known: readonly unknown[] = []
-  for (;;) {
-    const step = steps.next(known)
-    if (step.done) return step.value
-    const answers = yield step.value
-    known = step.value.map(({ ask }, index) => {
-      const answer = answers[index]
-      return ask === 'process' && answer !== null ? forge(answer as ProcessRow) : answer
-    })
-  }
-}
-
-/** The forgotten check is the whole bug: the fence itself is not reset. */
-function onTruth(change: Change, truth: ReadonlyMap<Pid, ProcessRow>): Change {
-  const was = change.type === 'process' ? truth.get(change.row.record.pid) : undefined
-  if (change.type !== 'process' || was === undefined) return change
-  const row = { ...change.row, fence: Math.max(change.row.fence, was.fence) }
-  return { ...change, was, row } satisfies ProcessChange
-}
-
 function isCompletion({ type, replayKey }: Pick<StoredEvent, 'type' | 'replayKey'>): boolean {
   return type === 'ended' && replayKey?.startsWith('end:') === true
 }
@@ -354,108 +276,6 @@ function isEnd({ type }: Pick<StoredEvent, 'type'>): boolean {
   return type === 'ended'
 }
 
-class ReadsFirst extends Kernel {
-  override readonly waits = new ReadingFirst(this.edges, this.feed)
-}
-
-class ReadingFirst extends ProcessWaits {
-  readonly #edges: Edges
-  readonly #feed: Feed
-
-  constructor(edges: Edges, feed: Feed) {
-    super(edges, feed)
-    this.#edges = edges
-    this.#feed = feed
-  }
-
-  override async forEnd(pid: Pid, { timeoutMs, signal }: WaitOptions): Promise<Waited<ProcessRow>> {
-    const row = await this.#edges.store.ask({ ask: 'process', pid })
-    if (row === null || row.record.outcome !== null) return super.forEnd(pid, {})
-    // An end between the answer and the next line reaches no waiter.
-    return new Promise((resolve, reject) => {
-      const done = (waited: Waited<ProcessRow>) => {
-        unsubscribe()
-        resolve(waited)
-      }
-      const unsubscribe = this.#feed.on(pid, (events) => {
-        if (events?.some(({ type }) => type === 'ended' || type === 'done') === false) return
-        this.#edges.store.ask({ ask: 'process', pid }).then((ended) => {
-          if (ended?.record.outcome != null) done({ type: 'done', value: ended })
-        }, reject)
-      })
-      if (timeoutMs !== undefined) this.#edges.clock.after(timeoutMs, () => done({ type: 'timed_out' }))
-      signal?.addEventListener('abort', () => done({ type: 'interrupted' }))
-    })
-  }
-}
-
-class KeepsSlots extends Kernel {
-  override readonly waits = new KeepingSlots(this.edges, this.feed)
-}
-
-class KeepingSlots extends ProcessWaits {
-  override forEnd(pid: Pid, { waiter: _, ...options }: WaitOptions): Promise<Waited<ProcessRow>> {
-    return super.forEnd(pid, options)
-  }
-
-  override forAnswer(work: Work, wait: WaitRef, until: number | null): Promise<Answered> {
-    const keeping: Work = {
-      record: work.record,
-      signal: work.signal,
-      fence: () => work.fence(),
-      onRequest: (listener) => work.onRequest(listener),
-      lendSlot: () => () => {},
-    }
-    return super.forAnswer(keeping, wait, until)
-  }
-}
-
-/** Acknowledges a commit that did not happen, one time in twenty. */
-class Forgetful implements Transaction {
-  readonly #inner: Transaction
-  #commits = 0
-
-  constructor(inner: Transaction) {
-    this.#inner = inner
-  }
-
-  begin(): void {
-    this.#inner.begin()
-  }
-
-  answer(question: Question): unknown {
-    return this.#inner.answer(question)
-  }
-
-  apply(change: Change): void {
-    this.#inner.apply(change)
-  }
-
-  commit(): Commit | null {
-    this.#commits += 1
-    if (this.#commits % 20 !== 0) return this.#inner.commit()
-    this.#inner.rollback()
-    return null
-  }
-
-  rollback(): void {
-    this.#inner.rollback()
-  }
-
-  isBusy(error: unknown): boolean {
-    return this.#inner.isBusy(error)
-  }
-
-  isPlanFault(error: unknown): boolean {
-    return this.#inner.isPlanFault(error)
-  }
-
-  toStoreError(error: unknown, committing: boolean): unknown {
-    return this.#inner.toStoreError(error, committing)
-  }
-}
-
-/** The carved amount shrinks only by what returns from children. */
 function isAwaitedEnd(change: Change, pid: Pid): boolean {
   if (change.type !== 'process' || change.row.record.pid !== pid) return false
   const { parent, awaitedBy, outcome } = change.row.record
@@ -466,6 +286,7 @@ function isNewTool(change: Change): boolean {
   return change.type === 'process' && change.was === null && change.row.record.kind === 'tool'
 }
 
+/** The carved amount shrinks only by what returns from children. */
 function isGivenBack(was: Account | null, { carved }: Account): boolean {
   return (was?.carved.toolCalls ?? 0) > (carved.toolCalls ?? 0)
 }
