@@ -39,8 +39,17 @@ export type { EmbedOptions } from './embed/options.ts'
 export type { ExternalStop, OnStop } from './external/deliveries.ts'
 export type { Durability, Store } from './store/contract.ts'
 export type { ChildRequest, SignalAnswer, ToolContext, ToolHandler } from './tool/in-process.ts'
-export type { CallOptions, InboxNotice, InputOf, OutputOf, Reeve, ReeveVerbs, ServesWorkflows, VerbName } from './verbs/reeve.ts'
 export type { Attachment, OutputPiece } from './verbs/attachment.ts'
+export type {
+  CallOptions,
+  InboxNotice,
+  InputOf,
+  OutputOf,
+  Reeve,
+  ReeveVerbs,
+  ServesWorkflows,
+  VerbName,
+} from './verbs/reeve.ts'
 export type { CommandSpec } from './verbs/shapes/command-spec.ts'
 export type {
   Child,

@@ -1,5 +1,5 @@
-import type { OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 import type { OutputPiece } from '../verbs/attachment.ts'
+import type { OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 
 type Stream = OutputOf<'outputStreams'>['parts'][number]['stream']
 

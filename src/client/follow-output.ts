@@ -1,6 +1,6 @@
 import { ReeveError } from '../core/errors.ts'
-import type { CallOptions, OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 import type { OutputPiece } from '../verbs/attachment.ts'
+import type { CallOptions, OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 import { call, type Line } from './call.ts'
 import { type Page, readPage } from './read-stream.ts'
 

@@ -1,6 +1,6 @@
 import { hasEnded } from '../core/process/record.ts'
-import { wakesAt } from '../core/process/wait.ts'
 import type { ProcessRow } from '../core/process/row.ts'
+import { wakesAt } from '../core/process/wait.ts'
 
 /**
  * The time from which a process may be claimed: 0 for at once, independent of any clock; null while it may not. Stored beside

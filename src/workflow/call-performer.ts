@@ -1,8 +1,8 @@
 import { RefusedError } from '../core/errors.ts'
 import { asJson, type Json } from '../core/json/json.ts'
 import type { StoredEvent } from '../core/process/event.ts'
-import type { StepEnded, StepKind } from '../core/process/step-event.ts'
 import type { WaitRef } from '../core/process/intent.ts'
+import type { StepEnded, StepKind } from '../core/process/step-event.ts'
 import type { WaitOn } from '../core/process/wait.ts'
 import { encodeThrown, messageOf } from '../core/value/thrown.ts'
 import type {

@@ -8,9 +8,9 @@ import type { ProcessEvent, StoredEvent } from '../../src/core/process/event.ts'
 import { fold } from '../../src/core/process/fold.ts'
 import { type Intent, replayKeyOf } from '../../src/core/process/intent.ts'
 import { type Actor, EVIDENCES, STOPS } from '../../src/core/process/record.ts'
-import { WAITS } from '../../src/core/process/wait.ts'
 import { decideRegister, type RegistrationRequest } from '../../src/core/process/register.ts'
 import type { ProcessRow } from '../../src/core/process/row.ts'
+import { WAITS } from '../../src/core/process/wait.ts'
 
 export const PID = 'p_azzzzzzzzzzz'
 

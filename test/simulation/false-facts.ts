@@ -41,7 +41,10 @@ export function forging<Answer>(
   }
 }
 
-export function* misinformed<Answer>(plan: Plan<Answer>, forge: (row: ProcessRow) => ProcessRow): Steps<Answer> {
+export function* misinformed<Answer>(
+  plan: Plan<Answer>,
+  forge: (row: ProcessRow) => ProcessRow,
+): Steps<Answer> {
   const steps = plan()
   let known: readonly unknown[] = []
   for (;;) {

@@ -1,5 +1,5 @@
-import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import type { OutputPiece } from '../../verbs/attachment.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import { restartedAs } from '../print/start-options.ts'
 import { type ProcessRecord, statusText } from '../print/status.ts'
 

@@ -1,5 +1,5 @@
-import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import type { OutputPiece } from '../../verbs/attachment.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import { LineSplitter, type SplitLine } from '../line-splitter.ts'
 
 /** A line of a log, or a gap: bytes that are no longer kept. */

@@ -1,5 +1,5 @@
-import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { OutputPiece } from '../../verbs/attachment.ts'
+import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { LineSplitter } from '../line-splitter.ts'
 import { EscapeFilter } from '../print/neutral.ts'
 import type { Printer } from '../print/printer.ts'

@@ -1,5 +1,5 @@
-import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import type { OutputPiece } from '../../verbs/attachment.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import { tagged } from '../tagged.ts'
 
 export type StreamName = 'stdout' | 'stderr'

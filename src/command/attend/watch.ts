@@ -5,8 +5,8 @@ import {
   matchAtSource,
   type SourceFlood,
 } from '../../core/inbox/flood.ts'
-import type { WatchDisabled, WatchMatch } from '../../core/process/watch-event.ts'
 import type { WatchState } from '../../core/process/record.ts'
+import type { WatchDisabled, WatchMatch } from '../../core/process/watch-event.ts'
 import { type WatchSpec, watchName } from '../../verbs/shapes/command-spec.ts'
 import type { Gap } from '../output/layout.ts'
 import { type Matcher, matcherOf } from '../output/pattern.ts'

@@ -1,8 +1,8 @@
 import { isPlacedAt, type Placement } from '../placement/placement.ts'
 import { awaitsApproval } from '../process/gate.ts'
 import { hasEnded, type ProcessRecord } from '../process/record.ts'
-import { wakesAt } from '../process/wait.ts'
 import type { ProcessRow } from '../process/row.ts'
+import { wakesAt } from '../process/wait.ts'
 import type { Lease } from './lease.ts'
 
 /** The holder that claims, and where it is. */

@@ -15,8 +15,8 @@ import {
 } from './decision.ts'
 import { type Intent, stepKey, stepTriedKey } from './intent.ts'
 import { hasEnded, type ProcessRecord } from './record.ts'
-import { dueIn, waitsOf } from './wait.ts'
 import type { ProcessRow } from './row.ts'
+import { dueIn, waitsOf } from './wait.ts'
 
 /** Ends one step. Its index is its key in the log: the first end of a step counts, and later ones change nothing. */
 export function decideEndStep(

@@ -37,8 +37,8 @@ import { awaitsApproval } from './gate.ts'
 import { decideGiveUpStop } from './give-up-stop.ts'
 import { type Intent, nearLimitKey } from './intent.ts'
 import { hasEnded, type Outcome, type ProcessRecord } from './record.ts'
-import { wakesAt } from './wait.ts'
 import type { ProcessRow } from './row.ts'
+import { wakesAt } from './wait.ts'
 
 /** What may happen to a process. Pure and total: the clock arrives inside the intent, and a no is a value. */
 export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {

@@ -2,9 +2,19 @@ import type { NearLimit } from '../allowance/near.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { Message, MessageFilter } from '../message/message.ts'
 import type { Pid } from './pid.ts'
-import type { Actor, Evidence, Kind, Outcome, Owner, Program, Registration, Scope, StopHow } from './record.ts'
-import type { WaitOn } from './wait.ts'
+import type {
+  Actor,
+  Evidence,
+  Kind,
+  Outcome,
+  Owner,
+  Program,
+  Registration,
+  Scope,
+  StopHow,
+} from './record.ts'
 import type { StepEnded, StepTried } from './step-event.ts'
+import type { WaitOn } from './wait.ts'
 import type { WatchDisabled, WatchMatch } from './watch-event.ts'
 
 export const WAIT_LEFT_HOW = ['signal', 'message', 'answered', 'due', 'ended', 'timed_out'] as const

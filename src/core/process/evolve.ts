@@ -7,8 +7,8 @@ import {
   type ProcessEvent,
 } from './event.ts'
 import type { Outcome, ProcessRecord, Registration } from './record.ts'
-import { type Wait, waitsOf } from './wait.ts'
 import type { PausedFrom } from './status.ts'
+import { type Wait, waitsOf } from './wait.ts'
 
 /**
  * What a stored event means. It never refuses: an event that was once appended can always be folded again, and the

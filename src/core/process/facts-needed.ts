@@ -5,8 +5,8 @@ import { awaitsApproval } from './gate.ts'
 import { type Intent, replayKeyOf } from './intent.ts'
 import type { Pid } from './pid.ts'
 import { hasEnded, type Owner, type ProcessRecord, type Scope } from './record.ts'
-import { waitsOf } from './wait.ts'
 import type { ProcessRow } from './row.ts'
+import { waitsOf } from './wait.ts'
 
 /** The facts besides the row that a plan reads before it decides an intent. Null: not needed. */
 export interface FactsNeeded {

@@ -4,8 +4,8 @@ import type { Json } from '../json/json.ts'
 import { sessionsOf } from '../session/sessions-above.ts'
 import type { Pid } from './pid.ts'
 import { hasEnded, type Kind, OWNER_SELECTORS, type ProcessRecord } from './record.ts'
-import { type WaitOn, waitsOf } from './wait.ts'
 import type { Status } from './status.ts'
+import { type WaitOn, waitsOf } from './wait.ts'
 
 /** Several values of one key are alternatives; all keys must match. Without a status, ended processes are left out. */
 export interface Filter {

@@ -3,12 +3,12 @@ import type { Json } from '../json/json.ts'
 import type { Fence, Lease } from '../lease/lease.ts'
 import type { Message, MessageFilter } from '../message/message.ts'
 import type { ApprovalRequested, ApprovalSettled, ReadyBy, StopDelivered, WaitLeftHow } from './event.ts'
-import type { WatchDisabled, WatchMatch } from './watch-event.ts'
-import type { StepEnded, StepTried } from './step-event.ts'
 import type { Pid } from './pid.ts'
 import type { Actor, Evidence, Owner, Program, Scope, StopHow } from './record.ts'
-import type { WaitOn } from './wait.ts'
 import type { EndStatus } from './status.ts'
+import type { StepEnded, StepTried } from './step-event.ts'
+import type { WaitOn } from './wait.ts'
+import type { WatchDisabled, WatchMatch } from './watch-event.ts'
 
 interface Asked {
   readonly pid: Pid

@@ -1,7 +1,7 @@
 import type { Pid } from './pid.ts'
 import { hasEnded, type Kind, type ProcessRecord } from './record.ts'
-import { waitsOf } from './wait.ts'
 import type { Carry } from './row.ts'
+import { waitsOf } from './wait.ts'
 
 /** How long a tombstone refuses its pid. An idempotency key that is repeated later starts a new process. */
 export const TOMBSTONE_MS = 90 * 24 * 60 * 60_000

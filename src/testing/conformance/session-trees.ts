@@ -7,16 +7,7 @@ import { MAX_SESSION_DEPTH } from '../../core/session/session.ts'
 import { prune } from '../../kernel/prune.ts'
 import { endSession, markDeleted, openSession } from '../../kernel/sessions.ts'
 import { interruptScope } from '../../kernel/stop-scope.ts'
-import {
-  accepted,
-  type Behaves,
-  type Bench,
-  codeOf,
-  pidOf,
-  refusalOf,
-  TOOL,
-  times,
-} from './bench.ts'
+import { accepted, type Behaves, type Bench, codeOf, pidOf, refusalOf, TOOL, times } from './bench.ts'
 import { snapshotOf } from './sound.ts'
 import { allCarried } from './tree.ts'
 

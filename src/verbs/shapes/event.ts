@@ -1,8 +1,15 @@
 import * as z from 'zod'
 import { COUNTED } from '../../core/allowance/amounts.ts'
-import { APPROVAL_SETTLED_HOW, isReserved, READY_BY, type ReservedEvent, type TypedEvent, WAIT_LEFT_HOW } from '../../core/process/event.ts'
-import { STEP_KINDS } from '../../core/process/step-event.ts'
+import {
+  APPROVAL_SETTLED_HOW,
+  isReserved,
+  READY_BY,
+  type ReservedEvent,
+  type TypedEvent,
+  WAIT_LEFT_HOW,
+} from '../../core/process/event.ts'
 import { EVIDENCES, STOPS } from '../../core/process/record.ts'
+import { STEP_KINDS } from '../../core/process/step-event.ts'
 import { actor, scopeText } from './actor.ts'
 import { json, jsonObject } from './json.ts'
 import { messageFilter, messageMembers } from './message.ts'

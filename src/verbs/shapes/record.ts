@@ -1,8 +1,17 @@
 import * as z from 'zod'
 import { GATE_STATES } from '../../core/process/gate.ts'
-import { EVIDENCES, KINDS, LIFETIMES, type Outcome, type ProcessRecord, RECOVERIES, type Registration, STOPS } from '../../core/process/record.ts'
-import { WAITS } from '../../core/process/wait.ts'
+import {
+  EVIDENCES,
+  KINDS,
+  LIFETIMES,
+  type Outcome,
+  type ProcessRecord,
+  RECOVERIES,
+  type Registration,
+  STOPS,
+} from '../../core/process/record.ts'
 import { END_STATUSES, LIVE_STATUSES, PAUSED_FROM, REPORTED_ENDS } from '../../core/process/status.ts'
+import { WAITS } from '../../core/process/wait.ts'
 import { actor, scopeText } from './actor.ts'
 import { amounts } from './allowance.ts'
 import { heldBack } from './held-back.ts'
