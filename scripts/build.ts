@@ -17,7 +17,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const ENTRIES = ['index', 'sqlite', 'postgres', 'testing/index', 'main', 'keeper/main', 'demo/worker']
 
 /** Not bundled: they have native parts, read files beside them, or come without their licence. */
-const EXTERNAL = ['@lydell/node-pty', '@xterm/headless', 'postgres']
+const EXTERNAL = ['@lydell/node-pty', '@xterm/headless', 'postgres', '@ai-sdk']
 
 /** Packages that these packages bundle themselves. */
 const BUNDLED_WITHIN: Readonly<Record<string, readonly string[]>> = {

@@ -40,6 +40,17 @@ export const mayImport: Record<string, readonly string[]> = {
     '!node:sqlite',
     'postgres',
   ],
+  model: ['core', 'base', 'node:*', '!node:sqlite', 'zod'],
+  // The only place that knows types of the AI SDK: everything else speaks of models in Reeve's own words.
+  'model/ai-sdk': [
+    'core',
+    'base',
+    'model',
+    '@ai-sdk/provider',
+    '@ai-sdk/anthropic',
+    '@ai-sdk/openai',
+    '@ai-sdk/openai-compatible',
+  ],
   kernel: ['store/contract.ts', 'core', 'base'],
   command: [
     'kernel',
@@ -137,6 +148,10 @@ const PACKAGES = new Set([
   'hono',
   '@hono/node-server',
   '@modelcontextprotocol/server',
+  '@ai-sdk/provider',
+  '@ai-sdk/anthropic',
+  '@ai-sdk/openai',
+  '@ai-sdk/openai-compatible',
 ])
 
 type SourceFile = { readonly path: string; readonly text: string }

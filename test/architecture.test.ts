@@ -32,7 +32,7 @@ describe('the documents for contributors', () => {
   const rows = readFileSync('AGENTS.md', 'utf8')
     .split('\n')
     .flatMap((line) => {
-      const [, folder, imports] = /^\| \S+ \| `src\/([\w/]+)\/` \|.*\| ([^|]+) \|$/.exec(line) ?? []
+      const [, folder, imports] = /^\| \S+ \| `src\/([\w/-]+)\/` \|.*\| ([^|]+) \|$/.exec(line) ?? []
       return folder === undefined ? [] : [[folder, imports ?? ''] as const]
     })
 
@@ -133,6 +133,9 @@ describe('forbidden', () => {
     ['src/mcp/serve.ts', "import { run } from '../cli/run.ts'"],
     ['src/testing/index.ts', "import { open } from '../store/sqlite/open.ts'"],
     ['src/testing/index.ts', "import { test } from 'vitest'"],
+    ['src/model/models.ts', "import { createAnthropic } from '@ai-sdk/anthropic'"],
+    ['src/model/model.ts', "import type { LanguageModelV4 } from '@ai-sdk/provider'"],
+    ['src/core/model/prompt.ts', "import type { LanguageModelV4Prompt } from '@ai-sdk/provider'"],
     ['src/base/pause.ts', "import { setTimeout } from 'node:timers/promises'"],
     ['src/base/pause.ts', "import type { Clock } from '../core/clock.ts'"],
     ['src/core/lease/decide.ts', "import { pause } from '../../base/pause.ts'"],
@@ -180,6 +183,7 @@ describe('allowed', () => {
       "import type { Frame } from '../keeper/protocol/messages.ts'\nimport '../kernel/claim.ts'",
     ],
     ['src/server/http.ts', "import { createServer } from 'node:http'\nimport '../verbs/start.ts'"],
+    ['src/model/ai-sdk/language-model.ts', "const a = import('@ai-sdk/openai')\nimport '../model.ts'"],
     ['src/cli/run.ts', "import { connect } from '../client/connect.ts'\nimport '../verbs/start.ts'"],
     ['src/testing/index.ts', "import assert from 'node:assert/strict'\nimport '../store/contract.ts'"],
     ['src/core/known-options.ts', "import { nearestName } from '../base/nearest-name.ts'"],

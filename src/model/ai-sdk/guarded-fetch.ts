@@ -1,0 +1,50 @@
+import { AnswerTooLarge } from '../answer-builder.ts'
+
+/** Bytes between two line ends of a stream of events: each event is parsed whole. */
+const MAX_LINE_BYTES = 8 * 1024 * 1024
+/** Bytes of a stream. Each token comes with some hundred bytes around it. */
+const MAX_STREAM_BYTES = 256 * 1024 * 1024
+/** Bytes of an error page that are read. */
+const MAX_ERROR_BYTES = 64 * 1024
+
+/**
+ * The fetch of all providers: what a server sends is bounded before anything reads it into memory, and a redirect is not followed, since
+ * it would carry the key to another host.
+ */
+export const guardedFetch: typeof globalThis.fetch = async (input, init) => {
+  const response = await globalThis.fetch(input, { ...init, redirect: 'manual' })
+  if (response.body === null) return response
+  const guard = response.ok ? refuseHugeAnswers() : cutErrorPage()
+  return new Response(response.body.pipeThrough(guard), {
+    status: response.status,
+    statusText: response.statusText,
+    headers: response.headers,
+  })
+}
+
+function refuseHugeAnswers(): TransformStream<Uint8Array, Uint8Array> {
+  let total = 0
+  let line = 0
+  return new TransformStream({
+    transform(bytes, controller) {
+      total += bytes.length
+      const end = bytes.lastIndexOf(NEW_LINE)
+      line = end === -1 ? line + bytes.length : bytes.length - end - 1
+      if (total > MAX_STREAM_BYTES || line > MAX_LINE_BYTES) controller.error(new AnswerTooLarge())
+      else controller.enqueue(bytes)
+    },
+  })
+}
+
+function cutErrorPage(): TransformStream<Uint8Array, Uint8Array> {
+  let left = MAX_ERROR_BYTES
+  return new TransformStream({
+    transform(bytes, controller) {
+      controller.enqueue(bytes.subarray(0, left))
+      left -= bytes.length
+      if (left <= 0) controller.terminate()
+    },
+  })
+}
+
+const NEW_LINE = 10
