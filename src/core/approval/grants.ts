@@ -1,9 +1,11 @@
 import type { Action } from '../capability/action.ts'
+import { lastSegmentOf } from '../capability/covers.ts'
 import type { Need } from '../capability/need.ts'
 import type { AnalysedShell } from '../capability/needs.ts'
 import type { Rule, RuleLink } from '../capability/rule.ts'
 import { matchOf, tableOf } from '../capability/rule-table.ts'
 import type { ApprovalGrant } from './approval.ts'
+import { runsScripts } from './script-runners.ts'
 
 /** The hashes of an action, one for each grant that remembers its answer. */
 export interface ActionHashes {
@@ -37,7 +39,7 @@ export interface GrantFacts {
 export function offeredGrants(facts: GrantFacts): OfferedGrants {
   const { hashes, action } = facts
   // No host has resolved the command: which action it is cannot be told from another one.
-  if (action.act.type === 'command' && !action.environmentHash) return ONCE
+  if (action.act.type === 'command' && (!action.environmentHash || hasOpenInput(action.act))) return ONCE
   const process = hashes.process === null ? [] : rulesFor(facts, hashes.process)
   const session = hashes.session === null ? [] : rulesFor(facts, hashes.session)
   const alwaysRule = alwaysRuleOf(facts)
@@ -54,6 +56,11 @@ const ONCE: OfferedGrants = {
   grants: ['once'],
   grantRules: { process: [], session: [] },
   alwaysRule: null,
+}
+
+/** What is typed or written into it later is part of what it does, and no answer covers that. */
+function hasOpenInput({ stdin, pty }: Extract<Action['act'], { type: 'command' }>): boolean {
+  return stdin === 'pipe' || pty === true
 }
 
 /** Each effect is a rule that later checks look at. A longer command line is asked about each time. */
@@ -143,21 +150,20 @@ function isCovered(rule: Rule, need: Need, at: number): boolean {
 
 /** Programs that mean little without a subcommand. */
 const SUBCOMMANDS: ReadonlySet<string> = new Set(
-  `git npm pnpm yarn bun docker podman kubectl helm gh cargo go make terraform tofu pulumi aws gcloud az systemctl
-  pip pip3 apt apt-get brew dnf gem bundle composer mvn gradle dotnet rustup poetry uv pipx`.split(/\s+/),
+  `git docker podman kubectl helm gh aws gcloud az systemctl apt apt-get brew dnf rustup`.split(/\s+/),
 )
 
-/** Subcommands that name another one or a script: two words say what runs. */
+/** Subcommands that name another one: two words say what runs. */
 const TWO_WORDS: ReadonlySet<string> = new Set([
-  ...['npm run', 'npm run-script', 'npm exec', 'pnpm run', 'pnpm exec', 'yarn run', 'bun run'],
-  ...['docker compose', 'docker run', 'docker exec', 'docker container', 'docker image', 'docker volume'],
-  ...['git stash', 'git remote', 'git submodule', 'git worktree', 'git config'],
+  ...['docker run', 'docker exec', 'docker container', 'docker image', 'docker volume'],
+  ...['git stash', 'git remote', 'git worktree', 'git config'],
   ...['gh pr', 'gh repo', 'gh issue', 'gh release', 'gh api', 'kubectl delete', 'kubectl exec'],
 ])
 
 /**
  * The rule for every time, only where it says all that the action does: one program with literal arguments. Not for what is
- * compound, wrapped or opaque, such as an interpreter: the text does not show what would run. The rule names the program's file.
+ * compound, wrapped or opaque, such as an interpreter, nor for what runs scripts of the project: the text does not show what would
+ * run. The rule names the program's file.
  */
 function alwaysRuleOf(facts: GrantFacts): Rule | null {
   const [need, ...others] = facts.needs
@@ -175,9 +181,9 @@ function saysAll({ action, shell }: GrantFacts, { resource, attributes }: Need):
   if (resource.kind !== 'shell' || shell?.type !== 'commands' || shell.commands.length !== 1) return false
   const { args = [], opaque, transparent, unknownOption, env = [] } = attributes
   const isPlain = opaque === undefined && transparent !== true && unknownOption !== true && env.length === 0
-  if (!isPlain || args.includes(null) || action.act.stdin !== 'null' || action.act.pty === true) return false
+  if (!isPlain || args.includes(null) || action.act.stdin !== 'null') return false
   const { name, real } = resource.program
-  if (real === undefined) return false
+  if (real === undefined || [name, lastSegmentOf(real)].some((one) => runsScripts(one, args))) return false
   const needed = TWO_WORDS.has(`${name} ${args[0] ?? ''}`) ? 2 : Number(SUBCOMMANDS.has(name))
   return args.length >= needed
 }

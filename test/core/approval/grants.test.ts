@@ -68,7 +68,20 @@ test('a plain command offers every grant, and always names the file of the progr
 test('always is not offered where one rule would not say all that the action does', () => {
   const shells: readonly (readonly [why: string, shell: AnalysedShell])[] = [
     ['bare git', plain('git')],
-    ['npm run without a script', plain('npm', 'run')],
+    ...[
+      'make test',
+      'npm run build',
+      'npm test',
+      'npm install',
+      'npx tsc',
+      'pnpm build',
+      'yarn',
+      'just deploy',
+      'task x',
+    ].map((line) => [line, plain(...line.split(' '))] as const),
+    ...['cargo test', 'go generate', 'docker compose up', 'terraform apply'].map(
+      (line) => [line, plain(...line.split(' '))] as const,
+    ),
     ['git stash without its subcommand', plain('git', 'stash')],
     [
       'compound',
@@ -109,7 +122,34 @@ test('always is not offered where one rule would not say all that the action doe
   }
   const input = { ...ACTION, act: { ...ACTION.act, stdin: { text: 'x' } } } as Action
   expect(offeredGrants(facts(plain('git', 'push'), { action: input })).alwaysRule).toBe(null)
-  expect(offeredGrants(facts(plain('npm', 'run', 'build'))).alwaysRule).not.toBe(null)
+  expect(offeredGrants(facts(plain('npm', 'view', 'left-pad'))).alwaysRule).not.toBe(null)
+})
+
+test('a script runner under another name is one', () => {
+  const shell = plain('m', 'test')
+  const [need] = needsFor(shell)
+  if (need?.resource.kind !== 'shell') throw new Error('A program')
+  const program = { ...need.resource.program, real: '/usr/bin/make' }
+  const needs = [{ ...need, resource: { ...need.resource, program } }]
+  expect(offeredGrants(facts(shell, { needs })).alwaysRule).toBe(null)
+})
+
+test('nothing is remembered of a command with an open input: what it does is decided later', () => {
+  const open: readonly Partial<Extract<Action['act'], { type: 'command' }>>[] = [
+    { stdin: 'pipe' },
+    { pty: true },
+  ]
+  for (const more of open) {
+    const action = { ...ACTION, act: { ...ACTION.act, ...more } } as Action
+    const offered = offeredGrants(facts(plain('git', 'push'), { action }))
+    expect(offered).toEqual({ grants: ['once'], grantRules: { process: [], session: [] }, alwaysRule: null })
+  }
+  const given = { ...ACTION, act: { ...ACTION.act, stdin: { text: 'x' } } } as Action
+  expect(offeredGrants(facts(plain('git', 'push'), { action: given })).grants).toEqual([
+    'once',
+    'process',
+    'session',
+  ])
 })
 
 test('a program that was not found, or a command that no host resolved, is not remembered for every time', () => {
