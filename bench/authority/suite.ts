@@ -1,6 +1,5 @@
-import { type Database, sqliteDatabase, startPostgresDatabase } from '../durable/database.ts'
-import type { Figure } from '../figure.ts'
-import { isWanted, type Measurements, measureEach, type Suite, type SuiteOptions } from '../suite.ts'
+import { onEachDatabase } from '../durable/on-each-database.ts'
+import type { Suite } from '../suite.ts'
 import { checks } from './checks.ts'
 import { ruledAppends, ruledSteps, ruledTurnover } from './ruled-work.ts'
 
@@ -21,31 +20,16 @@ const QUICK: typeof FULL = {
 export const authority: Suite = {
   summary:
     'rules: appends, steps and turnover under 100 of them, a check among 100,000 (SQLite and PostgreSQL)',
-  async *run(options) {
-    yield* measured(sqliteDatabase(options.folder), options)
-    if (!MEASUREMENTS.some((name) => isWanted(`${name} postgres`, options))) return
-    options.say('starting PostgreSQL')
-    const postgres = await startPostgresDatabase()
-    try {
-      yield* measured(postgres, options)
-    } finally {
-      await postgres.stop()
-    }
+  run(options) {
+    const size = options.quick ? QUICK : FULL
+    return onEachDatabase(
+      {
+        appends: (database) => ruledAppends(database, size.appends),
+        steps: (database) => ruledSteps(database, size.steps),
+        turnover: (database) => ruledTurnover(database, size.turnover),
+        checks: (database) => checks(database, size.checks),
+      },
+      options,
+    )
   },
 }
-
-function measured(database: Database, options: SuiteOptions): AsyncGenerator<Figure> {
-  const size = options.quick ? QUICK : FULL
-  const all: Record<(typeof MEASUREMENTS)[number], () => AsyncIterable<Figure>> = {
-    appends: () => ruledAppends(database, size.appends),
-    steps: () => ruledSteps(database, size.steps),
-    turnover: () => ruledTurnover(database, size.turnover),
-    checks: () => checks(database, size.checks),
-  }
-  const measurements: Measurements = Object.fromEntries(
-    MEASUREMENTS.map((name) => [`${name} ${database.store}`, all[name]]),
-  )
-  return measureEach(measurements, options)
-}
-
-const MEASUREMENTS = ['appends', 'steps', 'turnover', 'checks'] as const

@@ -35,7 +35,7 @@ const MAX_TARGET_CHARS = 500
 
 /**
  * The gate of every registration: rules on its effects, with the facts of the transaction that registers it. Without rules that
- * bind the actor it is open, and costs no query.
+ * bind the actor it is open. The rule sets of an actor are in the store's cache; only those of a new epoch are read.
  */
 export function* gateOf(edges: Edges, rows: WorkingRows, gated: GatedRegistration): PlanPart<GateAnswer> {
   const answered = yield* ruleOnRegistration(edges, rows, gated)

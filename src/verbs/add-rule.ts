@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ruleJson, ruleSubject, shownRule } from './shapes/rule.ts'
+import { newRuleCodes, ruleJson, ruleSubject, shownRule } from './shapes/rule.ts'
 import { verb } from './verb.ts'
 
 export const addRule = verb({
@@ -12,13 +12,5 @@ export const addRule = verb({
   asPerson: 'if_known',
   input: z.strictObject({ to: ruleSubject, rule: ruleJson }),
   output: shownRule,
-  codes: [
-    'invalid_rule',
-    'conflict',
-    'limit_exceeded',
-    'denied',
-    'session_unknown',
-    'session_ended',
-    'unknown_pid',
-  ],
+  codes: [...newRuleCodes],
 })

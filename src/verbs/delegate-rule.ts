@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { holdingSubject, ruleJson, shownRule } from './shapes/rule.ts'
+import { holdingSubject, newRuleCodes, ruleJson, shownRule } from './shapes/rule.ts'
 import { verb } from './verb.ts'
 
 export const delegateRule = verb({
@@ -15,13 +15,5 @@ export const delegateRule = verb({
     rule: ruleJson,
   }),
   output: shownRule,
-  codes: [
-    'invalid_rule',
-    'conflict',
-    'limit_exceeded',
-    'denied',
-    'session_unknown',
-    'session_ended',
-    'unknown_pid',
-  ],
+  codes: [...newRuleCodes],
 })

@@ -43,7 +43,7 @@ export const shownRule = z.strictObject({
   subject: z
     .string()
     .describe(
-      'home, workspace:<folder>, session:<id>, process:<pid>, file:<policy file>, or kept:<policy file> for rules of its earlier versions',
+      'home, workspace:<folder>, session:<id>, process:<pid>, file:<policy file>, or kept:<policy file> for rules of its earlier versions. Of another machine that shares the store: workspace:<machine>:<folder>',
     ),
   id: z.string(),
   text: z.string().describe('the rule in one line'),
@@ -52,3 +52,14 @@ export const shownRule = z.strictObject({
     .describe('false: what a file allows that no person trusts, or a rule that has expired'),
   rule: jsonObject,
 })
+
+/** Of verbs that store a new rule. */
+export const newRuleCodes = [
+  'invalid_rule',
+  'conflict',
+  'limit_exceeded',
+  'denied',
+  'session_unknown',
+  'session_ended',
+  'unknown_pid',
+] as const

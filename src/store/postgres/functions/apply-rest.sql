@@ -1,6 +1,6 @@
 -- Writes the less frequent parts of a commit: sessions, turns, groups, grants, environments, holders, inboxes, accounts,
--- marks of notices, references, processes of sessions below others, prunes, uses of rules whose rule set is removed. A row of version 0 is new. Returns the
--- last position that was pruned, or null.
+-- marks of notices, references, processes of sessions below others, prunes, uses of rules whose rule set is removed. A row of
+-- version 0 is new. Returns the last position that was pruned, or null.
 create or replace function reeve.apply_rest(p_rest json) returns bigint language plpgsql as
 $body$
 declare
