@@ -1,4 +1,5 @@
-import type { AuditAnchor, ChainedEntry } from '../core/audit/chain.ts'
+import type { NotedAnchor } from '../core/audit/anchors.ts'
+import type { ChainedEntry } from '../core/audit/chain.ts'
 import { auditEntryFrom } from '../core/audit/entry.ts'
 import { pruneAudit } from '../kernel/prune-audit.ts'
 import { verifyAudit } from '../kernel/verify-audit.ts'
@@ -7,7 +8,7 @@ import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
 
 /** Places of the chain that were noted outside of the store, in order of position. None without a home. */
 export interface AuditAnchors {
-  anchors(): Promise<readonly AuditAnchor[]>
+  anchors(): Promise<readonly NotedAnchor[]>
 }
 
 export function auditActions(parts: ActionParts): ActionsFor<'audit' | 'pruneAudit' | 'verifyAudit'> {

@@ -88,12 +88,13 @@ export class Retention {
   async #pruneAudit(): Promise<void> {
     const { auditMaxAgeMs, auditMaxEntries } = this.limits
     if (this.#isClosed || (auditMaxAgeMs === undefined && auditMaxEntries === undefined)) return
-    const { edges } = this.#parts.kernel
+    const { edges, id } = this.#parts.kernel
     const limits = {
       ...(auditMaxAgeMs === undefined ? {} : { before: edges.clock.now() - auditMaxAgeMs }),
       ...(auditMaxEntries === undefined ? {} : { keep: auditMaxEntries }),
-    }
-    await pruneAudit(edges, limits, { isOpen: () => !this.#isClosed })
+      makesEntry: true,
+    } as const
+    await pruneAudit(edges, limits, { by: `kernel:${id}`, isOpen: () => !this.#isClosed })
   }
 
   #limitsNow(): PruneOptions {

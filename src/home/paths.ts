@@ -26,6 +26,8 @@ export interface HomePaths {
   readonly log: string
   /** Positions and hashes of the audit, by which `reeve audit verify` finds a cut or replaced chain. */
   readonly auditAnchors: string
+  /** Signs the start of an audit that retention has shortened. */
+  readonly auditKey: string
   /** The feed position up to which telemetry was exported. */
   readonly telemetry: string
 }
@@ -51,6 +53,7 @@ export function homePaths(folder: string = homeFolder()): HomePaths {
     mcpKey: join(at, 'mcp-key'),
     log: join(at, 'daemon.log'),
     auditAnchors: join(at, 'audit-anchors.jsonl'),
+    auditKey: join(at, 'audit-key'),
     telemetry: join(at, 'telemetry.json'),
   }
 }

@@ -1,7 +1,10 @@
-import { type AuditStart, auditStartText, type ChainedEntry } from '../core/audit/chain.ts'
+import type { AuditStart, ChainedEntry } from '../core/audit/chain.ts'
+import type { AuditEntry } from '../core/audit/entry.ts'
 import { type AuditLimits, prunedThrough } from '../core/audit/retention.ts'
+import type { Change } from '../core/change.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Page } from '../store/contract.ts'
+import { signedStart } from './audit-start.ts'
 import type { Edges } from './edges.ts'
 
 /** How many entries one transaction removes. */
@@ -15,7 +18,7 @@ export interface AuditPruneReport {
 
 /**
  * Removes the oldest entries of the audit beyond the limits, in batches. Each batch leaves the signed place after which the chain
- * begins, so that after a crash the rest is sound. With `by`, the removal is itself an entry.
+ * begins, so that after a crash the rest is sound. With `by`, the removal is itself an entry, in the transaction of the last batch.
  */
 export async function pruneAudit(
   edges: Edges,
@@ -26,22 +29,26 @@ export async function pruneAudit(
   const tail = await store.ask({ ask: 'auditTail' })
   const through = prunedThrough(tail, limits, await firstKept(edges, limits.before))
   if (through === null) return { removed: 0, start: placeOf(tail.start) }
-  const secret = await store.ask({ ask: 'secret' })
   const from = tail.start?.position ?? 0
   let start = tail.start
+  let isNoted = by === undefined
+  const entries = (end: number): readonly Change[] =>
+    by === undefined ? [] : [{ type: 'audit', entry: removal(edges, by, end - from, end) }]
   while (isOpen() && (start?.position ?? 0) < through) {
     const position: number = Math.min(through, (start?.position ?? from) + BATCH)
     const { items } = await store.ask({ ask: 'audit', after: position - 1, limit: 1 })
     const [last] = items
     // Another kernel has removed it meanwhile, or an intruder: `verify` reports the latter.
     if (last === undefined || last.position !== position) break
-    const place = { position, hash: last.hash }
-    start = { ...place, signature: edges.sign(secret, auditStartText(place)) }
-    await remove(edges, start)
+    start = await signedStart(edges, { position, hash: last.hash })
+    const isLast = position === through
+    await change(edges, { type: 'audit_pruned', start }, ...(isLast ? entries(position) : []))
+    isNoted ||= isLast
   }
-  const removed = (start?.position ?? from) - from
-  if (by !== undefined && removed > 0) await recordRemoval(edges, by, removed, start?.position ?? 0)
-  return { removed, start: placeOf(start) }
+  const end = start?.position ?? from
+  if (!isNoted && end > from) await change(edges, ...entries(end))
+  edges.onAudited?.()
+  return { removed: end - from, start: placeOf(start) }
 }
 
 /** The position of the first entry that is not older; null if all are. */
@@ -56,17 +63,16 @@ async function firstKept({ store }: Edges, before: number | undefined): Promise<
   return null
 }
 
-function remove({ store }: Edges, start: AuditStart): Promise<void> {
+function change({ store }: Edges, ...changes: readonly Change[]): Promise<void> {
   return store.write(function* () {
     yield []
-    return { answer: undefined, changes: [{ type: 'audit_pruned', start }] }
+    return { answer: undefined, changes }
   })
 }
 
-async function recordRemoval(edges: Edges, by: Actor, removed: number, through: number): Promise<void> {
-  const at = edges.clock.now()
-  const entry = {
-    at,
+function removal({ clock }: Edges, by: Actor, removed: number, through: number): AuditEntry {
+  return {
+    at: clock.now(),
     actor: by,
     action: 'prune',
     target: 'audit',
@@ -75,12 +81,7 @@ async function recordRemoval(edges: Edges, by: Actor, removed: number, through: 
     reason: null,
     inputs: { removed, through },
     trace: null,
-  } as const
-  await edges.store.write<void>(function* () {
-    yield []
-    return { answer: undefined, changes: [{ type: 'audit', entry }] }
-  })
-  edges.onAudited?.()
+  }
 }
 
 function placeOf(start: AuditStart | null): AuditPruneReport['start'] {

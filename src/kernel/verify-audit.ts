@@ -1,10 +1,5 @@
-import {
-  type AuditAnchor,
-  type AuditTail,
-  auditStartText,
-  CHAIN_BEGIN,
-  type ChainedEntry,
-} from '../core/audit/chain.ts'
+import type { NotedAnchor } from '../core/audit/anchors.ts'
+import { type AuditAnchor, type AuditTail, CHAIN_BEGIN, type ChainedEntry } from '../core/audit/chain.ts'
 import {
   type ChainBreak,
   type VerifiedPage,
@@ -13,6 +8,7 @@ import {
   verifyStart,
 } from '../core/audit/verify.ts'
 import type { Page } from '../store/contract.ts'
+import { isSignedStart } from './audit-start.ts'
 import type { Edges } from './edges.ts'
 
 const PAGE = 1_000
@@ -28,7 +24,7 @@ export type VerifiedAudit =
  */
 export async function verifyAudit(
   edges: Edges,
-  anchors: readonly AuditAnchor[],
+  anchors: readonly NotedAnchor[],
   signal?: AbortSignal,
 ): Promise<VerifiedAudit> {
   for (;;) {
@@ -44,16 +40,14 @@ export async function verifyAudit(
 async function verifyFrom(
   edges: Edges,
   { start, position, hash }: AuditTail,
-  anchors: readonly AuditAnchor[],
+  anchors: readonly NotedAnchor[],
   signal: AbortSignal | undefined,
 ): Promise<VerifiedAudit> {
   const { store } = edges
   const begin = start ?? CHAIN_BEGIN
   const places = [...anchors.filter((anchor) => anchor.position >= begin.position), { position, hash }]
   if (start !== null) {
-    const expected = edges.sign(await store.ask({ ask: 'secret' }), auditStartText(start))
-    // Somebody else has removed the entries.
-    if (start.signature !== expected) return UNSIGNED
+    if (!(await isSignedStart(edges, start, anchors))) return UNSIGNED
     const broken = verifyStart(start, places)
     if (broken !== null) return broken
   }
@@ -69,4 +63,4 @@ async function verifyFrom(
   return verifyEnd(end, places) ?? { type: 'sound', end, start: begin.position }
 }
 
-const UNSIGNED: ChainBreak = { type: 'broken', from: 1, reason: 'missing' }
+const UNSIGNED: ChainBreak = { type: 'broken', from: 1, reason: 'unsigned' }

@@ -22,9 +22,9 @@ export const verifyAudit = verb({
       type: z.literal('broken'),
       from: count.describe('the first position that cannot be trusted'),
       reason: z
-        .enum(['changed', 'missing', 'rewritten', 'cut'])
+        .enum(['changed', 'missing', 'rewritten', 'cut', 'unsigned'])
         .describe(
-          'changed: the entry differs from what was written. missing: it is not there. rewritten: the chain differs from an anchor. cut: the chain ends before an anchor',
+          'changed: the entry differs from what was written. missing: it is not there. rewritten: the chain differs from an anchor. cut: the chain ends before an anchor. unsigned: the entries before the first were removed, and not by this home',
         ),
       anchors: count.describe('how many anchors were compared; 0 without a home'),
     }),

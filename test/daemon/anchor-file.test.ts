@@ -55,3 +55,19 @@ test('the file is bounded, and keeps the newest anchors of each store', () => {
     { position: 10_001, hash: 'last' },
   ])
 })
+
+test('the latest start is kept, and the key is made once', () => {
+  const { path, open } = opened()
+  const line = (position: number) => `${JSON.stringify({ store: 'one', position, hash: `h${position}` })}\n`
+  const lines = Array.from({ length: 10_000 }, (_, index) => line(index + 1))
+  writeFileSync(
+    path,
+    `{"store":"one","position":1,"hash":"h1","start":true}\n{"store":"one","position":2,"hash":"h2","start":true}\n${lines.join('')}`,
+  )
+  open().append('one', { position: 10_001, hash: 'last' })
+  expect(open().read('one')).toContainEqual({ position: 2, hash: 'h2', isStart: true })
+  expect(open().readKey()).toBe(null)
+  const key = open().createKey()
+  expect(key).toMatch(/^[0-9a-f]{64}$/)
+  expect(open().readKey()).toBe(key)
+})

@@ -1,10 +1,12 @@
-import { readFileSync, statSync } from 'node:fs'
+import { copyFileSync, readFileSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import postgres from 'postgres'
 import { connect, type Reeve } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
+import { auditStartText } from '../../src/core/audit/chain.ts'
 import { TokenFile } from '../../src/daemon/token-file.ts'
 import type { Daemon } from '../../src/daemon/up.ts'
+import { HASHES } from '../../src/embed/node-edges.ts'
 import { CommandLine } from '../cli/command-line.ts'
 import { newStores } from '../crash/new-stores.ts'
 import { ask } from '../server/ask.ts'
@@ -28,20 +30,37 @@ async function appendEntries(
 interface Anchor {
   readonly position: number
   readonly hash: string
+  readonly start?: true
 }
 
+/** The ends that the home has noted. */
 function anchorsOf({ auditAnchors }: TempReeve['home']): Anchor[] {
+  return anchorsIn(auditAnchors).filter(({ start = false }) => !start)
+}
+
+function anchorsIn(path: string): Anchor[] {
   try {
-    const lines = readFileSync(auditAnchors, 'utf8').trimEnd().split('\n')
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
     return lines.map((line) => JSON.parse(line) as Anchor)
   } catch {
     return []
   }
 }
 
+/** The starts that the home has noted. */
+function startsOf({ auditAnchors }: TempReeve['home']): Anchor[] {
+  return anchorsIn(auditAnchors).filter(({ start = false }) => start)
+}
+
 const stores = {
   SQLite: async (temp: TempReeve) => ({
     store: temp.home.store,
+    rowOf: async (query: string) => {
+      const db = new DatabaseSync(temp.home.store, { timeout: 10_000 })
+      const row: Record<string, unknown> = db.prepare(query).get() ?? {}
+      db.close()
+      return row
+    },
     run: async (statement: string) => {
       const db = new DatabaseSync(temp.home.store, { timeout: 10_000 })
       db.exec(statement)
@@ -52,6 +71,13 @@ const stores = {
     const store = await newStores.PostgreSQL()
     return {
       store,
+      rowOf: async (query: string) => {
+        const sql = postgres(store, { max: 1, onnotice: () => undefined })
+        await sql.unsafe('set search_path to reeve')
+        const [row = {}]: Record<string, unknown>[] = await sql.unsafe(query)
+        await sql.end()
+        return row
+      },
       run: async (statement: string) => {
         const sql = postgres(store, { max: 1, onnotice: () => undefined })
         await sql.unsafe('set search_path to reeve')
@@ -131,7 +157,7 @@ test.each(Object.entries(stores))(
   'on %s, a daemon keeps as many entries as its settings say, also when it is killed, and the rest verifies',
   async (_, open) => {
     const temp = new TempReeve()
-    const { store, run } = await open(temp)
+    const { store, run, rowOf } = await open(temp)
     const start = (settings: Readonly<Record<string, string>> = {}) =>
       temp.start(undefined, { REEVE_STORE: store, ...settings })
     const first = await start()
@@ -143,27 +169,63 @@ test.each(Object.entries(stores))(
     const second = await start({ REEVE_KEEP_AUDIT: '3' })
     const positions = async () =>
       (await reeve.audit({ oldestFirst: true })).entries.map(({ position }) => position)
-    await expect.poll(positions).toEqual([6, 7, 8])
-    expect(await reeve.verifyAudit()).toMatchObject({ type: 'sound', position: 8, start: 5 })
+    // The removal is the last entry.
+    await expect.poll(positions).toEqual([7, 8, 9])
+    const [removal] = (await reeve.audit()).entries
+    expect(removal).toMatchObject({ action: 'prune', inputs: { removed: 6, through: 6 } })
+    expect(removal?.type === 'entry' && removal.actor).toMatch(/^kernel:/)
+    expect(await reeve.verifyAudit()).toMatchObject({ type: 'sound', position: 9, start: 6 })
+    await expect.poll(() => startsOf(temp.home).at(-1)?.position).toBe(6)
+    expect(statSync(temp.home.auditKey).mode & 0o777).toBe(0o600)
     await second.kill()
     await start({ REEVE_KEEP_AUDIT_MS: '1' })
-    await expect.poll(positions).toEqual([])
-    expect(await reeve.verifyAudit()).toMatchObject({ type: 'sound', position: 8, start: 8 })
+    await expect.poll(positions).toEqual([10])
+    expect(await reeve.verifyAudit()).toMatchObject({ type: 'sound', position: 10, start: 9 })
     await appendEntries({ reeve }, 2)
-    expect(await positions()).toEqual([9, 10])
-    expect(await reeve.pruneAudit({ keep: 1 })).toMatchObject({ removed: 1, start: { position: 9 } })
+    expect(await positions()).toEqual([10, 11, 12])
+    expect(await reeve.pruneAudit({ keep: 1 })).toMatchObject({ removed: 2, start: { position: 11 } })
     expect((await reeve.audit()).entries).toMatchObject([
-      { position: 11, action: 'prune', decision: 'allowed', inputs: { removed: 1, through: 9 } },
-      { position: 10 },
+      { position: 13, action: 'prune', decision: 'allowed', inputs: { removed: 2, through: 11 } },
+      { position: 12 },
     ])
-    expect(await reeve.verifyAudit()).toMatchObject({ type: 'sound', position: 11, start: 9 })
-    // Entries that another program removes are missing, even with a start that fits.
-    await run(
-      `delete from audit where position <= 10; update meta set audit_start = replace(audit_start, '9', '10')`,
+    expect(await reeve.verifyAudit()).toMatchObject({ type: 'sound', position: 13, start: 11 })
+    // Who can write the store knows its secret, and can sign with that: it is not the key of the home.
+    const { secret, hash } = await rowOf(
+      `select secret, (select hash from audit where position = 12) as hash from meta`,
     )
-    expect(await reeve.verifyAudit()).toMatchObject({ type: 'broken', reason: 'missing' })
+    const signature = HASHES.sign(String(secret), auditStartText({ position: 12, hash: String(hash) }))
+    await run(
+      `delete from audit where position <= 12;
+       update meta set audit_start = '${JSON.stringify({ position: 12, hash, signature })}'`,
+    )
+    expect(await reeve.verifyAudit()).toMatchObject({ type: 'broken', reason: 'unsigned' })
   },
 )
+
+test('a home that sees a shortened audit for the first time accepts its start, and no later one', async () => {
+  const first = new TempReeve()
+  const daemon = await first.up()
+  await appendEntries(daemon, 4)
+  await daemon.reeve.pruneAudit({ keep: 2 })
+  const flags = { store: first.home.store }
+  await daemon.close()
+  const second = new TempReeve()
+  const other = await second.up({ flags })
+  expect(startsOf(second.home)).toMatchObject([{ position: 2 }])
+  expect(await other.reeve.verifyAudit()).toMatchObject({ type: 'sound', start: 2 })
+  await other.close()
+  const again = await first.up()
+  await again.reeve.pruneAudit({ keep: 1 })
+  expect(await again.reeve.verifyAudit()).toMatchObject({ type: 'sound', start: 4 })
+  await again.close()
+  const unsure = await second.up({ flags })
+  expect(await unsure.reeve.verifyAudit()).toMatchObject({ type: 'broken', reason: 'unsigned' })
+  await unsure.close()
+  // With the same key, homes that share a store verify each other's starts.
+  copyFileSync(first.home.auditKey, second.home.auditKey)
+  const sharing = await second.up({ flags })
+  expect(await sharing.reeve.verifyAudit()).toMatchObject({ type: 'sound', start: 4 })
+})
 
 test('anchors of another store of the same home are not compared', async () => {
   const temp = new TempReeve()

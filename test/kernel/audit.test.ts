@@ -5,6 +5,7 @@ import type { AuditEntry } from '../../src/core/audit/entry.ts'
 import { AUDIT_WINDOW_MS } from '../../src/core/audit/window.ts'
 import { auditDenial, closeAuditWindows, PlannedAudit } from '../../src/kernel/audit.ts'
 import type { Edges } from '../../src/kernel/edges.ts'
+import { pruneAudit } from '../../src/kernel/prune-audit.ts'
 import { verifyAudit } from '../../src/kernel/verify-audit.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
@@ -97,7 +98,33 @@ test('a chain that Reeve has pruned is sound, unless its signed start was change
   const other = anchors.map((anchor) => (anchor.position === 2 ? { position, hash: 'other' } : anchor))
   expect(await verifyAudit(edges, other)).toEqual({ type: 'broken', from: 1, reason: 'rewritten' })
   await prune({ position: 3, hash: anchors[2]?.hash ?? '', signature: edges.sign('guessed', 'text') })
-  expect(await verifyAudit(edges, anchors)).toEqual({ type: 'broken', from: 1, reason: 'missing' })
+  expect(await verifyAudit(edges, anchors)).toEqual({ type: 'broken', from: 1, reason: 'unsigned' })
+})
+
+test('a start that the secret of the store signs does not verify where the home has a key, unless the home noted it', async () => {
+  const edges = { ...edgesOver(await openMemory()), auditKey: () => 'key of the home' }
+  for (const target of ['a', 'b', 'c', 'd']) await auditDenial(edges, denial(edges, target))
+  expect(await pruneAudit(edges, { keep: 3 })).toMatchObject({ removed: 1, start: { position: 1 } })
+  expect(await verifyAudit(edges, [])).toMatchObject({ type: 'sound', start: 1 })
+  // A program without a home cannot tell.
+  expect(await verifyAudit({ ...edges, auditKey: () => null }, [])).toMatchObject({ type: 'sound', start: 1 })
+  expect(await verifyAudit({ ...edges, auditKey: () => 'key of another home' }, [])).toMatchObject({
+    type: 'broken',
+    reason: 'unsigned',
+  })
+  const { items } = await edges.store.ask({ ask: 'audit', after: null, limit: 1 })
+  const [first] = items
+  const place = { position: 2, hash: first?.hash ?? '' }
+  const secret = await edges.store.ask({ ask: 'secret' })
+  for (const forged of [
+    edges.sign(secret, auditStartText(place)),
+    `home ${edges.sign('x', auditStartText(place))}`,
+  ]) {
+    await put(edges.store, { type: 'audit_pruned', start: { ...place, signature: forged } })
+    expect(await verifyAudit(edges, [])).toMatchObject({ type: 'broken', reason: 'unsigned' })
+    expect(await verifyAudit(edges, [place])).toMatchObject({ type: 'broken', reason: 'unsigned' })
+    expect(await verifyAudit(edges, [{ ...place, isStart: true }])).toMatchObject({ type: 'sound', start: 2 })
+  }
 })
 
 test('more windows than a page are all closed', async () => {

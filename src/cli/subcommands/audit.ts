@@ -179,6 +179,7 @@ const REASONS: Readonly<Record<Extract<OutputOf<'verifyAudit'>, { type: 'broken'
   missing: 'it was removed',
   rewritten: 'the entries from there on were replaced: they differ from an anchor in the home',
   cut: 'the chain ends before it, and an anchor names a later entry',
+  unsigned: 'the entries before the first were removed, and the key of this home did not sign that',
 }
 
 async function verify(context: Context<AuditOptions>): Promise<number> {

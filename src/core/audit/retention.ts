@@ -6,6 +6,8 @@ export interface AuditLimits {
   readonly before?: number
   /** How many entries are kept, the latest ones. */
   readonly keep?: number
+  /** The removal makes an entry itself, which is one of those that are kept. Else each removal would be the cause of the next one. */
+  readonly makesEntry?: true
 }
 
 /**
@@ -15,11 +17,13 @@ export interface AuditLimits {
  */
 export function prunedThrough(
   { position, start }: AuditTail,
-  { before, keep }: AuditLimits,
+  { before, keep, makesEntry }: AuditLimits,
   firstKept: number | null,
 ): number | null {
+  const removed = start?.position ?? 0
   const byAge = before === undefined ? 0 : (firstKept ?? position + 1) - 1
-  const byCount = keep === undefined ? 0 : position - keep
+  const beyond = keep === undefined ? 0 : position - keep
+  const byCount = beyond > removed && makesEntry === true ? beyond + 1 : beyond
   const through = Math.min(position, Math.max(byAge, byCount))
-  return through > (start?.position ?? 0) ? through : null
+  return through > removed ? through : null
 }

@@ -9,12 +9,13 @@ import { auditEntryFrom } from './entry.ts'
  * | missing   | the entry with this position is not there, and later ones are                             |
  * | rewritten | the chain is consistent, but differs from an anchor: it was replaced from here on, or later |
  * | cut       | the chain ends here, and an anchor names a later entry                                     |
+ * | unsigned  | the entries before the first were removed, and not by this home                            |
  */
 export interface ChainBreak {
   readonly type: 'broken'
   /** The first position that cannot be trusted. */
   readonly from: number
-  readonly reason: 'changed' | 'missing' | 'rewritten' | 'cut'
+  readonly reason: 'changed' | 'missing' | 'rewritten' | 'cut' | 'unsigned'
 }
 
 export type VerifiedPage = { readonly type: 'sound'; readonly end: AuditAnchor } | ChainBreak

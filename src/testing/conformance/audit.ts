@@ -197,8 +197,24 @@ export function audit(behaves: Behaves): void {
     const { items } = await bench.store.ask({ ask: 'audit', after: 1, limit: 1 })
     const start = { position: 2, hash: items[0]?.hash ?? '', signature: 'forged' }
     await put(bench.store, { type: 'audit_pruned', start })
-    assert.deepEqual(await verifyAudit(bench.edges, []), { type: 'broken', from: 1, reason: 'missing' })
+    assert.deepEqual(await verifyAudit(bench.edges, []), { type: 'broken', from: 1, reason: 'unsigned' })
   })
+
+  behaves(
+    'a removal that makes an entry keeps as many as it should, and is no cause of another',
+    async (bench) => {
+      for (const index of times(9)) await put(bench.store, appended(`e${index + 1}`))
+      const limits = { keep: 4, makesEntry: true } as const
+      const by = 'kernel:k1'
+      assert.equal((await pruneAudit(bench.edges, limits, { by })).removed, 6)
+      assert.deepEqual(await targets(bench.store), ['e7', 'e8', 'e9', 'audit'])
+      assert.equal((await pruneAudit(bench.edges, limits, { by })).removed, 0)
+      await put(bench.store, appended('e10'))
+      assert.equal((await pruneAudit(bench.edges, limits, { by })).removed, 2)
+      assert.deepEqual(await targets(bench.store), ['e9', 'audit', 'e10', 'audit'])
+      assert.equal((await verifyAudit(bench.edges, [])).type, 'sound')
+    },
+  )
 
   behaves('several kernels that remove entries at once leave one sound chain', async (bench) => {
     await put(bench.store, ...times(200).map((index) => appended(`e${index}`)))

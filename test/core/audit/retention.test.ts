@@ -20,6 +20,9 @@ test.for([
   [tail(10), { before: 5, keep: 2 }, 4, 8],
   [tail(10), { before: 5, keep: 9 }, 4, 3],
   [tail(0), { before: 5, keep: 0 }, null, null],
+  [tail(10), { keep: 4, makesEntry: true }, null, 7],
+  [tail(10, 6), { keep: 4, makesEntry: true }, null, null],
+  [tail(10), { keep: 0, makesEntry: true }, null, 10],
 ] as const)(
   'of %j with %j and the first kept entry %j, entries up to %j are removed',
   ([end, limits, first, through]) => {
