@@ -51,26 +51,26 @@ export function revokeDelegated(
 ): Promise<Rule | Refusal> {
   return write<Rule>(edges, function* (at) {
     const rows = new WorkingRows()
-    const by = (yield* subjectOf(rows, actor, null))?.actor ?? null
+    const by = (yield* subjectOf(rows, actor))?.actor ?? null
     const was = yield* know({ ask: 'ruleSet', subject })
     const rule = was?.rules.find((one) => one.id === id)
     const links = rule?.delegatedFrom ?? []
     // To others it does not exist: they learn nothing of the rules of a subject that is not theirs.
     const isTheirs = links.length > 0 && (by === null || links.some((link) => link.subject === by))
     if (!isTheirs) return { answer: notDelegated(subject, id), changes: [] }
-    const removed = removal(was, subject, id)
+    const removed = yield* removal(actor, was, { subject, id, at })
     if (isRefusal(removed)) return { answer: removed, changes: [] }
     const audited = { action: 'revokeDelegated' }
     return {
       answer: removed.rule,
-      changes: [removed.change, auditOf(actor, subject, removed.rule, 'revoked', at, audited)],
+      changes: [...removed.changes, auditOf(actor, subject, removed.rule, 'revoked', at, audited)],
     }
   })
 }
 
 /** The subject that passes on: the actor, or for the host and people the one that they name. */
 function* holderOf(rows: WorkingRows, actor: Actor, from: string | null): PlanPart<string | Refusal> {
-  const subject = yield* subjectOf(rows, actor, null)
+  const subject = yield* subjectOf(rows, actor)
   if (subject === null)
     return (
       from ??

@@ -1,7 +1,15 @@
 import type { AuditDecision, AuditEntry } from '../core/audit/entry.ts'
 import type { Preset } from '../core/capability/presets.ts'
 import type { Rule } from '../core/capability/rule.ts'
-import { closes, emptySet, nextId, type RuleSet, withRules } from '../core/capability/rule-set.ts'
+import {
+  cleared,
+  closes,
+  emptySet,
+  nextId,
+  type RuleSet,
+  withoutAnswersTo,
+  withRules,
+} from '../core/capability/rule-set.ts'
 import { refOf } from '../core/capability/ruling.ts'
 import type { Change } from '../core/change.ts'
 import type { JsonObject } from '../core/json/json.ts'
@@ -12,6 +20,7 @@ import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
 import { presetEntry, withoutPreset, withPreset } from './presets.ts'
+import { removalChanges, subjectsAnswering } from './removed-rules.ts'
 
 /** Enough for any policy, and a bound for the row that every check reads. */
 export const MAX_RULES = 10_000
@@ -32,43 +41,54 @@ export function addRule(
 }
 
 /** Removes a rule. The set stays closed if it was. */
-export function removeRule(edges: Edges, actor: Actor, subject: string, id: string): Promise<Rule | Refusal> {
+export async function removeRule(
+  edges: Edges,
+  actor: Actor,
+  subject: string,
+  id: string,
+): Promise<Rule | Refusal> {
+  const known = (await edges.store.ask({ ask: 'ruleSet', subject }))?.rules.filter((rule) => rule.id === id)
+  const answering = await subjectsAnswering(edges, subject, known ?? [])
   return write<Rule>(edges, function* (at) {
     const was = yield* know({ ask: 'ruleSet', subject })
-    const removed = removal(was, subject, id)
+    const removed = yield* removal(actor, was, { subject, id, at, answering })
     if (isRefusal(removed)) return { answer: removed, changes: [] }
-    const { rule, change } = removed
-    return { answer: rule, changes: [change, auditOf(actor, subject, rule, 'revoked', at)] }
+    const { rule, changes } = removed
+    return { answer: rule, changes: [...changes, auditOf(actor, subject, rule, 'revoked', at)] }
   })
 }
 
 /** Gives a subject the rules of a preset in place of those of an earlier one; null: removes them, which opens the set again. */
-export function setPreset(
+export async function setPreset(
   edges: Edges,
   actor: Actor,
   subject: string,
   preset: Preset | null,
   rulesOf: (set: RuleSet) => RuleSet = (set) => set,
 ): Promise<RuleSet | Refusal> {
+  const ofPreset = (set: RuleSet | null) => set?.rules.filter((rule) => rule.preset !== undefined) ?? []
+  const known = ofPreset(await edges.store.ask({ ask: 'ruleSet', subject }))
+  const answering = await subjectsAnswering(edges, subject, known)
   return write<RuleSet>(edges, function* (at) {
     const absent = yield* refuseAbsent(subject)
     if (absent !== undefined) return { answer: absent, changes: [] }
     const was = yield* know({ ask: 'ruleSet', subject })
     const set = was ?? emptySet(subject)
-    const ruleSet = rulesOf(preset === null ? withoutPreset(set) : withPreset(set, preset))
+    const next = rulesOf(preset === null ? withoutPreset(set) : withPreset(set, preset))
+    const removed = ofPreset(was).filter(({ id }) => next.rules.every((rule) => rule.id !== id))
+    const gone = yield* removalChanges(subject, { actor, at, was, rest: next, removed, answering })
     const entry = presetEntry(actor, subject, preset, at)
     return {
-      answer: ruleSet,
-      changes: [
-        { type: 'rule_set', was, ruleSet },
-        { type: 'audit', entry },
-      ],
+      answer: withoutAnswersTo(next, subject, removed),
+      changes: [...gone, { type: 'audit', entry }],
     }
   })
 }
 
 /** Removes all rules of a subject, and opens its set again. */
-export function clearRules(edges: Edges, actor: Actor, subject: string): Promise<RuleSet | Refusal> {
+export async function clearRules(edges: Edges, actor: Actor, subject: string): Promise<RuleSet | Refusal> {
+  const known = (await edges.store.ask({ ask: 'ruleSet', subject }))?.rules ?? []
+  const answering = await subjectsAnswering(edges, subject, known)
   return write<RuleSet>(edges, function* (at) {
     const was = yield* know({ ask: 'ruleSet', subject })
     if (was === null) return { answer: emptySet(subject), changes: [] }
@@ -86,13 +106,9 @@ export function clearRules(edges: Edges, actor: Actor, subject: string): Promise
       inputs,
       trace: null,
     }
-    return {
-      answer: was,
-      changes: [
-        { type: 'rule_set_gone', subject },
-        { type: 'audit', entry },
-      ],
-    }
+    const removal = { actor, at, was, rest: cleared(was), removed: was.rules, answering }
+    const gone = yield* removalChanges(subject, removal)
+    return { answer: was, changes: [...gone, { type: 'audit', entry }] }
   })
 }
 
@@ -112,17 +128,26 @@ export function* addition(
   return { rule, change: { type: 'rule_set', was, ruleSet: withRules(set, [...set.rules, rule]) } }
 }
 
-/** The change that removes a rule from a set. */
-export function removal(
+/** The changes that remove a rule from a set. `answering`: the other subjects that may have answers to its requests. */
+export function* removal(
+  actor: Actor,
   was: RuleSet | null,
-  subject: string,
-  id: string,
-): { readonly rule: Rule; readonly change: Change } | Refusal {
+  {
+    subject,
+    id,
+    at,
+    answering = [],
+  }: { subject: string; id: string; at: number; answering?: readonly string[] },
+): PlanPart<{ readonly rule: Rule; readonly changes: readonly Change[] } | Refusal> {
   const rule = was?.rules.find((one) => one.id === id)
   if (was === null || rule === undefined) return unknownRule(subject, id)
   if (rule.revocable === false) return irrevocable(subject, id)
   const rules = was.rules.filter((one) => one !== rule)
-  return { rule, change: { type: 'rule_set', was, ruleSet: withRules(was, rules) } }
+  const rest = withRules(was, rules)
+  return {
+    rule,
+    changes: yield* removalChanges(subject, { actor, at, was, rest, removed: [rule], answering }),
+  }
 }
 
 export function auditOf(

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../core/audit/entry.ts'
 import { type Preset, rulesOfPreset } from '../core/capability/presets.ts'
-import { closes, emptySet, type RuleSet, withRules } from '../core/capability/rule-set.ts'
+import { closes, emptySet, givenRules, type RuleSet, withRules } from '../core/capability/rule-set.ts'
 import type { Change } from '../core/change.ts'
 import type { Actor } from '../core/process/record.ts'
 import { know } from '../store/contract.ts'
@@ -20,12 +20,13 @@ export function* presetOfNewSession(edges: Edges, actor: Actor, id: string): Pla
   ]
 }
 
-/** Whether a session has rules that it would lose if it were deleted and opened again. */
+/** Whether a session has rules that it would lose if it were deleted and opened again. It may lose what a person answered to it. */
 export function hasGivenRules(set: RuleSet | null, sessionPreset: Preset | undefined): boolean {
   if (set === null) return false
+  const given = givenRules(set)
   return (
-    set.rules.some(({ preset }) => preset === undefined || preset !== sessionPreset) ||
-    (set.closed && set.rules.length === 0)
+    given.some(({ preset }) => preset === undefined || preset !== sessionPreset) ||
+    (set.closed && given.length === 0)
   )
 }
 

@@ -35,6 +35,7 @@ import { races } from './conformance/races.ts'
 import { recovery } from './conformance/recovery.ts'
 import { registration } from './conformance/registration.ts'
 import { removedHolders } from './conformance/removed-holders.ts'
+import { removedRules } from './conformance/removed-rules.ts'
 import { replayKeys } from './conformance/replay-keys.ts'
 import { reviews } from './conformance/reviews.ts'
 import { ruleSets } from './conformance/rule-sets.ts'
@@ -88,6 +89,7 @@ export function storeConformance(suite: Suite): void {
   pruneExemptions(behaves)
   environments(behaves)
   ruleSets(behaves)
+  removedRules(behaves)
   approvals(behaves)
   approvers(behaves)
   gate(behaves)

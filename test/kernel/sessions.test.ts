@@ -1,5 +1,15 @@
 import { embed } from 'reeve'
+import { MemoryTables, openMemory, testEdges } from 'reeve/testing'
 import { expect, onTestFinished, test } from 'vitest'
+import {
+  endSession,
+  endTurn,
+  markDeleted,
+  openSession,
+  openTurn,
+  touchSession,
+} from '../../src/kernel/sessions.ts'
+import type { Store } from '../../src/store/contract.ts'
 import { tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
@@ -62,4 +72,34 @@ test('closing twice, or twice at once, closes once', async () => {
   await Promise.all([reeve.close(), reeve.close()])
   await reeve.close()
   await expect(reeve.show({ pid: record.pid })).rejects.toMatchObject({ code: 'closed' })
+})
+
+test('a session that is touched, ended or has a turn reads no rules: only its deletion does', async () => {
+  const store = await openMemory({ shared: new MemoryTables() })
+  const asked = new Set<string>()
+  const noting: Store = {
+    durability: store.durability,
+    ask: (question) => store.ask(question),
+    onCommit: (listener) => store.onCommit(listener),
+    close: () => store.close(),
+    write: (plan) =>
+      store.write(function* () {
+        const steps = plan()
+        let step = steps.next([])
+        while (!step.done) {
+          for (const { ask } of step.value) asked.add(ask)
+          step = steps.next(yield step.value)
+        }
+        return step.value
+      }),
+  }
+  const edges = testEdges(noting)
+  await openSession(edges, 'host', 's1', null)
+  await touchSession(edges, 'session:s1', 's1')
+  await openTurn(edges, 'session:s1', { session: 's1', turn: 't1' })
+  await endTurn(edges, 'session:s1', { session: 's1', turn: 't1' })
+  await endSession(edges, 'session:s1', 's1')
+  expect([asked.has('session'), asked.has('ruleSet')]).toEqual([true, false])
+  await markDeleted(edges, 'session:s1', 's1')
+  expect(asked.has('ruleSet')).toBe(true)
 })

@@ -1,8 +1,8 @@
-import type { Rule } from './rule.ts'
+import type { Rule, RuleLink } from './rule.ts'
 
 /** The rules of one subject, as they are stored. */
 export interface RuleSet {
-  /** `home`, `workspace:<folder>`, `file:<path>`, `session:<id>` or `process:<pid>`. */
+  /** `home`, `workspace:[<machine>:]<folder>`, `file:[<machine>:]<path>`, `session:<id>` or `process:<pid>`. */
   readonly subject: string
   readonly rules: readonly Rule[]
   /** In a closed set, what nothing allows is denied. A set that was closed once stays so when its allows expire or are revoked. */
@@ -34,9 +34,14 @@ export function emptySet(subject: string): RuleSet {
   return { subject, rules: [], closed: false, source: null, trusted: true }
 }
 
-/** Whether a set restricts its subject. */
+/** Whether a set restricts its subject. A person's answer to a request of the subject does not. */
 export function binds(set: RuleSet | null): boolean {
-  return set !== null && (set.closed || set.rules.length > 0)
+  return set !== null && (set.closed || givenRules(set).length > 0)
+}
+
+/** The rules of a set that were given to its subject, without the answers to its requests. */
+export function givenRules({ rules }: Pick<RuleSet, 'rules'>): readonly Rule[] {
+  return rules.filter(({ settles }) => settles === undefined)
 }
 
 /** The set with other rules. Removing rules never opens it. */
@@ -48,6 +53,28 @@ export function withRules(set: RuleSet, rules: readonly Rule[]): RuleSet {
     closed: set.closed || set.rules.some(closes) || rules.some(closes),
     ...(lastId > lastIdOf({ rules }) ? { lastId } : {}),
   }
+}
+
+/** The set without any rule, open again. Null if nothing has to be remembered of it. */
+export function cleared(set: RuleSet): RuleSet | null {
+  const lastId = lastIdOf(set)
+  return lastId === 0 ? null : { ...emptySet(set.subject), lastId }
+}
+
+/**
+ * The set without the answers to requests of these rules: a later rule of the same id asks again. An answer that answers nothing else
+ * is removed. The same set if it has none.
+ */
+export function withoutAnswersTo(set: RuleSet, subject: string, removed: readonly Rule[]): RuleSet {
+  const ids = new Set(removed.map(({ id }) => id))
+  const isGone = (link: RuleLink) => link.subject === subject && ids.has(link.rule)
+  if (!set.rules.some(({ settles = [] }) => settles.some(isGone))) return set
+  const rules = set.rules.flatMap((rule) => {
+    if (rule.settles?.some(isGone) !== true) return [rule]
+    const settles = rule.settles.filter((link) => !isGone(link))
+    return settles.length === 0 ? [] : [{ ...rule, settles }]
+  })
+  return withRules(set, rules)
 }
 
 /** An id that no rule of the set has or had. */
