@@ -1,3 +1,4 @@
+import { type Machine, subjectHere } from '../core/capability/folder-subjects.ts'
 import { parseNeed } from '../core/capability/parse-need.ts'
 import type { Ruling } from '../core/capability/ruling.ts'
 import type { Actor } from '../core/process/record.ts'
@@ -13,6 +14,7 @@ const ANY_SESSION: Actor = 'session:'
 
 export function explainActions(parts: ActionParts): ActionsFor<'explainRules'> {
   const { kernel } = parts
+  const { machine = null } = kernel.edges
   return {
     async explainRules({ subject, what, cwd }) {
       permitOnStore(parts, 'admin')
@@ -20,9 +22,9 @@ export function explainActions(parts: ActionParts): ActionsFor<'explainRules'> {
       if (what.type === 'resource') {
         const need = parseNeed(what.resource)
         if (need === null) return refuse(noResource(what.resource))
-        return shown(kept(await explainEffect(kernel.edges, need, { actor, cwd: cwd ?? null })))
+        return shown(kept(await explainEffect(kernel.edges, need, { actor, cwd: cwd ?? null })), machine)
       }
-      return shown(kept(await kernel.explain(requestOf(what, subject, cwd), { actor })))
+      return shown(kept(await kernel.explain(requestOf(what, subject, cwd), { actor })), machine)
     },
   }
 }
@@ -49,18 +51,20 @@ function requestOf(
   }
 }
 
-function shown({ ruling, needs, sets }: Explanation): OutputOf<'explainRules'> {
+function shown({ ruling, needs, sets }: Explanation, machine: Machine): OutputOf<'explainRules'> {
+  const here = <Named extends { readonly subject: string }>(named: Named) => ({
+    ...named,
+    subject: subjectHere(named.subject, machine),
+  })
+  const rulingOf = (one: Ruling): OutputOf<'explainRules'>['ruling'] => {
+    const reason = one.type === 'deny' ? one.reason : one.type === 'ask' ? one.justification : null
+    return { type: one.type, rule: one.rule === null ? null : here(one.rule), reason }
+  }
   return {
     ruling: rulingOf(ruling),
-    needs: needs.map((need) => ({ ...need, ruling: rulingOf(need.ruling), rules: [...need.rules] })),
-    sets: sets.map(({ subject, closed, trusted }) => ({ subject, closed, trusted })),
+    needs: needs.map((need) => ({ ...need, ruling: rulingOf(need.ruling), rules: need.rules.map(here) })),
+    sets: sets.map(({ subject, closed, trusted }) => here({ subject, closed, trusted })),
   }
-}
-
-function rulingOf(ruling: Ruling): OutputOf<'explainRules'>['ruling'] {
-  const { type, rule } = ruling
-  const reason = ruling.type === 'deny' ? ruling.reason : ruling.type === 'ask' ? ruling.justification : null
-  return { type, rule, reason }
 }
 
 function noResource(text: string): Refusal {

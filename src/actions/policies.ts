@@ -1,5 +1,6 @@
 import { commandLineNeeds } from '../command/resolve-action.ts'
 import { type NeedsOfCommandLine, refuseExamples } from '../core/capability/examples.ts'
+import { subjectHere } from '../core/capability/folder-subjects.ts'
 import { inWorkspace } from '../core/capability/in-workspace.ts'
 import { parseRule } from '../core/capability/parse-rule.ts'
 import { isPreset, presetRefusal } from '../core/capability/presets.ts'
@@ -24,6 +25,7 @@ export function policyActions(
 > {
   const { kernel, actor } = parts
   const { edges } = kernel
+  const here = (subject: string) => subjectHere(subject, edges.machine ?? null)
   const shown = (subject: string, rule: Rule) =>
     shownRules(edges, { subject, trusted: true, rules: [rule] })[0]
   return {
@@ -57,12 +59,12 @@ export function policyActions(
       const placed = (set: RuleSet) =>
         folder === null ? set : { ...set, rules: set.rules.map((rule) => inWorkspace(rule, folder)) }
       const set = kept(await setPreset(edges, actor, subject, named, placed))
-      return { subject, rules: shownRules(edges, set) }
+      return { subject: here(subject), rules: shownRules(edges, set) }
     },
     async clearRules({ from }) {
       permitOnStore(parts, 'admin')
       const { subject } = await ruleOwner(edges, from)
-      return { subject, removed: kept(await clearRules(edges, actor, subject)).rules.length }
+      return { subject: here(subject), removed: kept(await clearRules(edges, actor, subject)).rules.length }
     },
     async delegateRule({ from, to, rule: json }) {
       const owner = { subject: holderOf(to), folder: null }

@@ -1,5 +1,6 @@
 import { commandLineNeeds } from '../command/resolve-action.ts'
-import { fileSubject, foldersAbove, inWorkspace, policyPathOf } from '../core/capability/in-workspace.ts'
+import { fileSubject } from '../core/capability/folder-subjects.ts'
+import { foldersAbove, inWorkspace, policyPathOf } from '../core/capability/in-workspace.ts'
 import { parsePolicyFile } from '../core/capability/policy-file.ts'
 import { isWidening, type Rule, ruleText } from '../core/capability/rule.ts'
 import type { RuleSet } from '../core/capability/rule-set.ts'
@@ -58,7 +59,11 @@ export function policyFileActions(
 export async function knownFiles(edges: Edges, sets: readonly RuleSet[]): Promise<ShownFile[]> {
   await edges.workspaces?.lookAgain()
   const broken = edges.workspaces?.files.broken ?? []
-  const stored = sets.map((set) => ({ set, folder: folderOf(set) }))
+  const { machine = null } = edges
+  // Those of other machines cannot be looked at here.
+  const stored = sets
+    .map((set) => ({ set, folder: folderOf(set) }))
+    .filter(({ set, folder }) => [machine, null].some((on) => set.subject === fileSubject(folder, on)))
   const others = broken
     .filter(({ folder }) => stored.every((known) => known.folder !== folder))
     .map(({ folder }) => ({ set: null, folder }))
@@ -80,10 +85,17 @@ async function locate(edges: Edges, asked: string): Promise<Located> {
   const { folder, files } = (await edges.workspaces?.files.look(asked)) ?? { folder: asked, files: [] }
   for (const one of [...foldersAbove(folder)].reverse()) {
     const found = files.find((file) => file.folder === one)
-    const set = await edges.store.ask({ ask: 'ruleSet', subject: fileSubject(one) })
+    const set = await storedSet(edges, one)
     if (found !== undefined || set !== null) return { folder: one, found, set }
   }
   return refuse(noFile(folder))
+}
+
+/** The set of a file, or the one that was stored for it before subjects named a machine. */
+async function storedSet({ store, machine = null }: Edges, folder: string): Promise<RuleSet | null> {
+  const set = await store.ask({ ask: 'ruleSet', subject: fileSubject(folder, machine) })
+  if (set !== null || machine === null) return set
+  return store.ask({ ask: 'ruleSet', subject: fileSubject(folder, null) })
 }
 
 async function fileIn(edges: Edges, folder: string): Promise<PolicyFileFound | undefined> {

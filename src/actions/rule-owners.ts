@@ -1,7 +1,8 @@
-import { isUsableFolder, workspaceSubject } from '../core/capability/in-workspace.ts'
+import { subjectHere, workspaceSubject } from '../core/capability/folder-subjects.ts'
+import { isUsableFolder } from '../core/capability/in-workspace.ts'
 import { invalidRule } from '../core/capability/invalid-rule.ts'
 import { isWidening, type Rule, ruleText } from '../core/capability/rule.ts'
-import type { RuleSet } from '../core/capability/rule-set.ts'
+import { binds, type RuleSet } from '../core/capability/rule-set.ts'
 import { RefusedError } from '../core/errors.ts'
 import { asJson } from '../core/json/json.ts'
 import { isRefusal, type Refusal } from '../core/refusal.ts'
@@ -23,12 +24,20 @@ export async function ruleOwner(edges: Edges, to: ParsedInputOf<'addRule'>['to']
     case 'workspace': {
       const folder = await realFolder(edges, to.folder)
       if (!isUsableFolder(folder)) refuse(unusable(folder))
-      return { subject: workspaceSubject(folder), folder }
+      return { subject: await workspaceOwner(edges, folder), folder }
     }
     case 'session':
     case 'process':
       return { subject: holderOf(to), folder: null }
   }
+}
+
+/** Rules that were stored before subjects named a machine are changed where they are, until there are none. */
+async function workspaceOwner({ store, machine = null }: Edges, folder: string): Promise<string> {
+  const subject = workspaceSubject(folder, machine)
+  const before = workspaceSubject(folder, null)
+  if (before === subject || binds(await store.ask({ ask: 'ruleSet', subject }))) return subject
+  return binds(await store.ask({ ask: 'ruleSet', subject: before })) ? before : subject
 }
 
 export function holderOf(to: ParsedInputOf<'delegateRule'>['to']): `session:${string}` | `process:${string}` {
@@ -42,12 +51,12 @@ async function realFolder({ workspaces }: Edges, folder: string): Promise<string
 
 /** Rules as callers see them. */
 export function shownRules(
-  { clock }: Pick<Edges, 'clock'>,
+  { clock, machine = null }: Pick<Edges, 'clock' | 'machine'>,
   { subject, rules, trusted }: Pick<RuleSet, 'subject' | 'rules' | 'trusted'>,
 ): OutputOf<'policies'>['rules'] {
   const at = clock.now()
   return rules.map((rule: Rule) => ({
-    subject,
+    subject: subjectHere(subject, machine),
     id: rule.id,
     text: ruleText(rule),
     inForce: (trusted || !isWidening(rule)) && (rule.expiresAt === undefined || rule.expiresAt > at),

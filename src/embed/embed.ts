@@ -22,6 +22,7 @@ import { releaseReserve } from '../keeper/protocol/reserve.ts'
 import { KERNEL_DEFAULTS } from '../kernel/defaults.ts'
 import { Kernel, type KernelOptions } from '../kernel/kernel.ts'
 import { Workspaces } from '../kernel/workspaces.ts'
+import { machineTag } from '../os/host.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
 import { systemClock } from '../store/system-clock.ts'
@@ -32,7 +33,7 @@ import { type VariablesOf, Workflows } from '../workflow/in-kernel.ts'
 import { Anchoring, type AnchorLog } from './anchoring.ts'
 import { EnvironmentSecrets } from './environment-secrets.ts'
 import { ownIdentity } from './identity.ts'
-import { nodeEdges, sha256 } from './node-edges.ts'
+import { HASHES, nodeEdges } from './node-edges.ts'
 import { openStore } from './open-store.ts'
 import { type EmbedOptions, OPTIONS, WORKFLOW } from './options.ts'
 import { PolicyFolder } from './policy-files.ts'
@@ -156,15 +157,18 @@ async function start(
   const anchoring =
     anchorLog === undefined
       ? undefined
-      : new Anchoring({ log: anchorLog, store, clock: systemClock, hash: sha256, onTrouble })
+      : new Anchoring({ ...HASHES, log: anchorLog, store, clock: systemClock, onTrouble })
   const flood = { ...FLOOD_LIMITS, ...options.flood }
   const workspaces = new Workspaces(new PolicyFolder(onTrouble, () => systemClock.now()))
   const kernel = new Kernel(
     nodeEdges(store, onTrouble, {
       flood,
       onAudited: () => anchoring?.audited(),
+      auditKey: () => anchoring?.key ?? null,
       sessionPreset: options.sessionPreset,
       workspaces,
+      // A store with lock files is a file: the programs of one machine share it.
+      machine: opened.locks === undefined ? machineTag() : null,
     }),
     {
       holder,
@@ -185,6 +189,7 @@ async function start(
     return closing
   }
   try {
+    await anchoring?.begin()
     commands?.serve(kernel)
     await commands?.refuseWrongStore(kernel)
     await commands?.passed.sweep(kernel)

@@ -2,6 +2,7 @@ import { createHash, createHmac, hash, randomBytes, timingSafeEqual } from 'node
 import { type CheckPayload, compileSchema } from '../actions/json-schema/compile.ts'
 import { messageOf } from '../base/error-text.ts'
 import { ownerPolicy } from '../core/authority/authorize.ts'
+import type { Machine } from '../core/capability/folder-subjects.ts'
 import type { Preset } from '../core/capability/presets.ts'
 import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
@@ -15,8 +16,13 @@ import { proveByPid } from './identity.ts'
 const MAX_PAYLOAD_BYTES = 1024 * 1024
 const MAX_PENDING_SIGNALS = 10_000
 
-export function sha256(text: string): string {
-  return hash('sha256', text, 'hex')
+export const HASHES: Pick<Edges, 'hash' | 'sign' | 'sameText'> = {
+  hash: (text) => hash('sha256', text, 'hex'),
+  sign: (secret, text) => createHmac('sha256', secret).update(text).digest('hex').slice(0, 40),
+  sameText(a, b) {
+    const [one, other] = [Buffer.from(a), Buffer.from(b)]
+    return one.length === other.length && timingSafeEqual(one, other)
+  },
 }
 
 /** The real clock, ids, hashes and locks of a Node program, for the kernel. */
@@ -26,13 +32,17 @@ export function nodeEdges(
   {
     flood = FLOOD_LIMITS,
     onAudited = () => undefined,
+    auditKey = () => null,
     sessionPreset,
     workspaces,
+    machine = null,
   }: {
     readonly flood?: FloodLimits
     readonly onAudited?: () => void
+    readonly auditKey?: () => string | null
     readonly sessionPreset?: Preset | undefined
     readonly workspaces?: Workspaces
+    readonly machine?: Machine
   } = {},
 ): Edges {
   return {
@@ -43,9 +53,7 @@ export function nodeEdges(
     newId: () => randomBytes(12).toString('hex'),
     pidOf: (text) => pidFrom(createHash('sha256').update(text).digest()),
     pidForKey: keyedPids(store),
-    hash: sha256,
-    sign: (secret, text) => createHmac('sha256', secret).update(text).digest('hex').slice(0, 40),
-    sameText: (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b)),
+    ...HASHES,
     // A lock is the better proof: it is visible across PID namespaces. A keeper knows no store, and holds no lock there.
     prove: (holder) =>
       // A worker may run on any machine: its death cannot be proved.
@@ -64,7 +72,9 @@ export function nodeEdges(
     },
     ...(sessionPreset === undefined ? {} : { sessionPreset }),
     ...(workspaces === undefined ? {} : { workspaces }),
+    machine,
     onAudited,
+    auditKey,
     onTrouble,
   }
 }

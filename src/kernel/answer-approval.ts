@@ -205,7 +205,7 @@ function* answererFacts(
   by: Actor,
   at: number,
 ): PlanPart<AnswererFacts> {
-  const subject = yield* subjectOf(rows, by, null)
+  const subject = yield* subjectOf(rows, by)
   const asking = yield* rows.process(pid)
   const askingSessions = asking?.record.sessionsAbove ?? []
   if (subject === null) return { sessions: [], ancestors: [], askingSessions, mayApprove: false }

@@ -22,7 +22,7 @@ export function* askQuestion(
 ): PlanPart<Extract<GateAnswer, { type: 'ask' }>> {
   const { registration, actor, at, approvalId, reason } = gated
   const { parent, owner, pid } = registration
-  const subject = (yield* subjectOf(rows, actor, null))?.actor ?? actor
+  const subject = (yield* subjectOf(rows, actor))?.actor ?? actor
   const above = parent === null ? [] : yield* lineageOf(rows, parent)
   const action = actionOf(registration, subject, null, null)
   const { timeoutMs } = question

@@ -1,4 +1,5 @@
 import type { Authorize } from '../core/authority/authorize.ts'
+import type { Machine } from '../core/capability/folder-subjects.ts'
 import type { Preset } from '../core/capability/presets.ts'
 import type { Clock } from '../core/clock.ts'
 import type { HolderRow, Proof } from '../core/lease/holder.ts'
@@ -34,8 +35,11 @@ export interface Edges {
   readonly rules: Rules
   /** The preset that every new session gets. */
   readonly sessionPreset?: Preset
+  readonly machine?: Machine
   /** The policy files of folders on this host; without it none are read. */
   readonly workspaces?: Workspaces
+  /** The key that signs the start of a pruned audit, kept outside of the store; null where there is no home for it. */
+  readonly auditKey?: () => string | null
   /** Called after entries were appended to the audit: its end is noted outside of the store. */
   readonly onAudited?: () => void
   /** Gets the errors of background work, which no caller waits for. */

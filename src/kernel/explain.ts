@@ -1,8 +1,7 @@
-import { fileSubject, foldersAbove } from '../core/capability/in-workspace.ts'
 import { type Need, needText } from '../core/capability/need.ts'
 import type { Rule } from '../core/capability/rule.ts'
 import { type RulingFacts, ruleOn, ruleOnAll } from '../core/capability/rule-on.ts'
-import { type RuleSet, setsIn } from '../core/capability/rule-set.ts'
+import type { RuleSet } from '../core/capability/rule-set.ts'
 import { matching, tableOf } from '../core/capability/rule-table.ts'
 import { ALLOWED, type RuleRef, type Ruling, refOf } from '../core/capability/ruling.ts'
 import type { Actor, ProcessRecord } from '../core/process/record.ts'
@@ -12,16 +11,21 @@ import type { RegistrationRequest } from '../core/process/registration-request.t
 import { isRefusal, type Refusal } from '../core/refusal.ts'
 import type { Edges } from './edges.ts'
 import { HostLooks } from './host-looks.ts'
+import { setsAt } from './placed-registration.ts'
 import type { PlanPart } from './plan-part.ts'
-import { loadPolicyFile, policyInvalid } from './policy-files.ts'
+import { policyInvalid } from './policy-files.ts'
 import { toIntent } from './register.ts'
 import { registerFacts } from './register-facts.ts'
 import type { RegisterHereOptions } from './register-here.ts'
 import { folded, type HostFacts } from './register-one.ts'
-import { ruleSetsOf, rulingFacts, subjectOf, withFolders } from './rule-facts.ts'
-import { type Ruled, type RulingAnswer, ruleOnRegistration } from './rule-on-registration.ts'
+import { rulingFacts, subjectOf } from './rule-facts.ts'
+import {
+  type MissingPlace,
+  type Ruled,
+  type RulingAnswer,
+  ruleOnRegistration,
+} from './rule-on-registration.ts'
 import { WorkingRows } from './working-rows.ts'
-import type { FolderPolicies } from './workspaces.ts'
 
 /** What the rules say about something that nobody does: nothing is registered, asked for or used up. */
 export interface Explanation {
@@ -90,34 +94,40 @@ export async function explainRegistration(
 export async function explainEffect(
   edges: Edges,
   need: Need,
-  { actor, cwd }: Explaining,
+  explaining: Explaining,
 ): Promise<Explanation | Refusal> {
-  const id = actor.startsWith('session:') ? actor.slice('session:'.length) : null
-  const session = id === null ? null : await edges.store.ask({ ask: 'session', id })
-  const asked = [...(session?.workspaces ?? []), ...(cwd === null ? [] : [cwd])]
-  const places = (await edges.workspaces?.placesOf(asked)) ?? new Map<string, FolderPolicies>()
-  const found = [...places.values()]
-  for (const file of found.flatMap(({ files }) => files)) {
-    if (file.problems.length > 0) {
-      const subject = fileSubject(file.folder)
-      if ((await edges.store.ask({ ask: 'ruleSet', subject })) === null) return policyInvalid(file)
-      continue
-    }
-    const loaded = await loadPolicyFile(edges, file)
-    if (isRefusal(loaded)) return loaded
+  const host = new HostLooks(edges, async () => null, MAX_LOOKS)
+  for (;;) {
+    const answer = await edges.store.write<Explanation | Refusal | { readonly missing: MissingPlace }>(
+      function* () {
+        return { answer: yield* explainedEffect(edges, need, explaining, host.facts), changes: [] }
+      },
+    )
+    if (isRefusal(answer) || !('missing' in answer)) return answer
+    const refused = await host.lookAround(answer.missing)
+    if (refused !== undefined) return refused
   }
-  const folders = [...new Set(found.flatMap(({ folder }) => foldersAbove(folder)))]
-  const placed = inFolder(need, found[0]?.folder)
-  return edges.store.write<Explanation>(function* () {
-    const rows = new WorkingRows()
-    const subject = yield* subjectOf(rows, actor, null)
-    if (subject === null) return { answer: UNBOUND, changes: [] }
-    const sets = (yield* ruleSetsOf(withFolders(subject, folders))).flatMap(setsIn)
-    const facts = yield* rulingFacts(rows, sets, [], [placed], { at: edges.clock.now(), host: null })
-    const ruling = ruleOnAll(sets, [], [placed], facts)
-    const explained = { sets, ceilings: [], needs: [placed], facts, ruling }
-    return { answer: explanationOf(explained), changes: [] }
-  })
+}
+
+function* explainedEffect(
+  edges: Edges,
+  need: Need,
+  { actor, cwd }: Explaining,
+  { places, looksLeft }: HostFacts,
+): PlanPart<Explanation | Refusal | { readonly missing: MissingPlace }> {
+  const rows = new WorkingRows()
+  const subject = yield* subjectOf(rows, actor)
+  if (subject === null) return UNBOUND
+  const registration = cwd === null ? ({ kind: 'tool', cwd } as const) : ({ kind: 'command', cwd } as const)
+  const bound = yield* setsAt(edges, rows, { registration, session: null, places, looksLeft }, subject, true)
+  if (bound.type === 'missing') return bound
+  if (bound.type === 'invalid') return policyInvalid(bound.file)
+  const { sets, workspace } = bound
+  const folder = workspace ?? (cwd === null ? undefined : (places?.get(cwd)?.folder ?? cwd))
+  const placed = inFolder(need, folder)
+  const facts = yield* rulingFacts(rows, sets, [], [placed], { at: edges.clock.now(), host: null })
+  const ruling = ruleOnAll(sets, [], [placed], facts)
+  return explanationOf({ sets, ceilings: [], needs: [placed], facts, ruling })
 }
 
 const MAX_LOOKS = 8

@@ -6,6 +6,7 @@ import type { Edges } from './edges.ts'
 import { loadPolicyFile } from './policy-files.ts'
 import type { Registering } from './register.ts'
 import { type HostFacts, type Resolution, textOf, type Unresolved } from './register-one.ts'
+import type { MissingPlace } from './rule-on-registration.ts'
 import type { FolderPolicies } from './workspaces.ts'
 
 /** Finds out what a command would do on the host that runs it; null if this kernel cannot. */
@@ -43,24 +44,26 @@ export class HostLooks {
 
   /** Finds out what a plan was missing. A refusal ends the registration. */
   async look({ unresolved, missing }: Unresolved): Promise<Refusal | undefined> {
+    if (missing.type !== 'action') return this.lookAround(missing)
     const isLast = --this.#looksLeft <= 0
-    switch (missing.type) {
-      case 'action': {
-        const action = isLast ? null : await this.#resolve(unresolved)
-        this.#resolved.set(unresolved.pid, { text: textOf(unresolved), action: action ?? UNANALYSED })
-        return undefined
-      }
-      case 'folders':
-        for (const session of missing.sessions) this.#edges.workspaces?.learn(session)
-        await this.#lookAt(missing.folders)
-        return undefined
-      case 'files':
-        for (const file of missing.files) {
-          const loaded = await loadPolicyFile(this.#edges, file)
-          if (isRefusal(loaded)) return loaded
-        }
-        return undefined
+    const action = isLast ? null : await this.#resolve(unresolved)
+    this.#resolved.set(unresolved.pid, { text: textOf(unresolved), action: action ?? UNANALYSED })
+    return undefined
+  }
+
+  /** Finds out about folders and policy files. */
+  async lookAround(missing: MissingPlace): Promise<Refusal | undefined> {
+    this.#looksLeft -= 1
+    if (missing.type === 'folders') {
+      for (const session of missing.sessions) this.#edges.workspaces?.learn(session)
+      await this.#lookAt(missing.folders)
+      return undefined
     }
+    for (const file of missing.files) {
+      const loaded = await loadPolicyFile(this.#edges, file)
+      if (isRefusal(loaded)) return loaded
+    }
+    return undefined
   }
 
   async #lookAt(folders: readonly string[]): Promise<void> {

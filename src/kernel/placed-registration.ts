@@ -1,11 +1,55 @@
-import { fileSubject, foldersAbove } from '../core/capability/in-workspace.ts'
-import type { RuleSet } from '../core/capability/rule-set.ts'
+import { fileSubject, type Machine } from '../core/capability/folder-subjects.ts'
+import { foldersAbove } from '../core/capability/in-workspace.ts'
+import { type RuleSet, setsIn } from '../core/capability/rule-set.ts'
+import type { Registration } from '../core/process/record.ts'
 import type { Session } from '../core/session/session.ts'
+import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
-import type { Subject } from './rule-facts.ts'
-import type { Missing, RuledRegistration } from './rule-on-registration.ts'
+import { ruleSetsOf, type Subject, withFolders } from './rule-facts.ts'
+import type { MissingPlace, RuledRegistration } from './rule-on-registration.ts'
 import type { WorkingRows } from './working-rows.ts'
 import type { FolderPolicies, PolicyFileFound } from './workspaces.ts'
+
+/** Where something is done, as far as rules know it. */
+export type Place = Pick<RuledRegistration, 'session' | 'places' | 'looksLeft' | 'boundBy'> & {
+  readonly registration: Pick<Registration, 'kind' | 'cwd'>
+}
+
+/** The rules that bind a subject where it acts. */
+interface Bound {
+  readonly type: 'bound'
+  readonly subject: Subject
+  readonly sets: readonly RuleSet[]
+  /** The folder that relative paths in rules of the home and of sessions begin in. */
+  readonly workspace: string | null
+}
+
+/** The rule sets of a subject and of the folders that it acts in. `isBound`: false for one that policy files do not bind. */
+export function* setsAt(
+  { machine = null }: Pick<Edges, 'machine'>,
+  rows: WorkingRows,
+  place: Place,
+  bare: Subject,
+  isBound: boolean,
+): PlanPart<
+  | Bound
+  | { readonly type: 'missing'; readonly missing: MissingPlace }
+  /** A policy file cannot be used, and no version of it is in the store. */
+  | { readonly type: 'invalid'; readonly subject: Subject; readonly file: PolicyFileFound }
+> {
+  const placed = yield* placeOf(rows, place, bare)
+  if (placed.type === 'folders') return { type: 'missing', missing: placed }
+  const { sets: inFolders } = withFolders(bare, placed.folders, machine)
+  const subject = { ...bare, sets: [...new Set([...inFolders, ...(place.boundBy ?? [])])] }
+  const files = isBound ? placed.files : []
+  const stored = yield* ruleSetsOf(subject)
+  const broken = brokenIn(files, stored, machine)
+  if (broken !== undefined) return { type: 'invalid', subject, file: broken }
+  const changed = files.filter((file) => isOther(file, stored, machine))
+  if (changed.length > 0 && place.looksLeft > 0)
+    return { type: 'missing', missing: { type: 'files', files: changed } }
+  return { type: 'bound', subject, sets: stored.flatMap(setsIn), workspace: placed.workspace }
+}
 
 interface Placed {
   readonly type: 'placed'
@@ -20,11 +64,11 @@ interface Placed {
  * Where a registration takes place. The workspaces of its sessions bind wherever a command runs, so that no agent escapes their rules
  * by another folder; and every folder above the command's counts, so that none escapes them by a policy file in between.
  */
-export function* placeOf(
+function* placeOf(
   rows: WorkingRows,
-  { registration: { kind, cwd }, session: known, places }: RuledRegistration,
+  { registration: { kind, cwd }, session: known, places }: Place,
   subject: Subject,
-): PlanPart<Placed | Extract<Missing, { type: 'folders' }>> {
+): PlanPart<Placed | Extract<MissingPlace, { type: 'folders' }>> {
   const sessions: Session[] = []
   for (const id of sessionsIn(subject)) {
     const session = known?.id === id ? known : yield* rows.session(id)
@@ -69,20 +113,28 @@ function firstWorkspace(sessions: readonly Session[], { session: id }: Subject):
     .find((folder) => folder !== undefined)
 }
 
-export function brokenIn(
+function brokenIn(
   files: readonly PolicyFileFound[],
   stored: readonly RuleSet[],
+  machine: Machine,
 ): PolicyFileFound | undefined {
-  return files.find(({ problems, folder }) => problems.length > 0 && setOf(folder, stored) === undefined)
+  return files.find(
+    ({ problems, folder }) =>
+      problems.length > 0 && [machine, null].every((on) => setOf(folder, stored, on) === undefined),
+  )
 }
 
 /** Whether the store has another version of a file than the one that is there now. */
-export function isOther({ problems, folder, hash }: PolicyFileFound, stored: readonly RuleSet[]): boolean {
-  return problems.length === 0 && setOf(folder, stored)?.source?.hash !== hash
+function isOther(
+  { problems, folder, hash }: PolicyFileFound,
+  stored: readonly RuleSet[],
+  machine: Machine,
+): boolean {
+  return problems.length === 0 && setOf(folder, stored, machine)?.source?.hash !== hash
 }
 
-function setOf(folder: string, stored: readonly RuleSet[]): RuleSet | undefined {
-  const subject = fileSubject(folder)
+function setOf(folder: string, stored: readonly RuleSet[], machine: Machine): RuleSet | undefined {
+  const subject = fileSubject(folder, machine)
   return stored.find((set) => set.subject === subject)
 }
 

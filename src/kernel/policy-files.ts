@@ -1,6 +1,7 @@
 import type { AuditDecision, AuditEntry } from '../core/audit/entry.ts'
 import { trusted, untrusted, withVersion } from '../core/capability/file-set.ts'
-import { fileSubject, inWorkspace } from '../core/capability/in-workspace.ts'
+import { fileSubject } from '../core/capability/folder-subjects.ts'
+import { inWorkspace } from '../core/capability/in-workspace.ts'
 import type { RuleSet } from '../core/capability/rule-set.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import type { Actor } from '../core/process/record.ts'
@@ -8,14 +9,14 @@ import { isRefusal, type Refusal, refusal } from '../core/refusal.ts'
 import { know } from '../store/contract.ts'
 import { PlannedAudit } from './audit.ts'
 import type { Edges } from './edges.ts'
+import type { PlanPart } from './plan-part.ts'
 import type { PolicyFileFound } from './workspaces.ts'
 
 /** Loads the present version of a policy file into the store. A version that the store has already changes nothing. */
 export function loadPolicyFile(edges: Edges, file: PolicyFileFound): Promise<RuleSet | Refusal> {
   const { folder, path, hash } = file
-  const subject = fileSubject(folder)
   const rules = file.rules.map((rule) => inWorkspace(rule, folder))
-  return changeFileSet(edges, subject, (was) => {
+  return changeFileSet(edges, folder, (subject, was) => {
     if (was?.source?.hash === hash) return { answer: was }
     const set = withVersion(was, { subject, path, hash, rules })
     if (isRefusal(set)) return { answer: set }
@@ -39,9 +40,8 @@ export async function trustPolicyFile(
   const loaded = await loadPolicyFile(edges, file)
   if (isRefusal(loaded) && loaded.code !== 'limit_exceeded') return loaded
   const { folder, path, hash } = file
-  const subject = fileSubject(folder)
   const rules = file.rules.map((rule) => inWorkspace(rule, folder))
-  return changeFileSet(edges, subject, () => {
+  return changeFileSet(edges, folder, (subject) => {
     const fresh = withVersion(null, { subject, path, hash, rules })
     if (isRefusal(fresh)) return { answer: fresh }
     const inputs = { path, hash, rules: rules.length }
@@ -54,7 +54,7 @@ export async function trustPolicyFile(
 
 /** What the file allows no longer counts; its asks and denies do. */
 export function untrustPolicyFile(edges: Edges, actor: Actor, folder: string): Promise<RuleSet | Refusal> {
-  return changeFileSet(edges, fileSubject(folder), (was) => {
+  return changeFileSet(edges, folder, (_subject, was) => {
     if (was === null) return { answer: noFileRules(folder) }
     const inputs = { path: was.source?.path ?? null, hash: was.source?.hash ?? null }
     return {
@@ -70,11 +70,11 @@ export async function forgetPolicyFile(
   actor: Actor,
   folder: string,
 ): Promise<RuleSet | Refusal> {
-  const subject = fileSubject(folder)
   const at = edges.clock.now()
   const answer = await edges.store.write<RuleSet | Refusal>(function* () {
-    const was = yield* know({ ask: 'ruleSet', subject })
+    const { was } = yield* fileSet(edges, folder)
     if (was === null) return { answer: noFileRules(folder), changes: [] }
+    const { subject } = was
     const inputs = { path: was.source?.path ?? null, rules: was.rules.length }
     const entry = entryOf(subject, { actor, action: 'forgetPolicy', decision: 'revoked', inputs }, at)
     return {
@@ -113,22 +113,43 @@ interface FileSetChange {
   readonly audited?: Audited
 }
 
+/** The set of a file, or the one that was stored for it before subjects named a machine: it becomes the set of this machine. */
+function* fileSet(
+  { machine = null }: Pick<Edges, 'machine'>,
+  folder: string,
+): PlanPart<{ readonly subject: string; readonly was: RuleSet | null }> {
+  const subject = fileSubject(folder, machine)
+  const own = yield* know({ ask: 'ruleSet', subject })
+  if (own !== null || machine === null) return { subject, was: own }
+  return { subject, was: yield* know({ ask: 'ruleSet', subject: fileSubject(folder, null) }) }
+}
+
 async function changeFileSet(
   edges: Edges,
-  subject: string,
-  change: (was: RuleSet | null) => FileSetChange,
+  folder: string,
+  change: (subject: string, was: RuleSet | null) => FileSetChange,
 ): Promise<RuleSet | Refusal> {
   const at = edges.clock.now()
   const answer = await edges.store.write<RuleSet | Refusal>(function* () {
-    const was = yield* know({ ask: 'ruleSet', subject })
-    const { answer: next, audited } = change(was)
-    if (isRefusal(next) || audited === undefined) return { answer: next, changes: [] }
+    const { subject, was } = yield* fileSet(edges, folder)
+    const { answer, audited } = change(subject, was)
+    if (isRefusal(answer) || (audited === undefined && was?.subject === subject))
+      return { answer, changes: [] }
+    const next = { ...answer, subject }
     const audit = new PlannedAudit(edges)
-    const entry = entryOf(subject, audited, at)
+    const entry = audited === undefined ? undefined : entryOf(subject, audited, at)
     // An agent can write the file, and change it all the time.
-    if (audited.actor === 'kernel') yield* audit.recordSome(entry)
-    else audit.record(entry)
-    return { answer: next, changes: [{ type: 'rule_set', was, ruleSet: next }, ...audit.changes] }
+    if (entry?.actor === 'kernel') yield* audit.recordSome(entry)
+    else if (entry !== undefined) audit.record(entry)
+    const isMoved = was !== null && was.subject !== subject
+    return {
+      answer: next,
+      changes: [
+        { type: 'rule_set', was: isMoved ? null : was, ruleSet: next },
+        ...(isMoved ? [{ type: 'rule_set_gone', subject: was.subject } as const] : []),
+        ...audit.changes,
+      ],
+    }
   })
   edges.onAudited?.()
   return answer

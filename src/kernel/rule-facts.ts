@@ -1,5 +1,5 @@
 import type { Ceiling } from '../core/capability/ceiling.ts'
-import { fileSubject, workspaceSubject } from '../core/capability/in-workspace.ts'
+import { folderSubjects, type Machine } from '../core/capability/folder-subjects.ts'
 import type { Need } from '../core/capability/need.ts'
 import { countedRulesOf, delegatorsOf, type RulingFacts } from '../core/capability/rule-on.ts'
 import type { RuleSet } from '../core/capability/rule-set.ts'
@@ -23,18 +23,13 @@ export interface Subject {
 
 /**
  * The subject of an actor; null for the host, people and kernels, which no rule binds. A tool acts as its parent, so that what it
- * starts belongs to the agent that called it. A pruned process is bound by the rules that bind every process. `folders`: where it
- * acts.
+ * starts belongs to the agent that called it. A pruned process is bound by the rules that bind every process. The rules of the
+ * folders where it acts are not among them.
  */
-export function* subjectOf(
-  rows: WorkingRows,
-  actor: Actor,
-  folders: readonly string[] | null,
-): PlanPart<Subject | null> {
-  const above = [HOME, ...subjectsOf(folders ?? [])]
+export function* subjectOf(rows: WorkingRows, actor: Actor): PlanPart<Subject | null> {
   if (actor.startsWith('session:')) {
     const session = actor.slice('session:'.length)
-    return { actor, session, sets: [...above, ...setsOf(yield* sessionsOfActor(rows, actor))] }
+    return { actor, session, sets: [HOME, ...setsOf(yield* sessionsOfActor(rows, actor))] }
   }
   if (!actor.startsWith('process:')) return null
   const lineage = yield* lineageOf(rows, actor.slice('process:'.length))
@@ -42,11 +37,11 @@ export function* subjectOf(
   const session = own?.owner.session
   const acting = lineage.filter(({ record }) => record.kind !== 'tool')
   const nearest = acting[0]
-  if (lineage.length === 0) return { actor, session: null, sets: above }
+  if (lineage.length === 0) return { actor, session: null, sets: [HOME] }
   // Every caller above is a tool, and the host called the one above all: only the ceilings of that call bind them.
   if (nearest === undefined && session === undefined) return { actor, session: null, sets: [] }
   const processes = acting.map(({ record }) => `process:${record.pid}` as const).reverse()
-  const sets = [...above, ...(own === undefined ? [] : setsOf(sessionsOf(own))), ...processes]
+  const sets = [HOME, ...(own === undefined ? [] : setsOf(sessionsOf(own))), ...processes]
   return {
     actor: nearest === undefined ? `session:${session}` : `process:${nearest.record.pid}`,
     session: session ?? null,
@@ -55,17 +50,13 @@ export function* subjectOf(
 }
 
 /** The subject with the rules of these folders, the widest folder first. */
-export function withFolders(subject: Subject, folders: readonly string[]): Subject {
+export function withFolders(subject: Subject, folders: readonly string[], machine: Machine): Subject {
   const [home, ...rest] = subject.sets
-  return home === undefined ? subject : { ...subject, sets: [home, ...subjectsOf(folders), ...rest] }
+  if (home === undefined) return subject
+  return { ...subject, sets: [home, ...folderSubjects(folders, machine), ...rest] }
 }
 
 const HOME = 'home'
-
-/** Of each folder, the rules that people gave it and those of its policy file. */
-function subjectsOf(folders: readonly string[]): readonly string[] {
-  return folders.flatMap((folder) => [workspaceSubject(folder), fileSubject(folder)])
-}
 
 /** A process that is registered into a session below its asker's is bound by the rules of that one, too. */
 export function inSessionsOf(

@@ -10,7 +10,7 @@ import { type Ceiling, ceilingsOver } from '../core/capability/ceiling.ts'
 import type { Need } from '../core/capability/need.ts'
 import { needsAnalysis, needsOf, secretsGivenTo } from '../core/capability/needs.ts'
 import { type RulingFacts, ruleOnAll } from '../core/capability/rule-on.ts'
-import { type RuleSet, setsIn } from '../core/capability/rule-set.ts'
+import type { RuleSet } from '../core/capability/rule-set.ts'
 import { tableOf } from '../core/capability/rule-table.ts'
 import { type RuleRef, type Ruling, useIdOf } from '../core/capability/ruling.ts'
 import type { Change } from '../core/change.ts'
@@ -19,17 +19,9 @@ import type { Actor, Registration } from '../core/process/record.ts'
 import type { Session } from '../core/session/session.ts'
 import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
-import { brokenIn, isOther, placeOf } from './placed-registration.ts'
+import { setsAt } from './placed-registration.ts'
 import type { PlanPart } from './plan-part.ts'
-import {
-  inSessionsOf,
-  lineageOf,
-  ruleSetsOf,
-  rulingFacts,
-  type Subject,
-  subjectOf,
-  withFolders,
-} from './rule-facts.ts'
+import { inSessionsOf, lineageOf, rulingFacts, type Subject, subjectOf } from './rule-facts.ts'
 import type { WorkingRows } from './working-rows.ts'
 import type { Places, PolicyFileFound } from './workspaces.ts'
 
@@ -84,6 +76,9 @@ export type Missing =
   /** The store has other versions of these files. */
   | { readonly type: 'files'; readonly files: readonly PolicyFileFound[] }
 
+/** What it has to find out about folders. */
+export type MissingPlace = Exclude<Missing, { type: 'action' }>
+
 export type RulingAnswer =
   /** No rule binds it. */
   | { readonly type: 'unbound' }
@@ -102,22 +97,13 @@ export function* ruleOnRegistration(
   if (registration.kind === 'external' || isUnbound(actor)) return UNBOUND
   const ceilings = ceilingsOver(registration.pid, registration.ceilings ?? [])
   // A kernel that starts a process again is bound by the ceilings of that process.
-  const asker = yield* subjectOf(rows, actor, null)
+  const asker = yield* subjectOf(rows, actor)
   const bare = asker === null ? { actor, session: null, sets: [] } : inSessionsOf(asker, registration)
   const isBound = bare.sets.length > 0 || boundBy.length > 0
   if (!isBound && ceilings.length === 0) return UNBOUND
-  const placed = yield* placeOf(rows, gated, bare)
-  if (placed.type === 'folders') return { type: 'missing', missing: placed }
-  const { sets: inFolders } = withFolders(bare, placed.folders)
-  const subject = { ...bare, sets: [...new Set([...inFolders, ...boundBy])] }
-  const files = isBound ? placed.files : []
-  const stored = yield* ruleSetsOf(subject)
-  const broken = brokenIn(files, stored)
-  if (broken !== undefined) return { type: 'invalid', subject, file: broken }
-  const changed = files.filter((file) => isOther(file, stored))
-  if (changed.length > 0 && gated.looksLeft > 0)
-    return { type: 'missing', missing: { type: 'files', files: changed } }
-  const sets = stored.flatMap(setsIn)
+  const bound = yield* setsAt(edges, rows, gated, bare, isBound)
+  if (bound.type !== 'bound') return bound
+  const { subject, sets, workspace } = bound
   if (sets.length === 0 && ceilings.length === 0) return UNBOUND
   if (registration.kind === 'command' && resolved === null && needsAnalysis([...sets, ...ceilings]))
     return { type: 'missing', missing: { type: 'action' } }
@@ -133,7 +119,7 @@ export function* ruleOnRegistration(
       (resolved?.programs ?? []).flatMap(({ name, real }) => (real === null ? [] : [[name, { real }]])),
     ),
     cwd: action.cwd,
-    workspace: placed.workspace,
+    workspace,
     env: [...(resolved?.env ?? []), ...(ofEnvironment?.env ?? [])],
     codeVariables: [...(resolved?.codeVariables ?? []), ...(ofEnvironment?.codeVariables ?? [])],
     secrets: secretsGivenTo(registration, environment),

@@ -18,7 +18,7 @@ export function* ruleOnRequest(
   { pid, ceilings = [] }: Pick<ProcessRecord, 'pid' | 'ceilings'>,
   at: number,
 ): PlanPart<Ruling> {
-  const now = yield* subjectOf(rows, actor, null)
+  const now = yield* subjectOf(rows, actor)
   // The folders are those of the request. A process that has moved to another session since is bound by that one as well.
   const bound = [...new Set([...boundBy, ...(now?.sets ?? [])])]
   const sets = (yield* ruleSetsOf({ sets: bound })).flatMap(setsIn)

@@ -10,6 +10,12 @@ export function hostId(): string {
   return known
 }
 
+/** A short name for this machine, whatever its host name; null without a machine id. */
+export function machineTag(): string | null {
+  const id = machineId()
+  return id === '' ? null : createHash('sha256').update(`machine ${id}`).digest('hex').slice(0, 8)
+}
+
 /** Without one, another machine of the same name has the same `hostId`. */
 export function hasMachineId(): boolean {
   return machineId() !== ''

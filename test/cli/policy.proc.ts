@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
@@ -22,8 +23,9 @@ test('every part of a rule has an option', async () => {
   ])
   expect(added).toMatchObject({ code: 0, stderr: '' })
   expect(added.stdout).toMatch(
-    /^Added r1 of home: allow {2}execute shell:git fetch {2}variables CI; .*on [0-9a-f]{24}; until .*; 3 uses; delegable 2 deep {2}"mirrors"\n$/,
+    /^Added r1 of home: allow {2}execute shell:git fetch {2}variables CI; .*; until .*; 3 uses; delegable 2 deep {2}"mirrors"\n$/,
   )
+  expect(added.stdout).toContain(`on ${hostname()}; until`)
   const asked = await reeve.run([
     'policy',
     'add',
@@ -34,6 +36,14 @@ test('every part of a rule has an option', async () => {
     'careful',
   ])
   expect(asked.stdout).toContain('ask (requestable)  execute shell:npm  reviewer careful')
+})
+
+test('a rule for this host counts here, and one for another host does not', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['policy', 'add', 'deny', 'shell:false', '--host', 'here'])
+  await reeve.run(['policy', 'add', 'deny', 'shell:true', '--host', 'elsewhere'])
+  expect((await reeve.run(['policy', 'explain', 'false'])).stdout).toContain('Denied by r1 of home')
+  expect((await reeve.run(['policy', 'explain', 'true'])).stdout).not.toContain('Denied')
 })
 
 test('a wrong part is refused with the nearest name, and changes nothing', async () => {

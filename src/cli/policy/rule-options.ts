@@ -1,4 +1,4 @@
-import { hostId } from '../../os/host.ts'
+import { hostname } from 'node:os'
 import type { InputOf } from '../../verbs/reeve.ts'
 import type { OptionSpecs, Options } from '../options.ts'
 import { UsageError } from '../usage-error.ts'
@@ -52,7 +52,7 @@ export function ruleOf(effect: string, resource: string, options: RuleOptions, n
     ...(requestable ? { requestable } : {}),
     ...(reviewer === undefined ? {} : { reviewer }),
     ...(options['answer-within'] === undefined ? {} : { answerWithinMs: options['answer-within'] }),
-    ...(host.length === 0 ? {} : { hosts: host.map((name) => (name === 'here' ? hostId() : name)) }),
+    ...(host.length === 0 ? {} : { hosts: host.map((name) => (name === 'here' ? hostname() : name)) }),
   }
 }
 

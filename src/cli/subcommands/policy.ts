@@ -136,7 +136,7 @@ async function remove(context: PolicyContext, ids: readonly string[]): Promise<r
 async function whereRuleIs(reeve: ReeveVerbs, id: string): Promise<string> {
   const places = (await reeve.policies({})).rules
     .filter((rule) => rule.id === id)
-    .map(({ subject }) => /^(session|process|workspace):(.+)$/s.exec(subject))
+    .map(({ subject }) => /^(session|process|workspace(?=:\/)):(.+)$/s.exec(subject))
     .filter((found) => found !== null)
     .map(([, type, name]) => `reeve policy remove ${id} --${type} ${quoted(name ?? '')}`)
   return places.length === 0 ? 'reeve policy lists them.' : `To remove it, run ${places.join(', or ')}`

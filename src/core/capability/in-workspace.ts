@@ -4,16 +4,6 @@ import type { PathPattern } from './path-pattern.ts'
 import { parseResource, resourceText } from './resource.ts'
 import type { Rule } from './rule.ts'
 
-/** The subject of the rules that people give for a folder and everything below it. */
-export function workspaceSubject(folder: string): `workspace:${string}` {
-  return `workspace:${folder}`
-}
-
-/** The subject of the rules of a policy file. */
-export function fileSubject(folder: string): `file:${string}` {
-  return `file:${policyPathOf(folder)}`
-}
-
 /** The policy file of a folder. */
 export function policyPathOf(folder: string): string {
   return `${folder === '/' ? '' : folder}/.reeve/policy.json`

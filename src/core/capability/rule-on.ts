@@ -1,4 +1,5 @@
 import type { Ceiling } from './ceiling.ts'
+import { subjectText } from './folder-subjects.ts'
 import { type Need, needText } from './need.ts'
 import type { Rule, RuleLink } from './rule.ts'
 import type { RuleSet } from './rule-set.ts'
@@ -258,7 +259,7 @@ function denyBy(subject: string, rule: Rule): Ruling {
   return {
     type: 'deny',
     rule: ref,
-    reason: rule.justification ?? `A rule of ${subject} denies it: ${ref.text}`,
+    reason: rule.justification ?? `A rule of ${subjectText(subject)} denies it: ${ref.text}`,
   }
 }
 
@@ -280,5 +281,9 @@ function closedTo(subject: string, need: Need, limits: readonly Ruling[]): Rulin
     ask === undefined
       ? ''
       : ` It may not be asked for either: the rule "${ask.rule.text}" is not requestable.`
-  return { type: 'deny', rule: null, reason: `No rule of ${subject} allows ${needText(need)}.${hint}` }
+  return {
+    type: 'deny',
+    rule: null,
+    reason: `No rule of ${subjectText(subject)} allows ${needText(need)}.${hint}`,
+  }
 }

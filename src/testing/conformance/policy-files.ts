@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { policyPathOf } from '../../core/capability/in-workspace.ts'
+import type { Need } from '../../core/capability/need.ts'
 import type { PolicyProblem } from '../../core/capability/policy-file.ts'
 import type { Rule } from '../../core/capability/rule.ts'
 import type { Actor } from '../../core/process/record.ts'
@@ -7,6 +8,8 @@ import type { RegistrationRequest } from '../../core/process/registration-reques
 import { isRefusal } from '../../core/refusal.ts'
 import { closeAuditWindows } from '../../kernel/audit.ts'
 import type { Edges } from '../../kernel/edges.ts'
+import { explainEffect } from '../../kernel/explain.ts'
+import { addRule } from '../../kernel/policies.ts'
 import { forgetPolicyFile, loadPolicyFile, trustPolicyFile } from '../../kernel/policy-files.ts'
 import { openSession } from '../../kernel/sessions.ts'
 import { type PolicyFileFound, Workspaces } from '../../kernel/workspaces.ts'
@@ -130,6 +133,26 @@ export function policyFiles(behaves: Behaves): void {
     assert.deepEqual(guess(`process:${pid}`, { ...command, parent: pid }), ['/x', '/y'])
   })
 
+  behaves('an explanation counts the folders of the sessions above, as the gate does', async (bench) => {
+    const disk = diskOf(bench)
+    await openSession(disk.edges, 'host', 'above', null)
+    await openSession(disk.edges, 'host', 's1', null, undefined, undefined, 'above')
+    await openSession(disk.edges, 'host', 'above', null, undefined, '/w')
+    const { pid } = (await bench.register(tool('other'), { actor: 'session:s1' }, disk.edges)).record
+    disk.write('h1', rule('deny', 'deploy'))
+    const need: Need = { right: 'execute', resource: { kind: 'tool', path: 'deploy' }, attributes: {} }
+    for (const actor of ['session:s1', 'session:above', `process:${pid}`] as const) {
+      const explained = await explainEffect(disk.edges, need, { actor, cwd: null })
+      assert.equal(!isRefusal(explained) && explained.ruling.type, 'deny', actor)
+    }
+    disk.break('h2', { line: 7, message: 'It needs a colon here.', remedy: 'Correct the JSON.' })
+    const kept = await explainEffect(disk.edges, need, { actor: 'session:s1', cwd: '/w' })
+    assert.equal(!isRefusal(kept) && kept.ruling.type, 'deny')
+    await forgetPolicyFile(disk.edges, 'human:ada', '/w')
+    const broken = await explainEffect(disk.edges, need, { actor: 'session:s1', cwd: null })
+    assert.equal(isRefusal(broken) && broken.code, 'policy_invalid')
+  })
+
   behaves('a folder that a session above gets later binds those below it', async (bench) => {
     const disk = diskOf(bench)
     await openSession(disk.edges, 'host', 'above', null)
@@ -172,6 +195,45 @@ export function policyFiles(behaves: Behaves): void {
     const [total] = (await auditedEntries(bench.store)).filter(({ decision }) => decision === 'repeated')
     assert.equal(total?.inputs['repeats'], 20)
   })
+
+  behaves('the same folder of two machines has rules of its own on each', async (bench) => {
+    const [one, two] = ['m1', 'm2'].map((machine) => diskOf(bench, { ...bench.edges, machine }))
+    assert.ok(one && two)
+    await openSession(bench.edges, 'host', 's1', null, undefined, '/w')
+    one.write('h1', rule('allow', 'read'), rule('deny', 'deploy'))
+    two.write('h2', rule('deny', 'other'))
+    assert.deepEqual([await one.calls('deploy'), await one.calls('other')], ['denied', 'registered'])
+    assert.deepEqual([await two.calls('deploy'), await two.calls('other')], ['registered', 'denied'])
+    await trustPolicyFile(one.edges, 'human:ada', one.file())
+    assert.deepEqual([await one.calls('other'), await two.calls('read')], ['denied', 'registered'])
+    await addRule(bench.edges, 'human:ada', 'workspace:m2:/w', (id) => ({ ...rule('deny', 'read'), id }))
+    assert.deepEqual([await one.calls('read'), await two.calls('read')], ['registered', 'denied'])
+    await forgetPolicyFile(one.edges, 'human:ada', '/w')
+    assert.equal(await two.calls('other'), 'denied')
+  })
+
+  behaves(
+    'rules that were stored before folders had a machine bind, and those of files move',
+    async (bench) => {
+      const old = diskOf(bench)
+      await openSession(bench.edges, 'host', 's1', null, undefined, '/w')
+      old.write('h1', rule('allow', 'read'))
+      await trustPolicyFile(old.edges, 'human:ada', old.file())
+      await addRule(bench.edges, 'human:ada', 'workspace:/w', (id) => ({ ...rule('deny', 'deploy'), id }))
+      const disk = diskOf(bench, { ...bench.edges, machine: 'm1' })
+      assert.equal(await disk.calls('other'), 'denied', 'the file is gone, and its rules are kept')
+      disk.write('h1', rule('allow', 'read'))
+      assert.deepEqual([await disk.calls('read'), await disk.calls('other')], ['registered', 'denied'])
+      assert.equal(await disk.calls('deploy'), 'denied')
+      const subjects = (await bench.store.ask({ ask: 'ruleSets', after: null, limit: 10 })).map(
+        ({ subject, trusted }) => [subject, trusted],
+      )
+      assert.deepEqual(subjects, [
+        ['file:m1:/w/.reeve/policy.json', true],
+        ['workspace:/w', true],
+      ])
+    },
+  )
 
   behaves('two kernels load one version at once, and it is stored once', async (bench) => {
     const disks = [diskOf(bench), diskOf(bench, bench.edgesOver(await bench.open()))]

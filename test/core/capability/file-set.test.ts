@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
 import { trusted, untrusted, withVersion } from '../../../src/core/capability/file-set.ts'
-import { fileSubject, foldersAbove, inWorkspace } from '../../../src/core/capability/in-workspace.ts'
+import {
+  fileSubject,
+  folderSubjects,
+  subjectHere,
+  subjectText,
+} from '../../../src/core/capability/folder-subjects.ts'
+import { foldersAbove, inWorkspace } from '../../../src/core/capability/in-workspace.ts'
 import { parseNeed } from '../../../src/core/capability/parse-need.ts'
 import type { Rule } from '../../../src/core/capability/rule.ts'
 import { type RulingFacts, ruleOnAll } from '../../../src/core/capability/rule-on.ts'
@@ -134,5 +140,24 @@ test('the paths of a workspace rule are absolute, whichever folder it is applied
 test('every folder above has its rules', () => {
   expect(foldersAbove('/')).toEqual(['/'])
   expect(foldersAbove('/a/b')).toEqual(['/', '/a', '/a/b'])
-  expect(fileSubject('/')).toBe('file:/.reeve/policy.json')
+  expect(fileSubject('/', null)).toBe('file:/.reeve/policy.json')
+})
+
+test('the same folder on two machines has two subjects, and that of no machine binds on both', () => {
+  expect(folderSubjects(['/w'], null)).toEqual(['workspace:/w', 'file:/w/.reeve/policy.json'])
+  expect(folderSubjects(['/w'], 'm1')).toEqual([
+    'workspace:/w',
+    'workspace:m1:/w',
+    'file:/w/.reeve/policy.json',
+    'file:m1:/w/.reeve/policy.json',
+  ])
+  // A path may have a colon.
+  expect(
+    ['home', 'session:a:/b', 'workspace:/a:/b', 'workspace:m1:/a:/b', 'kept:m1:/w'].map(subjectText),
+  ).toEqual([...['home', 'session:a:/b', 'workspace:/a:/b', 'workspace:/a:/b', 'kept:/w']])
+  expect([
+    subjectHere('file:m1:/w', 'm1'),
+    subjectHere('file:m2:/w', 'm1'),
+    subjectHere('home', null),
+  ]).toEqual([...['file:/w', 'file:m2:/w', 'home']])
 })
