@@ -1,4 +1,5 @@
 import type { Approval } from '../core/approval/approval.ts'
+import { visibilityOf } from '../core/authority/visibility.ts'
 import { RefusedError } from '../core/errors.ts'
 import { asJson, type Json, type JsonObject } from '../core/json/json.ts'
 import type { Actor } from '../core/process/record.ts'
@@ -35,7 +36,12 @@ export function approvalActions({
     return spec as JsonObject
   }
   return {
-    async approvals({ state, after, limit }) {
+    async approvals({ state, order, person, after, limit }) {
+      if (order === 'priority' && seesAll(actor)) {
+        const asked = { ask: 'approvalQueue', limit, ...(person === undefined ? {} : { person }) } as const
+        const { approvals: first, pending } = await store.ask(asked)
+        return { approvals: [...first], next: null, pending }
+      }
       const wanted = state === 'any' ? {} : { state }
       const page = await store.ask({ ask: 'approvals', ...wanted, after: after ?? null, limit })
       return { approvals: page.items.filter((approval) => isSeenBy(actor, approval)), next: page.next }
@@ -70,10 +76,14 @@ export function approvalActions({
 
 /** A session sees the requests of its processes, and a process its own and those below it; people and the host see all. */
 function isSeenBy(actor: Actor, { pid, request }: Approval): boolean {
-  if (actor === 'host' || actor.startsWith('human:') || actor.startsWith('kernel:')) return true
+  if (seesAll(actor)) return true
   if (actor.startsWith('session:')) return request.session === actor.slice('session:'.length)
   const own = actor.slice('process:'.length)
   return request.subject === actor || pid === own || request.ancestors.includes(own)
+}
+
+function seesAll(actor: Actor): boolean {
+  return visibilityOf(actor).type === 'all'
 }
 
 function uselessRule(id: string, grant: string): Refusal {

@@ -5,7 +5,7 @@ import { type ActionParts, type ActionsFor, finderFor, permitOnStore } from './a
 
 /** The state of the daemon and the identity of the caller; removal of ended processes; recovery. */
 export function upkeepActions(parts: ActionParts): ActionsFor<'whoami' | 'status' | 'prune' | 'recover'> {
-  const { kernel, actor, seat, commands, retention, troubles } = parts
+  const { kernel, actor, seat, effects, commands, retention, troubles } = parts
   const { edges } = kernel
   const find = finderFor(parts)
   const pruneOptions = async ({ pids, olderThanMs, keep }: InputOf<'prune'>): Promise<PruneOptions> => {
@@ -23,25 +23,29 @@ export function upkeepActions(parts: ActionParts): ActionsFor<'whoami' | 'status
         session,
         person: personBehind(actor, seat),
         approver: seat.approver,
+        readOnly: !effects.areKept,
         now: edges.clock.now(),
       }
     },
     async status() {
       permitOnStore(parts, 'read')
       const keeper = commands?.keeper
-      const [{ live }, { ended, oldestEndedAt, bytes }, unreadable, available = false] = await Promise.all([
-        edges.store.ask({ ask: 'activity', session: null, since: null }),
-        edges.store.ask({ ask: 'storage' }),
-        edges.store.ask({ ask: 'unreadable' }),
-        keeper?.answers(),
-        edges.workspaces?.lookAgain(),
-      ])
+      const [{ live }, { pending }, { ended, oldestEndedAt, bytes }, unreadable, available = false] =
+        await Promise.all([
+          edges.store.ask({ ask: 'activity', session: null, since: null }),
+          edges.store.ask({ ask: 'approvalQueue', limit: 0 }),
+          edges.store.ask({ ask: 'storage' }),
+          edges.store.ask({ ask: 'unreadable' }),
+          keeper?.answers(),
+          edges.workspaces?.lookAgain(),
+        ])
       const identity = keeper?.identity ?? null
       const { maxAgeMs, maxEnded } = retention.limits
       return {
         daemon: { id: kernel.id, osPid: process.pid },
         keeper: identity === null ? null : { id: identity.id, osPid: identity.osPid, available },
         live,
+        awaitingApproval: pending,
         ended: {
           count: ended,
           oldestAt: oldestEndedAt,

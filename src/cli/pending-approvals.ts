@@ -3,17 +3,16 @@ import type { CallOptions, OutputOf, ReeveVerbs } from '../verbs/reeve.ts'
 
 export type Approval = OutputOf<'approvals'>['approvals'][number]
 
-const PAGE = 200
-/** How many are read: enough for a person to know that there are many. */
-const MAX_PAGES = 5
+/** How many are read: enough for a person to look at. */
+const SHOWN = 200
 
 /** How long the daemon may take to answer. */
 const TIMEOUT_MS = 5_000
 
-/** The approvals that wait for the caller: the most urgent first, then the oldest. `isAll`: there are no others. */
+/** The approvals that wait for the caller: the most urgent first, then the oldest. `count`: how many wait in all. */
 export interface PendingApprovals {
   readonly approvals: readonly Approval[]
-  readonly isAll: boolean
+  readonly count: number
 }
 
 /** The pending approvals of the person who calls, or all if it is unknown who calls. */
@@ -22,21 +21,12 @@ export async function pendingApprovals(
   options: CallOptions = {},
 ): Promise<PendingApprovals> {
   const { person } = await reeve.whoami({}, options)
-  const found: Approval[] = []
-  let after: number | null = null
-  for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const from: { after?: number } = after === null ? {} : { after }
-    const page: OutputOf<'approvals'> = await reeve.approvals(
-      { state: 'pending', limit: PAGE, ...from },
-      options,
-    )
-    // A daemon of an older version may answer with something else.
-    found.push(...(page.approvals ?? []))
-    after = page.next ?? null
-    if (after === null) break
-  }
-  const mine = found.filter((approval) => isAskedOf(approval, person ?? null))
-  return { approvals: inOrder(mine), isAll: after === null }
+  const name = person?.slice('human:'.length)
+  const { approvals = [], pending } = await reeve.approvals(
+    { order: 'priority', limit: SHOWN, ...(name === undefined ? {} : { person: name }) },
+    options,
+  )
+  return { approvals, count: pending ?? approvals.length }
 }
 
 /** The same beside other facts; null if they cannot be read, as with a daemon of an older version. */
@@ -54,10 +44,10 @@ export async function pendingApprovalsIfKnown(
 
 /** How many approvals wait, and how to answer; null if none waits. */
 export function pendingText(pending: PendingApprovals | null): string | null {
-  const [first, ...others] = pending?.approvals ?? []
+  const [first] = pending?.approvals ?? []
   if (pending === null || first === undefined) return null
-  if (others.length === 0 && pending.isAll) return `1 approval waits for you: ${howToAnswer(first)}`
-  return `${pending.isAll ? '' : 'At least '}${others.length + 1} approvals wait for you: reeve approvals`
+  if (pending.count === 1) return `1 approval waits for you: ${howToAnswer(first)}`
+  return `${pending.count} approvals wait for you: reeve approvals`
 }
 
 /** What to type for an answer. */
@@ -75,8 +65,4 @@ export function howToAnswer({
 
 export function isAskedOf({ person: asked }: Pick<Approval, 'person'>, person: string | null): boolean {
   return asked === null || person === null || `human:${asked}` === person
-}
-
-function inOrder(approvals: readonly Approval[]): Approval[] {
-  return approvals.toSorted((a, b) => b.request.priority - a.request.priority || a.askedAt - b.askedAt)
 }

@@ -127,7 +127,7 @@ function registerQueue(server: McpServer, operator: Operator): void {
       mimeType: JSON_TYPE,
     },
     async (uri) => {
-      const { approvals } = await queueOf(operator, 'pending', MAX_APPROVALS).catch(asProtocolError(uri))
+      const { approvals } = await queueOf(operator, MAX_APPROVALS).catch(asProtocolError(uri))
       return { contents: [{ uri: uri.href, mimeType: JSON_TYPE, text: json(approvals) }] }
     },
   )

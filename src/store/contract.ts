@@ -226,6 +226,14 @@ export interface Questions {
     Page<Approval>,
   ]
   /**
+   * The first pending approvals of the queue of one person or of all: the highest priority first, then the oldest. `pending` counts
+   * the whole queue.
+   */
+  approvalQueue: [
+    { readonly person?: string; readonly limit: number },
+    { readonly approvals: readonly Approval[]; readonly pending: number },
+  ]
+  /**
    * Pending approvals whose time has come, the earliest first: to expire, to be pushed to people, or to be decided by people
    * instead of a reviewer.
    */

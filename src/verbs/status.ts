@@ -16,7 +16,10 @@ export const status = verb({
       .strictObject({ id: z.string(), osPid: count, available: z.boolean() })
       .nullable()
       .describe('null if this kernel runs no commands'),
-    live: count,
+    live: count.describe('processes that have not ended'),
+    awaitingApproval: count.describe(
+      'those of them that wait for the answer of a person, and have not begun',
+    ),
     ended: z
       .strictObject({
         count,

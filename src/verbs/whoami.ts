@@ -16,6 +16,7 @@ export const whoami = verb({
       .nullable()
       .describe('the person behind the caller, `human:<name>`; null if none is known'),
     approver: z.boolean().describe('the person sits at this client, and may be asked there'),
+    readOnly: z.boolean().describe('the caller may read, and change nothing'),
     /** By the clock of the daemon, which also sets `reader.since` and the times of records. */
     now: time,
   }),

@@ -31,7 +31,10 @@ test('inbox, ps, show, status and top say what waits for you, and how to answer'
   const shown = await reeve.run(['show', pid])
   expect(shown.stdout).toContain(`waiting for approval ${id}`)
   expect(shown.stdout).toContain(how)
-  expect((await reeve.run(['status'])).stdout).toContain(`1 approval waits for you: ${how}`)
+  const status = (await reeve.run(['status'])).stdout
+  expect(status).toContain(`1 approval waits for you: ${how}`)
+  expect(status).toMatch(/running +0 processes\n.*waiting +1 for an approval/)
+  expect(shown.stdout).not.toContain('started')
   const snapshot = await reeve.run(['top', '--once'])
   expect(snapshot.stdout).toContain('waiting (approval)')
   expect(snapshot.stderr).toContain(`1 approval waits for you: ${how}`)
@@ -77,4 +80,15 @@ test('at a terminal, approvals --follow rings the bell about an approval that st
   const { id } = await spawn('one')
   await follower.until(id)
   await follower.until('\u0007')
+})
+
+test('what is most urgent is listed first, before everything that was asked earlier', async () => {
+  const reeve = new CommandLine()
+  const { agent, spawn } = await asking(reeve)
+  const first = await spawn('one')
+  const urgent = await agent.ask({ question: 'Now?', priority: 5 })
+  const listed = await reeve.json<{ id: string }[]>('approvals')
+  expect(listed.map(({ id }) => id)).toEqual([urgent.approval, first.id])
+  const all = await reeve.json<{ id: string }[]>('approvals', '--all')
+  expect(all.map(({ id }) => id)).toEqual([first.id, urgent.approval])
 })

@@ -6,6 +6,9 @@ import { ago } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
+/** More than a person reads. */
+const MAX_LISTED = 1_000
+
 export const approvals = subcommand({
   name: 'approvals',
   summary: 'Lists what agents ask you for, or shows one request in full',
@@ -21,7 +24,7 @@ export const approvals = subcommand({
   about:
     'A rule of `reeve policy` makes an agent ask. The process that asks waits, also while the daemon is down, until `reeve approve` or `reeve deny` answers.',
   examples: [
-    ['reeve approvals', 'all requests that wait for an answer'],
+    ['reeve approvals', 'the requests that wait for an answer, the most urgent first'],
     ['reeve approvals a_7k3m9q2x4t8v', 'the exact action, who asks and why, and what you may answer'],
     ['reeve approvals -f', 'wait for new ones, in a window of their own'],
     ['reeve approvals --json', 'all of it, for programs'],
@@ -34,21 +37,31 @@ export const approvals = subcommand({
       await followApprovals(context, reeve)
       return 0
     }
-    const found: Found[] = []
-    for (let after: number | null = null; ; ) {
-      const page: OutputOf<'approvals'> = await reeve.approvals({
-        state: options.all ? 'any' : 'pending',
-        ...(after === null ? {} : { after }),
-      })
-      found.push(...page.approvals)
-      after = page.next
-      if (after === null) break
-    }
+    const { found, pending } = await list(reeve, options.all)
     if (print.isJson) print.jsonList(found)
     else printTable(context, found)
+    if (pending > found.length)
+      print.aside(`${pending - found.length} more wait. Answer these first, or list all with --all.`)
     return 0
   },
 })
+
+/** Settled ones by age, in pages. Those that wait are the queue of people: the most urgent of them, in one page. */
+async function list(
+  reeve: ReeveVerbs,
+  all: boolean,
+): Promise<{ readonly found: readonly Found[]; readonly pending: number }> {
+  const found: Found[] = []
+  for (let after: number | null = null; ; ) {
+    const page: OutputOf<'approvals'> = await reeve.approvals({
+      ...(all ? { state: 'any' as const } : { order: 'priority' as const, limit: MAX_LISTED }),
+      ...(after === null ? {} : { after }),
+    })
+    found.push(...page.approvals)
+    after = page.next
+    if (after === null) return { found, pending: page.pending ?? 0 }
+  }
+}
 
 async function showEach(
   { print }: Pick<Context<object>, 'print'>,

@@ -48,6 +48,8 @@ export const status = subcommand({
       // A daemon of an older version leaves some of it out.
       const { keeper, boot, troubles = [] } = said
       const unreadable = said.unreadable ?? []
+      const waiting = said.awaitingApproval ?? 0
+      const begun = Math.max(0, said.live - waiting)
       const found = [
         [boot.adopted.length, 'taken over'],
         [boot.completed.length, 'ended meanwhile'],
@@ -65,7 +67,8 @@ export const status = subcommand({
           'keeper',
           keeper === null ? 'none' : `PID ${keeper.osPid}${keeper.available ? '' : red(' (not reachable)')}`,
         ],
-        ['running', `${said.live} ${said.live === 1 ? 'process' : 'processes'}`],
+        ['running', `${begun} ${begun === 1 ? 'process' : 'processes'}`],
+        ['waiting', waiting === 0 ? undefined : `${waiting} for an approval`],
         ['ended', endedText(said.ended)],
         ['on disk', storageText(said.storage)],
         ['address', url ?? running?.url ?? 'its socket alone'],

@@ -22,7 +22,7 @@ import type { Approval } from './find-approval.ts'
 import type { Operator } from './operator.ts'
 import { ownSessions } from './own-sessions.ts'
 import type { AnswerVerbs } from './person-here.ts'
-import { queueOf } from './queue.ts'
+import { queueOf, queueWithSettled } from './queue.ts'
 
 /** Tools for the client of a person with an operator's token. An agent's client never gets them, and its verbs would refuse. */
 export function registerOperatorTools(server: McpServer, client: McpClient, operator: Operator): void {
@@ -93,7 +93,7 @@ const approvalList = operatorTool({
     limit: z.number().int().min(1).max(100).default(20).describe('most approvals'),
   }),
   async run({ settled, limit }, { operator }) {
-    const { approvals: found, more } = await queueOf(operator, settled ? 'any' : 'pending', limit)
+    const { approvals: found, more } = await (settled ? queueWithSettled : queueOf)(operator, limit)
     const texts = fitting(found.map(itemText), (text) => text.length + 2, LIST_CHARS)
     const rest = found.length - texts.length
     const text = [

@@ -1,27 +1,37 @@
-import type { InputOf, OutputOf } from '../../verbs/reeve.ts'
 import type { Approval } from './find-approval.ts'
 import type { Operator } from './operator.ts'
 import { isAskedOf } from './person-here.ts'
 
-const PAGE = 200
-/** Of one read. Settled approvals are kept as long as their processes. */
-const MAX_PAGES = 50
+/** Settled approvals of one answer. They are kept as long as their processes. */
+const MAX_SETTLED = 200
 
-/** The approvals of one person: higher priorities first, then the oldest. `more`: there may be others. */
+/** The approvals that wait for one person: higher priorities first, then the oldest. `more`: there are others. */
 export async function queueOf(
   { name, acting }: Operator,
-  state: NonNullable<InputOf<'approvals'>['state']>,
   limit: number,
 ): Promise<{ readonly approvals: readonly Approval[]; readonly more: boolean }> {
-  const found: Approval[] = []
-  let after: number | null = null
-  for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const from: { after?: number } = after === null ? {} : { after }
-    const page: OutputOf<'approvals'> = await acting.approvals({ state, limit: PAGE, ...from })
-    found.push(...page.approvals.filter((approval) => isAskedOf(approval, name)))
-    after = page.next
-    if (after === null) break
+  const person = name.slice('human:'.length)
+  const { approvals, pending = approvals.length } = await acting.approvals({
+    order: 'priority',
+    person,
+    limit,
+  })
+  return { approvals, more: pending > approvals.length }
+}
+
+/** The queue, then the oldest settled approvals of the person. */
+export async function queueWithSettled(
+  operator: Operator,
+  limit: number,
+): Promise<{ readonly approvals: readonly Approval[]; readonly more: boolean }> {
+  const queue = await queueOf(operator, limit)
+  const page = await operator.acting.approvals({ state: 'any', limit: MAX_SETTLED })
+  const settled = page.approvals.filter(
+    (approval) => approval.state !== 'pending' && isAskedOf(approval, operator.name),
+  )
+  const all = [...queue.approvals, ...settled]
+  return {
+    approvals: all.slice(0, limit),
+    more: queue.more || page.next !== null || all.length > limit,
   }
-  const sorted = found.toSorted((a, b) => b.request.priority - a.request.priority || a.askedAt - b.askedAt)
-  return { approvals: sorted.slice(0, limit), more: after !== null || sorted.length > limit }
 }

@@ -5,7 +5,14 @@ import { hasEnded } from '../../core/process/record.ts'
 import type { Grant } from '../../core/session/grant.ts'
 import { parentSessionOf } from '../../core/session/session.ts'
 import type { Changes, Question, Questions, StoredNotice } from '../contract.ts'
-import { approvals, approvalsDue, auditEntries, auditTail, nextApprovalDue } from './authority.ts'
+import {
+  approvalQueue,
+  approvals,
+  approvalsDue,
+  auditEntries,
+  auditTail,
+  nextApprovalDue,
+} from './authority.ts'
 import { environmentsOf, eventsOf, pairKey } from './keys.ts'
 import type { HeldHolder, MemoryTables } from './memory-tables.ts'
 import {
@@ -129,6 +136,8 @@ export function answerFrom({ tables, now, before }: View, question: Question): u
       return tables.approvals.get(question.id)?.approval ?? null
     case 'approvals':
       return approvals(tables, question)
+    case 'approvalQueue':
+      return approvalQueue(tables, question)
     case 'approvalsDue':
       return approvalsDue(tables, question)
     case 'nextApprovalDue':

@@ -21,6 +21,17 @@ export function approvals(
   }
 }
 
+export function approvalQueue(
+  tables: MemoryTables,
+  { person, limit }: Questions['approvalQueue'][0],
+): Questions['approvalQueue'][1] {
+  const found = [...tables.approvals.values()]
+    .filter(({ approval }) => approval.state === 'pending')
+    .filter(({ approval }) => person === undefined || approval.person === null || approval.person === person)
+    .sort((a, b) => b.approval.request.priority - a.approval.request.priority || a.place - b.place)
+  return { approvals: found.slice(0, limit).map(({ approval }) => approval), pending: found.length }
+}
+
 export function approvalsDue(
   tables: MemoryTables,
   { by = 'expiresAt', at, limit }: Questions['approvalsDue'][0],

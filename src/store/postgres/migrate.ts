@@ -25,6 +25,7 @@ export const MIGRATIONS = [
   '0016-authority',
   '0017-parent-sessions',
   '0018-reviews',
+  '0019-approval-queue',
 ] as const
 
 /** The files in `functions/`. They show the functions as they are now; git has the earlier ones. */

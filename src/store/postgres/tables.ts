@@ -110,6 +110,8 @@ export class Tables {
         return this.#statements.authority.ruleSets(question)
       case 'approvals':
         return this.#statements.approval.list(question)
+      case 'approvalQueue':
+        return this.#statements.approval.queue(question)
       case 'approvalsDue':
         return this.#statements.approval.due(question)
       case 'nextApprovalDue':

@@ -78,6 +78,8 @@ export function answerFrom(
       return statements.approval.read(question.id)
     case 'approvals':
       return statements.approval.list(question)
+    case 'approvalQueue':
+      return statements.approval.queue(question)
     case 'approvalsDue':
       return statements.approval.due(question)
     case 'nextApprovalDue':

@@ -18,6 +18,7 @@ export const MIGRATIONS = [
   '0012-authority',
   '0013-parent-sessions',
   '0014-reviews',
+  '0015-approval-queue',
 ] as const
 
 /** The schema version of this code. */

@@ -60,6 +60,37 @@ export function approvals(behaves: Behaves): void {
     assert.deepEqual(found, ['z', 'y', 'x', 'u'])
   })
 
+  behaves(
+    'the queue of a person begins with the highest priority, however many wait before',
+    async (bench) => {
+      const urgent = (id: string, priority: number, person: string | null = null) =>
+        approval(id, { person, request: { ...question('Now?'), priority } })
+      await ask(bench, approval('first'), urgent('low', -1), approval('second'), urgent('bob', 9, 'bob'))
+      await ask(
+        bench,
+        urgent('high', 5, 'ada'),
+        urgent('higher', 6),
+        approval('over', { state: 'withdrawn' }),
+      )
+      const queue = async (person?: string, limit = 3) => {
+        const asked = await bench.store.ask({
+          ask: 'approvalQueue',
+          limit,
+          ...(person === undefined ? {} : { person }),
+        })
+        return [asked.approvals.map(({ id }) => id), asked.pending]
+      }
+      assert.deepEqual(await queue('ada'), [['higher', 'high', 'first'], 5])
+      assert.deepEqual(await queue('ada', 10), [['higher', 'high', 'first', 'second', 'low'], 5])
+      assert.deepEqual(await queue(undefined, 1), [['bob'], 6])
+      assert.deepEqual(await queue(undefined, 0), [[], 6])
+      const was = urgent('higher', 6)
+      const answered = { ...was, state: 'answered', answer: reply('human:ada') } as const
+      await put(bench.store, { type: 'approval', was, approval: answered })
+      assert.deepEqual(await queue('ada', 1), [['high'], 4])
+    },
+  )
+
   behaves('pending approvals are due at their times, the earliest first', async (bench) => {
     const due = async (by: 'expiresAt' | 'pushAt' | undefined, at: number, limit = 100) => {
       const asked = by === undefined ? { at, limit } : { by, at, limit }

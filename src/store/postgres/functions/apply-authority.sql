@@ -42,15 +42,15 @@ begin
   if p_parts->'approvals' is not null then
     with x as (
       select * from rows from (json_to_recordset(p_parts->'approvals') as (id text, pid text, version bigint, next bigint,
-          state text, person text, expires_at bigint, push_at bigint, review_until bigint, body text))
-        with ordinality as x (id, pid, version, next, state, person, expires_at, push_at, review_until, body, number)
+          state text, person text, priority integer, expires_at bigint, push_at bigint, review_until bigint, body text))
+        with ordinality as x (id, pid, version, next, state, person, priority, expires_at, push_at, review_until, body, number)
     ), changed as (
       update reeve.approval a set version = x.next, pid = x.pid, state = x.state, person = x.person,
-          expires_at = x.expires_at, push_at = x.push_at, review_until = x.review_until, body = x.body
+          priority = x.priority, expires_at = x.expires_at, push_at = x.push_at, review_until = x.review_until, body = x.body
         from x where a.id = x.id and x.version > 0
     )
-    insert into reeve.approval (id, pid, version, state, person, expires_at, push_at, review_until, body)
-      select id, pid, next, state, person, expires_at, push_at, review_until, body
+    insert into reeve.approval (id, pid, version, state, person, priority, expires_at, push_at, review_until, body)
+      select id, pid, next, state, person, priority, expires_at, push_at, review_until, body
       from x where x.version = 0 order by number;
   end if;
   if p_parts->'windows' is not null then

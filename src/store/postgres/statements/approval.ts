@@ -27,6 +27,19 @@ export function approvalStatements(link: Link, at: string) {
         next: found.length < limit ? null : (found.at(-1)?.place ?? null),
       }
     },
+    async queue({ person, limit }: Questions['approvalQueue'][0]) {
+      const asked = "state = 'pending' and ($1::text is null or person = $1 or person is null)"
+      const approvals = await bodies<Approval>(
+        link,
+        `select body from ${at}approval where ${asked} order by priority desc, place limit $2`,
+        [person ?? null, limit],
+      )
+      const [counted] = await link.query<{ pending: number }>(
+        `select count(*)::int as pending from ${at}approval where ${asked}`,
+        [person ?? null],
+      )
+      return { approvals, pending: counted?.pending ?? 0 }
+    },
     due({ by = 'expiresAt', at: now, limit }: Questions['approvalsDue'][0]): Promise<Approval[]> {
       const column = DUE_COLUMNS[by]
       return bodies<Approval>(

@@ -14,9 +14,9 @@ export function authorityText(staged: Staged): string | null {
     subjects_gone: [...goneSubjects(staged), ...[...tombstones.keys()].map((pid) => `process:${pid}`)],
     rule_uses: versioned(ruleUses, ({ id, subject, used }) => ({ id, subject, used })),
     rule_uses_gone: removed(ruleUses).map(({ id }) => id),
-    approvals: versioned(approvals, ({ id, pid, state, person, expiresAt, pushAt, reviewUntil }) => {
+    approvals: versioned(approvals, ({ id, pid, state, person, expiresAt, pushAt, reviewUntil, request }) => {
       const due = { expires_at: expiresAt, push_at: pushAt, review_until: reviewUntil ?? null }
-      return { id, pid, state, person, ...due }
+      return { id, pid, state, person, priority: request.priority, ...due }
     }),
     windows: versioned(auditWindows, ({ key, openedAt }) => ({ key, opened_at: openedAt })),
     windows_gone: removed(auditWindows).map(({ key }) => key),

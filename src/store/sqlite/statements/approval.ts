@@ -8,9 +8,9 @@ const DUE_COLUMNS = { expiresAt: 'expires_at', pushAt: 'push_at', reviewUntil: '
 export function approvalStatements(db: DatabaseSync) {
   const read = db.prepare('select body from approval where id = ?')
   const put =
-    db.prepare(`insert into approval (id, pid, state, person, expires_at, push_at, review_until, body)
-    values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set pid = excluded.pid, state = excluded.state,
-      person = excluded.person, expires_at = excluded.expires_at, push_at = excluded.push_at,
+    db.prepare(`insert into approval (id, pid, state, person, priority, expires_at, push_at, review_until, body)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set pid = excluded.pid, state = excluded.state,
+      person = excluded.person, priority = excluded.priority, expires_at = excluded.expires_at, push_at = excluded.push_at,
       review_until = excluded.review_until, body = excluded.body`)
   const lists = new Map<string, StatementSync>()
   /** One prepared statement for each combination of filters. */
@@ -27,6 +27,9 @@ export function approvalStatements(db: DatabaseSync) {
     lists.set(where, made)
     return made
   }
+  const asked = "state = 'pending' and (?1 is null or person = ?1 or person is null)"
+  const queue = db.prepare(`select body from approval where ${asked} order by priority desc, place limit ?2`)
+  const inQueue = db.prepare(`select count(*) as pending from approval where ${asked}`)
   const due = byDue((column) =>
     db.prepare(
       `select body from approval where state = 'pending' and ${column} <= ? order by ${column}, place limit ?`,
@@ -52,6 +55,11 @@ export function approvalStatements(db: DatabaseSync) {
         next: found.length < limit ? null : (found.at(-1)?.place ?? null),
       }
     },
+    queue({ person, limit }: Questions['approvalQueue'][0]): Questions['approvalQueue'][1] {
+      const name = person ?? null
+      const approvals = queue.all(name, limit).map(approvalFrom)
+      return { approvals, pending: Number(inQueue.get(name)?.['pending'] ?? 0) }
+    },
     due: ({ by = 'expiresAt', at, limit }: Questions['approvalsDue'][0]): Approval[] =>
       due[by].all(at, limit).map(approvalFrom),
     nextDue({ by = 'expiresAt' }: Questions['nextApprovalDue'][0]): number | null {
@@ -59,8 +67,9 @@ export function approvalStatements(db: DatabaseSync) {
       return found === null ? null : Number(found)
     },
     put(approval: Approval): void {
-      const { id, pid, state, person, expiresAt, pushAt, reviewUntil = null } = approval
-      put.run(id, pid, state, person, expiresAt, pushAt, reviewUntil, JSON.stringify(approval))
+      const { id, pid, state, person, expiresAt, pushAt, reviewUntil = null, request } = approval
+      const due = [expiresAt, pushAt, reviewUntil]
+      put.run(id, pid, state, person, request.priority, ...due, JSON.stringify(approval))
     },
   }
 }
