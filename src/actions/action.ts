@@ -54,8 +54,12 @@ export function permitOnStore({ kernel, actor }: Asking, right: 'read' | 'write'
   throwIfRefused(kernel.edges.authorize(actor, right, { type: 'store' }))
 }
 
-export function permitOnSession({ kernel, actor }: Asking, id: string): void {
-  throwIfRefused(kernel.edges.authorize(actor, 'read', { type: 'session', id }))
+/** A session reads about itself and the sessions below it. */
+export async function permitOnSession({ kernel, actor }: Asking, id: string): Promise<void> {
+  const { authorize, store } = kernel.edges
+  if (authorize(actor, 'read', { type: 'session', id }) === undefined) return
+  const sessionsAbove = (await store.ask({ ask: 'session', id }))?.sessionsAbove ?? []
+  throwIfRefused(authorize(actor, 'read', { type: 'session', id, sessionsAbove }))
 }
 
 /** Resolves a pid, the beginning of one, or a name. */

@@ -27,7 +27,7 @@ export function allowanceActions(parts: ActionParts): ActionsFor<'charge' | 'bud
         return (await sums.of(record)) ?? ownUse(record)
       }
       const id = session ?? ''
-      permitOnSession(parts, id)
+      await permitOnSession(parts, id)
       const found = await edges.store.ask({ ask: 'session', id })
       if (found === null) throw new RefusedError(sessionUnknown(id))
       return sums.ofSession(found)

@@ -41,7 +41,7 @@ export function grantActions(
       ),
     }),
     async grants({ session }) {
-      permitOnSession(parts, session)
+      await permitOnSession(parts, session)
       return { grants: [...(await edges.store.ask({ ask: 'grants', session }))] }
     },
   }
