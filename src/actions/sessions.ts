@@ -1,3 +1,6 @@
+import { answererOf } from '../core/authority/person.ts'
+import { isPreset, type Preset, presetRefusal } from '../core/capability/presets.ts'
+import { RefusedError } from '../core/errors.ts'
 import { openSession, openTurn, touchSession } from '../kernel/sessions.ts'
 import { type ActionParts, type ActionsFor, permitOnSession, permitOnStore } from './action.ts'
 
@@ -13,11 +16,22 @@ export function sessionActions(
   | 'endTurn'
   | 'liveCount'
 > {
-  const { kernel, actor } = parts
+  const { kernel, actor, seat } = parts
+  // A client that may be a program of Reeve has to say which person calls, as for every change of rules.
+  const mayBePerson = seat.mayBeProgram !== true || answererOf(actor, seat) !== null
   const { edges } = kernel
   return {
-    openSession: ({ session, label, allowance, workspace, parentSession }) =>
-      openSession(edges, actor, session, label ?? null, allowance, workspace, parentSession),
+    openSession: async ({ session, label, allowance, workspace, parentSession, preset }) =>
+      openSession(
+        edges,
+        actor,
+        session,
+        label ?? null,
+        allowance,
+        workspace,
+        parentSession,
+        preset === undefined ? undefined : { preset: presetNamed(preset), mayBePerson },
+      ),
     touchSession: ({ session }) => touchSession(edges, actor, session),
     endSession: ({ session }) => kernel.sessions.end(actor, session),
     async deleteSession({ session }) {
@@ -33,9 +47,14 @@ export function sessionActions(
     endTurn: (id) => kernel.sessions.endTurn(actor, id),
     async liveCount({ session, maxAgeMs }) {
       if (session === undefined) permitOnStore(parts, 'read')
-      else permitOnSession(parts, session)
+      else await permitOnSession(parts, session)
       const since = maxAgeMs === undefined ? null : edges.clock.now() - maxAgeMs
       return edges.store.ask({ ask: 'activity', session: session ?? null, since })
     },
   }
+}
+
+function presetNamed(name: string): Preset {
+  if (isPreset(name)) return name
+  throw new RefusedError(presetRefusal(name))
 }

@@ -50,6 +50,10 @@ export interface DaemonControl {
       readonly startDaemon: () => Promise<void>
       /** The person whose operator token the client has; null for an agent. */
       readonly operator: `human:${string}` | null
+      /** The token of the client may only read. */
+      readonly readOnly: boolean
+      /** The preset that the session of the client begins with. */
+      readonly preset: string | undefined
     },
   ): Promise<number>
   demo(): Promise<number>

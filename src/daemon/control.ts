@@ -1,6 +1,6 @@
 import { delimiter, join } from 'node:path'
 import type { DaemonControl, SettingSpec, UpFlags } from '../cli/daemon-control.ts'
-import { ReeveError } from '../core/errors.ts'
+import { ReeveError, RefusedError } from '../core/errors.ts'
 import type { RunningDaemon } from '../home/announced-daemon.ts'
 import { homePaths } from '../home/paths.ts'
 import { isExecutable } from '../os/file-access.ts'
@@ -120,7 +120,10 @@ export const daemonControl: DaemonControl = {
     const { checks } = await import('./checks.ts')
     yield* checks(homePaths(home))
   },
-  async mcp(reeve, quiet, { session, structured, since, sharesEnvironment, startDaemon, operator }) {
+  async mcp(reeve, quiet, given) {
+    const { session, structured, since, sharesEnvironment, startDaemon, operator, preset, readOnly } = given
+    // At once, and not with the first call of the agent.
+    if (preset !== undefined) await refuseUnknownPreset(preset)
     const [{ serveMcpStdio }, { clientEnvironment }] = await Promise.all([
       import('../mcp/stdio.ts'),
       import('../command/environment/client.ts'),
@@ -129,7 +132,9 @@ export const daemonControl: DaemonControl = {
     const shared = sharesEnvironment ? { environment } : {}
     const bound = session === null ? {} : { session }
     const operating = operator === null ? {} : { operator }
-    const options = { quiet, structured, since, startDaemon, ...shared, ...bound, ...operating }
+    const beginning = preset === undefined ? {} : { preset }
+    const connected = { quiet, structured, since, startDaemon, readOnly }
+    const options = { ...connected, ...shared, ...bound, ...operating, ...beginning }
     await serveMcpStdio(reeve, options).closed
     return 0
   },
@@ -137,6 +142,11 @@ export const daemonControl: DaemonControl = {
     const { demo } = await import('../demo/demo.ts')
     return demo()
   },
+}
+
+async function refuseUnknownPreset(name: string): Promise<void> {
+  const { isPreset, presetRefusal } = await import('../core/capability/presets.ts')
+  if (!isPreset(name)) throw new RefusedError(presetRefusal(name))
 }
 
 function calledAs(): string {

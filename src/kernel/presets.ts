@@ -3,20 +3,38 @@ import { type Preset, rulesOfPreset } from '../core/capability/presets.ts'
 import { closes, emptySet, givenRules, type RuleSet, withRules } from '../core/capability/rule-set.ts'
 import type { Change } from '../core/change.ts'
 import type { Actor } from '../core/process/record.ts'
+import { isRefusal, type Refusal } from '../core/refusal.ts'
+import { presetOnOpening } from '../core/session/session-preset.ts'
 import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
 
-/** The preset of the settings for a session that is opened in this plan: there is no moment at which it has no rules. */
-export function* presetOfNewSession(edges: Edges, actor: Actor, id: string): PlanPart<readonly Change[]> {
-  const { sessionPreset } = edges
-  if (sessionPreset === undefined) return []
+/** The preset that a session is asked to begin with. */
+export interface AskedPreset {
+  readonly preset: Preset
+  /** Whether the caller may be a person: a program that Reeve started changes no rules, even as the host. */
+  readonly mayBePerson: boolean
+}
+
+/** The changes that give a session its preset, in the plan that opens it: there is no moment at which it has no rules. */
+export function* presetChanges(
+  edges: Edges,
+  actor: Actor,
+  id: string,
+  { isNew, asked }: { readonly isNew: boolean; readonly asked: AskedPreset | undefined },
+): PlanPart<readonly Change[] | Refusal> {
+  const { sessionPreset: byDefault } = edges
+  if (asked === undefined && (!isNew || byDefault === undefined)) return []
   const subject = `session:${id}`
   const was = yield* know({ ask: 'ruleSet', subject })
-  const ruleSet = withPreset(was ?? emptySet(subject), sessionPreset)
+  const mayGiveRules =
+    asked?.mayBePerson === true && edges.authorize(actor, 'admin', { type: 'session', id }) === undefined
+  const preset = presetOnOpening(id, asked?.preset, { isNew, rules: was, byDefault, mayGiveRules })
+  if (isRefusal(preset)) return preset
+  if (preset === null) return []
   return [
-    { type: 'rule_set', was, ruleSet },
-    { type: 'audit', entry: presetEntry(actor, subject, sessionPreset, edges.clock.now()) },
+    { type: 'rule_set', was, ruleSet: withPreset(was ?? emptySet(subject), preset) },
+    { type: 'audit', entry: presetEntry(actor, subject, preset, edges.clock.now()) },
   ]
 }
 

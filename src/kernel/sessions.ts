@@ -26,9 +26,9 @@ import { carveForSession } from './allowances.ts'
 import type { Edges } from './edges.ts'
 import { performEach } from './perform.ts'
 import type { PlanPart } from './plan-part.ts'
-import { hasGivenRules, presetOfNewSession } from './presets.ts'
+import { type AskedPreset, hasGivenRules, presetChanges } from './presets.ts'
 
-/** Opening an open session changes nothing, unless it gives it the allowance that it does not have yet. */
+/** Opening an open session changes nothing, unless it gives it the allowance or the preset that it does not have yet. */
 export async function openSession(
   edges: Edges,
   actor: Actor,
@@ -37,6 +37,7 @@ export async function openSession(
   allowance?: Amounts,
   workspace?: string,
   parentSession?: string,
+  preset?: AskedPreset,
 ): Promise<Session> {
   const asked = {
     id,
@@ -58,9 +59,10 @@ export async function openSession(
       openedIn(decideOpenSession({ session, deleted, parent }, asked, at), folder, isAgent),
     rightToOpen(allowance),
     parentSession,
+    preset,
   )
   edges.workspaces?.learn(opened)
-  if (edges.sessionPreset !== undefined) edges.onAudited?.()
+  if (edges.sessionPreset !== undefined || preset !== undefined) edges.onAudited?.()
   return opened
 }
 
@@ -150,6 +152,7 @@ function changeSession(
   ) => ScopeDecision<Session>,
   right: Right | ((session: Session | null) => PlanPart<Right>) = 'write',
   parentSession?: string,
+  asked?: AskedPreset,
 ): Promise<Session> {
   return orThrow(edges, function* () {
     const was = yield* know({ ask: 'session', id })
@@ -165,14 +168,15 @@ function changeSession(
     }
     const decision = decide(was, edges.clock.now(), ofDeleted, parent)
     if (decision.type === 'refuse') return { answer: decision.refusal, changes: [] }
-    if (decision.type === 'keep') return { answer: decision.value, changes: [] }
+    const preset = yield* presetChanges(edges, actor, id, { isNew: was === null, asked })
+    if (isRefusal(preset)) return { answer: preset, changes: [] }
+    if (decision.type === 'keep') return { answer: decision.value, changes: preset }
     const put = { type: 'session', was, session: decision.value } as const
     // Notices that arrived late were meant for the deleted session of the same name.
     const fresh = [
       ...(was === null ? [{ type: 'drop_notices', scope: `session:${id}` } as const] : []),
       ...(deleted === null ? [] : [{ type: 'account_gone', id: deleted.id } as const]),
     ]
-    const preset = was === null ? yield* presetOfNewSession(edges, actor, id) : []
     const { allowance } = decision.value
     if (allowance === undefined || was?.allowance !== undefined)
       return { answer: decision.value, changes: [...fresh, put, ...preset] }

@@ -47,17 +47,21 @@ const LABEL_PAGE = 1_000
 /** One object per session, shared by all its connections, so that each learns of the session's state once. */
 export class Sessions {
   readonly #connections: { readonly reeve: McpReeve; readonly quiet: McpReeve }
+  readonly #begin: { readonly preset?: string }
   readonly #known = new Map<string, McpSession>()
 
-  constructor(reeve: McpReeve, quiet = reeve) {
+  /** `preset`: given to every session that begins here. */
+  constructor(reeve: McpReeve, quiet = reeve, preset?: string) {
     this.#connections = { reeve, quiet }
+    this.#begin = preset === undefined ? {} : { preset }
   }
 
   /** The session that a token names. `folder`: that of the client that opens it. */
   named(session: string, folder: string | null = null): McpSession {
     return this.#keep(
       `named ${session}`,
-      () => new McpSession(this.#connections, session, { label: 'MCP', derived: false, folder }),
+      () =>
+        new McpSession(this.#connections, session, { label: 'MCP', derived: false, folder, ...this.#begin }),
     )
   }
 
@@ -68,7 +72,7 @@ export class Sessions {
     const label = `${clientName}${where}`.replaceAll(/\p{Cc}/gu, ' ').slice(0, 200)
     return this.#keep(
       `derived ${id}`,
-      () => new McpSession(this.#connections, id, { label, derived: true, folder }),
+      () => new McpSession(this.#connections, id, { label, derived: true, folder, ...this.#begin }),
     )
   }
 
@@ -79,7 +83,10 @@ export class Sessions {
     const id = baseOf(owner.session)
     const key = `derived ${id}`
     const { label, folder } = this.#known.has(key) ? NOT_READ : await this.#stored(owner.session)
-    return this.#keep(key, () => new McpSession(this.#connections, id, { label, derived: true, folder }))
+    return this.#keep(
+      key,
+      () => new McpSession(this.#connections, id, { label, derived: true, folder, ...this.#begin }),
+    )
   }
 
   /** The stored label and folder; the client's next session is opened with the same ones. */

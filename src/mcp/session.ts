@@ -48,6 +48,7 @@ export class McpSession {
   readonly #label: string
   readonly #isDerived: boolean
   readonly #folder: string | null
+  readonly #preset: string | undefined
   #generation = 1
   #isFound = false
   #finding: Promise<void> | undefined
@@ -72,7 +73,13 @@ export class McpSession {
       label,
       derived,
       folder = null,
-    }: { readonly label: string; readonly derived: boolean; readonly folder?: string | null },
+      preset,
+    }: {
+      readonly label: string
+      readonly derived: boolean
+      readonly folder?: string | null
+      readonly preset?: string
+    },
   ) {
     this.#reeve = reeve
     this.#quiet = quiet
@@ -80,6 +87,7 @@ export class McpSession {
     this.#label = label
     this.#isDerived = derived
     this.#folder = folder?.startsWith('/') === true ? folder : null
+    this.#preset = preset
     this.#acting = reeve.as(`session:${session}`)
   }
 
@@ -207,7 +215,8 @@ export class McpSession {
 
   async #openCurrent(): Promise<void> {
     const workspace = this.#folder === null ? {} : { workspace: this.#folder }
-    await this.#acting.openSession({ session: this.id, label: this.#label, ...workspace })
+    const preset = this.#preset === undefined ? {} : { preset: this.#preset }
+    await this.#acting.openSession({ session: this.id, label: this.#label, ...workspace, ...preset })
   }
 
   /** Detached processes outlive their session. The next session becomes their owner. */

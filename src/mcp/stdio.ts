@@ -29,6 +29,8 @@ export interface McpStdioOptions {
   readonly cwd?: string
   /** The session to act in; `REEVE_SESSION` by default, else a session of the client's own. */
   readonly session?: string
+  /** The preset that its session begins with. */
+  readonly preset?: string
   /** When the client connected, by the daemon's clock; this machine's clock by default. */
   readonly since?: number
   /** A second connection to the same daemon that never starts it, for background work. */
@@ -37,6 +39,8 @@ export interface McpStdioOptions {
   readonly environment?: ClientEnvironment
   /** Every answer has structured content beside its text. */
   readonly structured?: boolean
+  /** The client may only read. */
+  readonly readOnly?: boolean
   /** The person whose operator token this connection has: the client reads and answers that person's queue. */
   readonly operator?: `human:${string}`
   /** Starts a stopped daemon. */
@@ -57,13 +61,13 @@ const TOUCH_MS = 30_000
 export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): McpStdio {
   const cwd = realFolder(options.cwd ?? process.cwd())
   const transport = options.transport ?? new StdioServerTransport()
-  const sessions = new Sessions(reeve, options.quiet)
+  const sessions = new Sessions(reeve, options.quiet, options.preset)
   const session = options.session ?? (process.env['REEVE_SESSION'] || undefined)
   const connection: Connection = {
     reader: { id: randomUUID(), since: options.since ?? Date.now() },
     environment: options.environment ?? null,
   }
-  const { structured = false, startDaemon, operator } = options
+  const { structured = false, readOnly = false, startDaemon, operator } = options
   const starting = startDaemon === undefined ? {} : { startDaemon }
   const operatorOver = (name: `human:${string}`) => {
     const quiet = options.quiet ?? reeve
@@ -95,7 +99,7 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
     ({ era }) => {
       const server = mcpServer({
         era,
-        readOnly: false,
+        readOnly,
         structured,
         workspace,
         person,

@@ -40,6 +40,7 @@ import { replayKeys } from './conformance/replay-keys.ts'
 import { reviews } from './conformance/reviews.ts'
 import { ruleSets } from './conformance/rule-sets.ts'
 import { ruledAnswers } from './conformance/ruled-answers.ts'
+import { sessionPresets } from './conformance/session-presets.ts'
 import { sessionTreeRules } from './conformance/session-tree-rules.ts'
 import { sessionTrees } from './conformance/session-trees.ts'
 import { signals } from './conformance/signals.ts'
@@ -90,6 +91,7 @@ export function storeConformance(suite: Suite): void {
   environments(behaves)
   ruleSets(behaves)
   removedRules(behaves)
+  sessionPresets(behaves)
   approvals(behaves)
   approvers(behaves)
   gate(behaves)

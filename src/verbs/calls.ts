@@ -433,9 +433,9 @@ export interface VerbCalls {
    */
   holders(input?: Record<string, never>, options?: CallOptions): Promise<OutputOf<'holders'>>
   /**
-   * Lists approvals: requests to people, and their answers. The oldest first.
+   * Lists approvals: requests to people, and their answers. The oldest first, or the most urgent.
    *
-   * A session sees its own requests, and a process its own and those below it.
+   * A session sees its own requests, and a process its own and those below it: always the oldest first.
    *
    * Needs the role `read`.
    */
@@ -443,6 +443,10 @@ export interface VerbCalls {
     input?: {
       /** Only approvals in this state. Default: `"pending"`. */
       state?: ('pending' | 'answered' | 'withdrawn' | 'expired' | 'any') | undefined
+      /** Priority: the queue of people, which are the pending ones with the highest priority first; one page. Default: `"asked"`. */
+      order?: ('asked' | 'priority') | undefined
+      /** With the order priority: what this person is asked, and what any person may answer. */
+      person?: string
       /** `next` of the page before. */
       after?: number
       /** The maximum number of items. Default: `100`. */
@@ -1129,9 +1133,9 @@ export interface VerbCalls {
   /**
    * Opens a session.
    *
-   * Opening an open session changes nothing, unless it gives the session its first allowance. With `parentSession` it is below another session: it ends with that one, and is bound by its rules and its allowance.
+   * Opening an open session changes nothing, unless it gives the session its first allowance, preset or folder. With `parentSession` it is below another session: it ends with that one, and is bound by its rules and its allowance.
    *
-   * Needs the role `operate`. Refuses with `session_unknown`, `session_ended`, `conflict`, `limit_exceeded`, `already_ended`, `denied`.
+   * Needs the role `operate`. Refuses with `session_unknown`, `session_ended`, `conflict`, `limit_exceeded`, `already_ended`, `denied`, `invalid_rule`, `not_available`.
    */
   openSession(
     input: {
@@ -1145,6 +1149,8 @@ export interface VerbCalls {
       workspace?: string
       /** The session above it, which must be open; a session may open children of itself only. */
       parentSession?: string
+      /** The rules that it begins with: observe, ask, edit or full; an open session keeps a stricter preset, and a wider one is a conflict. */
+      preset?: string
     },
     options?: CallOptions,
   ): Promise<OutputOf<'openSession'>>

@@ -7,7 +7,7 @@ import { verb } from './verb.ts'
 export const openSession = verb({
   summary: 'Opens a session.',
   description:
-    'Opening an open session changes nothing, unless it gives the session its first allowance. With `parentSession` it is below another session: it ends with that one, and is bound by its rules and its allowance.',
+    'Opening an open session changes nothing, unless it gives the session its first allowance, preset or folder. With `parentSession` it is below another session: it ends with that one, and is bound by its rules and its allowance.',
   route: 'PUT /sessions/{session}',
   needs: 'operate',
   repeat: 'always',
@@ -23,7 +23,23 @@ export const openSession = verb({
     parentSession: sessionId
       .exactOptional()
       .describe('the session above it, which must be open; a session may open children of itself only'),
+    preset: z
+      .string()
+      .max(100)
+      .exactOptional()
+      .describe(
+        'the rules that it begins with: observe, ask, edit or full; an open session keeps a stricter preset, and a wider one is a conflict',
+      ),
   }),
   output: session,
-  codes: ['session_unknown', 'session_ended', 'conflict', 'limit_exceeded', 'already_ended', 'denied'],
+  codes: [
+    'session_unknown',
+    'session_ended',
+    'conflict',
+    'limit_exceeded',
+    'already_ended',
+    'denied',
+    'invalid_rule',
+    'not_available',
+  ],
 })

@@ -24,3 +24,25 @@ test('sessions are listed as a tree, and end with the session above them', async
   await reeve.run(['session', 'end', 'work'])
   expect(await reeve.json('session', 'list')).toMatchObject([{ id: 'alone' }])
 })
+
+test('a session begins with a preset, and a wrong name is answered with the nearest one', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['session', 'open', 's1', '--preset', 'ask'])
+  const rules = await reeve.json<{ subject: string; rule: { preset?: string } }[]>('policy', 'list')
+  expect(new Set(rules.map(({ subject, rule }) => `${subject} ${rule.preset}`))).toEqual(
+    new Set(['session:s1 ask']),
+  )
+  const refused = await reeve.run(['session', 'open', 's2', '--preset', 'obsrve'])
+  expect(refused.code).not.toBe(0)
+  expect(refused.stderr).toContain('There is no preset "obsrve".')
+  expect(refused.stderr).toContain('observe')
+  const wider = await reeve.run(['session', 'open', 's1', '--preset', 'observe'])
+  expect(wider.stderr).toContain('reeve policy preset observe --session s1')
+  expect(await reeve.json('session', 'list')).toMatchObject([{ id: 's1' }])
+})
+
+test('reeve mcp with an unknown preset ends at once', async () => {
+  const refused = await new CommandLine().run(['mcp', '--preset', 'obsrve'])
+  expect(refused.code).not.toBe(0)
+  expect(refused.stderr).toContain('There is no preset "obsrve".')
+})

@@ -92,3 +92,15 @@ test('an answer has structured content only with --structured', async () => {
   })
   expect(await structured.callTool(given)).toMatchObject({ structuredContent: { processes: [] } })
 })
+
+test('the session of an agent begins with the preset of its command line', async () => {
+  const temp = new TempReeve()
+  const daemon = await temp.up()
+  const client = await reeveMcp(temp, { era: 'modern', cwd: tempFolder(), options: ['--preset', 'observe'] })
+  const started = await call(client, 'process_start', { run: 'echo hello' })
+  expect(started).toMatchObject({ isError: true })
+  expect(started.text).toContain('denied')
+  const { rules } = await daemon.reeve.policies()
+  expect(new Set(rules.map(({ rule }) => Object(rule).preset))).toEqual(new Set(['observe']))
+  await client.close()
+})

@@ -7,6 +7,11 @@ export const mcp = subcommand({
   summary: 'Serves an agent the Model Context Protocol on standard input and output',
   usage: ['mcp [options]'],
   options: {
+    preset: {
+      type: 'text',
+      value: 'name',
+      about: 'the rules that the session of the agent begins with: observe, ask, edit or full',
+    },
     structured: {
       type: 'flag',
       about:
@@ -20,24 +25,38 @@ program, without secrets.`,
   examples: [
     ['claude mcp add reeve -- reeve mcp', 'Claude Code'],
     ['codex mcp add reeve -- reeve mcp', 'Codex'],
+    [
+      'claude mcp add reeve -- reeve mcp --preset ask',
+      'an agent that reads, and asks you for everything else',
+    ],
   ],
   async run(context) {
     refuseExtraArguments(context, { name: 'mcp' })
-    const { structured } = context.options
+    const { structured, preset } = context.options
     const quiet = context.quietly()
     try {
       const reeve = await context.reeveForAgent()
       // A token may be bound to a session, and the clock of a remote daemon may differ from this one.
       const isLocal = context.token === undefined && context.url === undefined
-      const { session, now, person } = isLocal
-        ? { session: null, now: Date.now(), person: null }
+      const { session, now, person, readOnly } = isLocal
+        ? { session: null, now: Date.now(), person: null, readOnly: false }
         : await reeve.whoami()
       // The token of a person, and not of an agent. Without a token the client is an agent of the user of this home.
-      const operator = context.token !== undefined && session === null ? person : null
+      const isOperator = context.token !== undefined && session === null && readOnly !== true
+      const operator = isOperator ? person : null
       // Paths and keys of this machine are useless on another one, and must not be sent there.
       const sharesEnvironment = context.url === undefined || isLoopback(new URL(context.url).hostname)
       const startDaemon = () => context.startStopped()
-      const options = { session, structured, since: now, sharesEnvironment, startDaemon, operator }
+      const shared = { sharesEnvironment, startDaemon }
+      const options = {
+        session,
+        structured,
+        since: now,
+        ...shared,
+        operator,
+        preset,
+        readOnly: readOnly === true,
+      }
       return await context.daemon.mcp(reeve, quiet, options)
     } finally {
       await quiet.close()

@@ -15,7 +15,7 @@ export const session = subcommand({
   name: 'session',
   summary: 'Opens, lists, ends and deletes sessions',
   usage: [
-    'session open <id> [--label <text>] [--parent <id>] [--allow <name>=<amount>]…',
+    'session open <id> [--label <text>] [--parent <id>] [--preset <name>] [--allow <name>=<amount>]…',
     'session list',
     'session end <id>…',
     'session delete <id>…',
@@ -24,6 +24,11 @@ export const session = subcommand({
   options: {
     label: { type: 'text', short: 'l', value: 'text', about: 'a description' },
     parent: { type: 'text', value: 'id', about: 'the session above it' },
+    preset: {
+      type: 'text',
+      value: 'name',
+      about: 'the rules that it begins with: observe, ask, edit or full',
+    },
     allow: { ...ALLOW, about: 'an allowance for all its processes together, like cost=5' },
     all: { type: 'flag', short: 'a', about: 'list ended sessions, too' },
   },
@@ -33,6 +38,7 @@ export const session = subcommand({
     ['reeve session open s1', ''],
     ['reeve run -d --session s1 -- npm run dev', 'a command that ends with the session'],
     ['reeve session open s1-review --parent s1', 'a session that ends with s1'],
+    ['reeve session open s1-docs --preset ask', 'a session that reads, and asks you for everything else'],
     ['reeve session end s1', ''],
   ],
   async run(context) {
@@ -49,13 +55,14 @@ export const session = subcommand({
       throw new UsageError(`reeve session ${action} needs the id of a session.`, 'For example: s1')
     const answers: unknown[] = []
     for (const id of ids) {
-      const { label, allow, parent } = context.options
+      const { label, allow, parent, preset } = context.options
       const answer =
         action === 'open'
           ? await reeve.openSession({
               session: id,
               ...(label === undefined ? {} : { label }),
               ...(parent === undefined ? {} : { parentSession: parent }),
+              ...(preset === undefined ? {} : { preset }),
               ...allowanceIn(allow),
             })
           : action === 'end'

@@ -4,7 +4,9 @@ import { invalidRule } from './invalid-rule.ts'
 import { RESOURCE_KINDS, type ResourceKind } from './resource.ts'
 import type { Right } from './right.ts'
 import type { Rule } from './rule.ts'
+import type { RuleSet } from './rule-set.ts'
 
+/** Each allows what those before it allow, and more. */
 export const PRESETS = ['observe', 'ask', 'edit', 'full'] as const
 export type Preset = (typeof PRESETS)[number]
 
@@ -92,6 +94,17 @@ const LISTS: { readonly [preset in Preset]: readonly PresetRule[] } = {
 /** `shell:sh` is every command, also one that cannot be analysed; `fs:/**` every file, also outside of the workspace. */
 function everythingOf(kind: ResourceKind): string {
   return kind === 'shell' ? 'shell:sh' : kind === 'fs' ? 'fs:/**' : `${kind}:**`
+}
+
+/** Whether a preset allows more than another one. */
+export function isWiderPreset(preset: Preset, than: Preset): boolean {
+  return PRESETS.indexOf(preset) > PRESETS.indexOf(than)
+}
+
+/** The preset whose rules a set has. */
+export function presetIn(set: RuleSet | null): Preset | undefined {
+  const names = new Set(set?.rules.map(({ preset }) => preset))
+  return PRESETS.findLast((preset) => names.has(preset))
 }
 
 export function isPreset(name: string): name is Preset {

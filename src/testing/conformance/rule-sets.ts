@@ -136,23 +136,6 @@ export function ruleSets(behaves: Behaves): void {
     assert.equal((await auditedEntries(bench.store)).length, 1)
   })
 
-  behaves('a new session has the preset of the settings from its first moment on', async (bench) => {
-    const edges = { ...bench.edges, sessionPreset: 'observe' } as const
-    await openSession(edges, 'session:s1', 's1', null)
-    const set = await rulesInPlan(bench.store, 'session:s1')
-    assert.equal(set?.closed, true)
-    assert.deepEqual([...new Set(set.rules.map(({ preset }) => preset))], ['observe'])
-    const entries = await auditedEntries(bench.store)
-    assert.deepEqual(
-      entries.map(({ action, target, inputs }) => ({ action, target, inputs })),
-      [{ action: 'setPreset', target: 'session:s1', inputs: { preset: 'observe' } }],
-    )
-    await openSession({ ...bench.edges, sessionPreset: 'full' }, 'session:s1', 's1', null)
-    assert.deepEqual(await rulesInPlan(bench.store, 'session:s1'), set)
-    await openSession(bench.edges, 'session:s2', 's2', null)
-    assert.equal(await rulesInPlan(bench.store, 'session:s2'), null)
-  })
-
   behaves('a session with rules may not delete itself, and so open itself without them', async (bench) => {
     await openSession(bench.edges, 'session:s1', 's1', null)
     await changeRules(bench.store, 'session:s1', addRule('r1'))
