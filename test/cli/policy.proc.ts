@@ -93,6 +93,17 @@ test('an explanation shows each command of a line with its rules', async () => {
       '',
     ].join('\n'),
   )
+  const opaque = await reeve.run(['policy', 'explain', `python3 -c 'import x'`])
+  expect(opaque.stdout).toContain(
+    'A person is asked: python3 runs programs that are not analysed, so r1 of home may apply. reviewed\n',
+  )
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell expands it
+  const unknown = await reeve.run(['policy', 'explain', 'git "${SUBCOMMAND}"'])
+  expect(unknown.stdout).toContain(
+    'A person is asked: git has arguments that are not literal, so r1 of home may apply. reviewed\n',
+  )
+  const doubtful = await reeve.run(['policy', 'explain', 'git --unheard-of push'])
+  expect(doubtful.stdout).toContain('A person is asked, because r1 of home may apply. reviewed\n')
   const words = await reeve.json<{ ruling: { type: string } }>('policy', 'explain', 'git', 'push', 'origin')
   expect(words.ruling.type).toBe('ask')
   const resource = await reeve.run(['policy', 'explain', 'write', 'fs:src/main.ts'])
