@@ -12,14 +12,23 @@ export async function hintAtApproval<T>(reeve: ReeveVerbs, id: string, answer: (
     return await answer()
   } catch (error) {
     if (!(error instanceof ReeveError) || error.code !== 'approval_unknown') throw error
-    const record = await reeve.show({ pid: id }).catch(() => null)
-    const asked = record === null ? null : askedIn(record)
-    if (asked === null) throw error
-    throw new ReeveError(
-      error.code,
-      `${id} is a process that waits for ${asked.id}.`,
-      `To answer, run ${howToAnswer(asked)}`,
-      { cause: error },
-    )
+    throw (await approvalHint(reeve, id, error)) ?? error
   }
+}
+
+/** The error for an id that is a process, and not an approval; null if it is neither. */
+export async function approvalHint(
+  reeve: Pick<ReeveVerbs, 'show'>,
+  id: string,
+  cause?: ReeveError,
+): Promise<ReeveError | null> {
+  const record = await reeve.show({ pid: id }).catch(() => null)
+  const asked = record === null ? null : askedIn(record)
+  if (asked === null) return null
+  return new ReeveError(
+    'approval_unknown',
+    `${id} is a process that waits for ${asked.id}.`,
+    `To answer, run ${howToAnswer(asked)}`,
+    cause === undefined ? {} : { cause },
+  )
 }

@@ -219,6 +219,24 @@ test('several are answered at once, each with its own result, also over HTTP', a
   expect(card).not.toContain('always stores')
 })
 
+test('a process in the place of an approval is answered with its approval, in every form of approve', async () => {
+  const { reeve, agent } = await asking()
+  const { record } = await agent.spawn({ ...touch(reeve, 'a'), name: 'toucher' })
+  const id = record.gate?.approval ?? ''
+  for (const words of [
+    ['approve', 'toucher'],
+    ['approve', record.pid, 'a_000000000000'],
+    ['approve', 'toucher', '--edit'],
+    ['approve', 'toucher', '--for', 'always', '--yes'],
+    ['deny', 'toucher'],
+  ]) {
+    const refused = await reeve.run(words)
+    expect(refused.code, words.join(' ')).not.toBe(0)
+    expect(refused.stderr).toContain(`is a process that waits for ${id}.`)
+  }
+  expect((await agent.approval({ id })).approval.state).toBe('pending')
+})
+
 test('a command that cannot start ends under a rule as it does without', async () => {
   const { reeve, agent, url, token } = await asking()
   const user = await connect({ url, token })

@@ -1,9 +1,10 @@
+import type { ReeveError } from '../../core/errors.ts'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { askYes } from '../ask-yes.ts'
 import type { Context } from '../context.ts'
 import { editedSpec } from '../edited-spec.ts'
 import { CONFLICT, FAILED } from '../exit-code.ts'
-import { hintAtApproval } from '../hint-at-approval.ts'
+import { approvalHint, hintAtApproval } from '../hint-at-approval.ts'
 import { answerText } from '../print/approval-card.ts'
 import { refuseInside } from '../refuse-inside.ts'
 import { subcommand } from '../subcommand.ts'
@@ -58,18 +59,19 @@ export const approve = subcommand({
         args.map((one) => ({ type: 'approve', id: one })),
         'approved',
       )
-    const rule = grant === 'always' ? await shownRule(context, reeve, id) : undefined
+    const hinting = <T>(act: () => Promise<T>) => hintAtApproval(reeve, id, act)
+    const rule = grant === 'always' ? await hinting(() => shownRule(context, reeve, id)) : undefined
     if (rule === null) {
       print.aside('Nothing was answered.')
       return FAILED
     }
-    const spec = isEdited ? await editedSpec(context, reeve, id) : undefined
+    const spec = isEdited ? await hinting(() => editedSpec(context, reeve, id)) : undefined
     if (spec === null) {
       print.aside('Nothing was changed, so nothing was answered.')
       return FAILED
     }
     const given = { ...(rule === undefined ? {} : { rule }), ...(spec === undefined ? {} : { spec }) }
-    const settled = await hintAtApproval(reeve, id, () => reeve.approve({ id, grant, ...given }))
+    const settled = await hinting(() => reeve.approve({ id, grant, ...given }))
     if (print.isJson) print.jsonList([settled])
     else print.line(settlementText(settled))
     return exitCodeOfAnswer(settled, 'approved')
@@ -84,7 +86,7 @@ function grantOf(given: string | undefined): (typeof GRANTS)[number] {
   throw new UsageError(`--for was given ${given}.`, `It takes ${GRANTS.join(', ')}.`)
 }
 
-/** The rule that `always` stores, after the person has read it; null if he does not want it. */
+/** The rule that `always` stores, after the person has read it; null if the person declines. */
 async function shownRule(
   { around, print, options }: Context<{ readonly yes: boolean }>,
   reeve: ReeveVerbs,
@@ -98,7 +100,7 @@ async function shownRule(
   if (options.yes) return shown
   if (around.stdin.isTTY !== true)
     throw new UsageError(
-      'always stores a rule, and nobody is here to read it first.',
+      'always stores a rule, and without a terminal you cannot read it first.',
       `reeve approvals ${id} shows it; then add --yes.`,
     )
   print.aside(`This rule is stored for every session of this home:\n${JSON.stringify(shown, null, 2)}`)
@@ -117,7 +119,7 @@ export async function answerEach(
   else
     for (const result of results) {
       if (result.type !== 'refused') print.line(settlementText(result))
-      else print.failure(result)
+      else print.failure((await hintFor(reeve, result)) ?? result)
     }
   const codes = results.map((result) =>
     result.type === 'refused' ? FAILED : exitCodeOfAnswer(result, meant),
@@ -125,7 +127,15 @@ export async function answerEach(
   return codes.find((code) => code !== 0) ?? 0
 }
 
-/** Not 0 if another answer counts than the one that was meant. */
+/** Of several ids, one may be that of a process. */
+async function hintFor(
+  reeve: ReeveVerbs,
+  { code, id }: { readonly code: string; readonly id: string },
+): Promise<ReeveError | null> {
+  return code === 'approval_unknown' ? approvalHint(reeve, id) : null
+}
+
+/** Not 0 if an earlier answer with another decision counts. */
 export function exitCodeOfAnswer(
   { approval: { answer } }: Pick<OutputOf<'approve'>, 'approval'>,
   meant: 'approved' | 'denied',

@@ -1,5 +1,5 @@
 import { type Refusal, refusal } from '../refusal.ts'
-import { type Session, sessionUnknown, type Turn } from '../session/session.ts'
+import { howToOpen, type Session, sessionUnknown, type Turn } from '../session/session.ts'
 import type { Registration } from './record.ts'
 
 interface ScopeFacts {
@@ -24,14 +24,15 @@ export function refuseScope(
     return refusal(
       'session_unknown',
       `The session ${unusableSession}, which is to be woken or shown this process, is not open.`,
-      'Open it first.',
+      howToOpen(unusableSession),
+      { session: unusableSession },
     )
   }
   if (owner.turn !== undefined && turn === null) {
     return refusal(
       'turn_unknown',
       `There is no turn ${owner.turn} in session ${owner.session ?? '(none given)'}.`,
-      'Open it first, and name its session.',
+      'Open it first with openTurn, and name its session.',
     )
   }
   if (turn !== null && turn.endedAt !== null) {

@@ -213,7 +213,11 @@ export function decideEndTurn(
 ): ScopeDecision<Turn> {
   if (turn === null)
     return no(
-      refusal('turn_unknown', `There is no turn ${id.turn} in session ${id.session}.`, 'Open it first.'),
+      refusal(
+        'turn_unknown',
+        `There is no turn ${id.turn} in session ${id.session}.`,
+        'Open it first with openTurn.',
+      ),
     )
   if (turn.endedAt !== null) return { type: 'keep', value: turn }
   return put({ ...turn, endedAt: at, carry: true })
@@ -237,12 +241,12 @@ function deletedWithAllowance(id: string): Refusal {
 }
 
 export function sessionUnknown(id: string): Refusal {
-  return refusal(
-    'session_unknown',
-    `There is no session ${id}.`,
-    `Open it first: reeve session open ${id}, or openSession.`,
-    { session: id },
-  )
+  return refusal('session_unknown', `There is no session ${id}.`, howToOpen(id), { session: id })
+}
+
+/** The remedy for a session that is not open. */
+export function howToOpen(id: string): string {
+  return `Open it first: reeve session open ${id}, or openSession.`
 }
 
 export function sessionEnded(session: Session): Refusal {
