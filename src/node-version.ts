@@ -1,5 +1,5 @@
 /**
- * Imported first by whatever a user imports, and by itself: the rest needs built-in modules that an older Node does not
+ * Imported first by every entry point, and by itself: the rest needs built-in modules that an older Node does not
  * have, and without this check the error would be about them.
  */
 const NEEDED = 24

@@ -15,7 +15,7 @@ export async function followApprovals(context: Context<object>, reeve: ReeveVerb
   const { person, now } = await reeve.whoami()
   const follower = new Follower(context, now - Date.now())
   await reeve.list({ limit: 1 })
-  // The position before the list: what is asked meanwhile is in both, and shown once.
+  // The position before the list: a request that comes meanwhile is in both, and shown once.
   const after = positionOf(reeve) ?? 0
   const { approvals } = await pendingApprovals(reeve)
   for (const approval of approvals) follower.asked(approval)
@@ -93,7 +93,7 @@ class Follower {
     print.line(`  ${dim(howToAnswer(approval))}`)
   }
 
-  /** About approvals that were shown here: others are none of this person's. */
+  /** Only approvals that were shown here: others are for other people. */
   settled(settlement: Settlement): void {
     const { print } = this.#context
     const id = settlement.id ?? [...this.#pending].find(([, { pid }]) => pid === settlement.pid)?.[0]

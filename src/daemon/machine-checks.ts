@@ -1,7 +1,7 @@
 import type { Check } from '../cli/daemon-control.ts'
 import { isWritable } from '../os/file-access.ts'
 
-/** Checks of the machine, whatever home is used. */
+/** Checks of the machine, which are the same for every home. */
 export async function* machineChecks(): AsyncGenerator<Check, void, void> {
   yield node()
   yield system()

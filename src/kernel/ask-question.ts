@@ -10,7 +10,7 @@ import type { GatedRegistration } from './rule-on-registration.ts'
 import type { WorkingRows } from './working-rows.ts'
 
 /**
- * The gate of a question: whatever its rules say short of a denial, it waits for its reply. A rule that asks about questions asks
+ * The gate of a question: unless a rule denies it, it waits for its reply. A rule that asks about questions asks
  * nothing more, because a person sees the question anyway.
  */
 export function* askQuestion(

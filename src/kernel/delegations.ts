@@ -68,7 +68,7 @@ export function revokeDelegated(
   })
 }
 
-/** The subject that passes on: the actor, or for the host and people the one that they name. */
+/** The delegating subject: the actor, or for the host and people the subject that they name. */
 function* holderOf(rows: WorkingRows, actor: Actor, from: string | null): PlanPart<string | Refusal> {
   const subject = yield* subjectOf(rows, actor)
   if (subject === null)
@@ -85,7 +85,7 @@ function* holderOf(rows: WorkingRows, actor: Actor, from: string | null): PlanPa
   return refusal('denied', `${subject.actor} may not delegate for ${from}.`, 'Leave from out.')
 }
 
-/** A subject passes rules on to what it owns: an allow closes the set of its receiver. */
+/** A subject delegates only to sessions and processes that it owns: an allow closes the set of its receiver. */
 function* refuseReceiver(
   edges: Edges,
   rows: WorkingRows,

@@ -27,7 +27,7 @@ import {
 } from './rule-on-registration.ts'
 import { WorkingRows } from './working-rows.ts'
 
-/** What the rules say about something that nobody does: nothing is registered, asked for or used up. */
+/** What the rules say about an act without performing it: nothing is registered, asked for or used up. */
 export interface Explanation {
   readonly ruling: Ruling
   readonly needs: readonly ExplainedNeed[]
@@ -37,7 +37,7 @@ export interface Explanation {
 
 interface ExplainedNeed {
   readonly text: string
-  /** Why what it does cannot be known. */
+  /** Why its effects cannot be known. */
   readonly opaque: string | null
   readonly ruling: Ruling
   /** All rules that are about it, in the order of the sets. */

@@ -72,7 +72,7 @@ export class HostLooks {
   }
 }
 
-/** What is known of a command that no host has resolved: nothing, so that it may do everything. */
+/** Stands for a command that no host has resolved: it may do everything. */
 export const UNANALYSED: ResolvedAction = {
   shell: { type: 'opaque', reason: 'It was not analysed.', commands: [], writes: [] },
   programs: [],

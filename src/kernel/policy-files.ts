@@ -64,7 +64,7 @@ export function untrustPolicyFile(edges: Edges, actor: Actor, folder: string): P
   })
 }
 
-/** Removes what is known of a policy file. If the file is still there, the next command loads it as a new one. */
+/** Removes the stored rules of a policy file. If the file is still there, the next command loads it as a new one. */
 export async function forgetPolicyFile(
   edges: Edges,
   actor: Actor,

@@ -44,7 +44,7 @@ export type Registered =
   | { readonly type: 'existing' | 'running'; readonly row: ProcessRow }
   | { readonly type: 'refused'; readonly refusal: Refusal }
 
-/** How often the host is asked for each registration, if what it depends on changes meanwhile. */
+/** How often the host is asked for each registration, if facts change meanwhile. */
 const MAX_LOOKS = 8
 
 /**

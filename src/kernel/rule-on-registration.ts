@@ -40,7 +40,7 @@ export interface GatedRegistration {
   readonly session: Session | null
   /** The folders that the host has looked at; undefined where no policy files are read. */
   readonly places: Places | undefined
-  /** How often the host may still be asked for more. With 0 the plan rules on what is known. */
+  /** How often the host may still be asked for more. With 0 the plan rules on the known facts. */
   readonly looksLeft: number
   /** The id of the approval, if one is needed. */
   readonly approvalId: string

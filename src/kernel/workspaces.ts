@@ -28,14 +28,14 @@ export interface PolicyFileFound extends PolicyFileAnswer {
   readonly folder: string
   readonly path: string
   readonly hash: string
-  /** Since when it is as it is. */
+  /** When it was seen in this state first. */
   readonly since: number
 }
 
 /** More than sessions of one daemon act at once, and more processes than start others at once. */
 const MAX_KNOWN = 10_000
 
-/** So that a burst of commands without any policy file does not look for one each time. Too short for people to notice. */
+/** A burst of commands without any policy file looks for one once. Too short for people to notice. */
 const MAX_ABSENCE_MS = 500
 
 /** The folders of one registration, as the host found them. */

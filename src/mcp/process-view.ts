@@ -131,7 +131,7 @@ function denialOf(record: ProcessRecord): string | null {
   const { outcome } = record
   const isAsking = isQuestion(record)
   if (outcome?.reason === 'approval_expired')
-    return isAsking ? 'Nobody replied in time.' : 'Nobody approved it in time, so it was not started.'
+    return isAsking ? 'No person replied in time.' : 'No person approved it in time, so it was not started.'
   if (outcome?.reason !== 'approval_denied') return null
   const { advice } = Object(outcome.result) as { readonly advice?: unknown }
   const denied = isAsking ? 'A person refused to reply' : 'A person denied it, so it was not started'

@@ -3,7 +3,7 @@ import type { ErrorCode, ReeveError } from '../core/errors.ts'
 /** The remedy of an error for a model: a tool call, or a message to the user. */
 export function remedyFor({ code, remedy, details }: ReeveError): string {
   if (code === 'daemon_unreachable' && details['reason'] === 'stopped') return STOPPED
-  // A rule of the person denies it, whatever session it belongs to.
+  // A rule of the person denies it in every session.
   if (code === 'denied' && details['rule'] !== undefined) return remedy
   return OWN.includes(code) ? remedy : (REMEDIES[code] ?? TELL)
 }

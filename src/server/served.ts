@@ -10,7 +10,7 @@ export interface Served extends Reeve {
   readiness(): Promise<Readiness>
   /** Acts as another actor without effects: inboxes and read positions do not change. */
   observing(actor: Actor, seat?: Seat): ReeveVerbs
-  /** Acts for a client at a door, where another person may sit than in this program, or nobody. */
+  /** Acts for a client at a door, which may have another person than this program, or none. */
   calledFrom(seat: Seat, actor: Actor): ReeveVerbs
 }
 

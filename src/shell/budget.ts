@@ -1,4 +1,4 @@
-/** Limits the work on one command line, whatever its text is. Over any of the limits the line is opaque. */
+/** Limits the work on one command line of any text. Over any of the limits the line is opaque. */
 export class Budget {
   #work = 0
   #commands = 0

@@ -38,7 +38,7 @@ export function auditPage(
   }
 }
 
-/** Without a filter, every text matches: also one that somebody has changed. */
+/** Without a filter, every text matches: also one that was changed in the database. */
 export function matchesAuditText(text: string, filter: AuditFilter): boolean {
   const { actor, target, decision, since } = filter
   if ([actor, target, decision, since].every((given) => given === undefined)) return true

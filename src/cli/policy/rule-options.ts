@@ -34,7 +34,7 @@ export const RULE_OPTIONS = {
 
 export type RuleOptions = Options<typeof RULE_OPTIONS>
 
-/** The rule that the options describe. The daemon refuses what is wrong in it. */
+/** The rule that the options describe. The daemon refuses an invalid one. */
 export function ruleOf(effect: string, resource: string, options: RuleOptions, now: number): RuleJson {
   const { because, rights, match, nonmatch, expires, uses, delegable, requestable, reviewer, host } = options
   const constraints = constraintsOf(options)

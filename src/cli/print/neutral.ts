@@ -105,7 +105,7 @@ export class EscapeFilter {
 
   #inControl(character: string): string {
     if (character >= ' ' && character <= '?') {
-      // One character more than a style may have: it is too long then, whatever follows.
+      // One character more than a style may have: it is too long then, and the rest does not matter.
       if (this.#parameters.length <= MAX_STYLE_CHARS) this.#parameters += character
       return ''
     }

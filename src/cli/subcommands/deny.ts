@@ -40,5 +40,5 @@ export const deny = subcommand({
   },
 })
 
-/** What is another approval, and not a word of the advice. */
+/** Tells further approvals from the words of the advice. */
 const APPROVAL = /^a_[0-9a-z]{12}(-\d+)?$/

@@ -20,7 +20,7 @@ const OPTIONS = {
   cwd: { type: 'text', value: 'folder', about: 'explain: the folder of the command' },
   file: { type: 'text', value: 'path', about: 'test: the policy file' },
   hash: { type: 'text', value: 'hash', about: 'trust: the version that you have looked at' },
-  yes: { type: 'flag', short: 'y', about: 'trust: whatever it says' },
+  yes: { type: 'flag', short: 'y', about: 'trust: without reading it first' },
 } as const
 
 type PolicyContext = Context<Options<typeof OPTIONS>>

@@ -126,7 +126,7 @@ function effectiveText(record: ProcessRecord): string | undefined {
   return effectiveSpec == null ? undefined : commandText({ ...record, spec: effectiveSpec })
 }
 
-/** A process that waits for an approval, or was denied, has not. */
+/** False for a process that waits for an approval or was denied. */
 function hasBegun({ gate, firstStarted, outcome }: ProcessRecord): boolean {
   return gate == null || firstStarted != null || outcome?.startedAt != null
 }

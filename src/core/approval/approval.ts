@@ -72,7 +72,7 @@ export interface PermissionRequest {
   readonly alwaysRule: Rule | null
   /** The rules that asked: a yes answers all of them. */
   readonly settles: readonly RuleLink[]
-  /** Equal for requests of the same action, whoever asks: the rule of `always` has it as its constraint `action`. */
+  /** Equal for requests of the same action by any asker: the rule of `always` has it as its constraint `action`. */
   readonly repeatHash: string
   /** The uses of counted rules that were reserved for it. They are given back unless it is approved. */
   readonly uses: readonly Pick<RuleRef, 'subject' | 'id'>[]

@@ -20,7 +20,7 @@ export type QuestionInput = {
   readonly choices?: readonly string[]
   /** How long the question waits for a reply; forever without it. */
   readonly timeoutMs?: number
-  /** The name of the person who is asked; without it anybody who answers requests is. */
+  /** The name of the person who is asked; without it any person is. */
   readonly person?: string
   /** Higher ones are shown first; 0 by default. */
   readonly priority?: number
@@ -66,7 +66,7 @@ const MEMBERS: {
   ],
 }
 
-/** The question of a process that asks one. A question that nobody could answer is refused. */
+/** The question of a process that asks one. A question without a possible answer is refused. */
 export function questionOf(spec: JsonObject): QuestionInput | Refusal {
   const input = objectOf(spec['input'])
   for (const [member, value] of Object.entries(input)) {
@@ -83,7 +83,7 @@ export function questionOf(spec: JsonObject): QuestionInput | Refusal {
   return input['question'] === undefined ? wrong('question', MEMBERS.question[0]) : (input as QuestionInput)
 }
 
-/** What became of a question, from the outcome of its process. */
+/** The answer to a question, from the outcome of its process. */
 export function questionAnswer({ status, reason, source, result }: Outcome): QuestionAnswer {
   if (status === 'completed') return { type: 'replied', value: result, by: source }
   if (reason === 'approval_denied') {

@@ -32,7 +32,7 @@ export function auditText(entry: AuditEntry): string {
   return JSON.stringify({ action, actor, at, decision, inputs, reason, rule, target, trace })
 }
 
-/** The entry that a stored text holds; null if somebody has changed the text, so that it holds none. */
+/** The entry that a stored text holds; null if the text was changed, so that it holds none. */
 export function auditEntryFrom(text: string): AuditEntry | null {
   try {
     const found: unknown = JSON.parse(text)

@@ -20,7 +20,7 @@ export function denialText({ actor, action, target, rule }: AuditEntry): string 
   return canonical([actor, action, target, rule === null ? null : [rule.subject, rule.id]])
 }
 
-/** So many different denials of one actor are appended within the time of a window. Further ones are counted together. */
+/** How many different denials of one actor are appended within the time of a window. Further ones are counted together. */
 export const MAX_DENIALS = 100
 
 /** The target of the window that counts all different denials of an actor. */
@@ -51,7 +51,7 @@ export function countDenial(was: AuditWindow | null, key: string, entry: AuditEn
 }
 
 export interface CountedDenier extends CountedDenial {
-  /** So many different ones were appended that this one is only counted. */
+  /** Too many different ones were appended, so this one is only counted. */
   readonly isFull: boolean
 }
 

@@ -10,7 +10,7 @@ export const PERSON_NAME = /^(?!host$)[\p{L}\p{N}_][\p{L}\p{N}._@+-]{0,63}$/u
 export interface Seat {
   /**
    * The actor that answers and changes rules in place of the host: a person, or the host itself in a program that embeds a
-   * kernel. Null: nobody is known to be there, and nothing is answered.
+   * kernel. Null: no person is known, and nothing is answered.
    */
   readonly person: Person | 'host' | null
   /** The person sits at the client of an agent, and may be asked there. */
@@ -42,7 +42,7 @@ function isPerson(actor: Actor): actor is Person {
   return actor.startsWith('human:')
 }
 
-/** The actor that answers and changes rules when `actor` calls; null if nobody is known who may. */
+/** The actor that answers and changes rules when `actor` calls; null if no such person is known. */
 export function answererOf(actor: Actor, { person }: Pick<Seat, 'person'>): Actor | null {
   return actor === 'host' ? person : actor
 }

@@ -114,7 +114,7 @@ function actOf(process: Pick<Registration, 'kind' | 'spec'>, resolved: ResolvedA
 /** Raised when the text of an action changes: what was approved before is then asked again. */
 const VERSION = 1
 
-/** The text whose hash is the action hash. Equal actions have equal texts, whatever the order of their fields. */
+/** The text whose hash is the action hash. Equal actions have equal texts, in every order of their fields. */
 export function actionText(action: Action): string {
   return canonical(asJson({ version: VERSION, ...action }))
 }

@@ -36,7 +36,7 @@ export function ceilingsOver(pid: Pid, ceilings: readonly Ceiling[]): readonly C
   return ceilings.filter(({ givenTo }) => givenTo !== pid)
 }
 
-/** A ceiling is no capability: it is neither used up nor passed on. Its examples would be verified by nobody. */
+/** A ceiling is no capability: it is neither used up nor passed on. Its examples would not be verified. */
 const NOT_IN_CEILINGS = ['uses', 'delegable', 'revocable', 'match', 'nonmatch'] as const
 
 /** The rules of a ceiling as a caller writes them. */

@@ -10,7 +10,7 @@ export interface FileVersion {
   readonly rules: readonly Rule[]
 }
 
-/** More than a person writes before looking at what is kept. */
+/** More than a person writes by hand. */
 const MAX_KEPT_RULES = 2_000
 
 /**

@@ -92,7 +92,7 @@ function rulesIn(
   })
 }
 
-/** The place in the file that a refusal is about. */
+/** The part of the file that a refusal is about. */
 function placeOf(index: number, rule: Json, { details = {} }: Refusal): JsonPath {
   const { field, constraint, example } = details
   const path: (string | number)[] = ['rules', index]

@@ -132,7 +132,7 @@ function rulingOf(set: AskedSet, asked: Asked): Ruling {
   return isClosed(set) ? closedTo(set.subject, asked.need, limits) : strictestOf(limits)
 }
 
-/** The denies and asks of a set that hold whatever is allowed. */
+/** The denies and asks of a set that hold beside every allow. */
 function limitsIn(
   set: AskedSet,
   matched: readonly MatchedRule[],

@@ -89,7 +89,7 @@ export function matchOf(compiled: CompiledRule, need: Need, when: CheckedAt): Ma
   return isWidening(rule) && match === 'unknown' ? 'no' : match
 }
 
-/** Whether a rule counts on this host at this time, whatever the need. */
+/** Whether a rule counts on this host at this time, for any need. */
 export function isInForce({ rule, constraints }: CompiledRule, { at, host }: CheckedAt): boolean {
   if (rule.expiresAt !== undefined && rule.expiresAt <= at) return false
   if (constraints?.hours !== undefined && !isWithin(constraints.hours, at)) return false

@@ -5,7 +5,7 @@ import { RIGHTS, type Right } from './right.ts'
 export const EFFECTS = ['allow', 'ask', 'deny'] as const
 type Effect = (typeof EFFECTS)[number]
 
-/** What may, may not, or may only with somebody's consent be done to a resource. A subject's rules are its capabilities. */
+/** What may, may not, or may only with a person's consent be done to a resource. A subject's rules are its capabilities. */
 export interface Rule {
   /** Unique within its rule set. */
   readonly id: string

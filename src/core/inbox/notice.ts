@@ -133,7 +133,7 @@ export function parentDeciding({ parent, owner, awaitedBy, group, spec }: Proces
 }
 
 /**
- * Whether the outcome gets to whoever asked for the process, so that a notice would tell it twice: the parent waits for this end
+ * Whether the outcome gets to the asker of the process, so that a notice would tell it twice: the parent waits for this end
  * and gets the outcome in its log, or the process is a tool call, whose caller reads its outcome. A process that a tool call
  * started has the same owner, but its caller does not wait for it.
  */

@@ -53,7 +53,7 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 class Reader {
   readonly #text: string
   #at = 0
-  /** The place up to which line ends are counted: it only moves on. */
+  /** The offset up to which line ends are counted. It only grows. */
   #counted = { at: 0, line: 1 }
   readonly lines = new Map<string, number>()
 

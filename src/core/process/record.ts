@@ -115,7 +115,7 @@ export interface Outcome {
   readonly source: Actor | null
   /** What it returned, or reported with its end; null if nothing. */
   readonly result: Json
-  /** Of an end that nobody saw: why it is believed. */
+  /** Of an unseen end: why it is believed. */
   readonly evidence: Evidence | null
   /** When it first started; null if it never did. */
   readonly startedAt: number | null

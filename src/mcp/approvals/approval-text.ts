@@ -2,7 +2,7 @@ import type { Approval } from './find-approval.ts'
 
 type Permission = Extract<Approval['request'], { type: 'permission' }>
 
-/** What is asked, by whom and why: everything that a person needs to decide. */
+/** The request, its asker and the reason: everything that a person needs to decide. */
 export function approvalText(approval: Approval): string {
   const { request } = approval
   const lines =

@@ -10,7 +10,7 @@ export type ElicitedAnswer =
 
 type Form = Pick<ElicitRequestFormParams, 'message' | 'requestedSchema'>
 
-/** A person must see all of what he decides about. A longer request is answered elsewhere. */
+/** A person must see the whole request. A longer one is answered elsewhere. */
 const MAX_MESSAGE_CHARS = 12_000
 const MAX_ADVICE_CHARS = 2_000
 
@@ -52,7 +52,7 @@ export function formOf(approval: Approval): Form | null {
   }
 }
 
-/** The answer in a filled form; null if it is none that was offered. */
+/** The answer in a filled form; null if that answer was not offered. */
 export function answerIn(
   approval: Approval,
   content: Readonly<Record<string, unknown>> | undefined,
@@ -69,7 +69,7 @@ export function answerIn(
   return chosen === 'deny' && said !== '' ? { type: 'deny', advice: said } : DECISIONS[chosen]
 }
 
-/** The first is the one that clients preselect. */
+/** Clients preselect the first one. */
 function decisionsFor({ request }: Approval): Decision[] {
   if (request.type === 'question') return []
   const { grants, defaultToNo } = request

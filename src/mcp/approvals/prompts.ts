@@ -28,7 +28,7 @@ export interface WaitingCall extends PromptCall {
   readonly waitMs: number
 }
 
-/** Asks the person who sits at an agent's client. The approval stays pending for everybody else until the first answer. */
+/** Asks the person who sits at an agent's client. The approval stays pending for all other people until the first answer. */
 export interface Prompts {
   /** After a process was started, or shown. It delays nothing. */
   afterStart(waiting: Waiting, call: PromptCall): void

@@ -67,7 +67,7 @@ export class PushedPrompts implements Prompts {
     if (this.#asked.has(id)) return
     this.#asked.set(id, true)
     this.#ask(waiting, session, send).catch(() => {
-      // Disconnected, or the daemon is away: the approval stays pending, and the next wait asks again.
+      // Disconnected, or the daemon is unreachable: the approval stays pending, and the next wait asks again.
       this.#asked.delete(id)
     })
   }

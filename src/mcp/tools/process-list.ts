@@ -66,7 +66,7 @@ export const processList = tool({
 /** How many processes are listed with the rule that asks for them; a rule may be long. */
 const MAX_RULES = 10
 
-/** The rules because of which processes wait for a person. */
+/** The rules that make processes wait for a person. */
 async function rulesOf(acting: ReeveVerbs, listed: readonly Listed[]): Promise<ReadonlyMap<string, string>> {
   const waiting = listed.map(({ record }) => viewOf(record)).filter(({ approval }) => approval !== null)
   const found = new Map<string, string>()

@@ -28,7 +28,7 @@ export function ceilings(behaves: Behaves): void {
   const calls = (bench: Bench, pid: Pid, name: string) =>
     bench.tryRegister([{ request: { ...tool(name), parent: pid }, actor: `process:${pid}` }])
 
-  behaves('a ceiling holds in the tenth generation, whatever is granted below it', async (bench) => {
+  behaves('a ceiling holds in the tenth generation, despite grants below it', async (bench) => {
     const deepest = await generations(bench, 10)
     const everything = ['tool:*', 'workflow:*'].map(
       (resource): Rule => ({ id: resource, effect: 'allow', rights: ['execute'], resource }),

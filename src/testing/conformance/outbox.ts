@@ -214,7 +214,7 @@ export function outbox(behaves: Behaves): void {
       signalSeq: null,
       value: (await bench.row(awaited)).record.outcome,
     })
-    // The parent waited, and lost its holder: until it waits again, nobody has the outcome.
+    // The parent waited, and lost its holder: until it waits again, no process has the outcome.
     await bench.performed('appended', waitFor(lost))
     const observed = { holder: 'h1', fence }
     await bench.performed('appended', {

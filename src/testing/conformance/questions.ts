@@ -120,7 +120,7 @@ export function questions(behaves: Behaves): void {
     }
   })
 
-  behaves('a question that nobody could answer is refused, and nothing is registered', async (bench) => {
+  behaves('a question without a possible answer is refused, and nothing is registered', async (bench) => {
     for (const input of [{}, { question: ' ' }, { question: 'x', choices: [] }, { question: 'x', choise: 1 }])
       assert.equal(
         refusalOf(
