@@ -1,4 +1,5 @@
 import type { Commands } from '../command/commands.ts'
+import { sweepBlobs } from '../kernel/blobs.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { type PruneBatch, type PruneOptions, pruneInBatches } from '../kernel/prune.ts'
 import { pruneAudit } from '../kernel/prune-audit.ts'
@@ -27,7 +28,13 @@ interface RetentionParts {
   readonly onTrouble: (error: unknown, doing: string) => void
 }
 
-/** Removes ended processes together with their output: periodically by its limits, and on request. */
+/** A sweep reads the row of every blob. So much later than they may go, blobs without a reference do no harm. */
+const SWEEP_BLOBS_MS = 24 * 60 * 60_000
+
+/**
+ * Removes ended processes together with their output: periodically by its limits, and on request. Also sweeps blobs, with the
+ * first prune of a kernel and then daily.
+ */
 export class Retention {
   readonly limits: RetentionLimits
   /** The last time that processes were pruned here. */
@@ -35,6 +42,7 @@ export class Retention {
   readonly #parts: RetentionParts
   #timer: NodeJS.Timeout | undefined
   #pruning: Promise<void> = Promise.resolve()
+  #blobsSweptAt = Number.NEGATIVE_INFINITY
   #isClosed = false
 
   constructor(parts: RetentionParts) {
@@ -44,12 +52,12 @@ export class Retention {
 
   /** Applies the limits now and periodically. */
   start(everyMs: number): void {
-    if (Object.values(this.limits).every((limit) => limit === undefined)) return
     const apply = async () => {
       const { maxAgeMs, maxEnded } = this.limits
       if (maxAgeMs !== undefined || maxEnded !== undefined)
         await this.#try('pruning ended processes', () => this.#drain(this.prune(this.#limitsNow())))
       await this.#try('pruning the audit', () => this.#pruneAudit())
+      await this.#try('sweeping blobs', () => this.#sweepBlobs())
       if (this.#isClosed) return
       this.#timer = setTimeout(() => this.#run(apply), everyMs)
       this.#timer.unref()
@@ -95,6 +103,14 @@ export class Retention {
       makesEntry: true,
     } as const
     await pruneAudit(edges, limits, { by: `kernel:${id}`, isOpen: () => !this.#isClosed })
+  }
+
+  async #sweepBlobs(): Promise<void> {
+    const { edges } = this.#parts.kernel
+    const now = edges.clock.now()
+    if (this.#isClosed || now - this.#blobsSweptAt < SWEEP_BLOBS_MS) return
+    await sweepBlobs(edges)
+    this.#blobsSweptAt = now
   }
 
   #limitsNow(): PruneOptions {

@@ -3,6 +3,7 @@ import type { RefusalCode } from '../core/refusal.ts'
 
 /** Codes of errors: something failed, or the server refused the request as such. Every other code is a refusal by a rule. */
 const TROUBLE: ReadonlySet<string> = new Set([
+  'blob_missing',
   'closed',
   'daemon_already_running',
   'daemon_unreachable',

@@ -3,6 +3,7 @@ import type { Approval } from './approval/approval.ts'
 import type { AuditStart } from './audit/chain.ts'
 import type { AuditEntry } from './audit/entry.ts'
 import type { AuditWindow } from './audit/window.ts'
+import type { BlobChanges } from './blob/blob.ts'
 import type { RuleSet } from './capability/rule-set.ts'
 import type { RuleUse } from './capability/rule-use.ts'
 import type { Environment } from './environment/environment.ts'
@@ -31,10 +32,12 @@ export type Change =
       readonly was: ProcessRow | null
       readonly row: ProcessRow
       readonly events: readonly ProcessEvent[]
+      /** If an added blob is not in the store, nothing of the commit is written: `blob_missing`. */
+      readonly blobs?: BlobChanges
     }
   /**
-   * Ended processes are removed with their events, notices, grants, uses of environments, approvals and rule sets;
-   * `keepReason` was null for each.
+   * Ended processes are removed with their events, notices, grants, uses of environments, references to blobs, approvals and
+   * rule sets; `keepReason` was null for each.
    */
   | { readonly type: 'prune'; readonly tombstones: readonly Tombstone[] }
   | { readonly type: 'tombstones_gone'; readonly pids: readonly Pid[] }

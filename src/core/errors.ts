@@ -2,6 +2,7 @@ import type { Refusal, RefusalCode } from './refusal.ts'
 
 /** Codes of errors outside of the rules: the store, the machine, or a closed kernel. */
 type TroubleCode =
+  | 'blob_missing'
   | 'closed'
   | 'daemon_already_running'
   | 'daemon_unreachable'

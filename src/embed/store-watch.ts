@@ -29,9 +29,10 @@ export class StoreWatch {
   constructor(watched: Store, clock: Clock) {
     this.#watched = watched
     this.#clock = clock
-    const { durability, locks, releaseSpace } = watched
+    const { durability, locks, blobs, releaseSpace } = watched
     this.store = {
       durability,
+      blobs,
       ...(locks === undefined ? {} : { locks }),
       ...(releaseSpace === undefined ? {} : { releaseSpace: () => releaseSpace.call(watched) }),
       ask: (question) => watched.ask(question),

@@ -53,7 +53,25 @@ export interface Store {
   /** Locks that prove on one machine whether a holder is alive; absent if the store has none. */
   readonly locks?: HolderLocks
 
+  readonly blobs: Blobs
+
   close(): Promise<void>
+}
+
+/**
+ * Content under its hash. A process refers to a blob by a change of it; a blob without a reference is swept. Output of commands
+ * is in output logs alone, and never copied here.
+ */
+export interface Blobs {
+  /**
+   * Call it before the write that refers to the blob. If the blob is there already, its age begins again. The hash is the
+   * SHA-256 of the bytes, as hex. The bytes must not change before it resolves.
+   */
+  put(hash: string, bytes: Uint8Array): Promise<void>
+  /** Null if there is none. */
+  get(hash: string): Promise<Uint8Array | null>
+  /** Deletes the blobs that no process refers to and that were put at least so long ago by the store's clock. Returns how many. */
+  sweep(ageMs: number): Promise<number>
 }
 
 /** Locks that the operating system frees when the process that holds them dies, even by `kill -9`. */

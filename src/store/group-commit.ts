@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { ReeveError, unreadablePid } from '../core/errors.ts'
-import type { Change, Commit, Plan, Question } from './contract.ts'
+import type { Change, Commit, Plan, Question, Verdict } from './contract.ts'
 
 /** A database connection for group commit: synchronous, one transaction at a time. */
 export interface Transaction {
@@ -32,9 +32,9 @@ const MAX_BUSY_MS = 5_000
 const RETRY_MS = 4
 
 interface Waiting {
-  readonly plan: Plan<unknown>
+  /** Inside the transaction. Returns how to answer the caller after the commit. */
+  readonly run: () => () => void
   readonly since: number
-  readonly resolve: (answer: never) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -68,8 +68,23 @@ export class GroupCommit {
   write<Answer>(plan: Plan<Answer>): Promise<Answer> {
     if (this.#state === 'closed') return Promise.reject(closedError())
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ plan, since: this.#options.clock.now(), resolve, reject })
-      if (this.#state === 'idle') this.#arm()
+      this.#wait({
+        run: () => this.#runPlan(plan, resolve, reject),
+        since: this.#options.clock.now(),
+        reject,
+      })
+    })
+  }
+
+  /** Runs a task of the store itself in the transaction of the plans that wait. */
+  run<Answer>(task: () => Answer): Promise<Answer> {
+    if (this.#state === 'closed') return Promise.reject(closedError())
+    return new Promise((resolve, reject) => {
+      const run = () => {
+        const answer = task()
+        return () => resolve(answer)
+      }
+      this.#wait({ run, since: this.#options.clock.now(), reject })
     })
   }
 
@@ -79,6 +94,11 @@ export class GroupCommit {
     while (this.#waiting.length > 0 && this.#flush() !== 'busy');
     this.#state = 'closed'
     for (const { reject } of this.#waiting.splice(0)) reject(closedError())
+  }
+
+  #wait(waiting: Waiting): void {
+    this.#waiting.push(waiting)
+    if (this.#state === 'idle') this.#arm()
   }
 
   #arm(): void {
@@ -132,7 +152,7 @@ export class GroupCommit {
     let committing = false
     let commit: Commit | null
     try {
-      for (const waiting of batch) settle.push(this.#runOne(waiting))
+      for (const { run } of batch) settle.push(run())
       committing = true
       commit = this.#transaction.commit()
     } catch (error) {
@@ -144,12 +164,16 @@ export class GroupCommit {
     for (const answer of settle) answer()
   }
 
-  #runOne({ plan, resolve, reject }: Waiting): () => void {
+  #runPlan<Answer>(
+    plan: Plan<Answer>,
+    resolve: (answer: Answer) => void,
+    reject: (error: unknown) => void,
+  ): () => void {
     const steps = plan()
     let known: readonly unknown[] = []
     for (;;) {
       // A plan that throws has a defect, which is reported to its caller alone: nothing of it has been applied.
-      let step: IteratorResult<readonly Question[], { answer: unknown; changes: readonly Change[] }>
+      let step: IteratorResult<readonly Question[], Verdict<Answer>>
       try {
         step = steps.next(known)
       } catch (error) {
@@ -158,7 +182,7 @@ export class GroupCommit {
       if (step.done) {
         for (const change of step.value.changes) this.#transaction.apply(change)
         const { answer } = step.value
-        return () => resolve(answer as never)
+        return () => resolve(answer)
       }
       try {
         known = this.#answers(step.value)

@@ -5,6 +5,8 @@ import { approvals } from './conformance/approvals.ts'
 import { approvers } from './conformance/approvers.ts'
 import { audit } from './conformance/audit.ts'
 import { behavesOn, type Suite } from './conformance/bench.ts'
+import { blobRaces } from './conformance/blob-races.ts'
+import { blobs } from './conformance/blobs.ts'
 import { ceilings } from './conformance/ceilings.ts'
 import { charges } from './conformance/charges.ts'
 import { delegations } from './conformance/delegations.ts'
@@ -89,6 +91,8 @@ export function storeConformance(suite: Suite): void {
   pruning(behaves)
   pruneExemptions(behaves)
   environments(behaves)
+  blobs(behaves)
+  blobRaces(behaves)
   ruleSets(behaves)
   removedRules(behaves)
   sessionPresets(behaves)

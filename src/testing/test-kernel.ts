@@ -152,6 +152,11 @@ function mortal(store: Store, life: Life): Store {
     ...(store.locks === undefined ? {} : { locks: store.locks }),
     ask: (question) => whileAlive(() => store.ask(question)),
     write: (plan) => whileAlive(() => store.write(plan)),
+    blobs: {
+      put: (hash, bytes) => whileAlive(() => store.blobs.put(hash, bytes)),
+      get: (hash) => whileAlive(() => store.blobs.get(hash)),
+      sweep: (ageMs) => whileAlive(() => store.blobs.sweep(ageMs)),
+    },
     onCommit: (listener) => store.onCommit((commit) => life.over || listener(commit)),
     close: () => store.close(),
   }

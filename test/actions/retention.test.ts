@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto'
 import { embed } from 'reeve'
-import { openMemory } from 'reeve/testing'
+import { MemoryTables, openMemory, simulatedClock } from 'reeve/testing'
 import { expect, onTestFinished, test } from 'vitest'
 
 const tools = { greet: () => 'hello', wait: () => new Promise<string>(() => {}) }
@@ -57,4 +58,23 @@ test('without limits nothing is pruned automatically, and processes can be prune
   expect(await pids()).toEqual([second, live.record.pid])
   await expect(reeve.prune({ pids: [second], keep: 1 })).rejects.toMatchObject({ code: 'invalid_input' })
   await expect(reeve.prune({})).rejects.toMatchObject({ code: 'invalid_input' })
+})
+
+test('a kernel sweeps blobs without a reference that were put a day ago, with no limits set', async () => {
+  const shared = new MemoryTables()
+  const putAt = async (text: string, at: number) => {
+    const store = await openMemory({ shared, clock: simulatedClock(at) })
+    const bytes = new TextEncoder().encode(text)
+    await store.blobs.put(hash('sha256', bytes), bytes)
+    await store.close()
+    return hash('sha256', bytes)
+  }
+  const hour = 3_600_000
+  const old = await putAt('old', Date.now() - 24 * hour - 1)
+  const fresh = await putAt('fresh', Date.now() - 23 * hour)
+  const store = await openMemory({ shared })
+  const reeve = await embed({ store })
+  onTestFinished(() => reeve.close())
+  await expect.poll(() => store.blobs.get(old)).toBeNull()
+  expect(await store.blobs.get(fresh)).not.toBeNull()
 })

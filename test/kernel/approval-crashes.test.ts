@@ -200,6 +200,7 @@ function dyingAt(store: Store, commit: number, when: 'before' | 'after', die: ()
   const silence = new Promise<never>(() => {})
   return {
     durability: store.durability,
+    blobs: store.blobs,
     ask: (question) => (isDead ? silence : store.ask(question).then((answer) => (isDead ? silence : answer))),
     async write<Written>(plan: Plan<Written>): Promise<Written> {
       if (isDead) return silence

@@ -79,6 +79,7 @@ test('a session that is touched, ended or has a turn reads no rules: only its de
   const asked = new Set<string>()
   const noting: Store = {
     durability: store.durability,
+    blobs: store.blobs,
     ask: (question) => store.ask(question),
     onCommit: (listener) => store.onCommit(listener),
     close: () => store.close(),

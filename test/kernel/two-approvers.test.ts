@@ -56,6 +56,7 @@ test(`${RACES} races of two approvers: one wins, the other is told which, and th
 function delayed(store: Store, random: Random): Store {
   return {
     durability: store.durability,
+    blobs: store.blobs,
     ask: (question) => store.ask(question),
     async write<Answer>(plan: Plan<Answer>): Promise<Answer> {
       for (let turns = random.between(0, 3); turns > 0; turns--) await Promise.resolve()

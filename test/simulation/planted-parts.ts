@@ -120,6 +120,7 @@ export function seeingEverywhere(store: Store): Store {
   const here = HOSTS.map((host) => `host:${host}` as const)
   return {
     durability: store.durability,
+    blobs: store.blobs,
     ask: (question) => store.ask(question.ask === 'claimable' ? { ...question, here } : question),
     write: (plan) => store.write(plan),
     onCommit: (listener) => store.onCommit(listener),

@@ -1,4 +1,4 @@
-import type { AnswerTo, Commit, Durability, Plan, Question, Store } from '../../src/store/contract.ts'
+import type { AnswerTo, Blobs, Commit, Durability, Plan, Question, Store } from '../../src/store/contract.ts'
 import { toStoreError } from '../../src/store/sqlite/store-errors.ts'
 import { sqliteError } from './faults.ts'
 import { checkAcknowledged, checkFailed, type PlanList, watchPlan } from './plan-watch.ts'
@@ -15,6 +15,7 @@ export interface StoreUser extends Doer {
  */
 export class SimulatedStore implements Store {
   readonly durability: Durability
+  readonly blobs: Blobs
   readonly #inner: Store
   readonly #stage: Stage
   readonly #user: StoreUser
@@ -34,6 +35,7 @@ export class SimulatedStore implements Store {
     this.#list = list
     this.#alter = alter
     this.durability = inner.durability
+    this.blobs = inner.blobs
   }
 
   async ask<Q extends Question>(question: Q): Promise<AnswerTo<Q>> {

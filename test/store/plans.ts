@@ -100,6 +100,21 @@ export function increment(pid: Pid): Plan<number> {
   }
 }
 
+/** Appends an event whose process refers to these blobs from then on. */
+export function referTo(pid: Pid, added: readonly string[]): Plan<void> {
+  return function* () {
+    const row = yield* know({ ask: 'process', pid })
+    if (row === null) throw new Error(`no ${pid}`)
+    const changes = changesOf(pid, row, [{ type: 'note', payload: null, replayKey: null }])
+    return {
+      answer: undefined,
+      changes: changes.map((change) =>
+        change.type === 'process' ? { ...change, blobs: { added, removed: [] } } : change,
+      ),
+    }
+  }
+}
+
 export function claim(pid: Pid, holder: string): Plan<number | 'busy'> {
   return function* () {
     const row = yield* know({ ask: 'process', pid })

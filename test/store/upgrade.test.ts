@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import postgres from 'postgres'
 import { expect, inject, onTestFinished, test } from 'vitest'
@@ -7,7 +8,7 @@ import { openPostgres } from '../../src/store/postgres/open.ts'
 import { migrationSql as sqliteMigration } from '../../src/store/sqlite/migrate.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { tempStore } from '../temp-folder.ts'
-import { append, newPid, register } from './plans.ts'
+import { append, newPid, referTo, register } from './plans.ts'
 
 const NOTICE = { scope: 'session:s1', pid: 'p_000000000001', seq: 2, kind: 'completion', at: 7 }
 
@@ -45,6 +46,17 @@ async function expectsTheOldEnvironment(store: Store): Promise<void> {
   expect(await store.ask({ ask: 'environment', ref: 'e1' })).toEqual(ENVIRONMENT)
 }
 
+async function expectsBlobs(store: Store): Promise<void> {
+  const pid = newPid()
+  const bytes = new Uint8Array([1, 2, 3])
+  const key = hash('sha256', bytes)
+  await store.write(register(pid))
+  await store.blobs.put(key, bytes)
+  await store.write(referTo(pid, [key]))
+  expect(await store.blobs.sweep(0)).toBe(0)
+  expect(await store.blobs.get(key)).toEqual(bytes)
+}
+
 test('a SQLite file of the first version keeps its environments, and its notices, which can then be acknowledged', async () => {
   const file = tempStore()
   const old = new DatabaseSync(file)
@@ -57,6 +69,7 @@ test('a SQLite file of the first version keeps its environments, and its notices
   const store = await openSqlite(file)
   await expectsTheOldNotice(store)
   await expectsTheOldEnvironment(store)
+  await expectsBlobs(store)
 })
 
 test('a PostgreSQL schema of the first version keeps its environments, and its notices, which can then be acknowledged', async () => {
@@ -78,6 +91,7 @@ test('a PostgreSQL schema of the first version keeps its environments, and its n
   const store = await openPostgres(url, { schema })
   await expectsTheOldNotice(store)
   await expectsTheOldEnvironment(store)
+  await expectsBlobs(store)
 })
 
 /** A schema that is dropped after the test, and a connection to inspect it. */

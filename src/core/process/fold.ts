@@ -1,3 +1,4 @@
+import { blobChanges } from '../blob/blobs-of.ts'
 import type { Change } from '../change.ts'
 import { type Group, isComplete, settleSeat, takeSeat } from '../group/group.ts'
 import { noticesOf } from '../inbox/notice.ts'
@@ -55,7 +56,9 @@ export function fold(folding: Folding): { readonly row: ProcessRow; readonly cha
     fence: lease?.fence ?? was?.fence ?? 0,
     carry: carryAfter(was, record),
   }
-  const changes: Change[] = [{ type: 'process', was, row, events }, ...notices]
+  const blobs = blobChanges(events)
+  const changed = { type: 'process', was, row, events } as const
+  const changes: Change[] = [blobs === undefined ? changed : { ...changed, blobs }, ...notices]
   if (group !== null && group !== folding.group) {
     changes.push(
       isComplete(group) ? { type: 'group_gone', id: group.id } : { type: 'group', was: folding.group, group },

@@ -1,7 +1,10 @@
 import type { Approval } from '../../core/approval/approval.ts'
 import type { AuditStart } from '../../core/audit/chain.ts'
+import type { BlobChanges } from '../../core/blob/blob.ts'
+import { blobMissing } from '../../core/blob/blob-missing.ts'
 import type { Notice } from '../../core/inbox/notice.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
+import type { Pid } from '../../core/process/pid.ts'
 import { chained } from '../chain-hash.ts'
 import type { Change, StoredNotice } from '../contract.ts'
 import { becameLive } from '../due.ts'
@@ -154,7 +157,7 @@ export class ChangeWriter {
     }
   }
 
-  #applyProcess({ was, row, events }: Extract<Change, { type: 'process' }>): void {
+  #applyProcess({ was, row, events, blobs }: Extract<Change, { type: 'process' }>): void {
     const tables = this.#tables
     const { pid } = row.record
     const known = tables.processes.get(pid)
@@ -168,10 +171,19 @@ export class ChangeWriter {
       id,
       row: { ...row, record: stored === row.record ? asStored(row.record) : stored },
     })
+    if (blobs !== undefined) this.#changeBlobReferences(pid, blobs)
     if (events.length === 0) return
     this.#hasMovedFeed = true
     this.#log.assign(tables, 'live', tables.live + becameLive(was, row))
     for (const event of events) this.#append({ ...asStored(event), position: tables.position + 1 })
+  }
+
+  #changeBlobReferences(pid: Pid, { added, removed }: BlobChanges): void {
+    const { blobs, blobReferences } = this.#tables
+    for (const hash of removed) this.#log.remove(blobReferences, pairKey(pid, hash))
+    const missing = added.filter((hash) => !blobs.has(hash))
+    if (missing.length > 0) throw blobMissing(missing)
+    for (const hash of added) this.#log.put(blobReferences, pairKey(pid, hash), { pid, hash })
   }
 
   #append(event: StoredEvent): void {
@@ -233,6 +245,8 @@ export class ChangeWriter {
       if (left.length < told.length) this.#log.put(tables.notices, scope, left)
     }
     for (const [key, grant] of tables.grants) if (pruned.has(grant.pid)) this.#log.remove(tables.grants, key)
+    for (const [key, { pid }] of tables.blobReferences)
+      if (pruned.has(pid)) this.#log.remove(tables.blobReferences, key)
     for (const [id, { approval }] of tables.approvals)
       if (pruned.has(approval.pid)) this.#log.remove(tables.approvals, id)
   }

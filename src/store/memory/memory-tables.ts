@@ -33,6 +33,11 @@ export interface EventLog {
   readonly byReplayKey: Map<string, StoredEvent>
 }
 
+export interface StoredBlob {
+  readonly bytes: Uint8Array
+  readonly putAt: number
+}
+
 /** An approval with the number that orders it in lists. */
 export interface NumberedApproval {
   readonly place: number
@@ -65,6 +70,8 @@ export class MemoryTables {
   audit: ChainedEntry[] = []
   auditStart: AuditStart | null = null
   auditWindows = new Map<string, AuditWindow>()
+  blobs = new Map<string, StoredBlob>()
+  blobReferences = new Map<string, { readonly pid: Pid; readonly hash: string }>()
   nextId = 1
   nextNoticePosition = 1
   nextUse = 1

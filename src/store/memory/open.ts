@@ -1,8 +1,9 @@
 import type { Clock } from '../../core/clock.ts'
-import type { AnswerTo, Commit, Durability, Plan, Question, Store } from '../contract.ts'
+import type { AnswerTo, Blobs, Commit, Durability, Plan, Question, Store } from '../contract.ts'
 import { closedError, GroupCommit, type Transaction } from '../group-commit.ts'
 import { Listeners } from '../listeners.ts'
 import { systemClock } from '../system-clock.ts'
+import { MemoryBlobs } from './blobs.ts'
 import { MemoryTables } from './memory-tables.ts'
 import { Tables } from './tables.ts'
 
@@ -32,6 +33,7 @@ export { MemoryTables }
 
 class MemoryStore implements Store {
   readonly durability: Durability = { store: 'memory', survivesPowerCut: false, settings: {} }
+  readonly blobs: Blobs
   readonly #tables: Tables
   readonly #group: GroupCommit
   readonly #listeners = new Listeners()
@@ -53,6 +55,12 @@ class MemoryStore implements Store {
       random: options.random ?? Math.random,
       soon,
       onCommit: (commit) => this.#listeners.notify(commit),
+    })
+    this.blobs = new MemoryBlobs({
+      tables: shared,
+      now: () => clock.now(),
+      soon,
+      isClosed: () => this.#closed,
     })
     this.#leave = shared.join(nudge)
   }

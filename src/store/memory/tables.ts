@@ -1,3 +1,4 @@
+import { missingBlobs } from '../../core/blob/blob-missing.ts'
 import type { Change, Commit, Question } from '../contract.ts'
 import type { Transaction } from '../group-commit.ts'
 import { answerFrom } from './answers.ts'
@@ -44,7 +45,8 @@ export class Tables implements Transaction {
   }
 
   isBusy = (): boolean => false
-  isPlanFault = (error: unknown): boolean => error instanceof ConstraintError
+  isPlanFault = (error: unknown): boolean =>
+    error instanceof ConstraintError || missingBlobs(error) !== undefined
   toStoreError = (error: unknown): unknown => error
 
   answer(question: Question): unknown {

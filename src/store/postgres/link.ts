@@ -3,7 +3,7 @@ import { pause } from '../../base/pause.ts'
 import type { Clock } from '../../core/clock.ts'
 import { isUnreachable, neverSent, noAnswer } from './store-errors.ts'
 
-export type Value = string | number | null | readonly (string | number | null)[]
+export type Value = string | number | null | Uint8Array | readonly (string | number | null)[]
 
 export interface LinkOptions {
   readonly clock: Clock

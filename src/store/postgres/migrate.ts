@@ -26,6 +26,7 @@ export const MIGRATIONS = [
   '0017-parent-sessions',
   '0018-reviews',
   '0019-approval-queue',
+  '0020-blobs',
 ] as const
 
 /** The files in `functions/`. They show the functions as they are now; git has the earlier ones. */
@@ -35,6 +36,7 @@ export const FUNCTIONS = [
   'lock-and-find-stale',
   'drop-unused-environments',
   'drop-rule-uses',
+  'change-blob-references',
   'prune-processes',
   'apply-rest',
   'append-audit',
@@ -44,6 +46,8 @@ export const FUNCTIONS = [
   'commit-one',
   'settle',
   'stay',
+  'put-blob-part',
+  'sweep-blobs',
 ] as const
 
 const SCHEMA_VERSION = MIGRATIONS.length

@@ -1,11 +1,13 @@
 import { pause } from '../../base/pause.ts'
 import type { Clock } from '../../core/clock.ts'
 import { ReeveError } from '../../core/errors.ts'
-import type { AnswerTo, Commit, Durability, Plan, Question, Store } from '../contract.ts'
+import type { AnswerTo, Blobs, Commit, Durability, Plan, Question, Store } from '../contract.ts'
 import { closedError } from '../group-commit.ts'
 import { Listeners } from '../listeners.ts'
+import { StoredBlobs } from '../stored-blobs.ts'
 import { systemClock } from '../system-clock.ts'
 import { UnreadableRows } from '../unreadable.ts'
+import { PostgresBlobTable } from './blob-table.ts'
 import { Facts, processKey } from './facts.ts'
 import { Link, type LinkOptions } from './link.ts'
 import { migrate } from './migrate.ts'
@@ -104,6 +106,7 @@ interface Settings extends PostgresOptions {
 
 class PostgresStore implements Store {
   readonly durability: Durability
+  readonly blobs: Blobs
   readonly #id = crypto.randomUUID()
   readonly #links: Links
   readonly #settings: Settings
@@ -118,7 +121,7 @@ class PostgresStore implements Store {
   #closed = false
 
   constructor(links: Links, durability: Durability, settings: Settings) {
-    const { clock, random, soon, where, at, channel } = settings
+    const { clock, random, soon = nextTurn, where, at, channel } = settings
     this.durability = durability
     this.#links = links
     this.#settings = settings
@@ -137,9 +140,11 @@ class PostgresStore implements Store {
       at,
       channel,
       store: this.#id,
-      soon: soon ?? ((task) => void setImmediate(task)),
+      soon,
       onCommit: (commit) => this.#report(commit),
     })
+    const blobs = new PostgresBlobTable(links.read, { at, where, isClosed: () => this.#closed })
+    this.blobs = new StoredBlobs(blobs, soon)
   }
 
   /** Listens before the first question can be asked, so that no commit is missed in between. */
@@ -217,6 +222,10 @@ class PostgresStore implements Store {
   #nudge(position: number): void {
     this.#report({ after: position, position, events: null })
   }
+}
+
+function nextTurn(task: () => void): void {
+  setImmediate(task)
 }
 
 /** Read from the server: an administrator may have traded safety for speed. */

@@ -26,6 +26,12 @@ import { type Guard, newVersion, type StagedRow } from './staged-row.ts'
 /** The plan was decided on facts of different moments, which contradict each other. */
 export const STALE = Symbol('stale')
 
+export interface BlobReference {
+  readonly pid: Pid
+  readonly hash: string
+  readonly isAdded: boolean
+}
+
 /** The rows and rules that the answers to one plan depend on. */
 interface Reading {
   readonly guards: ReadonlyMap<string, Guard>
@@ -71,6 +77,8 @@ export class Staged {
     readonly turns: readonly string[]
   }[] = []
   readonly events: ProcessEvent[] = []
+  /** By pid and hash: whether the process refers to the blob from now on, or no longer. */
+  readonly blobReferences = new Map<string, BlobReference>()
   live = 0
   /** Whether the commit has anything to write. */
   changed = false
@@ -230,15 +238,23 @@ export class Staged {
     }
   }
 
-  #applyProcess({ was, row, events }: Extract<Change, { type: 'process' }>): void {
+  #applyProcess({ was, row, events, blobs }: Extract<Change, { type: 'process' }>): void {
     const { pid } = row.record
     this.#stage(this.processes, { ask: 'process', pid }, row, pid)
+    if (blobs !== undefined) {
+      for (const hash of blobs.removed) this.#refer({ pid, hash, isAdded: false })
+      for (const hash of blobs.added) this.#refer({ pid, hash, isAdded: true })
+    }
     if (events.length === 0) return
     this.live += becameLive(was, row)
     for (const event of events) {
       this.events.push(event)
       if (event.replayKey !== null) this.#eventKeys.add(eventKey(pid, event.replayKey))
     }
+  }
+
+  #refer(reference: BlobReference): void {
+    this.blobReferences.set(`${reference.pid} ${reference.hash}`, reference)
   }
 
   #stageRuleSet(subject: string, value: RuleSet | null): void {

@@ -1,4 +1,5 @@
 import { codeOf, messageOf } from '../../base/error-text.ts'
+import { blobMissing } from '../../core/blob/blob-missing.ts'
 import { ReeveError, StoreError } from '../../core/errors.ts'
 
 /** Nothing was written, because a row has changed since it was read: two transactions collided, or a check in a function failed. */
@@ -31,6 +32,9 @@ export function isRuleChange(error: unknown): boolean {
   return codeOf(error) === 'RV003'
 }
 
+/** The code of `change_blob_references`: a blob that the commit refers to is not there. The detail lists the hashes. */
+const BLOB_MISSING = 'RV004'
+
 /** Whether a commit arrived after its store had given it up. */
 export function isGivenUp(error: unknown): boolean {
   return errorCode(error) === 'RV002'
@@ -43,10 +47,10 @@ export function isStarting(error: unknown): boolean {
 
 /**
  * Whether the error is about the data of one plan, and does not concern the other plans of the batch: a value that the server
- * refuses, or that could not be sent.
+ * refuses, or that could not be sent, or a blob that is not there.
  */
 export function isPlanFault(error: unknown): boolean {
-  return error instanceof Error && /^(22|23|UNDEFINED_VALUE|$)/.test(errorCode(error))
+  return error instanceof Error && /^(22|23|RV004|UNDEFINED_VALUE|$)/.test(errorCode(error))
 }
 
 /** The error for a connection that hangs, like that of a dead one. */
@@ -59,6 +63,7 @@ export function toStoreError(error: unknown, where: string, committing = false):
   if (error instanceof ReeveError) return error
   const code = errorCode(error)
   if (code === '') return error
+  if (code === BLOB_MISSING) return blobMissing(detailOf(error))
   const said = messageOf(error)
   const problem = (name: StoreError['code'], happened: string, remedy: string) =>
     new StoreError(name, `${happened} (${said})`, remedy, { cause: withoutData(error, code) })
@@ -163,6 +168,11 @@ export function locked(where: string): StoreError {
 /** The library attaches the statement and all its values to the error, which must not get into a log. */
 function withoutData(error: unknown, code: string): Error {
   return Object.assign(new Error(messageOf(error)), { code })
+}
+
+function detailOf(error: unknown): readonly string[] {
+  const detail: unknown = error instanceof Error && 'detail' in error ? error.detail : undefined
+  return typeof detail === 'string' ? (JSON.parse(detail) as string[]) : []
 }
 
 /** A SQLSTATE, or the code of the driver or the system; empty for an error without one. */

@@ -19,6 +19,7 @@ export const MIGRATIONS = [
   '0013-parent-sessions',
   '0014-reviews',
   '0015-approval-queue',
+  '0016-blobs',
 ] as const
 
 /** The schema version of this code. */

@@ -7,6 +7,7 @@ import { StoreError } from '../../core/errors.ts'
 import type { ProcessRow } from '../../core/process/row.ts'
 import type {
   AnswerTo,
+  Blobs,
   Commit,
   Durability,
   HolderLocks,
@@ -18,7 +19,9 @@ import type {
 } from '../contract.ts'
 import { closedError, GroupCommit, type Transaction } from '../group-commit.ts'
 import { Listeners } from '../listeners.ts'
+import { StoredBlobs } from '../stored-blobs.ts'
 import { systemClock } from '../system-clock.ts'
+import { SqliteBlobTable } from './blob-table.ts'
 import { holderLocks } from './holder-locks.ts'
 import { migrate } from './migrate.ts'
 import { releaseSpace } from './release-space.ts'
@@ -115,6 +118,7 @@ function unopenable(file: string, error: unknown): unknown {
 class SqliteStore implements Store {
   readonly durability: Durability
   readonly locks: HolderLocks
+  readonly blobs: Blobs
   readonly #file: string
   readonly #db: DatabaseSync
   readonly #tables: Tables
@@ -147,6 +151,14 @@ class SqliteStore implements Store {
         this.#listeners.notify(commit)
       },
     })
+    const blobs = new SqliteBlobTable({
+      db,
+      file,
+      now: () => clock.now(),
+      run: (task) => this.#group.run(task),
+      isClosed: () => this.#closed,
+    })
+    this.blobs = new StoredBlobs(blobs, soon)
     this.#unwatch = (options.watch ?? watchFile)(`${file}-wal`, clock, () => this.#written())
   }
 

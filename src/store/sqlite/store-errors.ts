@@ -1,4 +1,5 @@
 import { messageOf } from '../../base/error-text.ts'
+import { missingBlobs } from '../../core/blob/blob-missing.ts'
 import { ReeveError, StoreError } from '../../core/errors.ts'
 
 const BUSY = 5
@@ -20,8 +21,9 @@ export function isFull(error: unknown): boolean {
   return primaryCode(error) === FULL
 }
 
-export function isConstraint(error: unknown): boolean {
-  return primaryCode(error) === CONSTRAINT
+/** Whether the error is about one plan's changes: a duplicate key, or a blob that is not there. */
+export function isPlanFault(error: unknown): boolean {
+  return primaryCode(error) === CONSTRAINT || missingBlobs(error) !== undefined
 }
 
 /** Turns an error of SQLite into one that a person can act on. `committing`: the commit itself failed. */

@@ -17,7 +17,7 @@ import { ForeignCommits } from './foreign-commits.ts'
 import { ProcessRows } from './process-rows.ts'
 import { RuleSetCache } from './rule-set-cache.ts'
 import { allStatements, type Statements } from './statements/all.ts'
-import { isBusy, isConstraint, toStoreError } from './store-errors.ts'
+import { isBusy, isPlanFault, toStoreError } from './store-errors.ts'
 
 /** The tables of one SQLite file: answers questions, and applies changes inside a transaction. */
 export class Tables implements Transaction {
@@ -117,7 +117,7 @@ export class Tables implements Transaction {
   }
 
   isBusy = isBusy
-  isPlanFault = isConstraint
+  isPlanFault = isPlanFault
 
   toStoreError(error: unknown, committing: boolean): unknown {
     return toStoreError(error, this.#file, committing)
@@ -240,13 +240,14 @@ export class Tables implements Transaction {
     }
   }
 
-  #applyProcess({ was, row, events }: Extract<Change, { type: 'process' }>): void {
+  #applyProcess({ was, row, events, blobs }: Extract<Change, { type: 'process' }>): void {
     const { pid } = row.record
     const id = this.#rows.write(was, row)
     const references = referenceChanges(was?.record ?? null, row.record)
     if (references !== null) this.#statements.prune.changeReferences(pid, references)
     const below = belowChanges(was?.record ?? null, row.record)
     if (below !== null) this.#statements.process.changeBelow(id, below)
+    if (blobs !== undefined) this.#statements.blobReference.change(id, blobs)
     if (events.length === 0) return
     const counters = this.#counters.change()
     counters.live += becameLive(was, row)

@@ -188,6 +188,7 @@ function holding(store: Store) {
   let isNext = false
   const wrapped: Store = {
     durability: store.durability,
+    blobs: store.blobs,
     ...(store.locks === undefined ? {} : { locks: store.locks }),
     ask: (question) => store.ask(question),
     async write(plan) {

@@ -144,6 +144,7 @@ const remembered = new WeakMap<Ledger, Map<string, Map<string, Rule>>>()
 function auditingLater(store: Store): Store {
   return {
     durability: store.durability,
+    blobs: store.blobs,
     ask: (question) => store.ask(question),
     async write<Answer>(plan: Plan<Answer>): Promise<Answer> {
       let late: readonly Change[] = []

@@ -1,6 +1,6 @@
 -- Writes the less frequent parts of a commit: sessions, turns, groups, grants, environments, holders, inboxes, accounts,
--- marks of notices, references, processes of sessions below others, prunes, uses of rules whose rule set is removed. A row of
--- version 0 is new. Returns the last position that was pruned, or null.
+-- marks of notices, references, processes of sessions below others, prunes, uses of rules whose rule set is removed, references
+-- to blobs. A row of version 0 is new. Returns the last position that was pruned, or null.
 create or replace function reeve.apply_rest(p_rest json) returns bigint language plpgsql as
 $body$
 declare
@@ -179,6 +179,9 @@ begin
       from json_to_recordset(p_rest->'below_sessions') as x (pid text, session text, is_ended boolean)
         join reeve.process p on p.pid = x.pid
       on conflict (session, is_ended, process) do nothing;
+  end if;
+  if p_rest->'blob_references' is not null or p_rest->'blob_references_gone' is not null then
+    perform reeve.change_blob_references(p_rest->'blob_references_gone', p_rest->'blob_references');
   end if;
   if p_rest->'tombstones_gone' is not null then
     delete from reeve.tombstone t using json_array_elements_text(p_rest->'tombstones_gone') as x (pid)

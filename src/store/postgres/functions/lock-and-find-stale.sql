@@ -1,6 +1,6 @@
 -- Like stale_keys, and locks the rows until the end of the transaction. All transactions lock in one order: processes,
--- sessions, turns, groups, inboxes, accounts, approvals, uses of rules, windows of the audit, holders, environments, each by
--- key as the caller sorted them.
+-- sessions, turns, groups, inboxes, accounts, approvals, uses of rules, windows of the audit, holders, environments, blobs, each
+-- by key as the caller sorted them.
 create or replace function reeve.lock_and_find_stale(p_pids text[], p_versions bigint[], p_scopes text) returns text[]
 language plpgsql as
 $body$

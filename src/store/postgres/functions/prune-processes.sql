@@ -39,6 +39,7 @@ begin
     select coalesce(max(position), 0) into v_pruned from gone;
   delete from reeve.notice where pid = any (v_pids);
   delete from reeve.visible where pid = any (v_pids);
+  delete from reeve.blob_reference r using reeve.process p where p.pid = any (v_pids) and r.process = p.id;
   delete from reeve.below_session b using reeve.process p where p.pid = any (v_pids) and b.process = p.id;
   delete from reeve.process where pid = any (v_pids);
   insert into reeve.tombstone (pid, fence, ended_at, pruned_at)

@@ -2,7 +2,7 @@ import type { Pid } from '../../../core/process/pid.ts'
 import { referenceChanges } from '../../../core/process/prune.ts'
 import { parentSessionOf } from '../../../core/session/session.ts'
 import { type BelowSession, belowChanges } from '../../../core/session/sessions-above.ts'
-import type { Staged } from '../staged.ts'
+import type { BlobReference, Staged } from '../staged.ts'
 import { goneSubjects } from './commit-authority.ts'
 import { filledText, removed, versioned } from './commit-parts.ts'
 
@@ -55,6 +55,7 @@ export function restText(staged: Staged): string | null {
     tombstones_gone: staged.goneTombstones,
     ...references(staged),
     ...belowSessions(staged),
+    ...blobReferences(staged),
   })
 }
 
@@ -84,5 +85,16 @@ function belowSessions({ processes }: Staged) {
   return {
     below_sessions: changed.flatMap(({ pid, added }) => added.map(row(pid))),
     below_sessions_gone: changed.flatMap(({ pid, removed }) => removed.map(row(pid))),
+  }
+}
+
+/** Sorted: all transactions lock blobs in this order. */
+function blobReferences({ blobReferences }: Staged) {
+  if (blobReferences.size === 0) return {}
+  const changed = [...blobReferences.values()].sort((a, b) => (a.hash < b.hash ? -1 : 1))
+  const row = ({ pid, hash }: BlobReference) => ({ pid, hash })
+  return {
+    blob_references: changed.filter(({ isAdded }) => isAdded).map(row),
+    blob_references_gone: changed.filter(({ isAdded }) => !isAdded).map(row),
   }
 }

@@ -4,6 +4,7 @@ import { accountStatements } from './account.ts'
 import { approvalStatements } from './approval.ts'
 import { auditStatements } from './audit.ts'
 import { authorityStatements } from './authority.ts'
+import { blobReferenceStatements } from './blob-reference.ts'
 import { eventStatements } from './event.ts'
 import { holderStatements } from './holder.ts'
 import { listStatements } from './list.ts'
@@ -24,6 +25,7 @@ export function allStatements(db: DatabaseSync, unreadable: UnreadableRows) {
     authority: authorityStatements(db),
     approval: approvalStatements(db),
     audit: auditStatements(db),
+    blobReference: blobReferenceStatements(db),
     meta: metaStatements(db),
     prune: pruneStatements(db),
     list: listStatements(db, unreadable),

@@ -72,7 +72,7 @@ export function pruneStatements(db: DatabaseSync) {
   const lastPosition = db.prepare(
     'select max(position) as position from event where process in (select value from json_each(?))',
   )
-  const removals = ['event', 'notice', 'below_session'].map((table) =>
+  const removals = ['event', 'notice', 'below_session', 'blob_reference'].map((table) =>
     db.prepare(`delete from ${table} where process in (select value from json_each(?))`),
   )
   const removalsByPid = ['visible', 'approval'].map((table) =>
