@@ -18,7 +18,11 @@ export function limitedModel(
     provider: model.provider,
     model: model.model,
     call: async (request, options = {}) => {
-      const admission = await limiter.admit(key, { maxConcurrent, maxPauseMs: MAX_WAIT_MS, ...options })
+      const admission = await limiter.admit(key, model.model, {
+        maxConcurrent,
+        maxPauseMs: MAX_WAIT_MS,
+        ...options,
+      })
       switch (admission.type) {
         case 'aborted':
           return { type: 'aborted', parts: [] }
@@ -33,7 +37,7 @@ export function limitedModel(
           try {
             const answer = await model.call(request, options)
             const pauseMs = pauseAfter(answer)
-            if (pauseMs > 0) limiter.pause(key, pauseMs)
+            if (pauseMs > 0) limiter.pause(key, model.model, pauseMs)
             return answer
           } finally {
             admission.release()

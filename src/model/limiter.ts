@@ -20,20 +20,22 @@ export interface AdmissionOptions {
 }
 
 interface Waiter {
+  readonly model: string
   readonly maxConcurrent: number
   readonly admit: () => void
+  readonly leave: () => void
 }
 
 interface Lane {
   active: number
-  pausedUntil: number
-  cancelTimer: Cancel | undefined
   readonly waiting: Waiter[]
+  /** By model: providers limit each of them separately, and a fallback to another one must not wait. */
+  readonly pauses: Map<string, { readonly until: number; readonly cancel: Cancel }>
 }
 
 /**
  * Admits the calls of all agents, one lane for each provider and key: at most `maxConcurrent` at once, the longest waiting first, and none
- * while the provider asked for a pause. So one agent's 429 holds all calls back, instead of each agent finding out by itself.
+ * of a model for which the provider asked for a pause. So one agent's 429 holds the others back, instead of each finding out by itself.
  */
 export class Limiter {
   readonly #clock: Clock
@@ -43,60 +45,57 @@ export class Limiter {
     this.#clock = clock
   }
 
-  async admit(key: string, options: AdmissionOptions): Promise<Admission> {
+  async admit(key: string, model: string, options: AdmissionOptions): Promise<Admission> {
     const { maxConcurrent, maxPauseMs, abortSignal, onWait } = options
     if (abortSignal?.aborted === true) return { type: 'aborted' }
     const lane = this.#laneOf(key)
-    const now = this.#clock.now()
-    if (lane.pausedUntil - now > maxPauseMs) return { type: 'paused', retryAfterMs: lane.pausedUntil - now }
+    const paused = lane.pauses.get(model)
+    const retryAfterMs = paused === undefined ? 0 : paused.until - this.#clock.now()
+    if (retryAfterMs > maxPauseMs) return { type: 'paused', retryAfterMs }
     if (lane.waiting.length >= MAX_WAITING) return { type: 'full' }
-    const isFree = lane.active < maxConcurrent && lane.pausedUntil <= now && lane.waiting.length === 0
-    if (isFree) return this.#admitted(key, lane)
-    onWait?.(
-      lane.pausedUntil > now
-        ? { type: 'pause', until: lane.pausedUntil }
-        : { type: 'concurrency', ahead: lane.waiting.length },
-    )
-    return this.#wait(key, lane, maxConcurrent, abortSignal)
-  }
-
-  /** No call of this lane is sent before `ms` have passed. A shorter pause than the current one changes nothing. */
-  pause(key: string, ms: number): void {
-    const lane = this.#laneOf(key)
-    const until = this.#clock.now() + ms
-    if (until <= lane.pausedUntil) return
-    lane.pausedUntil = until
-    lane.cancelTimer?.()
-    lane.cancelTimer = this.#clock.after(ms, () => {
-      lane.cancelTimer = undefined
-      // The wall clock may have been set back meanwhile: the pause is over all the same.
-      lane.pausedUntil = 0
-      this.#advance(key, lane)
-    })
-  }
-
-  #wait(
-    key: string,
-    lane: Lane,
-    maxConcurrent: number,
-    abortSignal: AbortSignal | undefined,
-  ): Promise<Admission> {
+    const ahead = lane.waiting.filter((one) => !lane.pauses.has(one.model)).length
+    if (paused === undefined && lane.active < maxConcurrent && ahead === 0) return this.#admitted(key, lane)
+    onWait?.(paused === undefined ? { type: 'concurrency', ahead } : { type: 'pause', until: paused.until })
     return new Promise((resolve) => {
       const leave = () => {
         lane.waiting.splice(lane.waiting.indexOf(waiter), 1)
+        abortSignal?.removeEventListener('abort', leave)
         resolve({ type: 'aborted' })
         this.#forgetIdle(key, lane)
       }
-      const waiter: Waiter = {
-        maxConcurrent,
-        admit: () => {
-          abortSignal?.removeEventListener('abort', leave)
-          resolve(this.#admitted(key, lane))
-        },
+      const admit = () => {
+        abortSignal?.removeEventListener('abort', leave)
+        resolve(this.#admitted(key, lane))
       }
+      const waiter: Waiter = { model, maxConcurrent, admit, leave }
       lane.waiting.push(waiter)
-      abortSignal?.addEventListener('abort', leave, { once: true })
+      abortSignal?.addEventListener('abort', leave)
     })
+  }
+
+  /** No call of this model is sent before `ms` have passed. A shorter pause than the current one changes nothing. */
+  pause(key: string, model: string, ms: number): void {
+    const lane = this.#laneOf(key)
+    const until = this.#clock.now() + ms
+    const current = lane.pauses.get(model)
+    if (current !== undefined && until <= current.until) return
+    current?.cancel()
+    // The timer ends the pause, and not the wall clock, which may be set back meanwhile.
+    const cancel = this.#clock.after(ms, () => {
+      lane.pauses.delete(model)
+      this.#advance(key, lane)
+    })
+    lane.pauses.set(model, { until, cancel })
+  }
+
+  /** Waiting calls end as aborted, and no timer is left. */
+  close(): void {
+    for (const lane of [...this.#lanes.values()]) {
+      for (const { cancel } of lane.pauses.values()) cancel()
+      lane.pauses.clear()
+      for (const { leave } of [...lane.waiting]) leave()
+    }
+    this.#lanes.clear()
   }
 
   #admitted(key: string, lane: Lane): Admission {
@@ -112,15 +111,11 @@ export class Limiter {
   }
 
   #advance(key: string, lane: Lane): void {
-    if (lane.pausedUntil <= this.#clock.now()) {
-      for (
-        let next = lane.waiting[0];
-        next !== undefined && lane.active < next.maxConcurrent;
-        next = lane.waiting[0]
-      ) {
-        lane.waiting.shift()
-        next.admit()
-      }
+    const isNext = ({ model, maxConcurrent }: Waiter) =>
+      !lane.pauses.has(model) && lane.active < maxConcurrent
+    for (let at = lane.waiting.findIndex(isNext); at !== -1; at = lane.waiting.findIndex(isNext)) {
+      const [next] = lane.waiting.splice(at, 1)
+      next?.admit()
     }
     this.#forgetIdle(key, lane)
   }
@@ -128,13 +123,12 @@ export class Limiter {
   #laneOf(key: string): Lane {
     const known = this.#lanes.get(key)
     if (known !== undefined) return known
-    const lane: Lane = { active: 0, pausedUntil: 0, cancelTimer: undefined, waiting: [] }
+    const lane: Lane = { active: 0, waiting: [], pauses: new Map() }
     this.#lanes.set(key, lane)
     return lane
   }
 
   #forgetIdle(key: string, lane: Lane): void {
-    if (lane.active === 0 && lane.waiting.length === 0 && lane.cancelTimer === undefined)
-      this.#lanes.delete(key)
+    if (lane.active === 0 && lane.waiting.length === 0 && lane.pauses.size === 0) this.#lanes.delete(key)
   }
 }

@@ -33,6 +33,10 @@ export class Models {
     this.#limiter = new Limiter(edges.clock)
   }
 
+  close(): void {
+    this.#limiter.close()
+  }
+
   get overrides(): FactOverrides {
     return this.#options.models
   }

@@ -10,6 +10,8 @@ const rates = {
   cacheWrite: rate.exactOptional(),
 }
 const count = z.number().int().positive()
+/** Node's fetch gives up by itself then. */
+const MAX_IDLE_TIMEOUT_MS = 300_000
 
 const price = z.strictObject({
   asOf: z.iso.date(),
@@ -55,7 +57,7 @@ const shared = {
     .number()
     .int()
     .min(1_000)
-    .max(3_600_000)
+    .max(MAX_IDLE_TIMEOUT_MS)
     .exactOptional()
     .describe('a stream that brings nothing for so long is broken'),
 }

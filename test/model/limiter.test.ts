@@ -13,14 +13,14 @@ const LIMITED: CallAnswer = {
 }
 
 /** A model whose calls end when the test says so. */
-function heldModel() {
+function heldModels() {
   const calls: ((answer: CallAnswer) => void)[] = []
-  const model: Model = {
+  const held = (model: string): Model => ({
     provider: 'p',
-    model: 'm',
+    model,
     call: () => new Promise((resolve) => calls.push(resolve)),
-  }
-  return { model, calls }
+  })
+  return { held, calls }
 }
 
 /** Lets everything happen that is due. */
@@ -29,12 +29,16 @@ const settled = () => new Promise((resolve) => setImmediate(resolve))
 function setUp(maxConcurrent: number) {
   const clock = simulatedClock()
   const limiter = new Limiter(clock)
-  const { model, calls } = heldModel()
+  const { held, calls } = heldModels()
   const waits: CallWait[] = []
-  const limited = (key: string) => limitedModel(model, { limiter, key, maxConcurrent })
-  const call = (key = 'a', abortSignal?: AbortSignal) =>
-    limited(key).call(ask('hi'), { onWait: (wait) => waits.push(wait), ...(abortSignal && { abortSignal }) })
-  return { clock, calls, waits, call }
+  const close = () => limiter.close()
+  const limited = (key: string, name: string) => limitedModel(held(name), { limiter, key, maxConcurrent })
+  const call = (key = 'a', abortSignal?: AbortSignal, name = 'm') =>
+    limited(key, name).call(ask('hi'), {
+      onWait: (wait) => waits.push(wait),
+      ...(abortSignal && { abortSignal }),
+    })
+  return { clock, calls, waits, call, close }
 }
 
 describe('concurrency', () => {
@@ -100,6 +104,20 @@ describe('a pause that the provider asked for', () => {
     expect(await second).toEqual(DONE)
   })
 
+  test('does not concern another model of the key: a fallback goes on', async () => {
+    const { calls, call } = setUp(4)
+    const first = call()
+    await settled()
+    calls[0]?.(LIMITED)
+    await first
+    const waiting = call()
+    const other = call('a', undefined, 'other')
+    await settled()
+    expect(calls).toHaveLength(2)
+    calls[1]?.(DONE)
+    expect(await Promise.race([waiting, other])).toEqual(DONE)
+  })
+
   test('of an hour is not waited for: the call fails at once, with the rest of the pause', async () => {
     const { clock, calls, call } = setUp(4)
     const first = call()
@@ -130,4 +148,28 @@ describe('a pause that the provider asked for', () => {
     calls[1]?.(DONE)
     expect(await second).toEqual(DONE)
   })
+})
+
+test('a closed limiter keeps no call waiting, and no timer', async () => {
+  const { clock, calls, call, close } = setUp(4)
+  const timers = new Set<object>()
+  const after = clock.after
+  clock.after = (ms, task) => {
+    const timer = {}
+    timers.add(timer)
+    const cancel = after(ms, task)
+    return () => {
+      timers.delete(timer)
+      cancel()
+    }
+  }
+  const first = call()
+  await settled()
+  calls[0]?.(LIMITED)
+  await first
+  const waiting = call()
+  expect(timers.size).toBe(1)
+  close()
+  expect(await waiting).toEqual({ type: 'aborted', parts: [] })
+  expect(timers.size).toBe(0)
 })

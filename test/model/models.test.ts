@@ -113,6 +113,25 @@ describe('a key', () => {
   })
 })
 
+test('a model of the catalogue gets its limit of output, and the effort in the words of its provider', async () => {
+  const { url, requests } = await providerServer((response) =>
+    sendMessage(response, [{ type: 'text', text: 'ok' }]),
+  )
+  const options = {
+    providers: { anthropic: { type: 'anthropic', baseURL: url } },
+    models: { 'anthropic/claude-next': { maxOutputTokens: 9_000 } },
+  }
+  const all = models(options, { env: { ANTHROPIC_API_KEY: 'x' } })
+  for (const id of ['anthropic/claude-opus-5-5', 'anthropic/claude-next']) {
+    const opened = await all.open(id, '/')
+    if (opened.type === 'refused') throw new Error(opened.message)
+    await opened.model.call(ask('hi', { settings: { effort: 'high' } }))
+  }
+  const bodies = requests.map(({ body }) => JSON.parse(body))
+  expect(bodies[0]).toMatchObject({ max_tokens: 128_000, output_config: { effort: 'high' } })
+  expect(bodies[1]).toMatchObject({ model: 'claude-next', max_tokens: 9_000 })
+})
+
 describe('two agents with one key', () => {
   test('share its places', async () => {
     const held = Promise.withResolvers<void>()

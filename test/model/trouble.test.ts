@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { isRetryable } from '../../src/core/model/next-step.ts'
+import { guardedFetch } from '../../src/model/ai-sdk/guarded-fetch.ts'
+import { StreamStop } from '../../src/model/ai-sdk/stream-stop.ts'
 import { simulatedClock } from '../../src/testing/simulated-clock.ts'
 import { chatDelta } from './chat-events.ts'
 import { beginMessage } from './messages-events.ts'
@@ -194,6 +196,13 @@ describe('a broken stream', () => {
       ],
     })
     expect(answer.type === 'cut' && answer.parts).toHaveLength(2)
+    // The input was reported when the stream began; the output is an estimate.
+    expect(answer.type === 'cut' && answer.usage).toMatchObject({
+      inputTokens: 100,
+      cachedInputTokens: 50,
+      cacheWriteTokens: 10,
+      isEstimate: true,
+    })
   })
 
   test('with reasoning alone has nothing to continue from', async () => {
@@ -264,6 +273,25 @@ describe('time', () => {
       parts: [{ text: 'so far' }],
       failure: { kind: 'timeout', message: 'local/m sent nothing for 60000 ms.' },
     })
+  })
+
+  test('comments and pings keep a stream alive while the model thinks', async () => {
+    const clock = simulatedClock()
+    const { url } = await providerServer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(': keep-alive\n\n')
+    })
+    const stop = new StreamStop(clock, 60_000, undefined)
+    onTestFinished(() => stop.dispose())
+    clock.advance(40_000)
+    const { body } = await guardedFetch(url, { signal: stop.signal })
+    const reader = body?.getReader()
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toBe(': keep-alive\n\n')
+    clock.advance(40_000)
+    expect(stop.reason).toBeUndefined()
+    clock.advance(20_000)
+    expect(stop.reason).toBe('idle')
+    await expect(reader?.read()).rejects.toThrow('The call was stopped: idle.')
   })
 
   test('a server that never answers is given up, too', async () => {

@@ -37,6 +37,13 @@ export const CATALOGUE: Readonly<Record<string, ModelFacts>> = {
   'openai/gpt-6-luna': gpt(rates(0.1, 0.5, 0.01, 0.125)),
 }
 
+/** Scripts cost nothing, take everything, and pretend a usual window. */
+export const SCRIPTED: ModelFacts = {
+  contextWindow: 200 * K,
+  features: ALL_FEATURES,
+  price: { asOf: AS_OF, input: 0, output: 0 },
+}
+
 function claude(contextWindow: number, base: Rates, longContext?: Price['longContext']): ModelFacts {
   return {
     contextWindow,

@@ -1,4 +1,4 @@
-import type { AssistantPart, PromptItem, ToolCall } from './prompt.ts'
+import type { AssistantPart, PromptItem, ToolCall, UserPart } from './prompt.ts'
 
 /**
  * Why no provider would accept this prompt; undefined if it is in order. A session is built so that this never happens: a problem here is a
@@ -15,6 +15,7 @@ export function promptProblem(prompt: readonly PromptItem[]): string | undefined
       continue
     }
     if (open.length > 0) return `Item ${index}: the call ${open[0]?.callId} has no result.`
+    if (item.type === 'user' && item.parts.every(isEmpty)) return `Item ${index}: the input is empty.`
     if (item.type !== 'assistant') continue
     const calls = item.parts.filter(isCall)
     const repeated = calls.find(({ callId }) => used.has(callId) || !used.add(callId))
@@ -47,6 +48,10 @@ function resultsProblem(
   if (unasked !== undefined) return `the result of ${unasked} belongs to no call of the answer before.`
   const missing = open.find(({ callId }) => !ids.includes(callId))
   return missing === undefined ? undefined : `the call ${missing.callId} has no result.`
+}
+
+function isEmpty(part: UserPart): boolean {
+  return part.type === 'text' && part.text === ''
 }
 
 function isCall(part: AssistantPart): part is ToolCall {

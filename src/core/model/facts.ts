@@ -1,6 +1,6 @@
 import { nearestName } from '../../base/nearest-name.ts'
 import { own } from '../json/json.ts'
-import { CATALOGUE } from './catalogue.ts'
+import { CATALOGUE, SCRIPTED } from './catalogue.ts'
 import { modelIdOf, parseModelId } from './model-id.ts'
 import type { Price } from './price.ts'
 import type { ModelName, UserPart } from './prompt.ts'
@@ -29,7 +29,8 @@ export type FactOverrides = Readonly<Record<string, Partial<ModelFacts>>>
 /** The facts of the configuration and the catalogue together. A model that neither names has no facts, and can be used all the same. */
 export function factsOf(name: ModelName, overrides: FactOverrides = {}): ModelFacts {
   const id = modelIdOf(name)
-  const listed = own(CATALOGUE, id) ?? own(CATALOGUE, withoutDate(id))
+  const listed =
+    name.provider === 'scripted' ? SCRIPTED : (own(CATALOGUE, id) ?? own(CATALOGUE, withoutDate(id)))
   const given = own(overrides, id)
   return { ...listed, ...given, features: { ...listed?.features, ...given?.features } }
 }

@@ -80,7 +80,7 @@ function cacheMark({ family }: Target): { readonly providerOptions?: SharedV4Pro
 function messagesOf(item: PromptItem, target: Target): readonly LanguageModelV4Message[] {
   switch (item.type) {
     case 'user':
-      return [{ role: 'user', content: item.parts.map(userPart) }]
+      return [{ role: 'user', content: item.parts.map(userPart).filter((part) => !isEmpty(part)) }]
     case 'assistant':
       return assistantMessage(item, target)
     case 'tool_results':
@@ -110,6 +110,11 @@ function userPart(part: UserPart): LanguageModelV4TextPart | LanguageModelV4File
       }
     }
   }
+}
+
+/** Providers reject empty texts. */
+function isEmpty(part: LanguageModelV4TextPart | LanguageModelV4FilePart): boolean {
+  return part.type === 'text' && part.text === ''
 }
 
 /** Not all providers take text files, so all get them as text. */

@@ -1,4 +1,5 @@
 import { AnswerTooLarge } from '../answer-builder.ts'
+import { touchCallOf } from './stream-stop.ts'
 
 /** Bytes between two line ends of a stream of events: each event is parsed whole. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024
@@ -14,7 +15,7 @@ const MAX_ERROR_BYTES = 64 * 1024
 export const guardedFetch: typeof globalThis.fetch = async (input, init) => {
   const response = await globalThis.fetch(input, { ...init, redirect: 'manual' })
   if (response.body === null) return response
-  const guard = response.ok ? refuseHugeAnswers() : cutErrorPage()
+  const guard = response.ok ? refuseHugeAnswers(() => touchCallOf(init?.signal)) : cutErrorPage()
   return new Response(response.body.pipeThrough(guard), {
     status: response.status,
     statusText: response.statusText,
@@ -22,11 +23,12 @@ export const guardedFetch: typeof globalThis.fetch = async (input, init) => {
   })
 }
 
-function refuseHugeAnswers(): TransformStream<Uint8Array, Uint8Array> {
+function refuseHugeAnswers(onBytes: () => void): TransformStream<Uint8Array, Uint8Array> {
   let total = 0
   let line = 0
   return new TransformStream({
     transform(bytes, controller) {
+      onBytes()
       total += bytes.length
       const end = bytes.lastIndexOf(NEW_LINE)
       line = end === -1 ? line + bytes.length : bytes.length - end - 1

@@ -1,5 +1,13 @@
 import type { Cancel, Clock } from '../../core/clock.ts'
 
+/** The calls whose bytes are counted, by the signal that reaches fetch. */
+const callsBySignal = new WeakMap<AbortSignal, StreamStop>()
+
+/** Bytes of the call with this signal arrived: also comments and pings, which keep a stream alive while the model thinks. */
+export function touchCallOf(signal: AbortSignal | null | undefined): void {
+  if (signal) callsBySignal.get(signal)?.touch()
+}
+
 /** Ends one call: when its caller aborts it, or when nothing arrived for too long. */
 export class StreamStop {
   readonly #controller = new AbortController()
@@ -20,6 +28,7 @@ export class StreamStop {
     this.#touchedAt = clock.now()
     this.#cancelTimer = clock.after(idleMs, () => this.#checkIdle())
     this.#stopped.promise.catch(() => {})
+    callsBySignal.set(this.signal, this)
     callerSignal?.addEventListener('abort', this.#onCallerAbort)
   }
 

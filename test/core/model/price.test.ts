@@ -120,6 +120,13 @@ describe('facts', () => {
     })
   })
 
+  test('a script costs nothing, so a budget of cost takes it', () => {
+    const demo = { provider: 'scripted', model: 'demo' }
+    const { price: free } = factsOf(demo)
+    expect(costOf(usage({ inputTokens: 10, outputTokens: 10 }), free)).toEqual({ type: 'known', microUsd: 0 })
+    expect(refuseUnpriced(demo, free, { cost: 1 })).toBeUndefined()
+  })
+
   test('other models have none', () => {
     expect(factsOf(local)).toEqual({ features: {} })
   })

@@ -25,6 +25,11 @@ describe('a prompt', () => {
 
   test.each([
     ['is empty', [], 'The prompt is empty.'],
+    [
+      'has an empty input',
+      [{ type: 'user', parts: [{ type: 'text', text: '' }] }],
+      'Item 0: the input is empty.',
+    ],
     ['ends with an answer', [user, said], 'The prompt ends with an answer: there is nothing to answer.'],
     [
       'has a call without a result',
