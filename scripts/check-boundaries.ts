@@ -70,7 +70,17 @@ export const mayImport: Record<string, readonly string[]> = {
   workflow: ['kernel', 'verbs', 'core', 'base', 'node:*', '!node:sqlite'],
   tool: ['kernel', 'verbs', 'core', 'base', 'node:*', '!node:sqlite'],
   external: ['kernel', 'core', 'base', 'os', 'node:*', '!node:sqlite'],
-  worker: ['workflow', 'kernel', 'verbs', 'core', 'base', 'store/system-clock.ts', 'node:*', '!node:sqlite'],
+  worker: [
+    'workflow',
+    'tool',
+    'kernel',
+    'verbs',
+    'core',
+    'base',
+    'store/system-clock.ts',
+    'node:*',
+    '!node:sqlite',
+  ],
   actions: [
     'kernel',
     'verbs',

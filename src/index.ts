@@ -2,7 +2,7 @@ import './node-version.ts'
 import { type ConnectOptions, connect as connectTo } from './client/connect.ts'
 import type { Embedded } from './embed/embed.ts'
 import type { EmbedOptions } from './embed/options.ts'
-import type { Reeve, ServesWorkflows } from './verbs/reeve.ts'
+import type { Reeve, ServesTools, ServesWorkflows } from './verbs/reeve.ts'
 
 export type { ConnectOptions } from './client/connect.ts'
 export type { CommandsOptions } from './command/options.ts'
@@ -38,8 +38,8 @@ export type { Embedded } from './embed/embed.ts'
 export type { EmbedOptions } from './embed/options.ts'
 export type { ExternalStop, OnStop } from './external/deliveries.ts'
 export type { Durability, Store } from './store/contract.ts'
-export type { ChildRequest, SignalAnswer, ToolContext, ToolHandler } from './tool/in-process.ts'
 export type { Attachment, OutputPiece } from './verbs/attachment.ts'
+export { defineTool, type ToolDefinition, type ToolToDefine } from './verbs/define-tool.ts'
 export type {
   CallOptions,
   InboxNotice,
@@ -47,10 +47,13 @@ export type {
   OutputOf,
   Reeve,
   ReeveVerbs,
+  ServesTools,
   ServesWorkflows,
   VerbName,
 } from './verbs/reeve.ts'
 export type { CommandSpec } from './verbs/shapes/command-spec.ts'
+export type { StandardSchema } from './verbs/standard-schema.ts'
+export type { ChildRequest, SignalAnswer, ToolContext, ToolHandler } from './verbs/tool-function.ts'
 export type {
   Child,
   ChildOfWorkflow,
@@ -80,8 +83,8 @@ export async function embed(options: EmbedOptions): Promise<Embedded> {
   return embed(options)
 }
 
-/** A client that serves workflows of its own program, too. */
-export type Connected = Reeve & ServesWorkflows
+/** A client that serves workflows and tools of its own program, too. */
+export type Connected = Reeve & ServesWorkflows & ServesTools
 
 /**
  * Talks to a daemon, which goes on when this client is closed. The same interface as `embed`.
@@ -104,6 +107,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Connected> 
   return {
     ...reeve,
     workflow: async (name, run, given) => (await serving()).add(name, run, given),
+    tool: async (tool) => (await serving()).addTool(tool),
     async close(given) {
       try {
         await (await worker)?.close()

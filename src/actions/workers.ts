@@ -1,12 +1,14 @@
 import { EMPTY_ENVIRONMENT } from '../core/environment/environment.ts'
 import { RefusedError } from '../core/errors.ts'
-import { type HolderRow, isDead } from '../core/lease/holder.ts'
+import { type HolderRow, isDead, type Served } from '../core/lease/holder.ts'
 import { holds } from '../core/lease/lease.ts'
 import { placementsOf } from '../core/placement/placement.ts'
 import { type StoredEvent, typedEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
+import type { Kind } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { refusal } from '../core/refusal.ts'
+import type { ToolDeclaration } from '../core/tool/declaration.ts'
 import { Attempt } from '../kernel/attempt.ts'
 import { claimAnnounced } from '../kernel/claim.ts'
 import { renew, retire } from '../kernel/holders.ts'
@@ -26,12 +28,12 @@ const ENVIRONMENT_MS = 5_000
 const MAX_CLAIM_MS = 60_000
 
 /**
- * Workers: programs elsewhere that execute workflows of this store. Each worker is a holder of its own and has no state here, so
+ * Workers: programs elsewhere that execute workflows and tools of this store. Each worker is a holder of its own and has no state here, so
  * it may continue with another daemon.
  */
 export function workerActions(
   parts: ActionParts,
-): ActionsFor<'announceWorker' | 'claimWork' | 'doWork' | 'retireWorker' | 'workflows'> {
+): ActionsFor<'announceWorker' | 'claimWork' | 'doWork' | 'retireWorker' | 'workflows' | 'tools'> {
   const { kernel } = parts
   const { edges } = kernel
   const { store, clock } = edges
@@ -39,21 +41,24 @@ export function workerActions(
   return {
     async workflows() {
       permitOnStore(parts, 'read')
-      const holders = await store.ask({ ask: 'holders' })
-      const live = holders.filter((holder) => !isDead(holder, edges.prove(holder)))
-      const names = live.flatMap(({ serves }) =>
-        serves.flatMap(({ kind, targets }) => (kind === 'workflow' ? (targets ?? []) : [])),
-      )
-      const counts = new Map<string, number>()
-      for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
-      const workflows = [...counts].map(([name, workers]) => ({ name, workers }))
-      return { workflows: workflows.sort((a, b) => (a.name < b.name ? -1 : 1)) }
+      const counts = countNames(await liveServed(kernel, 'workflow'))
+      return { workflows: [...counts].map(([name, workers]) => ({ name, workers })) }
     },
-    async announceWorker({ worker, workflows }) {
+    async tools() {
+      permitOnStore(parts, 'read')
+      const served = await liveServed(kernel, 'tool')
+      const declared = new Map(served.flatMap(({ tools = [] }) => tools.map((tool) => [tool.name, tool])))
+      const tools = [...countNames(served)].map(([name, workers]) => {
+        const { name: _, ...declaration } = declared.get(name) ?? { name }
+        return { name, workers, declaration: 'description' in declaration ? declaration : null }
+      })
+      return { tools }
+    },
+    async announceWorker({ worker, workflows, tools }) {
       permit()
       const { position } = kernel.feed
       const { renewMs, ttlMs } = kernel.times
-      await renew(edges, holderOf(worker, workflows), kernel.times)
+      await renew(edges, holderOf(worker, workflows, tools), kernel.times)
       return { renewMs, ttlMs, position }
     },
     async claimWork({ worker, known, limit, timeoutMs }, { signal }) {
@@ -80,8 +85,8 @@ export function workerActions(
     },
     async retireWorker({ worker }) {
       permit()
-      // From now on it serves no workflow, so a claim that is under way gets no work.
-      await renew(edges, holderOf(worker, []), kernel.times)
+      // From now on it serves nothing, so a claim that is under way gets no work.
+      await renew(edges, holderOf(worker, [], []), kernel.times)
       for (;;) {
         const { items } = await store.ask({ ask: 'held', holder: worker, after: null, limit: PAGE })
         if (items.length === 0) break
@@ -172,6 +177,14 @@ async function performForWorker(
       const child = await spawnChild(kernel, work, parse(spawn.input, request, 'spawn'), act.stepIndex)
       return { type: 'spawned', pid: child.pid, kind: child.kind, label: child.identity.label }
     }
+    case 'spawn_child': {
+      const request = { ...act.request, parent: pid, idempotencyKey: `child:${act.number}` }
+      const work = await attemptOf(kernel, pid, fence)
+      return { type: 'child', record: await spawnChild(kernel, work, parse(spawn.input, request, 'spawn')) }
+    }
+    case 'append':
+      checkJson(act.payload, 'payload')
+      return answerOf(await kernel.perform({ ...asked, ...act }))
     case 'end': {
       const { type: _, ...ending } = act
       checkJson(act.result ?? null, 'result')
@@ -201,7 +214,11 @@ async function attemptOf(
 }
 
 /** The machine of a worker is unknown, so its death cannot be proved: only its row tells. */
-function holderOf(worker: string, workflows: readonly string[]): Omit<HolderRow, 'renewedAt' | 'expired'> {
+function holderOf(
+  worker: string,
+  workflows: readonly string[],
+  tools: readonly ToolDeclaration[],
+): Omit<HolderRow, 'renewedAt' | 'expired'> {
   return {
     id: worker,
     role: 'worker',
@@ -211,8 +228,27 @@ function holderOf(worker: string, workflows: readonly string[]): Omit<HolderRow,
     pidNamespace: '',
     osPid: 0,
     startTime: '',
-    serves: workflows.length === 0 ? [] : [{ kind: 'workflow', targets: workflows }],
+    serves: [
+      ...(workflows.length === 0 ? [] : [{ kind: 'workflow', targets: workflows } as const]),
+      ...(tools.length === 0
+        ? []
+        : [{ kind: 'tool', targets: tools.map(({ name }) => name), tools } as const]),
+    ],
   }
+}
+
+async function liveServed({ edges }: Kernel, kind: Kind): Promise<readonly Served[]> {
+  const holders = await edges.store.ask({ ask: 'holders' })
+  const live = holders.filter((holder) => !isDead(holder, edges.prove(holder)))
+  return live.flatMap(({ serves }) => serves.filter((served) => served.kind === kind))
+}
+
+/** How many holders serve each name, in order of the names. */
+function countNames(served: readonly Served[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const name of served.flatMap(({ targets }) => targets ?? []).sort())
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+  return counts
 }
 
 /** Listens for events that may make work. It subscribes before it queries the store, so that no event is missed. */

@@ -1,5 +1,5 @@
-import type { ChildRequest, ToolContext, ToolHandler } from '../tool/in-process.ts'
 import type { InputOf } from '../verbs/reeve.ts'
+import type { ChildRequest, ToolContext, ToolHandler } from '../verbs/tool-function.ts'
 import type { Ledger } from './ledger.ts'
 
 export const SESSION = 'demo'

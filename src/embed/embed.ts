@@ -26,8 +26,10 @@ import { machineTag } from '../os/host.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
 import { systemClock } from '../store/system-clock.ts'
-import { inProcess, type SpawnAs } from '../tool/in-process.ts'
-import { type Reeve, type ReeveVerbs, type ServesWorkflows, verbs } from '../verbs/reeve.ts'
+import { type SpawnAs, Tools } from '../tool/in-process.ts'
+import type { ServedTool } from '../tool/served-tools.ts'
+import type { ToolDefinition } from '../verbs/define-tool.ts'
+import { type Reeve, type ReeveVerbs, type ServesTools, type ServesWorkflows, verbs } from '../verbs/reeve.ts'
 import { actor } from '../verbs/shapes/actor.ts'
 import { type VariablesOf, Workflows } from '../workflow/in-kernel.ts'
 import { Anchoring, type AnchorLog } from './anchoring.ts'
@@ -35,13 +37,13 @@ import { EnvironmentSecrets } from './environment-secrets.ts'
 import { ownIdentity } from './identity.ts'
 import { HASHES, nodeEdges } from './node-edges.ts'
 import { openStore } from './open-store.ts'
-import { type EmbedOptions, OPTIONS, WORKFLOW } from './options.ts'
+import { type EmbedOptions, OPTIONS, TOOL, WORKFLOW } from './options.ts'
 import { PolicyFolder } from './policy-files.ts'
 import { redactionOf } from './redaction-of.ts'
 import { StoreWatch } from './store-watch.ts'
 import { warnOfTrouble } from './warnings.ts'
 
-export interface Embedded extends Reeve, ServesWorkflows {
+export interface Embedded extends Reeve, ServesWorkflows, ServesTools {
   /** The current position of the change feed: a follower from here misses no later event. */
   position(): number
   /** Whether this kernel can do its work now. Rejects if the store does not answer. Costs little: it counts nothing, unlike `status`. */
@@ -153,7 +155,8 @@ async function start(
     return spawnChild(kernel, work, parse(verbs.spawn.input, child, 'spawn'), stepIndex)
   }, variablesOf)
   for (const [name, run] of Object.entries(options.workflows ?? {})) workflows.add(name, run)
-  const tools = options.tools === undefined ? [] : [inProcess(options.tools, spawnAs, variablesOf)]
+  const tools = new Tools(spawnAs, variablesOf)
+  for (const [name, tool] of namedTools(options.tools)) tools.add(name, tool)
   const anchoring =
     anchorLog === undefined
       ? undefined
@@ -173,7 +176,7 @@ async function start(
     {
       holder,
       successor,
-      executors: [workflows, ...tools, ...(commands?.executors ?? [])],
+      executors: [workflows, tools, ...(commands?.executors ?? [])],
       concurrency: options.concurrency ?? KERNEL_DEFAULTS.concurrency,
       times: { ...KERNEL_DEFAULTS.times, ...options.times },
       backoff: KERNEL_DEFAULTS.backoff,
@@ -233,6 +236,11 @@ async function start(
       workflows.add(workflow.name, workflow.run, workflow.options)
       await kernel.announce()
     },
+    async tool(given) {
+      const tool = parse(TOOL, given, 'tool')
+      tools.add(tool.name, tool)
+      await kernel.announce()
+    },
     ...acting(parts, 'host'),
     get kernel() {
       return kernel.id
@@ -253,6 +261,12 @@ async function start(
     endWithDaemon: () => kernel.endWithDaemon(),
     close,
   }
+}
+
+function namedTools(tools: EmbedOptions['tools'] = {}): readonly (readonly [string, ServedTool])[] {
+  return Array.isArray(tools)
+    ? tools.map((tool: ToolDefinition) => [tool.name, tool] as const)
+    : Object.entries(tools)
 }
 
 /** Processes that ended while no daemon ran are on record before the first call. An unwritable store takes their ends later. */

@@ -8,15 +8,16 @@ import type { FloodLimits } from '../core/inbox/flood.ts'
 import type { OnStop } from '../external/deliveries.ts'
 import type { RedactOptions } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
-import type { ToolHandler } from '../tool/in-process.ts'
+import type { ServedTool } from '../tool/served-tools.ts'
+import type { ToolDefinition } from '../verbs/define-tool.ts'
 import { duration } from '../verbs/shapes/scalars.ts'
 import type { RetryPolicy, WorkflowFunction } from '../verbs/workflow-function.ts'
 
 export interface EmbedOptions {
   /** A file for SQLite, a `postgres://` URL, or a store of your own. A store that is opened here is closed here. */
   readonly store: string | Store
-  /** The functions that run `tool` processes in this program. */
-  readonly tools?: Readonly<Record<string, ToolHandler>>
+  /** The functions that run `tool` processes in this program, by name, and tools that `defineTool` made; or a list of such tools. */
+  readonly tools?: Readonly<Record<string, ServedTool>> | readonly ToolDefinition[]
   /** The functions that run `workflow` processes in this program. */
   readonly workflows?: Readonly<Record<string, WorkflowFunction>>
   /** Runs `command` processes, with their output, pipes and keeper in this folder. */
@@ -79,18 +80,21 @@ const COMMANDS = z.strictObject({
 
 const workflowFunction = z.custom<WorkflowFunction>((run) => typeof run === 'function', 'must be a function')
 
+/** A tool that `defineTool` made. */
+export const TOOL = z.custom<ToolDefinition>(isDefinition, 'must be a tool that defineTool made')
+
+const servedTool = z.custom<ServedTool>(
+  (tool) => typeof tool === 'function' || isDefinition(tool),
+  'must be a function, or a tool that defineTool made',
+)
+
 /** Checks the options of `embed`. */
 export const OPTIONS = z.strictObject({
   store: z.union(
     [z.string().min(1), z.custom<Store>(isStore)],
     'must be a file, a postgres:// URL, or a store',
   ),
-  tools: z
-    .record(
-      z.string().min(1),
-      z.custom<ToolHandler>((tool) => typeof tool === 'function', 'must be a function'),
-    )
-    .optional(),
+  tools: z.union([z.array(TOOL), z.record(z.string().min(1), servedTool)]).optional(),
   workflows: z.record(z.string().min(1), workflowFunction).optional(),
   concurrency: z.number().int().min(1).max(100_000).optional(),
   onTrouble: z
@@ -175,6 +179,11 @@ export const WORKFLOW = z.strictObject({
     graceMs: milliseconds.exactOptional(),
   }),
 })
+
+function isDefinition(tool: unknown): boolean {
+  const { type, handler } = Object(tool)
+  return type === 'tool' && typeof handler === 'function'
+}
 
 function isStore(value: unknown): boolean {
   return (

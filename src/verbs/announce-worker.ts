@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { count, duration } from './shapes/scalars.ts'
-import { worker } from './shapes/worker.ts'
+import { toolDeclarations, worker } from './shapes/worker.ts'
 import { verb } from './verb.ts'
 
 export const announceWorker = verb({
-  summary: 'Announces that a program is alive and serves workflows under these names.',
+  summary: 'Announces that a program is alive and serves workflows and tools under these names.',
   description:
     'Repeat it before `ttlMs` have passed. Otherwise other workers take over the processes that it holds.',
   route: 'PUT /workers/{worker}',
@@ -15,7 +15,9 @@ export const announceWorker = verb({
     workflows: z
       .array(z.string().min(1).max(200))
       .max(1_000)
-      .describe('names of the functions that it serves'),
+      .default([])
+      .describe('names of the workflows that it serves'),
+    tools: toolDeclarations.default([]).describe('the tools that it serves'),
   }),
   output: z.strictObject({
     renewMs: duration,

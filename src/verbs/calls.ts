@@ -69,7 +69,7 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'liveCount'>>
   /**
-   * Announces that a program is alive and serves workflows under these names.
+   * Announces that a program is alive and serves workflows and tools under these names.
    *
    * Repeat it before `ttlMs` have passed. Otherwise other workers take over the processes that it holds.
    *
@@ -79,8 +79,20 @@ export interface VerbCalls {
     input: {
       /** The id of the worker. */
       worker: string
-      /** Names of the functions that it serves. */
-      workflows: string[]
+      /** Names of the workflows that it serves. Default: `[]`. */
+      workflows?: string[] | undefined
+      /** The tools that it serves. Default: `[]`. */
+      tools?:
+        | {
+            name: string
+            /** What it does. */
+            description: string
+            /** The JSON Schema of its input. */
+            inputSchema: JsonObject
+            /** What may follow when the program of a call is lost. */
+            recovery: 'bound' | 'rerunnable'
+          }[]
+        | undefined
     },
     options?: CallOptions,
   ): Promise<OutputOf<'announceWorker'>>
@@ -233,7 +245,7 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'charge'>>
   /**
-   * Claims the leases of workflow processes that a worker serves; waits if there are none.
+   * Claims the leases of workflow and tool processes that a worker serves; waits if there are none.
    *
    * The answer also lists processes that the worker holds without knowing it, for example after a lost answer, and processes that it no longer holds.
    *
@@ -281,11 +293,11 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'deleteSession'>>
   /**
-   * Writes what a worker did on a workflow process that it holds.
+   * Writes what a worker did on a process that it holds.
    *
    * Every act carries the fence of the claim. An act with a stale fence changes nothing. All acts may be repeated.
    *
-   * Needs the role `operate`. Refuses with `stale_fence`, `already_ended`, `stopping`, `not_waiting`, `conflict`, `payload_too_large`, `unknown_pid`, `pruned_pid`, `denied`, `environment_unknown`.
+   * Needs the role `operate`. Refuses with `stale_fence`, `already_ended`, `stopping`, `not_waiting`, `conflict`, `payload_mismatch`, `payload_too_large`, `replay_conflict`, `undeclared_event`, `unknown_pid`, `pruned_pid`, `denied`, `environment_unknown`.
    */
   doWork(
     input: {
@@ -358,6 +370,14 @@ export interface VerbCalls {
    * Needs the role `read`. Refuses with `denied`.
    */
   workflows(input?: Record<string, never>, options?: CallOptions): Promise<OutputOf<'workflows'>>
+  /**
+   * Lists the tools that are served now, and how many programs serve each.
+   *
+   * By name, as announced by live holders. A tool that was not made with `defineTool` has no `declaration`.
+   *
+   * Needs the role `read`. Refuses with `denied`.
+   */
+  tools(input?: Record<string, never>, options?: CallOptions): Promise<OutputOf<'tools'>>
   /**
    * Reads an execution environment.
    *
@@ -2783,6 +2803,22 @@ type WorkInput =
       request: RegistrationInput
       /** The number of the step, from 1. */
       stepIndex: number
+    }
+  | {
+      type: 'append'
+      /** An event type that the process declared. */
+      event: string
+      /** Its payload. */
+      payload: Json
+      /** The same key is the same event. */
+      replayKey: string
+    }
+  | {
+      type: 'spawn_child'
+      /** The child to register. */
+      request: RegistrationInput
+      /** Which child of the process it is, from 1. */
+      number: number
     }
   | {
       type: 'end'

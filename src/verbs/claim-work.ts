@@ -4,7 +4,7 @@ import { claimed, worker } from './shapes/worker.ts'
 import { verb } from './verb.ts'
 
 export const claimWork = verb({
-  summary: 'Claims the leases of workflow processes that a worker serves; waits if there are none.',
+  summary: 'Claims the leases of workflow and tool processes that a worker serves; waits if there are none.',
   description:
     'The answer also lists processes that the worker holds without knowing it, for example after a lost answer, and processes that it no longer holds.',
   route: 'POST /workers/{worker}/claims',

@@ -1,12 +1,13 @@
 import * as z from 'zod'
 import { environmentShape } from './shapes/environment.ts'
 import { storedEvent } from './shapes/event.ts'
+import { record } from './shapes/record.ts'
 import { count, pid, time } from './shapes/scalars.ts'
 import { act, worker } from './shapes/worker.ts'
 import { verb } from './verb.ts'
 
 export const doWork = verb({
-  summary: 'Writes what a worker did on a workflow process that it holds.',
+  summary: 'Writes what a worker did on a process that it holds.',
   description:
     'Every act carries the fence of the claim. An act with a stale fence changes nothing. All acts may be repeated.',
   route: 'POST /workers/{worker}/work',
@@ -24,6 +25,7 @@ export const doWork = verb({
     z.strictObject({ type: z.literal('replayed'), event: storedEvent }),
     z.strictObject({ type: z.enum(['parked', 'not_parked']) }),
     z.strictObject({ type: z.literal('spawned'), pid: z.string(), kind: z.string(), label: z.string() }),
+    z.strictObject({ type: z.literal('child'), record }),
     z.strictObject({ type: z.literal('said'), text: z.string() }),
     z.strictObject({ type: z.literal('events'), events: z.array(storedEvent) }),
     z.strictObject({ type: z.literal('environment'), environment: environmentShape }),
@@ -34,7 +36,10 @@ export const doWork = verb({
     'stopping',
     'not_waiting',
     'conflict',
+    'payload_mismatch',
     'payload_too_large',
+    'replay_conflict',
+    'undeclared_event',
     'unknown_pid',
     'pruned_pid',
     'denied',

@@ -24,6 +24,7 @@ import { checkPolicy } from './check-policy.ts'
 import { claimWork } from './claim-work.ts'
 import { clearRules } from './clear-rules.ts'
 import { closeInput } from './close-input.ts'
+import type { ToolDefinition } from './define-tool.ts'
 import { delegateRule } from './delegate-rule.ts'
 import { deleteSession } from './delete-session.ts'
 import { deny } from './deny.ts'
@@ -80,6 +81,7 @@ import { spawnMany } from './spawn-many.ts'
 import { status } from './status.ts'
 import { submit } from './submit.ts'
 import { takeNotices } from './take-notices.ts'
+import { tools } from './tools.ts'
 import { touchSession } from './touch-session.ts'
 import { track } from './track.ts'
 import { transferGrants } from './transfer-grants.ts'
@@ -116,6 +118,7 @@ export const verbs = {
   endSession,
   endTurn,
   workflows,
+  tools,
   environment,
   events,
   grant,
@@ -272,6 +275,12 @@ export type InboxNotice = OutputOf<'notices'>['notices'][number]
 export interface ServesWorkflows {
   /** Runs the processes of this name in this program, from now until `close`. */
   workflow(name: string, run: WorkflowFunction, options?: WorkflowOptions): Promise<void>
+}
+
+/** Serves tools of this program. */
+export interface ServesTools {
+  /** Runs the calls of this tool in this program, from now until `close`. */
+  tool(tool: ToolDefinition): Promise<void>
 }
 
 /** Reeve as a program uses it, whether the kernel runs inside the program or in a daemon. */

@@ -23,6 +23,7 @@ export const routes: { readonly [Name in VerbName]: VerbCall } = {
   endSession: { route: 'POST /sessions/{session}/end', repeat: 'always' },
   endTurn: { route: 'POST /sessions/{session}/turns/{turn}/end', repeat: 'never' },
   workflows: { route: 'GET /workflows', repeat: 'always' },
+  tools: { route: 'GET /tools', repeat: 'always' },
   environment: { route: 'GET /environments/{envRef}', repeat: 'always' },
   events: { route: 'GET /processes/{pid}/events', repeat: 'always' },
   grant: { route: 'POST /sessions/{session}/grants', repeat: 'never' },

@@ -1,11 +1,11 @@
 import { pause } from '../base/pause.ts'
 import { ReeveError } from '../core/errors.ts'
 import { systemClock } from '../store/system-clock.ts'
-import type { OutputOf, Reeve } from '../verbs/reeve.ts'
+import type { InputOf, OutputOf, Reeve } from '../verbs/reeve.ts'
 
 export interface AnnouncementsOptions {
   readonly worker: string
-  readonly workflows: () => readonly string[]
+  readonly serves: () => Pick<InputOf<'announceWorker'>, 'workflows' | 'tools'>
   readonly closing: AbortSignal
   /** Asks the daemon which leases are lost, and stops those attempts. */
   readonly findLost: () => Promise<void>
@@ -30,8 +30,8 @@ export class Announcements {
   announce(): Promise<OutputOf<'announceWorker'>> {
     const announce = async () => {
       const sentAt = systemClock.now()
-      const { worker, workflows } = this.#options
-      const answer = await this.#reeve.announceWorker({ worker, workflows: [...workflows()] })
+      const { worker, serves } = this.#options
+      const answer = await this.#reeve.announceWorker({ worker, ...serves() })
       this.#ttlMs = answer.ttlMs
       this.#certainAt ??= sentAt
       // Only a row that did not lapse in between keeps the leases.

@@ -7,12 +7,19 @@ import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { Attempt, Stopped } from '../kernel/attempt.ts'
+import type { Left, Parked } from '../kernel/executor.ts'
 import { endingOfThrown, FinalWrites, isRefused } from '../kernel/final-writes.ts'
 import { RunningAttempts } from '../kernel/running-attempts.ts'
 import { StopGraces } from '../kernel/stop-graces.ts'
 import { systemClock } from '../store/system-clock.ts'
+import { HandlerContext } from '../tool/context.ts'
+import { runHandler } from '../tool/run-handler.ts'
+import { ServedTools } from '../tool/served-tools.ts'
+import type { ToolDefinition } from '../verbs/define-tool.ts'
 import type { Reeve } from '../verbs/reeve.ts'
 import type { WorkflowFunction, WorkflowOptions } from '../verbs/workflow-function.ts'
+import { AttemptWriter } from '../workflow/attempt-writer.ts'
+import type { Ledger } from '../workflow/ledger.ts'
 import { checkRetry } from '../workflow/retry.ts'
 import { Run } from '../workflow/run.ts'
 import { ServedFunctions } from '../workflow/served-functions.ts'
@@ -20,6 +27,7 @@ import { Announcements, ignoreTrouble } from './announcements.ts'
 import { DaemonFinalWrites, MAX_RETRY_MS, RETRY_MS } from './daemon-final-writes.ts'
 import { EventListeners } from './event-listeners.ts'
 import { wireLedger } from './wire-ledger.ts'
+import { wireToolLedger } from './wire-tool-ledger.ts'
 
 /** How long one claim may wait for work. */
 const CLAIM_MS = 20_000
@@ -32,7 +40,7 @@ const MAX_HELD = 9_000
 const REQUESTS: ReadonlySet<string> = new Set(['paused', 'resumed', 'stop_requested'])
 
 /**
- * Executes workflow processes of a daemon in this program: announces its functions, claims, runs, and gives its leases
+ * Executes workflow and tool processes of a daemon in this program: announces what it serves, claims, runs, and gives its leases
  * back when it closes. A worker is a holder of its own, so it outlives the daemon and goes on with the next one.
  *
  * | state   | a function is added     | a claim brings work | the daemon is away | `close`                  |
@@ -44,6 +52,7 @@ export class Worker {
   readonly #reeve: Reeve
   readonly #id = `w_${randomBytes(12).toString('hex')}`
   readonly #functions = new ServedFunctions()
+  readonly #tools = new ServedTools()
   readonly #closing = new AbortController()
   /** Nothing is written any more. */
   readonly #closed = new AbortController()
@@ -67,21 +76,38 @@ export class Worker {
     this.#writes = new FinalWrites(new DaemonFinalWrites(reeve, this.#closed.signal))
     this.#announcements = new Announcements(reeve, {
       worker: this.#id,
-      workflows: () => this.#functions.names,
+      serves: () => ({
+        workflows: [...this.#functions.names],
+        tools: this.#tools.declarations.map((tool) => ({ ...tool })),
+      }),
       closing: this.#closing.signal,
       findLost: () => this.#claimWithin(0),
     })
   }
 
   async add(name: string, run: WorkflowFunction, options: WorkflowOptions = {}): Promise<void> {
-    if (this.#closing.signal.aborted)
-      throw new ReeveError('closed', 'This client has been closed.', 'Connect again.')
+    this.#refuseIfClosed()
     checkOptions(`The workflow ${name}`, options, ['retry', 'parkAfterMs', 'graceMs'])
     checkRetry(options.retry)
     this.#functions.add(name, { run, options })
-    // The event stream begins before the first claim, so that no request to a claimed process is missed.
+    await this.#serve(() => this.#functions.remove(name))
+  }
+
+  async addTool(tool: ToolDefinition): Promise<void> {
+    this.#refuseIfClosed()
+    this.#tools.add(tool.name, tool)
+    await this.#serve(() => this.#tools.remove(tool.name))
+  }
+
+  #refuseIfClosed(): void {
+    if (!this.#closing.signal.aborted) return
+    throw new ReeveError('closed', 'This client has been closed.', 'Connect again.')
+  }
+
+  /** Announces what was added. The event stream begins before the first claim, so that no request to a claimed process is missed. */
+  async #serve(takeBack: () => void): Promise<void> {
     const { renewMs, position: after } = await this.#announcements.announce().catch((error: unknown) => {
-      this.#functions.remove(name)
+      takeBack()
       throw error
     })
     this.#working ??= Promise.all([
@@ -101,7 +127,8 @@ export class Worker {
     }
     this.#closed.abort()
     await this.#working
-    if (this.#functions.names.length > 0) await this.#reeve.retireWorker({ worker: this.#id })
+    if (this.#functions.names.length + this.#tools.names.length > 0)
+      await this.#reeve.retireWorker({ worker: this.#id })
   }
 
   async #claimUntilClosed(): Promise<void> {
@@ -141,7 +168,8 @@ export class Worker {
   /** Follows the daemon's events from a position, and through reconnects. */
   async #follow(from: number): Promise<void> {
     let after: number | undefined = from
-    const filter = { kind: ['workflow' as const], status: 'any' as const }
+    // Both kinds from the start: a stream that began anew for a kind could miss requests meanwhile.
+    const filter = { kind: ['workflow' as const, 'tool' as const], status: 'any' as const }
     await this.#untilClosed(async () => {
       const position: number = after ?? (await this.#announcements.announce()).position
       // A stream that was cut off may have missed events; those are in the log.
@@ -196,7 +224,8 @@ export class Worker {
     attempt.stop(new Stopped(how, reason))
     attempt.request({ type: 'stop', how, reason, source })
     if (how === 'kill') return void this.#end(attempt, { status: 'cancelled' })
-    this.#graces.watch(attempt, request, this.#functions.graceMs(attempt.record))
+    const graceMs = attempt.record.kind === 'tool' ? 0 : this.#functions.graceMs(attempt.record)
+    this.#graces.watch(attempt, request, graceMs)
   }
 
   async #giveUpStop(attempt: Attempt): Promise<'done' | 'not_yet'> {
@@ -219,24 +248,48 @@ export class Worker {
 
   async #run(attempt: Attempt): Promise<void> {
     const { record } = attempt
-    const served = this.#functions.functionOf(record)
-    if (served === undefined) return
     const ledger = wireLedger(this.#reeve, attempt, systemClock, {
       onEvents: (listener) => this.#listeners.on(record.pid, listener),
       sure: () => this.#announcements.ensureLeases(),
     })
-    const run = new Run(ledger, served.options)
-    this.#runs.add(run)
     try {
-      const ending = await run.run(served.run)
+      const ending = await (record.kind === 'tool'
+        ? this.#runTool(attempt, ledger)
+        : this.#runWorkflow(record, ledger))
+      if (ending === undefined) return
       if (ending.status === 'parked') this.#running.forget(attempt)
       else if (ending.status === 'left') await this.#release(attempt)
       else await this.#end(attempt, ending)
     } catch (error) {
       if (isLost(error)) this.#running.forget(attempt)
       else await this.#end(attempt, endingOfThrown(attempt, error))
+    }
+  }
+
+  /** Undefined if this program does not serve the function. */
+  async #runWorkflow(record: ProcessRecord, ledger: Ledger): Promise<Ending | Parked | Left | undefined> {
+    const served = this.#functions.functionOf(record)
+    if (served === undefined) return undefined
+    const run = new Run(ledger, served.options)
+    this.#runs.add(run)
+    try {
+      return await run.run(served.run)
     } finally {
       this.#runs.delete(run)
+    }
+  }
+
+  async #runTool(attempt: Attempt, ledger: Ledger): Promise<Ending | undefined> {
+    const handler = this.#tools.handlerOf(attempt.record)
+    if (handler === undefined) return undefined
+    const writer = new AttemptWriter(ledger)
+    try {
+      await writer.leaseConfirmed
+      const env = await writer.retryUntilDone(() => ledger.variables())
+      const toolLedger = wireToolLedger(this.#reeve, attempt, ledger, writer)
+      return await runHandler(handler, new HandlerContext(toolLedger, env))
+    } finally {
+      writer.close()
     }
   }
 

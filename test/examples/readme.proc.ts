@@ -29,8 +29,8 @@ beforeAll(() => {
   mkdirSync(join(folder, 'node_modules'))
   // As in a user's project: one package among others.
   symlinkSync(resolve('.'), join(folder, 'node_modules', 'reeve'))
-  for (const scope of ['@types', '@durable-streams'])
-    symlinkSync(resolve('node_modules', scope), join(folder, 'node_modules', scope))
+  for (const name of ['@types', '@durable-streams', 'zod'])
+    symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name))
   for (const { name, text } of programs) writeFileSync(join(folder, name), text)
 })
 

@@ -127,6 +127,7 @@ async function callTerminals(reeve: Reeve): Promise<void> {
 async function callWorkers(reeve: Reeve): Promise<void> {
   await reeve.announceWorker({ worker: WORKER, workflows: ['order'] })
   await reeve.workflows()
+  await reeve.tools()
   const request = { kind: 'workflow', spec: { workflow: 'order' } } as const
   const first = (await reeve.spawn(request)).record
   const second = (await reeve.spawn(request)).record

@@ -86,6 +86,7 @@ test('a read token changes no table and no read position, whichever actor it act
     budget: [{ pid }, { session: 's1' }],
     changes: [{}],
     workflows: [{}],
+    tools: [{}],
     environment: [{ envRef }],
     events: [{ pid }],
     grants: [{ session: 's1' }],

@@ -4,7 +4,7 @@ import type { RegistrationRequest } from '../../src/core/process/register.ts'
 import type { Executor, Work } from '../../src/kernel/executor.ts'
 import type { Kernel } from '../../src/kernel/kernel.ts'
 import type { Registering } from '../../src/kernel/register.ts'
-import { inProcess } from '../../src/tool/in-process.ts'
+import { Tools } from '../../src/tool/in-process.ts'
 import { Workflows } from '../../src/workflow/in-kernel.ts'
 import { runFlow } from './flow.ts'
 import { runScript, type ScriptHost } from './script.ts'
@@ -28,8 +28,7 @@ export function executorsFor(host: ExecutorHost, serves: readonly string[]): Exe
 }
 
 function tools(host: ExecutorHost): Executor {
-  return inProcess(
-    { script: (context) => runScript(context, host), deploy: (context) => runScript(context, host) },
+  const executor = new Tools(
     (work, { idempotencyKey, pid: _pid, ...request }) =>
       registerChild(host, work, {
         request: request as RegistrationRequest,
@@ -37,6 +36,8 @@ function tools(host: ExecutorHost): Executor {
       }),
     async () => ({}),
   )
+  for (const name of ['script', 'deploy']) executor.add(name, (context) => runScript(context, host))
+  return executor
 }
 
 function workflows(host: ExecutorHost): Executor {

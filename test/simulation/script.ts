@@ -1,7 +1,7 @@
 import type { Json } from '../../src/core/json/json.ts'
 import type { StoredEvent } from '../../src/core/process/event.ts'
 import { waitLeftKey } from '../../src/core/process/intent.ts'
-import type { ChildRequest, ToolContext } from '../../src/tool/in-process.ts'
+import type { ChildRequest, ToolContext } from '../../src/verbs/tool-function.ts'
 import { type Ledger, same } from './ledger.ts'
 import { asJson, stepsFrom } from './payload.ts'
 import type { Stage } from './stage.ts'

@@ -175,6 +175,7 @@ test('answers about tools, workflows and budgets fit their schemas', async () =>
   const { pid } = record
   await reeve.waitFor({ pid, types: ['wait_entered'] })
   await reeve.workflows()
+  await reeve.tools()
   await expect.poll(() => keys.length).toBe(1)
   await reeve.charge({ pid, amounts: { cost: 0.25 }, replayKey: 'once' })
   await reeve.charge({ pid, amounts: { cost: 0.25 }, done: true })
@@ -254,7 +255,10 @@ test('answers to workers and about holders fit their schemas', async () => {
   await using temp = new TempReeve()
   const reeve = await opened(temp)
   const worker = `w_${randomBytes(12).toString('hex')}`
-  await reeve.announceWorker({ worker, workflows: ['remote'] })
+  const inputSchema = { type: 'object' }
+  const tools = [{ name: 'ping', description: 'Answers.', inputSchema, recovery: 'bound' as const }]
+  await reeve.announceWorker({ worker, workflows: ['remote'], tools })
+  await reeve.tools()
   const { record } = await reeve.spawn({
     kind: 'workflow',
     spec: { workflow: 'remote' },
@@ -272,6 +276,7 @@ test('answers to workers and about holders fit their schemas', async () => {
   await reeve.doWork({ ...held, act: { type: 'end_step', step: { ...step, how: 'done', value: 1 } } })
   const request = { kind: 'tool', spec: { tool: 'add', input: 1 } } as const
   await reeve.doWork({ ...held, act: { type: 'spawn', request, stepIndex: 3 } })
+  await reeve.doWork({ ...held, act: { type: 'spawn_child', request, number: 1 } })
   await reeve.doWork({ ...held, act: { type: 'enter_wait', wait, until: null } })
   await reeve.doWork({ ...held, act: { type: 'key', wait } })
   await reeve.doWork({ ...held, act: { type: 'events', after: 0 } })

@@ -1,9 +1,12 @@
 import type { Kind } from '../process/record.ts'
+import type { ToolDeclaration } from '../tool/declaration.ts'
 
 /** The processes that a holder executes: a kind, and for kinds that name something (`tool`, `workflow`) which names. */
 export interface Served {
   readonly kind: Kind
   readonly targets: readonly string[] | null
+  /** Of tools: the declarations of those that have one. */
+  readonly tools?: readonly ToolDeclaration[]
 }
 
 export const HOLDER_ROLES = ['kernel', 'keeper', 'worker'] as const

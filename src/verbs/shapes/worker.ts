@@ -1,13 +1,14 @@
 import * as z from 'zod'
 import { WAIT_LEFT_HOW } from '../../core/process/event.ts'
 import { STEP_KINDS } from '../../core/process/step-event.ts'
-import { json } from './json.ts'
+import { isToolName } from '../../core/tool/declaration.ts'
+import { json, jsonObject } from './json.ts'
 import { messageFilter } from './message.ts'
-import { record, reportedEnd, waitOn } from './record.ts'
+import { record, recovery, reportedEnd, waitOn } from './record.ts'
 import { registration } from './registration.ts'
-import { count, pageSize, time } from './scalars.ts'
+import { count, eventTypeName, pageSize, replayKey, time } from './scalars.ts'
 
-/** A program that serves workflows over the wire. It chooses its id, and holds the leases that it claims. */
+/** A program that serves workflows or tools over the wire. It chooses its id, and holds the leases that it claims. */
 export const worker = z
   .string()
   .regex(/^w_[0-9a-f]{24}$/, 'must be w_ and 24 hex digits, made at random')
@@ -76,6 +77,18 @@ export const act = z.discriminatedUnion('type', [
     stepIndex,
   }),
   z.strictObject({
+    type: z.literal('append'),
+    event: eventTypeName.describe('an event type that the process declared'),
+    payload: json.describe('its payload'),
+    replayKey: replayKey.describe('the same key is the same event'),
+  }),
+  /** A child of a tool, which has no steps. */
+  z.strictObject({
+    type: z.literal('spawn_child'),
+    request: registration.describe('the child to register'),
+    number: z.number().int().min(1).describe('which child of the process it is, from 1'),
+  }),
+  z.strictObject({
     type: z.literal('end'),
     status: reportedEnd.describe('how the process ended'),
     reason: z.string().exactOptional().describe('the reason, as it is recorded'),
@@ -96,5 +109,26 @@ export const act = z.discriminatedUnion('type', [
     limit: pageSize,
   }),
 ])
+
+/** A worker repeats its announcement every few seconds, and each one is written to its row. */
+const MAX_DECLARED_CHARS = 256 * 1024
+
+/** A tool as its callers see it. */
+export const toolDeclaration = z.strictObject({
+  name: z.string().refine(isToolName, 'must have 1 to 64 letters, digits, _ and -'),
+  description: z.string().min(1).max(10_000).describe('what it does'),
+  inputSchema: jsonObject.describe('the JSON Schema of its input'),
+  recovery: recovery
+    .extract(['bound', 'rerunnable'])
+    .describe('what may follow when the program of a call is lost'),
+})
+
+export const toolDeclarations = z
+  .array(toolDeclaration)
+  .max(1_000)
+  .refine(
+    (tools) => JSON.stringify(tools).length <= MAX_DECLARED_CHARS,
+    `must have at most ${MAX_DECLARED_CHARS} characters of JSON`,
+  )
 
 export const claimed = z.strictObject({ record, fence: count })

@@ -1,6 +1,6 @@
 import type { EventType, Lifetime, Owner } from '../../../src/core/process/record.ts'
 import type { RegistrationRequest } from '../../../src/core/process/register.ts'
-import type { ChildRequest } from '../../../src/tool/in-process.ts'
+import type { ChildRequest } from '../../../src/verbs/tool-function.ts'
 import type { FlowStep } from '../flow.ts'
 import { asJson } from '../payload.ts'
 import type { Random } from '../random.ts'
