@@ -51,11 +51,13 @@ export function approvalActions({
       if (approval === null || !isSeenBy(actor, approval)) throw new RefusedError(unknownApproval(id))
       return { approval }
     },
-    async approve({ id, grant, rule, spec }) {
-      if (rule !== undefined && grant !== 'always') throw new RefusedError(uselessRule(id, grant))
+    async approve({ id, grant, rule, level, spec }) {
+      if ((rule !== undefined || level !== undefined) && grant !== 'always')
+        throw new RefusedError(uselessRule(id, grant))
+      const stored = level === undefined ? {} : { level }
       const shown = rule === undefined ? {} : { rule: parse(storedRule, rule, 'approve') }
       const edited = spec === undefined ? {} : { spec: await checkedSpec(id, spec) }
-      return settle({ id, answer: { type: 'approve', grant, ...shown }, ...edited })
+      return settle({ id, answer: { type: 'approve', grant, ...shown }, ...stored, ...edited })
     },
     deny: ({ id, advice }) =>
       settle({ id, answer: { type: 'deny', ...(advice === undefined ? {} : { advice }) } }),
@@ -90,7 +92,7 @@ function uselessRule(id: string, grant: string): Refusal {
   return refusal(
     'invalid_input',
     `The approval ${id} stores no rule that you name with the grant ${grant}.`,
-    'Leave the rule out, or approve with always.',
+    'Leave the rule and its level out, or approve with always.',
     { field: 'rule' },
   )
 }

@@ -9,12 +9,11 @@ import {
 } from '../core/approval/decide-answer.ts'
 import { changedFields } from '../core/approval/edit.ts'
 import { type AnswererFacts, refuseAnswerer } from '../core/approval/may-answer.ts'
-import { coveringRule } from '../core/approval/remembered-answer.ts'
+import type { RuleLevel } from '../core/approval/rule-level.ts'
 import type { AuditDecision } from '../core/audit/entry.ts'
 import type { AgentClient } from '../core/authority/person.ts'
 import type { Need } from '../core/capability/need.ts'
 import { ruleOnAll } from '../core/capability/rule-on.ts'
-import { refOf } from '../core/capability/ruling.ts'
 import type { Change } from '../core/change.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import type { ApprovalSettled } from '../core/process/event.ts'
@@ -22,6 +21,7 @@ import type { Actor } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { isRefusal, type Refusal, refusal } from '../core/refusal.ts'
 import { know } from '../store/contract.ts'
+import { placedAnswer, storedAnswer } from './answer-level.ts'
 import type { Edges } from './edges.ts'
 import { performOne } from './perform.ts'
 import type { PlanPart } from './plan-part.ts'
@@ -43,6 +43,8 @@ export interface Answering {
   readonly id: string
   readonly by: Actor
   readonly answer: Answer
+  /** With `always`: where the rule is stored; in the home by default. */
+  readonly level?: RuleLevel
   /** With a yes: what runs instead. */
   readonly edit?: Edit
   /** The client of an agent that passes the answer on. */
@@ -64,7 +66,9 @@ export function answerApproval(
     const facts = yield* answererFacts(rows, was, by, at)
     const denied = refuseAnswerer(was, by, facts)
     if (denied !== undefined) return refusedWith(denied)
-    const answer = yield* ruledAnswer(edges, rows, was, asked, at)
+    const placed = yield* placedAnswer(edges, rows, was, asked)
+    if (isRefusal(placed)) return refusedWith(placed)
+    const answer = yield* ruledAnswer(edges, rows, was, { ...asked, answer: placed }, at)
     if (isRefusal(answer)) return refusedWith(answer)
     const asker = yield* askerFacts(rows, was, facts, asked)
     const untrusted = asker === null ? undefined : refuseThroughClient(was, answer.answer, ...asker)
@@ -74,7 +78,7 @@ export function answerApproval(
   })
 }
 
-/** Answers a pending approval by a rule of home that a person stored for every time; undefined if none covers it any more. */
+/** Answers a pending approval by a rule that a person stored for every time; undefined if none covers it any more. */
 export function answerByRule(
   edges: Edges,
   kernelId: string,
@@ -84,15 +88,13 @@ export function answerByRule(
   return edges.store.write<ApprovalSettlement | undefined>(function* () {
     const rows = new WorkingRows()
     const was = yield* know({ ask: 'approval', id })
-    const home = yield* know({ ask: 'ruleSet', subject: 'home' })
-    const rule =
-      was?.request.type === 'permission' && home !== null ? coveringRule(was.request, home, at) : undefined
+    const rule = was === null ? undefined : yield* storedAnswer(was, at)
     if (was === null || rule === undefined) return { answer: undefined, changes: [] }
     const ruled = yield* ruledAnswer(edges, rows, was, { answer: { type: 'approve', grant: 'once' } }, at)
     // A rule that was added since denies it, or asks as well.
     if (isRefusal(ruled) || (ruled.ruling !== undefined && ruled.ruling.type !== 'allow'))
       return { answer: undefined, changes: [] }
-    const decision = settledByRule(was, refOf('home', rule), `kernel:${kernelId}`, at)
+    const decision = settledByRule(was, rule, `kernel:${kernelId}`, at)
     return yield* settle(edges, rows, kernelId, was, decision, at, ruled.uses)
   })
 }

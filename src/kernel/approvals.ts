@@ -1,5 +1,5 @@
 import type { Answer } from '../core/approval/decide-answer.ts'
-import { coveringRule, isAnswer } from '../core/approval/remembered-answer.ts'
+import type { RuleLevel } from '../core/approval/rule-level.ts'
 import type { AgentClient } from '../core/authority/person.ts'
 import type { ResolvedAction } from '../core/capability/action.ts'
 import type { Cancel } from '../core/clock.ts'
@@ -14,6 +14,7 @@ import type { Kernel } from './kernel.ts'
 import { performOne } from './perform.ts'
 import { handOverLateReviews } from './review.ts'
 import type { Edit } from './ruled-answer.ts'
+import { StoredAnswers } from './stored-answers.ts'
 
 /** Of one sweep; the rest has to wait for the next. */
 const MAX_EXPIRED = 500
@@ -26,6 +27,8 @@ export interface AnswerRequest {
   readonly id: string
   readonly by: Actor
   readonly answer: Answer
+  /** With `always`: where the rule is stored; in the home by default. */
+  readonly level?: RuleLevel
   /** With a yes: the spec that runs instead of the requested one. It is resolved here. */
   readonly spec?: JsonObject
   /** The client of an agent that passes the answer on. */
@@ -61,10 +64,11 @@ export class Approvals {
   }
 
   /** The first answer settles the approval; later ones get the recorded decision. */
-  async answer({ id, by, answer, spec, through }: AnswerRequest): Promise<ApprovalSettlement> {
+  async answer({ id, by, answer, level, spec, through }: AnswerRequest): Promise<ApprovalSettlement> {
+    const stored = level === undefined ? {} : { level }
     const edit = spec === undefined ? {} : { edit: await this.#editOf(id, spec) }
     const settled = this.#settled(
-      await answerApproval(this.#edges, this.#kernel.id, { id, by, answer, through, ...edit }),
+      await answerApproval(this.#edges, this.#kernel.id, { id, by, answer, through, ...stored, ...edit }),
     )
     // The answer is committed: what it also settles is found again by the next sweep.
     if (settled.type === 'settled' && answer.type === 'approve' && answer.grant === 'always')
@@ -76,17 +80,16 @@ export class Approvals {
 
   /**
    * Answers pending requests whose action a person has approved for every time, one transaction for each. Which ones these are
-   * follows from the rules of home and the requests, so that a kernel that died on the way is followed by any other's sweep.
+   * follows from the stored rules and the requests, so that a kernel that died on the way is followed by any other's sweep.
    */
   async settleCovered(pages = 1): Promise<void> {
-    const { store, clock } = this.#edges
-    const home = await store.ask({ ask: 'ruleSet', subject: 'home' })
-    if (home === null || !home.rules.some(isAnswer)) return
+    const { store } = this.#edges
     let after = pages === 1 ? this.#coveredAfter : null
     for (let page = 0; page < pages; page++) {
       const { items, next } = await store.ask({ ask: 'approvals', state: 'pending', after, limit: PAGE })
+      const answers = new StoredAnswers(this.#edges)
       for (const { id, request } of items) {
-        if (request.type !== 'permission' || coveringRule(request, home, clock.now()) === undefined) continue
+        if (request.type !== 'permission' || !(await answers.cover(request))) continue
         const settled = await answerByRule(this.#edges, this.#kernel.id, id)
         if (settled !== undefined) this.#settled(settled)
       }

@@ -16,7 +16,7 @@ export function* rememberAnswer(
   at: number,
 ): PlanPart<Refusal | undefined> {
   if (request.type !== 'permission' || answer?.type !== 'approved' || answer.rule !== null) return undefined
-  const stored = rulesOfGrant(request, answer.grant)
+  const stored = rulesOfGrant(request, answer.grant, answer.storedIn)
   if (stored === null) return undefined
   const { subject, rules } = stored
   const was = yield* know({ ask: 'ruleSet', subject })

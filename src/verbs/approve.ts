@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { RULE_LEVELS } from '../core/approval/rule-level.ts'
 import { approvalId, grantOfApproval, settlement } from './shapes/approval.ts'
 import { jsonObject } from './shapes/json.ts'
 import { verb } from './verb.ts'
@@ -21,6 +22,12 @@ export const approve = verb({
     rule: jsonObject
       .exactOptional()
       .describe('with always: `alwaysRule` of the request as it was shown, so that no other rule is stored'),
+    level: z
+      .enum(RULE_LEVELS)
+      .exactOptional()
+      .describe(
+        'with always: where the rule is stored; home by default, or the workspace of the asker that the action runs in',
+      ),
     spec: jsonObject
       .exactOptional()
       .describe('runs this whole spec instead of the requested one, once; it is ruled on as the request was'),

@@ -503,6 +503,8 @@ export interface VerbCalls {
       grant?: ('once' | 'process' | 'session' | 'always') | undefined
       /** With always: `alwaysRule` of the request as it was shown, so that no other rule is stored. */
       rule?: JsonObject
+      /** With always: where the rule is stored; home by default, or the workspace of the asker that the action runs in. */
+      level?: 'home' | 'workspace'
       /** Runs this whole spec instead of the requested one, once; it is ruled on as the request was. */
       spec?: JsonObject
     },

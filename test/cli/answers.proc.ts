@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connect, type InputOf, type Reeve } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
@@ -120,6 +120,25 @@ test('always shows its rule first, stores it, and answers what waits for the sam
     code: 2,
     stderr: expect.stringContaining('cannot be approved with always'),
   })
+})
+
+test('always stores its rule in the workspace, and answers what waits there', async () => {
+  const { reeve, agent } = await asking()
+  const [first, twin] = [await gateOf(agent, touch(reeve, 'a')), await gateOf(agent, touch(reeve, 'a'))]
+  const always = ['approve', first ?? '', '--for', 'always', '--yes', '--in']
+  expect(await reeve.run([...always, 'house'])).toMatchObject({ code: 2 })
+  expect(await reeve.run(['approve', first ?? '', '--in', 'workspace'])).toMatchObject({ code: 2 })
+  expect((await reeve.run([...always, 'workspace'])).code).toBe(0)
+  const rules = await reeve.json<{ id: string; subject: string }[]>('policy')
+  const rule = rules.find(({ id }) => id.startsWith('always-'))
+  expect(rule?.subject).toBe(`workspace:${await realpath(reeve.temp.folder)}`)
+  await expect
+    .poll(async () => (await agent.approval({ id: twin ?? '' })).approval.answer)
+    .toMatchObject({ type: 'approved', rule: { id: rule?.id } })
+  expect(await gateOf(agent, touch(reeve, 'a'))).toBe(null)
+  const removed = await reeve.run(['policy', 'remove', rule?.id ?? '', '--workspace', reeve.temp.folder])
+  expect(removed.code).toBe(0)
+  expect(await gateOf(agent, touch(reeve, 'a'))).not.toBe(null)
 })
 
 test('at a terminal the person reads the rule and says yes to it', async () => {

@@ -11,13 +11,14 @@ import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
 const GRANTS = ['once', 'process', 'session', 'always'] as const
+const LEVELS = ['home', 'workspace'] as const satisfies readonly Level[]
 
 export const approve = subcommand({
   name: 'approve',
   summary: 'Lets processes begin that wait for your approval',
   usage: [
     'approve <approval>…',
-    'approve <approval> --for <grant>',
+    'approve <approval> --for <grant> [--in <level>]',
     'approve <approval> --edit | --spec <json>',
   ],
   options: {
@@ -25,6 +26,11 @@ export const approve = subcommand({
       type: 'text',
       value: 'grant',
       about: 'once (default), or the same action again: of the asking process, of its session, or always',
+    },
+    in: {
+      type: 'text',
+      value: 'level',
+      about: 'with --for always: store the rule in the home (default), or in the workspace of the asker',
     },
     yes: { type: 'flag', short: 'y', about: 'with --for always: store the rule without asking' },
     edit: { type: 'flag', about: 'change the spec in $EDITOR first; what you save runs, once' },
@@ -36,6 +42,7 @@ export const approve = subcommand({
     ['reeve approve a_7k3m9q2x4t8v', ''],
     ['reeve approve a_7k3m9q2x4t8v a_x4t8v7k3m9q2', 'several, each once'],
     ['reeve approve a_7k3m9q2x4t8v --for session', 'do not ask this session again'],
+    ['reeve approve a_7k3m9q2x4t8v --for always --in workspace', 'do not ask in this folder again'],
     ['reeve approve a_7k3m9q2x4t8v --edit', ''],
   ],
   async run(context) {
@@ -45,6 +52,12 @@ export const approve = subcommand({
     if (id === undefined)
       throw new UsageError('reeve approve needs the id of an approval.', 'reeve approvals lists them.')
     const grant = grantOf(options.for)
+    const level = levelOf(options.in)
+    if (level !== undefined && grant !== 'always')
+      throw new UsageError(
+        '--in says where --for always stores its rule.',
+        'Leave it out, or add --for always.',
+      )
     const isEdited = options.edit || options.spec !== undefined
     if (more.length > 0 && (grant !== 'once' || isEdited))
       throw new UsageError(
@@ -70,7 +83,12 @@ export const approve = subcommand({
       print.aside('Nothing was changed, so nothing was answered.')
       return FAILED
     }
-    const given = { ...(rule === undefined ? {} : { rule }), ...(spec === undefined ? {} : { spec }) }
+    const stored = level === undefined ? {} : { level }
+    const given = {
+      ...stored,
+      ...(rule === undefined ? {} : { rule }),
+      ...(spec === undefined ? {} : { spec }),
+    }
     const settled = await hinting(() => reeve.approve({ id, grant, ...given }))
     if (print.isJson) print.jsonList([settled])
     else print.line(settlementText(settled))
@@ -78,6 +96,7 @@ export const approve = subcommand({
   },
 })
 
+type Level = NonNullable<Parameters<ReeveVerbs['approve']>[0]['level']>
 type Rule = NonNullable<Parameters<ReeveVerbs['approve']>[0]['rule']>
 
 function grantOf(given: string | undefined): (typeof GRANTS)[number] {
@@ -86,9 +105,15 @@ function grantOf(given: string | undefined): (typeof GRANTS)[number] {
   throw new UsageError(`--for was given ${given}.`, `It takes ${GRANTS.join(', ')}.`)
 }
 
+function levelOf(given: string | undefined): Level | undefined {
+  const level = LEVELS.find((one) => one === given)
+  if (given === undefined || level !== undefined) return level
+  throw new UsageError(`--in was given ${given}.`, `It takes ${LEVELS.join(' or ')}.`)
+}
+
 /** The rule that `always` stores, after the person has read it; null if the person declines. */
 async function shownRule(
-  { around, print, options }: Context<{ readonly yes: boolean }>,
+  { around, print, options }: Context<{ readonly yes: boolean; readonly in: string | undefined }>,
   reeve: ReeveVerbs,
   id: string,
 ): Promise<Rule | null | undefined> {
@@ -103,7 +128,8 @@ async function shownRule(
       'always stores a rule, and without a terminal you cannot read it first.',
       `reeve approvals ${id} shows it; then add --yes.`,
     )
-  print.aside(`This rule is stored for every session of this home:\n${JSON.stringify(shown, null, 2)}`)
+  const where = options.in === 'workspace' ? 'the workspace of the asker' : 'every session of this home'
+  print.aside(`This rule is stored for ${where}:\n${JSON.stringify(shown, null, 2)}`)
   return (await askYes(around, 'Store it, and approve?')) ? shown : null
 }
 

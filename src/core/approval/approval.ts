@@ -89,6 +89,8 @@ export type ApprovalAnswer = { readonly by: Actor; readonly at: number } & (
   | {
       readonly type: 'approved'
       readonly grant: ApprovalGrant
+      /** Of `always`: the subject that got the rule. Absent if it is the home. */
+      readonly storedIn?: string
       /** The spec that runs instead of the requested one. */
       readonly spec: JsonObject | null
       /** The rule that settled it, if no person answered this very request. */

@@ -23,6 +23,8 @@ export type Answer =
       readonly edit?: { readonly spec: JsonObject; readonly actionHash: string }
       /** With `always`: the rule as it was shown, so that no other one is stored. */
       readonly rule?: Rule
+      /** With `always`: the subject that gets the rule, if it is not the home. */
+      readonly storedIn?: string
     }
   | { readonly type: 'deny'; readonly advice?: string }
   | { readonly type: 'reply'; readonly value: Json }
@@ -146,7 +148,15 @@ function refuseGrant(
 function answerOf(answer: Answer, by: Actor, at: number): ApprovalAnswer {
   switch (answer.type) {
     case 'approve':
-      return { type: 'approved', by, at, grant: answer.grant, spec: answer.edit?.spec ?? null, rule: null }
+      return {
+        type: 'approved',
+        by,
+        at,
+        grant: answer.grant,
+        ...(answer.storedIn === undefined ? {} : { storedIn: answer.storedIn }),
+        spec: answer.edit?.spec ?? null,
+        rule: null,
+      }
     case 'deny':
       return { type: 'denied', by, at, advice: answer.advice ?? null }
     case 'reply':

@@ -6,6 +6,7 @@ import type { ApprovalGrant, PermissionRequest } from './approval.ts'
 export function rulesOfGrant(
   request: PermissionRequest & { readonly session: string | null; readonly subject: string },
   grant: ApprovalGrant,
+  storedIn = 'home',
 ): { readonly subject: string; readonly rules: readonly Rule[] } | null {
   switch (grant) {
     case 'once':
@@ -15,7 +16,7 @@ export function rulesOfGrant(
     case 'session':
       return { subject: `session:${request.session}`, rules: request.grantRules.session }
     case 'always':
-      return { subject: 'home', rules: request.alwaysRule === null ? [] : [request.alwaysRule] }
+      return { subject: storedIn, rules: request.alwaysRule === null ? [] : [request.alwaysRule] }
   }
 }
 
@@ -26,6 +27,11 @@ export function withAnswers(set: RuleSet, rules: readonly Rule[]): readonly Rule
     return known === undefined ? rule : { ...rule, settles: linksOf(known.settles ?? [], rule.settles ?? []) }
   })
   return [...set.rules.filter(({ id }) => !rules.some((rule) => rule.id === id)), ...added]
+}
+
+/** The subjects whose sets may have a rule that answers a request for every time. */
+export function answeringSubjects({ boundBy }: PermissionRequest): readonly string[] {
+  return ['home', ...boundBy.filter((subject) => subject.startsWith('workspace:'))]
 }
 
 /** The rule of the set that answers a pending request: a person approved this action for every time, and no other rule asks. */
@@ -45,7 +51,7 @@ export function coveringRule(
 }
 
 /** Whether a rule is the answer of a person to a request. */
-export function isAnswer({ effect, settles, uses }: Rule): boolean {
+function isAnswer({ effect, settles, uses }: Rule): boolean {
   return effect === 'allow' && settles !== undefined && uses === undefined
 }
 

@@ -61,6 +61,10 @@ const answer = z.discriminatedUnion('type', [
     ...settledBy,
     type: z.literal('approved'),
     grant: grantOfApproval,
+    storedIn: z
+      .string()
+      .exactOptional()
+      .describe('of always: the subject that got the rule, if it is not the home'),
     spec: jsonObject.nullable(),
     rule: ruleRef.nullable(),
   }),
