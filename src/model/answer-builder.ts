@@ -1,10 +1,10 @@
-import { messageOf } from '../base/error-text.ts'
 import { isObject } from '../base/is-object.ts'
 import { nearestName } from '../base/nearest-name.ts'
-import { type Json, type JsonObject, notJson } from '../core/json/json.ts'
+import type { Json, JsonObject } from '../core/json/json.ts'
 import { callIdsIn } from '../core/model/check-prompt.ts'
 import type { AssistantPart, ModelRequest, ProviderData, ToolCallProblem } from '../core/model/prompt.ts'
 import type { CallOptions, Fragment } from './model.ts'
+import { parseArguments } from './parse-arguments.ts'
 
 /** Characters of one answer. The longest outputs of models have about half a million; more is a defect of the server. */
 const MAX_ANSWER_CHARS = 4 * 1024 * 1024
@@ -12,6 +12,7 @@ const MAX_ANSWER_CHARS = 4 * 1024 * 1024
 const MAX_PARTS = 512
 /** Of malformed arguments so much is kept, for the error that the model is shown. */
 const MAX_MALFORMED_CHARS = 1_000
+const MAX_TOOL_NAME_CHARS = 128
 /** Longer ids, and those with blanks or control characters, are replaced. */
 const USABLE_ID = /^[!-~]{1,200}$/
 
@@ -84,7 +85,8 @@ export class AnswerBuilder {
     this.#open.delete(draft.key)
   }
 
-  beginCall(id: string, tool: string): void {
+  beginCall(id: string, name: string): void {
+    const tool = toolName(name)
     const callId = this.#callIdFor(id)
     const draft = this.#start(`call:${id}`, { type: 'tool_call', callId, tool, input: {} })
     this.#emit({ type: 'tool_arguments', part: draft.index, callId, tool, text: '' })
@@ -100,11 +102,12 @@ export class AnswerBuilder {
   }
 
   /** The whole call, whether it began before or not. */
-  call({ id, tool, text, isProviderExecuted, providerData }: WholeCall): void {
+  call({ id, tool: name, text, isProviderExecuted, providerData }: WholeCall): void {
+    const tool = toolName(name)
     if (!this.#open.has(`call:${id}`)) this.beginCall(id, tool)
     const draft = this.#open.get(`call:${id}`)
     if (draft?.part.type !== 'tool_call') return
-    this.#count(sizeOfData(providerData))
+    this.#count(text.length + sizeOfData(providerData))
     const { input, problem } = this.#parse(tool, text, isProviderExecuted === true)
     draft.part = {
       type: 'tool_call',
@@ -127,9 +130,14 @@ export class AnswerBuilder {
     readonly isError: boolean
     readonly providerData?: ProviderData
   }): void {
-    const { id, ...rest } = result
+    const { id, tool, ...rest } = result
     this.#count(JSON.stringify(result.result).length + sizeOfData(result.providerData))
-    this.#startComplete({ type: 'provider_result', callId: this.#callIds.get(id) ?? id, ...rest })
+    this.#startComplete({
+      type: 'provider_result',
+      callId: this.#callIds.get(id) ?? id.toWellFormed(),
+      tool: toolName(tool),
+      ...rest,
+    })
   }
 
   opaque(kind: string, providerData?: ProviderData): void {
@@ -166,16 +174,17 @@ export class AnswerBuilder {
     const draft = { key, index, part, pieces: [], isComplete: false, hasArguments: false, heldBack: '' }
     this.#drafts.push(draft)
     this.#open.set(key, draft)
-    this.#begun()
     return draft
   }
 
   #startComplete(part: AssistantPart): void {
+    this.#begun()
     const draft = this.#start(`whole:${this.#drafts.length}`, part)
     draft.isComplete = true
     this.#open.delete(draft.key)
   }
 
+  /** The first content counts, and not the announcement of a part that may stay empty. */
   #begun(): void {
     if (this.hasBegun) return
     this.hasBegun = true
@@ -183,6 +192,7 @@ export class AnswerBuilder {
   }
 
   #emit(fragment: Fragment): void {
+    this.#begun()
     this.#onFragment?.(fragment)
   }
 
@@ -233,28 +243,15 @@ interface WholeCall {
   readonly providerData?: ProviderData
 }
 
-/** No text means no arguments: some providers send that for tools without any. */
-function parseArguments(
-  text: string,
-):
-  | { readonly type: 'parsed'; readonly input: JsonObject }
-  | { readonly type: 'malformed'; readonly message: string } {
-  if (text.trim() === '') return { type: 'parsed', input: {} }
-  try {
-    const value: unknown = JSON.parse(text)
-    const problem = notJson(value)
-    if (problem !== undefined) return { type: 'malformed', message: `${problem}.` }
-    if (!isObject(value)) return { type: 'malformed', message: 'they are not a JSON object.' }
-    return { type: 'parsed', input: value as JsonObject }
-  } catch (error) {
-    return { type: 'malformed', message: messageOf(error) }
-  }
-}
-
 function finished({ part, pieces }: Draft): AssistantPart[] {
   if (part.type !== 'text' && part.type !== 'reasoning') return [part]
   const text = pieces.join('').toWellFormed()
   return text === '' && part.providerData === undefined ? [] : [{ ...part, text }]
+}
+
+/** A name is data of the provider, too. */
+function toolName(name: string): string {
+  return name.slice(0, MAX_TOOL_NAME_CHARS).toWellFormed()
 }
 
 /** A fragment never ends inside a character. */

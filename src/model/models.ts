@@ -132,10 +132,11 @@ export class Models {
       import('./recorded/recorded-model.ts'),
     ])
     const at = name.lastIndexOf('@')
-    const file = at === -1 ? name : name.slice(0, at)
+    const isReplay = at <= 0
+    const file = isReplay ? name : name.slice(0, at)
     const recording = await Recording.open(pathOf(file, folder))
     if (!(recording instanceof Recording)) return recording
-    if (at === -1) {
+    if (isReplay) {
       if (recording.model !== undefined) return { type: 'opened', model: recordedModel(recording, undefined) }
       return modelRefusal(
         'script_invalid',

@@ -6,7 +6,7 @@ import { StreamStop } from '../../src/model/ai-sdk/stream-stop.ts'
 import { simulatedClock } from '../../src/testing/simulated-clock.ts'
 import { chatDelta } from './chat-events.ts'
 import { beginMessage } from './messages-events.ts'
-import { ask, openModel } from './open-model.ts'
+import { ask, openModel, watch } from './open-model.ts'
 import { beginEvents, providerServer } from './provider-server.ts'
 
 /** One call of a compatible server that answers like that. */
@@ -203,6 +203,18 @@ describe('a broken stream', () => {
       cacheWriteTokens: 10,
       isEstimate: true,
     })
+  })
+
+  test('after the announcement of a part, without its content, is a failure', async () => {
+    const { url } = await providerServer((response) => {
+      const message = beginMessage(response)
+      message.start({ type: 'thinking', thinking: '', signature: '' })
+      response.write('\n', () => response.destroy())
+    })
+    const model = await openModel('anthropic', url)
+    const { fragments, onFragment } = watch()
+    expect((await model.call(ask('hi'), { onFragment })).type).toBe('failed')
+    expect(fragments).toEqual([])
   })
 
   test('with reasoning alone has nothing to continue from', async () => {

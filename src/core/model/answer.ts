@@ -39,7 +39,7 @@ export type CallAnswer =
   | {
       readonly type: 'aborted'
       readonly parts: readonly AssistantPart[]
-      /** Absent if no output had begun. */
+      /** Absent if the provider had not begun. */
       readonly usage?: Usage
     }
 

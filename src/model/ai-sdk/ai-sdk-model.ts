@@ -140,7 +140,8 @@ class Call {
 
   #aborted(): CallAnswer {
     const parts = this.#answer.complete()
-    return this.#answer.hasBegun
+    const isCharged = this.#answer.hasBegun || this.#end.inputUsage !== undefined
+    return isCharged
       ? { type: 'aborted', parts, usage: this.#usage(this.#answer.whole()) }
       : { type: 'aborted', parts }
   }

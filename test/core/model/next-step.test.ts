@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { CallAnswer, CallFailure, FailureKind, Usage } from '../../../src/core/model/answer.ts'
 import { type CallProgress, isRetryable, NO_PROGRESS, nextStep } from '../../../src/core/model/next-step.ts'
@@ -141,4 +142,39 @@ describe('the list of models', () => {
 
 test('an answer is used', () => {
   expect(play({ type: 'answered', parts: [], finish: 'stop', usage, warnings: [] })).toEqual(['use'])
+})
+
+test('whatever happens, each model gets at most four attempts and three continuations, and forty seconds of waits', () => {
+  const kinds = ['network', 'rate_limited', 'key_rejected', 'invalid_answer'] as const
+  const anyFailure = fc.record({
+    kind: fc.constantFrom(...kinds),
+    retryAfterMs: fc.integer({ min: 0, max: 60_000 }),
+  })
+  const anyAnswer = fc
+    .tuple(fc.boolean(), anyFailure)
+    .map(
+      ([isCut, more]): CallAnswer =>
+        isCut ? { ...cut, failure: failure(more.kind, more) } : failed(more.kind, more),
+    )
+  fc.assert(
+    fc.property(
+      fc.infiniteStream(anyAnswer),
+      fc.integer({ min: 1, max: 3 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (answers, models, random) => {
+        let progress: CallProgress = NO_PROGRESS
+        let calls = 0
+        for (const answer of answers) {
+          calls += 1
+          const step = nextStep({ answer, progress, models, random })
+          if (!('progress' in step)) break
+          progress = step.progress
+          expect(progress.attempts).toBeLessThan(4)
+          expect(progress.continuations).toBeLessThanOrEqual(3)
+          expect(progress.waitedMs).toBeLessThanOrEqual(40_000)
+        }
+        expect(calls).toBeLessThanOrEqual(7 * models)
+      },
+    ),
+  )
 })
