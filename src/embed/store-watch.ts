@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { type ErrorCode, StoreError } from '../core/errors.ts'
-import type { Plan, Store } from '../store/contract.ts'
+import type { Blobs, Plan, Store } from '../store/contract.ts'
 
 /** The first failed write since the last successful one. */
 export interface FailedWrites {
@@ -29,10 +29,10 @@ export class StoreWatch {
   constructor(watched: Store, clock: Clock) {
     this.#watched = watched
     this.#clock = clock
-    const { durability, locks, blobs, releaseSpace } = watched
+    const { durability, locks, releaseSpace } = watched
     this.store = {
       durability,
-      blobs,
+      blobs: this.#watchedBlobs(),
       ...(locks === undefined ? {} : { locks }),
       ...(releaseSpace === undefined ? {} : { releaseSpace: () => releaseSpace.call(watched) }),
       ask: (question) => watched.ask(question),
@@ -49,7 +49,19 @@ export class StoreWatch {
   /** Callers get the store's own promise, so watching adds no delay. */
   #write<Answer>(plan: Plan<Answer>): Promise<Answer> {
     if (this.#failed !== null) return this.#writeAfterFailure(plan)
-    const written = this.#watched.write(plan)
+    return this.#noting(this.#watched.write(plan))
+  }
+
+  #watchedBlobs(): Blobs {
+    const { blobs } = this.#watched
+    return {
+      put: (hash, bytes) => this.#noting(blobs.put(hash, bytes)),
+      get: (hash) => blobs.get(hash),
+      sweep: (ageMs) => this.#noting(blobs.sweep(ageMs)),
+    }
+  }
+
+  #noting<Answer>(written: Promise<Answer>): Promise<Answer> {
     written.catch((error: unknown) => this.#note(error))
     return written
   }
