@@ -18,7 +18,8 @@ export function sessionActions(
 > {
   const { kernel, actor, seat } = parts
   // A client that may be a program of Reeve has to say which person calls, as for every change of rules.
-  const mayBePerson = seat.mayBeProgram !== true || answererOf(actor, seat) !== null
+  const person = answererOf(actor, seat)
+  const mayBePerson = seat.mayBeProgram !== true || person !== null
   const { edges } = kernel
   return {
     openSession: async ({ session, label, allowance, workspace, parentSession, preset }) =>
@@ -30,7 +31,7 @@ export function sessionActions(
         allowance,
         workspace,
         parentSession,
-        preset === undefined ? undefined : { preset: presetNamed(preset), mayBePerson },
+        preset === undefined ? undefined : { preset: presetNamed(preset), by: person ?? actor, mayBePerson },
       ),
     touchSession: ({ session }) => touchSession(edges, actor, session),
     endSession: ({ session }) => kernel.sessions.end(actor, session),

@@ -1,4 +1,5 @@
 import type { OutputOf } from '../verbs/reeve.ts'
+import { askedIn } from './print/status.ts'
 
 type ProcessRecord = OutputOf<'show'>
 
@@ -7,7 +8,10 @@ export function stopSummary(live: readonly ProcessRecord[], keep: boolean): stri
   const ended = live.filter(({ lifetime }) => lifetime === 'daemon' && !keep)
   const others = live.filter((record) => !ended.includes(record))
   const ends = ended.length === 0 ? '' : ` Ended with it: ${namesOf(ended)}.`
-  return others.length === 0 ? ends : `${ends} Still running: ${namesOf(others)}.`
+  const waiting = others.filter((record) => askedIn(record) !== null)
+  const running = others.filter((record) => !waiting.includes(record))
+  const goes = running.length === 0 ? '' : ` Still running: ${namesOf(running)}.`
+  return `${ends}${goes}${waiting.length === 0 ? '' : ` Waiting for your approval: ${namesOf(waiting)}.`}`
 }
 
 const MAX_NAMES = 5

@@ -12,6 +12,8 @@ import type { PlanPart } from './plan-part.ts'
 /** The preset that a session is asked to begin with. */
 export interface AskedPreset {
   readonly preset: Preset
+  /** The person who asks for it, or the actor that opens the session. */
+  readonly by: Actor
   /** Whether the caller may be a person: a program that Reeve started changes no rules, even as the host. */
   readonly mayBePerson: boolean
 }
@@ -34,7 +36,7 @@ export function* presetChanges(
   if (preset === null) return []
   return [
     { type: 'rule_set', was, ruleSet: withPreset(was ?? emptySet(subject), preset) },
-    { type: 'audit', entry: presetEntry(actor, subject, preset, edges.clock.now()) },
+    { type: 'audit', entry: presetEntry(asked?.by ?? actor, subject, preset, edges.clock.now()) },
   ]
 }
 

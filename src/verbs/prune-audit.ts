@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { count, duration } from './shapes/scalars.ts'
+import { age, count } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 export const pruneAudit = verb({
@@ -10,7 +10,7 @@ export const pruneAudit = verb({
   needs: 'admin',
   input: z
     .strictObject({
-      olderThanMs: duration
+      olderThanMs: age
         .exactOptional()
         .describe('entries older than this, in milliseconds, up to the first that is not'),
       keep: count.exactOptional().describe('how many entries to keep; the latest stay'),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { KEEP_REASONS } from '../core/process/prune.ts'
 import { processCodes } from './shapes/codes.ts'
-import { count, duration, processRef } from './shapes/scalars.ts'
+import { age, count, processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 export const prune = verb({
@@ -12,7 +12,7 @@ export const prune = verb({
   needs: 'admin',
   input: z
     .strictObject({
-      olderThanMs: duration.exactOptional().describe('processes that ended longer ago, in milliseconds'),
+      olderThanMs: age.exactOptional().describe('processes that ended longer ago, in milliseconds'),
       keep: count.exactOptional().describe('how many ended processes to keep; the latest stay'),
       pids: z.array(processRef).min(1).max(1_000).exactOptional().describe('these processes only'),
     })

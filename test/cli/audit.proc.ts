@@ -78,6 +78,9 @@ test('prune removes the oldest entries, and verify says so', async () => {
   expect((await reeve.run(['audit', 'verify'])).stdout).toContain(
     'The audit is sound: 2 entries after the 2 that retention removed',
   )
+  expect((await reeve.run(['audit', 'prune', '--older-than', '90d'])).stdout).toBe(
+    'Removed 0 entries of the audit.\n',
+  )
   for (const [args, said] of [
     [['audit', 'prune'], '--older-than or --keep'],
     [['audit', 'prune', '--keep', '1', '--actor', 'host'], '--actor'],

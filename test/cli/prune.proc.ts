@@ -39,7 +39,7 @@ test('prune keeps the latest ended processes, and is refused without a limit', a
   const reeve = new CommandLine()
   const pids = [await ended(reeve, 'one'), await ended(reeve, 'two'), await ended(reeve, 'three')]
   expect((await reeve.run(['prune'])).code).toBe(2)
-  expect((await reeve.run(['prune', '--older-than', '1h'])).stdout).toBe('Removed 0 processes.\n')
+  expect((await reeve.run(['prune', '--older-than', '90d'])).stdout).toBe('Removed 0 processes.\n')
   expect((await reeve.run(['prune', '--keep', '1'])).stdout).toBe('Removed 2 processes.\n')
   const left = await reeve.json<ProcessRecord[]>('ps', '-a')
   expect(left.map(({ pid }) => pid)).toEqual(pids.slice(2))

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { userName } from '../../src/os/user-name.ts'
 import { CommandLine } from './command-line.ts'
 
 test('sessions are listed as a tree, and end with the session above them', async () => {
@@ -32,6 +33,8 @@ test('a session begins with a preset, and a wrong name is answered with the near
   expect(new Set(rules.map(({ subject, rule }) => `${subject} ${rule.preset}`))).toEqual(
     new Set(['session:s1 ask']),
   )
+  const [given] = await reeve.json<{ actor: string; action: string }[]>('audit')
+  expect(given).toMatchObject({ actor: `human:${userName()}`, action: 'setPreset' })
   const refused = await reeve.run(['session', 'open', 's2', '--preset', 'obsrve'])
   expect(refused.code).not.toBe(0)
   expect(refused.stderr).toContain('There is no preset "obsrve".')

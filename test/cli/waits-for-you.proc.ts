@@ -91,4 +91,5 @@ test('what is most urgent is listed first, before everything that was asked earl
   expect(listed.map(({ id }) => id)).toEqual([urgent.approval, first.id])
   const all = await reeve.json<{ id: string }[]>('approvals', '--all')
   expect(all.map(({ id }) => id)).toEqual([first.id, urgent.approval])
+  expect((await reeve.run(['down'])).stdout).toContain(` Waiting for your approval: ${first.pid}.`)
 })

@@ -10,7 +10,7 @@ import { auditedEntries, snapshotOf } from './sound.ts'
 /** The presets that sessions begin with. */
 export function sessionPresets(behaves: Behaves): void {
   const opening = (edges: Edges, actor: Actor, id: string, preset: Preset, mayBePerson = true) =>
-    openSession(edges, actor, id, null, undefined, undefined, undefined, { preset, mayBePerson })
+    openSession(edges, actor, id, null, undefined, undefined, undefined, { preset, by: actor, mayBePerson })
   const presetsOf = async (bench: Bench, id: string) => {
     const set = await rulesInPlan(bench.store, `session:${id}`)
     return [...new Set(set?.rules.map(({ preset }) => preset))]

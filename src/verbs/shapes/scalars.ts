@@ -55,6 +55,8 @@ export const folder = z
   .describe('the working folder, an absolute path')
 export const time = z.number().int().nonnegative().describe('milliseconds since 1970')
 export const duration = z.number().int().nonnegative().max(MAX_TIMER_MS).describe('milliseconds')
+/** How long ago: no timer waits for it, so that it may be as long as a year. */
+export const age = z.number().int().nonnegative().describe('milliseconds')
 export const reason = z.string().min(1).max(2_000).describe('the reason, as it is recorded')
 export const count = z.number().int().nonnegative()
 export const pageSize = z
