@@ -54,3 +54,24 @@ test('a sweep neither waits for a commit under way nor deletes the blobs that it
   expect(await store.blobs.get(used.key)).toEqual(used.bytes)
   expect(await store.blobs.get(unused.key)).toBeNull()
 })
+
+test('a put goes on when its connection is killed between two parts', { timeout: 120_000 }, async () => {
+  const { schema, open } = freshSchema()
+  const store = await open()
+  const sql = connection()
+  let kills = 0
+  // A put that is done before the first kill is followed by another one.
+  for (let round = 1; kills === 0; round++) {
+    const large = new Uint8Array(12 * MEBIBYTE).fill(round)
+    const key = hash('sha256', large)
+    let isPut = false
+    const putting = store.blobs.put(key, large).then(() => (isPut = true))
+    while (!isPut && kills < 5) {
+      const killed = await sql.unsafe(`select pg_terminate_backend(pid) from pg_stat_activity
+        where query like '%"${schema}".put\\_blob%' and pid <> pg_backend_pid()`)
+      kills += killed.length
+    }
+    await putting
+    expect(hash('sha256', (await store.blobs.get(key)) ?? '')).toBe(key)
+  }
+})
