@@ -137,7 +137,7 @@ function* withFactsOf(
       ...request,
       needs: needs.map(needText),
       effects: needs,
-      boundBy: [...new Set([...request.boundBy, ...subject.sets])],
+      boundBy: [...new Set([...(request.boundBy ?? []), ...subject.sets])],
       defaultToNo: isDestructive(needs),
       rule: ruling.rule ?? request.rule,
       justification: ruling.type === 'ask' ? ruling.justification : request.justification,

@@ -1,5 +1,6 @@
 import type { Approval, PermissionRequest } from '../core/approval/approval.ts'
 import { ceilingsOver } from '../core/capability/ceiling.ts'
+import { type NeedFacts, needsOf } from '../core/capability/needs.ts'
 import { ruleOnAll } from '../core/capability/rule-on.ts'
 import { setsIn } from '../core/capability/rule-set.ts'
 import type { Ruling } from '../core/capability/ruling.ts'
@@ -14,10 +15,12 @@ import type { WorkingRows } from './working-rows.ts'
  */
 export function* ruleOnRequest(
   rows: WorkingRows,
-  { subject: actor, effects, action, boundBy }: Approval['request'] & PermissionRequest,
-  { pid, ceilings = [] }: Pick<ProcessRecord, 'pid' | 'ceilings'>,
+  { subject: actor, effects: stored, action, boundBy = [] }: Approval['request'] & PermissionRequest,
+  record: Pick<ProcessRecord, 'pid' | 'ceilings' | 'kind' | 'spec'>,
   at: number,
 ): PlanPart<Ruling> {
+  const { pid, ceilings = [] } = record
+  const effects = stored ?? needsOf(record, NOT_RESOLVED)
   const now = yield* subjectOf(rows, actor)
   // The folders are those of the request. A process that has moved to another session since is bound by that one as well.
   const bound = [...new Set([...boundBy, ...(now?.sets ?? [])])]
@@ -25,4 +28,15 @@ export function* ruleOnRequest(
   const over = ceilingsOver(pid, ceilings)
   const facts = yield* rulingFacts(rows, sets, over, effects, { at, host: action.host })
   return ruleOnAll(sets, over, effects, facts)
+}
+
+/** Of a request that an earlier version stored: what a command does is not known, so that it may do everything. */
+const NOT_RESOLVED: NeedFacts = {
+  shell: null,
+  programs: new Map(),
+  cwd: null,
+  workspace: null,
+  env: [],
+  codeVariables: [],
+  secrets: [],
 }

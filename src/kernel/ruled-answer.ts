@@ -88,7 +88,7 @@ function* ruledEdit(
     session: null,
     places: undefined,
     looksLeft: 0,
-    boundBy: request.boundBy,
+    boundBy: request.boundBy ?? [],
   })
   const action = actionOf({ ...record, spec: edit.spec }, request.subject, host, edit.resolved)
   const actionHash = action === null ? request.actionHash : edges.hash(actionText(action))

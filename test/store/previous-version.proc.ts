@@ -1,15 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import postgres from 'postgres'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { type Embedded, embed } from '../../src/index.ts'
 import type { Store } from '../../src/store/contract.ts'
-import { MIGRATIONS, migrationSql } from '../../src/store/postgres/migrate.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { quickFolder } from '../quick-folder.ts'
-import { tempStore } from '../temp-folder.ts'
+import { fixture, schemaOf, sqliteFile } from './earlier-stores.ts'
 
 /** What the workflows of version 8 were given: it contains the former words, and must stay as it is. */
 const INPUT = { kind: 'engine', spec: { engine: 'x', status: 'ready' }, text: '","kind":"engine",' }
@@ -51,39 +48,6 @@ test('workflows of a PostgreSQL schema of the previous version go on, and repeat
     pids,
   )
 })
-
-function sqliteFile(sql: string): string {
-  const file = tempStore()
-  const old = new DatabaseSync(file)
-  old.exec(sql)
-  old.close()
-  return file
-}
-
-/** A schema with the migrations up to `version`, and these rows. */
-async function schemaOf(version: number, rows: string): Promise<string> {
-  const schema = `previous ${crypto.randomUUID()}`
-  const at = `"${schema}".`
-  const sql = postgres(inject('postgresUrl'), { max: 1, onnotice: () => undefined })
-  onTestFinished(async () => {
-    await sql.unsafe(`drop schema if exists "${schema}" cascade`)
-    await sql.end()
-  })
-  await sql.unsafe(`create schema "${schema}"`)
-  await sql.unsafe(`create table ${at}migration (number integer primary key, at timestamptz not null)`)
-  for (const [index, migration] of MIGRATIONS.slice(0, version).entries()) {
-    await sql.unsafe(migrationSql(migration, at))
-    await sql.unsafe(`insert into ${at}migration values (${index + 1}, now())`)
-  }
-  await sql.unsafe(rows.replaceAll('$SCHEMA.', at))
-  return schema
-}
-
-function fixture<Pids>(name: string): { readonly sql: string; readonly pids: Pids } {
-  const sql = readFileSync(new URL(`../fixtures/stores/${name}`, import.meta.url), 'utf8')
-  const [, pids = ''] = /Pids: (.*)$/m.exec(sql) ?? []
-  return { sql, pids: JSON.parse(pids) as Pids }
-}
 
 async function expectToGoOn(store: Store, pids: Pids, sql: string): Promise<void> {
   onTestFinished(() => store.close())

@@ -55,10 +55,13 @@ export interface PermissionRequest {
   readonly variables: Variables
   /** What the action does, a line for each effect. */
   readonly needs: readonly string[]
-  /** The same effects as rules compare them: an answer is ruled on again, with the rules of its time. */
-  readonly effects: readonly Need[]
-  /** The subjects whose rule sets bind it, the widest first. */
-  readonly boundBy: readonly string[]
+  /**
+   * The same effects as rules compare them: an answer is ruled on again, with the rules of its time. Absent in requests that an
+   * earlier version stored.
+   */
+  readonly effects?: readonly Need[]
+  /** The subjects whose rule sets bind it, the widest first. Absent as `effects` is. */
+  readonly boundBy?: readonly string[]
   readonly rule: RuleRef
   /** Why the rule asks. */
   readonly justification: string | null

@@ -29,8 +29,14 @@ const request = z.discriminatedUnion('type', [
       .record(z.string(), z.string())
       .describe('the variables that the request sets, and of the others those that change which code runs'),
     needs: z.array(z.string()).describe('the effects of the action, one line each'),
-    effects: z.array(jsonObject).describe('the same effects as rules compare them'),
-    boundBy: z.array(z.string()).describe('the subjects whose rule sets bind it, the widest first'),
+    effects: z
+      .array(jsonObject)
+      .exactOptional()
+      .describe('the same effects as rules compare them; absent in requests of earlier versions'),
+    boundBy: z
+      .array(z.string())
+      .exactOptional()
+      .describe('the subjects whose rule sets bind it, the widest first; absent in requests of earlier versions'),
     rule: ruleRef.describe('the rule that asks'),
     justification: z.string().nullable().describe('why the rule asks'),
     defaultToNo: z.boolean(),
