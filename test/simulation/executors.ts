@@ -7,6 +7,7 @@ import type { Registering } from '../../src/kernel/register.ts'
 import { Tools } from '../../src/tool/in-process.ts'
 import { Workflows } from '../../src/workflow/in-kernel.ts'
 import { runFlow } from './flow.ts'
+import { runReview } from './review.ts'
 import { runScript, type ScriptHost } from './script.ts'
 
 /** The services of the peer that its executors use. */
@@ -37,6 +38,7 @@ function tools(host: ExecutorHost): Executor {
     async () => ({}),
   )
   for (const name of ['script', 'deploy']) executor.add(name, (context) => runScript(context, host))
+  executor.add('review', (context) => runReview(context, host))
   return executor
 }
 

@@ -6,6 +6,7 @@ import { evolve } from '../../src/core/process/evolve.ts'
 import type { Pid } from '../../src/core/process/pid.ts'
 import type { ProcessRecord } from '../../src/core/process/record.ts'
 import type { ProcessRow } from '../../src/core/process/row.ts'
+import type { Session } from '../../src/core/session/session.ts'
 import type { Change } from '../../src/store/contract.ts'
 import type { Observer } from './observer.ts'
 import type { Stage } from './stage.ts'
@@ -33,9 +34,15 @@ export interface CommittedPlan {
   readonly answer: unknown
 }
 
+/** The kernel that committed. */
+export interface Committer {
+  readonly now: number
+  readonly host: string
+}
+
 export interface Check {
   /** Called with each plan of a commit, before its changes; one that only refused has none. */
-  plan?(plan: CommittedPlan): void
+  plan?(plan: CommittedPlan, by: Committer): void
   /** Called with one change of one process, in the order of commit; `before` is the state before it. */
   process?(change: ProcessChange, before: Entry | undefined, stored: readonly StoredEvent[]): void
   /** Called with any other change, in the same order; `now` is the time by the writer's clock. */
@@ -62,6 +69,9 @@ export class Ledger {
   readonly overrunning = new Set<Pid>()
   /** Holders whose removal by an operator was acknowledged. */
   readonly removed = new Set<string>()
+  /** The counted rules whose uses are reserved for a process, or were used by it. */
+  readonly uses = new Map<Pid, readonly string[]>()
+  readonly sessions = new Map<string, Session>()
   /** When, by the world's clock, an event was committed (by position) or a process pruned (by pid). */
   readonly since = new Map<number | Pid, number>()
   readonly observer: Observer
@@ -85,12 +95,12 @@ export class Ledger {
   }
 
   /** Called right after the database has committed, before anything else can happen. */
-  committed(plans: readonly CommittedPlan[], now: number): void {
+  committed(plans: readonly CommittedPlan[], by: Committer): void {
     const fresh = [...this.observer.eventsAfter(this.position)]
     const touched = new Set<Entry>()
     for (const plan of plans) {
-      for (const check of this.checks) check.plan?.(plan)
-      for (const change of plan.changes) this.#changed(change, fresh, touched, now)
+      for (const check of this.checks) check.plan?.(plan, by)
+      for (const change of plan.changes) this.#changed(change, fresh, touched, by.now)
     }
     if (fresh.length > 0)
       this.#stage.violated('one write path', `${fresh.length} events are in the file that no commit wrote`)
@@ -107,6 +117,8 @@ export class Ledger {
     } else {
       for (const check of this.checks) check.other?.(change, now)
       if (change.type === 'prune') for (const { pid } of change.tombstones) this.#prune(pid)
+      if (change.type === 'session') this.sessions.set(change.session.id, change.session)
+      if (change.type === 'session_gone') this.sessions.delete(change.id)
     }
   }
 

@@ -10,11 +10,14 @@ import type { ProcessRecord } from '../../src/core/process/record.ts'
 import type { Edges } from '../../src/kernel/edges.ts'
 import type { Executor, Work } from '../../src/kernel/executor.ts'
 import type { Kernel, KernelOptions } from '../../src/kernel/kernel.ts'
+import { Workspaces } from '../../src/kernel/workspaces.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
+import type { ActLog } from './authority/act-log.ts'
 import type { ApprovalLog } from './authority/approval-log.ts'
 import { commands } from './authority/commands.ts'
 import { Machine } from './authority/machine.ts'
+import type { PolicyFolders } from './authority/policy-folders.ts'
 import { type ExecutorHost, executorsFor } from './executors.ts'
 import type { Ledger } from './ledger.ts'
 import { payloadOf } from './payload.ts'
@@ -35,6 +38,8 @@ export interface PeerWorld {
   /** Whether there are rules, and kernels that run commands. */
   readonly hasRules: boolean
   readonly approvals: ApprovalLog
+  readonly acts: ActLog
+  readonly policies: PolicyFolders
   readonly machines: ReadonlyMap<string, Machine>
   /** Whether a holder's program really runs. */
   isAlive(holder: string): boolean
@@ -121,6 +126,10 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
   /** Whether this is or was its id. */
   was(holder: string | null | undefined): boolean {
     return typeof holder === 'string' && this.#ids.includes(holder)
+  }
+
+  get host(): string {
+    return this.#options.host
   }
 
   get closing(): boolean {
@@ -258,12 +267,12 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
   }
 
   #executors(): Executor[] {
-    const { hasRules, approvals, machines } = this.#around
+    const { hasRules, approvals, acts, machines } = this.#around
     const { host, serves } = this.#options
     const own = executorsFor(this, serves)
     if (!hasRules) return own
     const machine = machines.get(host) ?? new Machine(host)
-    return [...own, commands({ machine, approvals, turn: () => this.turn() })]
+    return [...own, commands({ machine, approvals, acts, turn: () => this.turn() })]
   }
 
   #identity(): Holder {
@@ -278,11 +287,12 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
       osPid: 1,
       startTime: '1',
       incarnation: this.name,
-      serves: [],
+      serves: this.#around.hasRules ? this.#executors().flatMap(({ serves }) => serves) : [],
     }
   }
 
   #edges(store: Store): Edges {
+    const { hasRules, policies } = this.#around
     return {
       store,
       clock: this.clock,
@@ -303,6 +313,7 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
         maxPendingSignals: 5,
         flood: { ...FLOOD_LIMITS, burst: 2, silenceMs: 5_000 },
       },
+      ...(hasRules ? { workspaces: new Workspaces(policies.readBy(() => this.turn())) } : {}),
       onTrouble: (error, doing) => this.#trouble(error, doing),
     }
   }

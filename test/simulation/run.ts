@@ -147,7 +147,7 @@ async function comeToRest(world: World): Promise<void> {
   if (stage.violations.length > 0) return
   world.ledger.checkAll()
   checkAtRest(world)
-  world.approvals.atRest(stage.now)
+  world.checkAuthorityAtRest()
   if (stage.violations.length > 0) return
   for (const { stop } of world.followers) stop.abort()
   for (const peer of world.peers) peer.close()

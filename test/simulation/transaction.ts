@@ -12,6 +12,7 @@ export interface Writer {
   readonly name: string
   readonly alive: boolean
   readonly clock: Clock
+  readonly host: string
   die(how: string): void
   /** Nudges the other peers. */
   committed(): void
@@ -91,7 +92,8 @@ export class WatchedTransaction implements Transaction, PlanList {
       const planned = this.plans.reduce((sum, { changes }) => sum + changes.length, 0)
       if (planned !== this.#changes.length)
         this.#stage.violated('one write path', `${this.#changes.length - planned} changes are of no plan`)
-      this.#ledger.committed(this.plans, this.#writer.clock.now())
+      const { clock, host } = this.#writer
+      this.#ledger.committed(this.plans, { now: clock.now(), host })
     } catch (error) {
       this.#stage.violated(
         'the simulator is sound',

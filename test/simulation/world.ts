@@ -6,8 +6,10 @@ import type { Pid } from '../../src/core/process/pid.ts'
 import type { Scope } from '../../src/core/process/record.ts'
 import type { RegistrationRequest } from '../../src/core/process/register.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { ActLog } from './authority/act-log.ts'
 import { ApprovalLog } from './authority/approval-log.ts'
 import { Machine } from './authority/machine.ts'
+import { PolicyFolders } from './authority/policy-folders.ts'
 import { RuleModel } from './authority/rule-model.ts'
 import { checkAllowances } from './checks/allowances.ts'
 import { checkAudit } from './checks/audit.ts'
@@ -21,6 +23,7 @@ import { checkPlacement } from './checks/placement.ts'
 import { checkPrunes } from './checks/prunes.ts'
 import { checkRefold } from './checks/refold.ts'
 import { checkRulings } from './checks/rulings.ts'
+import { checkSessions } from './checks/sessions.ts'
 import { checkSignals } from './checks/signals.ts'
 import { checkSteps } from './checks/steps.ts'
 import { checkTables } from './checks/tables.ts'
@@ -74,6 +77,10 @@ export class World implements PeerWorld {
   /** Whether there are rules, and kernels that run commands. */
   readonly hasRules: boolean
   readonly approvals: ApprovalLog
+  readonly acts: ActLog
+  readonly rules: RuleModel
+  readonly policies = new PolicyFolders()
+  readonly #sessionTree: ReturnType<typeof checkSessions>
   /** The answerer whose answer settled an approval, as it was told. */
   readonly settled = new Map<string, string>()
   readonly machines: ReadonlyMap<string, Machine> = new Map(HOSTS.map((host) => [host, new Machine(host)]))
@@ -89,11 +96,14 @@ export class World implements PeerWorld {
     this.file = join(folder, 'reeve.db')
     this.ledger = new Ledger(this.stage, new Observer(this.file))
     const { stage, ledger } = this
-    const rules = new RuleModel()
-    this.approvals = new ApprovalLog(stage, ledger, rules)
+    this.acts = new ActLog(ledger)
+    this.rules = new RuleModel((hash) => this.policies.versionOf(hash))
+    this.approvals = new ApprovalLog(stage, ledger, this.rules, this.acts)
+    this.#sessionTree = checkSessions(stage, ledger)
     ledger.checks.push(
       this.approvals,
-      checkRulings(stage, ledger, rules),
+      checkRulings(stage, ledger, this.rules, this.acts),
+      this.#sessionTree,
       checkAudit(stage, ledger),
       checkEvents(stage, ledger),
       checkLeases(stage, ledger),
@@ -123,6 +133,12 @@ export class World implements PeerWorld {
     this.removeDead()
     this.ledger.observer.close()
     rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  /** Faults have ended, and time has passed. */
+  checkAuthorityAtRest(): void {
+    this.approvals.atRest(this.stage.now)
+    this.#sessionTree.atRest()
   }
 
   /** Kernels that accept requests now. */

@@ -1,12 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { OutputOf } from 'reeve'
+import type { InputOf, OutputOf } from 'reeve'
+import { asJson, objectOf } from '../../src/core/json/json.ts'
 import { type PostgresServer, startPostgres } from '../postgres-server.ts'
 import { Random } from '../simulation/random.ts'
-import { type AskedAction, AskedActions, WISHES } from './asked-actions.ts'
+import { type AskedAction, AskedActions, WISHES, type Wish } from './asked-actions.ts'
 import { type KillAt, WRITES } from './kill-at.ts'
 import { KilledDaemons } from './killed-daemons.ts'
 import { SoakFolder } from './soak-folder.ts'
 import { withCleanUp } from './with-clean-up.ts'
+
+type Approval = OutputOf<'approvals'>['approvals'][number]
 
 export const STORES = ['sqlite', 'postgres'] as const
 export type SoakedStore = (typeof STORES)[number]
@@ -27,6 +30,11 @@ export interface ApprovalSoakReport {
   readonly denied: number
   readonly expired: number
   readonly withdrawn: number
+  /** Of the approved ones: run as a person edited them, and run again by a lasting answer. */
+  readonly edited: number
+  readonly repeated: number
+  /** Uses of counted rules that were spent, with as many effects. */
+  readonly counted: number
   readonly doubled: readonly string[]
   readonly lost: readonly string[]
   readonly begunWithoutYes: readonly string[]
@@ -46,6 +54,10 @@ const WAIT_MS = 20_000
 const EXPIRES_MS = 300
 /** How long a person looks at the list before the next look. */
 const LOOK_MS = 25
+/** How often an action that was approved for more than one time is repeated. */
+const REPEATS = 2
+/** How often a session may use the counted program; a denied request gives its use back. */
+const USES = 3
 
 /**
  * Agents start commands that need an approval, people approve and deny them or let them expire, and the daemon is killed all the
@@ -88,6 +100,8 @@ class Run {
   readonly #actions: AskedActions
   readonly #random: Random
   readonly #counts = { kills: 0, killsAtWrites: 0, live: 0 }
+  readonly #miscounted: string[] = []
+  #counted = 0
   #isOver = false
 
   constructor(options: ApprovalSoakOptions, store: SoakedStore, folder: SoakFolder, url: string | null) {
@@ -149,28 +163,77 @@ class Run {
     const agents = Array.from({ length: AGENTS }, (_, index) => `agent-${index}`)
     for (const session of agents) await this.#daemons.call((reeve) => reeve.openSession({ session }))
     const people = Array.from({ length: PEOPLE }, (_, index) => this.#answer(index, random.fork()))
-    await Promise.all([...agents.map((session) => this.#act(session, random.fork())), ...people])
+    const working = agents.map((session) => this.#act(session, random.fork()))
+    await Promise.all([...working, this.#actCounted(random.fork()), ...people])
   }
 
   async #act(session: string, random: Random): Promise<void> {
     while (!this.#isOver) {
       const action = this.#actions.add(session, random.pick(WISHES))
       this.#counts.live += 1
-      const { record } = await this.#daemons.call((reeve) =>
-        reeve.as(`session:${session}`).spawn(action.request),
-      )
-      action.pid = record.pid
+      action.pid = await this.#start(session, action.request)
       if (action.wish === 'stop') {
         await pause(random.between(0, 200))
-        await this.#daemons.call((reeve) => reeve.kill({ pid: record.pid }))
+        await this.#daemons.call((reeve) => reeve.kill({ pid: action.pid }))
       }
-      for (;;) {
-        const waited = await this.#daemons.call((reeve) =>
-          reeve.wait({ pid: record.pid, timeoutMs: WAIT_MS }),
-        )
-        if (waited.type === 'ended') break
-      }
+      await this.#ended(action.pid)
+      if (action.wish === 'session' || action.wish === 'always')
+        for (let repeat = 1; repeat <= REPEATS; repeat++) {
+          const idempotencyKey = `${action.key} ${repeat}`
+          const pid = await this.#start(session, { ...action.request, idempotencyKey })
+          action.repeats.push(pid)
+          await this.#ended(pid)
+        }
       this.#counts.live -= 1
+    }
+  }
+
+  /** Sessions that may use a program a few times, each time with a person's consent. A use that is denied is given back. */
+  async #actCounted(random: Random): Promise<void> {
+    for (let number = 0; !this.#isOver; number++) {
+      const session = `counted-${number}`
+      const resource = `shell:${this.#actions.countedProgram}`
+      await this.#daemons.call((reeve) => reeve.openSession({ session }))
+      for (const rule of [
+        { id: 'counted', effect: 'allow', resource, uses: USES },
+        { id: 'asked', effect: 'ask', resource },
+      ])
+        await this.#daemons.call((reeve) =>
+          reeve.addRule({ to: { type: 'session', session }, rule }).catch(unlessTaken),
+        )
+      this.#counts.live += 1
+      const approved = await this.#useUp(session, random)
+      this.#counts.live -= 1
+      this.#counted += approved
+      if (approved !== USES) this.#miscounted.push(`${session} had ${USES} uses, and used ${approved}`)
+    }
+  }
+
+  /** Starts the program until the rules refuse. Answers how often it ran. */
+  async #useUp(session: string, random: Random): Promise<number> {
+    for (let approved = 0; ; ) {
+      const wish = random.pick<Wish>(['approve', 'approve', 'deny', 'edit'])
+      const action = this.#actions.add(session, wish, this.#actions.countedProgram)
+      const pid = await this.#start(session, action.request).catch(unlessDenied)
+      if (pid === undefined) {
+        this.#actions.remove(action)
+        return approved
+      }
+      action.pid = pid
+      await this.#ended(pid)
+      if (wish !== 'deny') approved += 1
+    }
+  }
+
+  async #start(session: string, request: AskedAction['request']): Promise<string> {
+    const { record } = await this.#daemons.call((reeve) => reeve.as(`session:${session}`).spawn(request))
+    return record.pid
+  }
+
+  async #ended(pid: string): Promise<void> {
+    for (;;) {
+      const waited = await this.#daemons.call((reeve) => reeve.wait({ pid, timeoutMs: WAIT_MS }))
+      if (waited.type === 'ended') return
     }
   }
 
@@ -185,7 +248,9 @@ class Run {
         const before = this.#actions.linesOf(action)
         const { id } = approval
         const settled = await this.#daemons.call((reeve) =>
-          answer === 'approve' ? reeve.approve({ id }) : reeve.deny({ id, advice: 'not today' }),
+          answer === 'deny'
+            ? reeve.deny({ id, advice: 'not today' })
+            : reeve.approve(yesTo(action, approval)),
         )
         if (settled.type === 'settled' && before > 0) action.begunBeforeAnswer = true
       }
@@ -212,8 +277,10 @@ class Run {
     const keeper = this.#folder.keeper()
     await this.#daemons.stop()
     problems.push(...(await this.#folder.remains(keeper)), ...this.#folder.complaints())
+    problems.push(...this.#miscounted)
     const { kills, killsAtWrites } = this.#counts
-    return { ...report, kills, killsAtWrites, problems: problems.map((what) => `${this.#store}: ${what}`) }
+    const named = problems.map((what) => `${this.#store}: ${what}`)
+    return { ...report, kills, killsAtWrites, counted: this.#counted, problems: named }
   }
 
   async #allApprovals(): Promise<OutputOf<'approvals'>['approvals']> {
@@ -247,7 +314,23 @@ function killAtOf(number: number, random: Random): KillAt | null {
 /** In a dispute one person approves and the other denies. */
 function answerTo({ wish }: AskedAction, person: number): 'approve' | 'deny' | null {
   if (wish === 'dispute') return person === 0 ? 'approve' : 'deny'
-  return wish === 'approve' || wish === 'deny' ? wish : null
+  if (wish === 'stop' || wish === 'expire') return null
+  return wish === 'deny' ? 'deny' : 'approve'
+}
+
+/** The yes that an action is to get. */
+function yesTo({ wish, editedFile }: AskedAction, { id, request }: Approval): InputOf<'approve'> {
+  if (request.type !== 'permission' || request.action.act.type !== 'command') return { id }
+  const [program = '', file] = request.action.act.argv ?? []
+  // An edited action that has changed since, and is asked about again, is approved as it is.
+  if (wish === 'edit' && file !== editedFile) return { id, spec: { argv: [program, editedFile] } }
+  if (wish === 'session') return { id, grant: 'session' }
+  if (wish !== 'always' || request.alwaysRule === null) return { id }
+  return { id, grant: 'always', rule: objectOf(asJson(request.alwaysRule)) }
+}
+
+function unlessDenied(error: unknown): undefined {
+  if ((error as { code?: unknown }).code !== 'denied') throw error
 }
 
 /** A killed daemon had added the rule. */
@@ -263,6 +346,9 @@ function added(one: ApprovalSoakReport, other: ApprovalSoakReport): ApprovalSoak
     denied: one.denied + other.denied,
     expired: one.expired + other.expired,
     withdrawn: one.withdrawn + other.withdrawn,
+    edited: one.edited + other.edited,
+    repeated: one.repeated + other.repeated,
+    counted: one.counted + other.counted,
     doubled: [...one.doubled, ...other.doubled],
     lost: [...one.lost, ...other.lost],
     begunWithoutYes: [...one.begunWithoutYes, ...other.begunWithoutYes],

@@ -35,7 +35,7 @@ npm run soak -- approvals [--kills <n>] [--store <name>] [--seed <n>]
   --kills <n>      how many daemons are killed, 100 by default, on all stores together
   --store <name>   sqlite or postgres; both by default
 
-npm run soak -- denials [--count <n>]
+npm run soak -- denials [--count <n>] [--store <name>]
 
   --count <n>      how many denied requests a session makes, a million by default
 `
@@ -83,7 +83,7 @@ if (values.help || !isUsable) {
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 if (isApprovals) process.exitCode = await approvals(stores)
-else if (isDenials) process.exitCode = await denials(Number(values.count))
+else if (isDenials) process.exitCode = await denials(Number(values.count), stores)
 else if (values['quick-commands'] !== undefined) await withQuickCommands(Number(values['quick-commands']))
 else if (values['few-descriptors']) await withFewDescriptors()
 else if (isFullDisk) process.exitCode = await fullDisk()
@@ -94,24 +94,31 @@ async function approvals(on: readonly SoakedStore[]): Promise<number> {
   say(`${kills} kills on ${on.join(' and ')}, seed ${seed}`)
   const report = await soakApprovals({ kills, stores: on, seed: Number(seed), say })
   for (const problem of wrongIn(report).slice(0, MAX_PROBLEMS)) say(`  ${problem}`)
-  const { approved, denied, expired, withdrawn, doubled, lost, begunWithoutYes, problems } = report
+  const { approved, denied, expired, withdrawn, edited, repeated, counted } = report
+  const { doubled, lost, begunWithoutYes, problems } = report
   const killed = `${report.kills} daemons killed, ${report.killsAtWrites} of them at a write`
   const answered = `${approved} actions approved, ${denied} denied, ${expired} expired, ${withdrawn} withdrawn`
+  const lasting = `${edited} edited, ${repeated} repeated by a lasting answer, ${counted} counted uses spent`
   const found = `${doubled.length} doubled, ${lost.length} lost, ${begunWithoutYes.length} begun without a yes`
   const other = problems.length === 0 ? '' : `${problems.length} other problems; `
-  say(`${killed}; ${answered}; seed ${seed}; ${other}${found}`)
+  say(`${killed}; ${answered}; ${lasting}; seed ${seed}; ${other}${found}`)
   return wrongIn(report).length === 0 ? 0 : 1
 }
 
 /** Returns the exit code. */
-async function denials(count: number): Promise<number> {
-  const report = await soakDenials({ denials: count, say })
-  for (const problem of report.problems) say(`  ${problem}`)
-  const [early, late] = report.heapBytes.map((bytes) => Math.round(bytes / 1024 ** 2))
-  const sizes = `the store has ${Math.round(report.storeBytes / 1024)} KiB, the heap ${early} → ${late} MB`
-  const held = report.problems.length === 0 ? 'The soak held' : 'The soak FAILED'
-  say(`${held}: ${count} denials made ${report.entries} entries (at most ${report.mostEntries}); ${sizes}.`)
-  return report.problems.length === 0 ? 0 : 1
+async function denials(count: number, on: readonly SoakedStore[]): Promise<number> {
+  let failed = 0
+  for (const store of on) {
+    const report = await soakDenials({ denials: count, store, say })
+    for (const problem of report.problems) say(`  ${problem}`)
+    const [early, late] = report.heapBytes.map((bytes) => Math.round(bytes / 1024 ** 2))
+    const sizes = `the store has ${Math.round(report.storeBytes / 1024)} KiB, the heap ${early} → ${late} MB`
+    const held = report.problems.length === 0 ? 'The soak held' : 'The soak FAILED'
+    const made = `${count} denials on ${store} in ${Math.round(report.seconds)} s made ${report.entries} entries`
+    say(`${held}: ${made} (at most ${report.mostEntries}); ${sizes}.`)
+    failed += report.problems.length
+  }
+  return failed === 0 ? 0 : 1
 }
 
 function wrongIn({ doubled, lost, begunWithoutYes, problems }: ApprovalSoakReport): readonly string[] {

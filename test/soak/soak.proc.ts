@@ -86,11 +86,18 @@ test(
   async () => {
     const { code, said } = await soak('approvals', '--kills', '4', '--store', 'sqlite', '--seed', '1')
     expect(said.at(-1)).toMatch(
-      /^4 daemons killed, .*; [1-9]\d* actions approved, .*; 0 doubled, 0 lost, 0 begun without a yes$/,
+      /^4 daemons killed, .*; [1-9]\d* actions approved, .* counted uses spent; .*; 0 doubled, 0 lost, 0 begun without a yes$/,
     )
     expect(code).toBe(0)
   },
 )
+
+test('a short soak of denials leaves a bounded audit on both stores', PROOF, async () => {
+  const { code, said } = await soak('denials', '--count', '1000')
+  const held = said.filter((line) => line.startsWith('The soak held: 1000 denials on '))
+  expect(held.map((line) => / on (\w+) /.exec(line)?.[1])).toEqual(['sqlite', 'postgres'])
+  expect(code).toBe(0)
+})
 
 for (const [name, args] of [
   ['with killed daemons', ['--minutes', '5', '--commands', '5']],

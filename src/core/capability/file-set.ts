@@ -32,7 +32,8 @@ export function withVersion(was: RuleSet | null, version: FileVersion): RuleSet 
       'Look at them with reeve policy, and trust or forget the file.',
       { limit: 'rules', left: 0, asked: kept.rules.length },
     )
-  return kept.rules.length === 0 && !kept.closed ? set : { ...set, kept }
+  // A trusted version without rules is kept, too: when the file has that content again, it is trusted.
+  return kept.rules.length === 0 && !kept.closed && !kept.trusted ? set : { ...set, kept }
 }
 
 /** The set of a file whose present version a person trusts: it alone counts from now on. */

@@ -76,6 +76,13 @@ test('the version that a person trusted last is trusted when it comes back, an o
   expect(back).toEqual(strict)
 })
 
+test('a trusted version without rules is trusted when it comes back', () => {
+  const first = trusted(version(null, 'h1'))
+  const back = version(version(first, 'h2', rule('ask', 'a')), 'h1')
+  expect(back.trusted).toBe(true)
+  expect(says(back, 'a')).toBe('allow')
+})
+
 test('of a file that is no longer trusted, only what it permits stops counting', () => {
   const open = trusted(version(null, 'h1', rule('ask', 'b'), rule('deny', 'c')))
   expect(['b', 'c', 'x'].map((tool) => says(untrusted(open), tool))).toEqual(['ask', 'deny', 'allow'])

@@ -5,13 +5,18 @@ import type { Change } from '../../../src/store/contract.ts'
 import { type Check, type CommittedPlan, type Ledger, type ProcessChange, same } from '../ledger.ts'
 import { payloadOf } from '../payload.ts'
 import type { Stage } from '../stage.ts'
+import type { ActLog } from './act-log.ts'
 import { boundActor, lineageOf } from './bound-actor.ts'
+import { argvOf } from './machine.ts'
+import { checkReviews, isReviewOf } from './reviews.ts'
 import type { RuleModel } from './rule-model.ts'
 
 type ApprovalChange = Extract<Change, { type: 'approval' }>
 
 interface GatedProcess {
   approval: string
+  /** Of the action that may begin once there is a yes. */
+  actionHash: string
   yes: boolean
   /** How often it was started since the last yes. */
   starts: number
@@ -26,14 +31,17 @@ export class ApprovalLog implements Check {
   readonly #stage: Stage
   readonly #ledger: Ledger
   readonly #rules: RuleModel
+  readonly #acts: ActLog
 
-  constructor(stage: Stage, ledger: Ledger, rules: RuleModel) {
+  constructor(stage: Stage, ledger: Ledger, rules: RuleModel, acts: ActLog) {
     this.#stage = stage
     this.#ledger = ledger
     this.#rules = rules
+    this.#acts = acts
   }
 
   plan({ changes }: CommittedPlan): void {
+    checkReviews(this.#stage, this.approvals, changes)
     for (const change of changes) if (change.type === 'approval') this.#changed(change, changes)
     for (const change of changes) if (change.type === 'process') this.#moved(change)
   }
@@ -58,26 +66,31 @@ export class ApprovalLog implements Check {
       this.#broke('nothing begins without a yes', `${pid} began, and ${gate.approval} is ${approval?.state}`)
       return
     }
-    const { act, cwd, environmentHash, host: askedHost } = approval.request.action
-    const shown = act.type === 'command' ? { argv: act.argv, programs: act.programs } : {}
-    const asked = { ...shown, cwd, environmentHash, host: askedHost }
-    const begun = {
-      argv,
-      programs: resolved.programs,
-      cwd: resolved.cwd,
-      environmentHash: resolved.environmentHash,
-      host,
-    }
-    if (!same(asked, begun))
+    const begun = begunAs(resolved, argv, host)
+    const approved = this.#approvedActions(approval)
+    if (!approved.some((one) => same(one, begun)))
       this.#broke(
         'only the approved action begins',
-        `${pid} began with ${JSON.stringify(begun)}, approved was ${JSON.stringify(asked)}`,
+        `${pid} began with ${JSON.stringify(begun)}, approved was ${JSON.stringify(approved[0])}`,
       )
+  }
+
+  /** The action as it was shown; of an edit, as the host of the action found it when a person edited it. */
+  #approvedActions({ pid, request, answer }: Approval): readonly BegunAction[] {
+    if (request.type !== 'permission' || answer?.type !== 'approved') return []
+    const { act, cwd, environmentHash, host } = request.action
+    if (answer.spec !== null) {
+      const argv = argvOf({ spec: answer.spec, effectiveSpec: null })
+      return this.#acts.resolutionsOf(pid, answer.spec).map((resolved) => begunAs(resolved, argv, host))
+    }
+    return act.type === 'command'
+      ? [{ argv: act.argv, programs: act.programs, cwd, environmentHash, host }]
+      : []
   }
 
   /** At rest: nothing waits for an approval that can no longer be given. */
   atRest(now: number): void {
-    for (const { id, pid, state, expiresAt } of this.approvals.values()) {
+    for (const { id, pid, state, expiresAt, reviewUntil } of this.approvals.values()) {
       if (state !== 'pending') continue
       if (expiresAt !== null && expiresAt < now - LATE_MS)
         this.#broke(
@@ -86,6 +99,11 @@ export class ApprovalLog implements Check {
         )
       if (this.#ledger.entry(pid)?.record.outcome !== null)
         this.#broke('an approval ends with its process', `${id} is pending, and ${pid} has ended`)
+      if (reviewUntil !== undefined && reviewUntil < now - LATE_MS)
+        this.#broke(
+          'a person decides what no reviewer does',
+          `${id} is in review, and was to be reviewed ${now - reviewUntil} ms ago`,
+        )
     }
     for (const [pid, { starts }] of this.gates) {
       const record = this.#ledger.entry(pid)?.record
@@ -144,10 +162,17 @@ export class ApprovalLog implements Check {
         'an expired approval starts nothing',
         `${id} expired at ${expiresAt}, and ${by} answered at ${at}`,
       )
-    if (!this.mayAnswer(approval, by, at))
+    const isReview = isReviewOf(id, by, changes)
+    // That a rule covers it is compared with the model of the rules.
+    const isByRule = answer.type === 'approved' && answer.rule !== null && by.startsWith('kernel:')
+    if (!isReview && !isByRule && !this.mayAnswer(approval, by, at))
       this.#broke('only those who may answer do', `${by} answered ${id} of ${approval.request.subject}`)
+    const isLasting = answer.type === 'approved' && (answer.grant !== 'once' || answer.spec !== null)
+    if (isLasting && by !== 'host' && !by.startsWith('human:'))
+      this.#broke('only a person changes more than one request', `${by} answered ${id} with more than once`)
+    const action = isReview ? 'review' : 'answer'
     const isKnown = (change: Change) =>
-      change.type === 'audit' && change.entry.action === 'answer' && change.entry.inputs['approval'] === id
+      change.type === 'audit' && change.entry.action === action && change.entry.inputs['approval'] === id
     if (!changes.some((change) => isKnown(change) && change.type === 'audit' && change.entry.actor === by))
       this.#broke('an act and its audit entry are one commit', `${id} was answered by ${by} without an entry`)
   }
@@ -157,7 +182,10 @@ export class ApprovalLog implements Check {
     if (by === 'host' || by.startsWith('human:')) return true
     const bound = boundActor(this.#ledger, by)
     if (bound === null || by === request.subject) return false
-    if (request.session !== null && bound.session === request.session) return false
+    const asking = this.#ledger.entry(pid)?.record.sessionsAbove ?? []
+    const [session] = bound.sessions
+    if (request.session !== null && bound.sessions.includes(request.session)) return false
+    if (session !== undefined && asking.includes(session)) return false
     const own = by.startsWith('process:') ? by.slice('process:'.length) : ''
     const above = lineageOf(this.#ledger, pid).map((record) => record.pid)
     const asker = request.subject.slice('process:'.length)
@@ -175,7 +203,8 @@ export class ApprovalLog implements Check {
       const settled = payloadOf(event, 'approval_settled')
       const gate = this.gates.get(pid)
       if (requested !== undefined) {
-        this.gates.set(pid, { approval: requested.approval, yes: false, starts: 0 })
+        const { approval, actionHash } = requested
+        this.gates.set(pid, { approval, actionHash, yes: false, starts: 0 })
         const { request } = this.approvals.get(requested.approval) ?? {}
         if (request?.type === 'permission' && request.actionHash !== requested.actionHash)
           this.#broke(
@@ -187,6 +216,10 @@ export class ApprovalLog implements Check {
         const answer = this.approvals.get(settled.approval)?.answer
         gate.yes = gate.approval === settled.approval && answer?.type === 'approved'
         gate.starts = 0
+        if (settled.actionHash !== undefined) gate.actionHash = settled.actionHash
+        const edit = answer?.type === 'approved' ? answer.spec : null
+        if (!same(settled.spec ?? null, edit))
+          this.#broke('only the approved action begins', `${pid} got another spec than ${settled.approval}`)
       }
       if (event.type === 'started' && gate !== undefined) this.#started(pid, gate, recovery, told?.actionHash)
     }
@@ -205,13 +238,28 @@ export class ApprovalLog implements Check {
         'an approved action begins once',
         `${pid} was started ${gate.starts} times for ${gate.approval}`,
       )
-    if (approval?.request.type === 'permission' && approval.request.actionHash !== actionHash)
+    if (approval?.request.type === 'permission' && gate.actionHash !== actionHash)
       this.#broke('only the approved action begins', `${pid} started with another hash than ${gate.approval}`)
   }
 
   #broke(law: string, what: string): void {
     this.#stage.violated(law, what)
   }
+}
+
+/** What begins, as far as a person approved it. */
+type BegunAction = Pick<ResolvedAction, 'programs' | 'cwd'> & {
+  readonly argv: readonly string[] | undefined
+  readonly environmentHash: string | null
+  readonly host: string | null
+}
+
+function begunAs(
+  { programs, cwd, environmentHash }: ResolvedAction,
+  argv: readonly string[] | undefined,
+  host: string | null,
+): BegunAction {
+  return { argv, programs, cwd, environmentHash, host }
 }
 
 /** How late an approval may expire: the clocks of kernels differ. */

@@ -1,11 +1,13 @@
 import type { ResolvedAction } from '../../../src/core/capability/action.ts'
 import type { Executor } from '../../../src/kernel/executor.ts'
+import type { ActLog } from './act-log.ts'
 import type { ApprovalLog } from './approval-log.ts'
 import { argvOf, type Machine } from './machine.ts'
 
 export interface CommandHost {
   readonly machine: Machine
   readonly approvals: ApprovalLog
+  readonly acts: ActLog
   turn(): Promise<void>
 }
 
@@ -15,12 +17,15 @@ export function commands(host: CommandHost): Executor {
     serves: [{ kind: 'command', targets: null }],
     async resolve(record): Promise<ResolvedAction> {
       await host.turn()
-      return host.machine.resolve(record)
+      const resolved = host.machine.resolve(record)
+      host.acts.resolved(record, resolved)
+      return resolved
     },
     async run(work, kernel) {
       await host.turn()
       const { record } = work
       const resolved = host.machine.resolve(record)
+      host.acts.resolved(record, resolved)
       if (record.gate !== null && !(await kernel.approvals.confirm(work, resolved)))
         return { status: 'parked' }
       if (work.signal.aborted) throw work.signal.reason

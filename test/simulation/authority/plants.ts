@@ -1,18 +1,12 @@
 import type { Approval } from '../../../src/core/approval/approval.ts'
 import type { Rule } from '../../../src/core/capability/rule.ts'
 import type { RuleSet } from '../../../src/core/capability/rule-set.ts'
-import type { Pid } from '../../../src/core/process/pid.ts'
 import { Kernel } from '../../../src/kernel/kernel.ts'
-import {
-  type Change,
-  know,
-  type Plan,
-  type Question,
-  type Store,
-  type Verdict,
-} from '../../../src/store/contract.ts'
+import { type Change, know, type Plan, type Store } from '../../../src/store/contract.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Plant, Planting } from '../plant.ts'
+import { consentPlants } from './consent-plants.ts'
+import { misinformed, type Steps } from './misinformed.ts'
 
 /** Plausible bugs of rules, approvals and the audit. */
 export const authorityPlants: readonly Plant[] = [
@@ -25,7 +19,8 @@ export const authorityPlants: readonly Plant[] = [
   },
   {
     name: 'hash ignores environment',
-    laws: ['only the approved action begins'],
+    // The grants that remember an answer compare the same hash.
+    laws: ['only the approved action begins', 'every ruling is that of the rules'],
     hasRules: true,
     since: 19,
     kernel: (edges, options) =>
@@ -58,26 +53,10 @@ export const authorityPlants: readonly Plant[] = [
     since: 75,
     plan: givingUsesBack,
   },
+  ...consentPlants,
 ]
 
-type Steps<Answer> = Generator<readonly Question[], Verdict<Answer>, readonly unknown[]>
-
 const ENVIRONMENT_HASH = /"environmentHash":"(?:[^"\\]|\\.)*",?/
-
-/** Runs a plan with false answers to some of its questions; `round` is how often it has asked before. */
-function* misinformed<Answer>(
-  plan: Plan<Answer>,
-  forge: (question: Question, answer: unknown, round: number) => unknown,
-): Steps<Answer> {
-  const steps = plan()
-  let known: readonly unknown[] = []
-  for (let round = 0; ; round++) {
-    const step = steps.next(known)
-    if (step.done) return step.value
-    const answers = yield step.value
-    known = step.value.map((question, index) => forge(question, answers[index], round))
-  }
-}
 
 /** A refused plan writes nothing, not even to the audit. */
 function forgettingDenials<Answer>(plan: Plan<Answer>): Plan<Answer> {
@@ -167,22 +146,20 @@ function auditingLater(store: Store): Store {
 }
 
 /** The loss of its holder gives the uses of a process back, as if it had not begun. */
-function givingUsesBack<Answer>(plan: Plan<Answer>): Plan<Answer> {
+function givingUsesBack<Answer>(plan: Plan<Answer>, { ledger }: Planting): Plan<Answer> {
   return function* (): Steps<Answer> {
     const verdict = yield* plan()
-    const uses = verdict.changes.flatMap((change) => (change.type === 'rule_use' ? [change.use.id] : []))
     const more: Change[] = []
     for (const change of verdict.changes) {
       if (change.type !== 'process') continue
       const { pid } = change.row.record
-      if (change.was === null && uses.length > 0) usedBy.set(pid, uses)
       if (
         !change.events.some(
           ({ type, replayKey }) => type === 'holder_lost' || replayKey?.startsWith('abandon:'),
         )
       )
         continue
-      for (const id of usedBy.get(pid) ?? []) {
+      for (const id of ledger.uses.get(pid) ?? []) {
         const was = yield* know({ ask: 'ruleUse', id })
         if (was !== null) more.push({ type: 'rule_use', was, use: { ...was, used: was.used - 1 } })
       }
@@ -190,8 +167,6 @@ function givingUsesBack<Answer>(plan: Plan<Answer>): Plan<Answer> {
     return { ...verdict, changes: [...verdict.changes, ...more] }
   }
 }
-
-const usedBy = new Map<Pid, readonly string[]>()
 
 function isAudit({ type }: Change): boolean {
   return type === 'audit' || type === 'audit_window'

@@ -1,4 +1,5 @@
 import type { Rule } from '../../../src/core/capability/rule.ts'
+import { FileModel, type ModelVersion } from './file-model.ts'
 
 /** What an act needs, as far as the rules of these worlds can tell. */
 export interface ModelNeed {
@@ -6,6 +7,8 @@ export interface ModelNeed {
   readonly kind: string
   readonly name: string
   readonly args: readonly string[]
+  /** What makes a later act the same one, for each grant that remembers an answer. */
+  readonly keys?: readonly string[]
 }
 
 export interface ModelRuling {
@@ -15,19 +18,34 @@ export interface ModelRuling {
   readonly rules: readonly string[]
   /** The counted rules that it uses once, as `subject id`. */
   readonly uses: readonly string[]
+  /** Of an ask: the same rules by instance. An answer is about these, and about none that is added later. */
+  readonly asks: readonly string[]
+  /** Of an ask: the process that decides, if no rule wants a person to. */
+  readonly reviewer: string | null
 }
 
-interface ModelSet {
+/** A set of rules as it counts. What an untrusted one allows does not count, nor does its reviewer. */
+export interface ModelSet {
   readonly subject: string
   readonly rules: readonly ModelRule[]
   readonly closed: boolean
+  readonly trusted: boolean
 }
 
-interface ModelRule extends Rule {
+export interface ModelRule extends Rule {
   /** A rule that is removed and added again is another one. */
-  readonly instance: number
+  readonly instance: string
   /** The instances that it was delegated from. */
   readonly links: readonly string[]
+  /** Of an answer that counts for more than one time. */
+  readonly answer?: RememberedAnswer | undefined
+}
+
+/** What a person approved for more than one time. */
+export interface RememberedAnswer {
+  readonly key: string
+  /** The instances of the asks that it answers. */
+  readonly answers: readonly string[]
 }
 
 interface RulesOf {
@@ -35,34 +53,48 @@ interface RulesOf {
   readonly rules: readonly Rule[]
 }
 
+export const OPEN: ModelRuling = { type: 'open', rules: [], uses: [], asks: [], reviewer: null }
+
 /** The rules as the documentation describes them: simple and slow, and written without the code under test. */
 export class RuleModel {
+  readonly files: FileModel
   readonly #sets = new Map<string, ModelSet>()
   readonly #used = new Map<string, number>()
   #instances = 0
 
-  /** The set of a subject has these rules now. */
-  changeSet({ subject, rules }: RulesOf): void {
+  constructor(versionOf: (hash: string) => ModelVersion) {
+    this.files = new FileModel(versionOf)
+  }
+
+  /** The set of a subject has these rules now. `answer`: what a person has just approved, which new answers in it are about. */
+  changeSet({ subject, rules }: RulesOf, answer?: RememberedAnswer): void {
     const before = this.#sets.get(subject)
     const known = new Map(before?.rules.map((rule) => [rule.id, rule]))
     const now = rules.map((rule): ModelRule => {
       const same = known.get(rule.id)
-      if (same !== undefined) return { ...same, ...rule }
+      const remembered = rule.settles === undefined ? {} : { answer: joined(same?.answer, rule, answer) }
+      if (same !== undefined) return { ...same, ...rule, ...remembered }
       this.#used.delete(`${subject} ${rule.id}`)
       const links = (rule.delegatedFrom ?? []).map((link) => this.#instanceOf(link.subject, link.rule))
-      return { ...rule, instance: ++this.#instances, links }
+      return { ...rule, instance: `${subject} #${++this.#instances}`, links, ...remembered }
     })
     const closed = before?.closed === true || now.some(closes)
-    this.#sets.set(subject, { subject, rules: now, closed })
+    this.#sets.set(subject, { subject, rules: now, closed, trusted: true })
   }
 
   removeSet(subject: string): void {
     this.#sets.delete(subject)
+    this.files.forget(subject)
     for (const key of [...this.#used.keys()]) if (key.startsWith(`${subject} `)) this.#used.delete(key)
   }
 
   isClosed(subject: string): boolean {
     return this.#sets.get(subject)?.closed === true
+  }
+
+  /** Whether one of these sets holds an answer that counts for more than one time. */
+  hasAnswers(subjects: readonly string[]): boolean {
+    return this.#setsOf(subjects).some(({ rules }) => rules.some(({ answer }) => answer !== undefined))
   }
 
   used(rule: string): number {
@@ -75,26 +107,43 @@ export class RuleModel {
 
   /** Of several sets the strictest answer holds. */
   rule(subjects: readonly string[], ceilings: readonly RulesOf[], need: ModelNeed, at: number): ModelRuling {
-    const sets = subjects.flatMap((subject) => this.#sets.get(subject) ?? [])
+    const sets = this.#setsOf(subjects)
     const above = ceilings.map(
       ({ subject, rules }): ModelSet => ({
         subject,
-        rules: rules.map((rule) => ({ ...rule, instance: 0, links: [] })),
+        rules: rules.map((rule) => ({ ...rule, instance: `${subject} ${rule.id}`, links: [] })),
         closed: true,
+        trusted: true,
       }),
     )
-    const rulings = [...sets, ...above].map((set) => this.#ruleOf(set, need, at))
+    const answered = new Set(
+      sets
+        .filter(({ trusted }) => trusted)
+        .flatMap((set) => inForce(set, need, at))
+        .flatMap(({ answer }) => answer?.answers ?? []),
+    )
+    const rulings = [...sets, ...above].map((set) => this.#ruleOf(set, need, at, answered))
     const type = (['deny', 'ask', 'allow'] as const).find((one) =>
       rulings.some((ruling) => ruling.type === one),
     )
+    const deciding = rulings.filter((ruling) => ruling.type === type)
     return {
       type: type ?? 'open',
-      rules: rulings.filter((ruling) => ruling.type === type).flatMap(({ rules }) => rules),
+      rules: deciding.flatMap(({ rules }) => rules),
       uses: type === 'deny' ? [] : [...new Set(rulings.flatMap(({ uses }) => uses))],
+      asks: type === 'ask' ? deciding.flatMap(({ asks }) => asks) : [],
+      reviewer:
+        type === 'ask' && deciding.every((one) => one.reviewer !== null)
+          ? (deciding[0]?.reviewer ?? null)
+          : null,
     }
   }
 
-  #ruleOf(set: ModelSet, need: ModelNeed, at: number): ModelRuling {
+  #setsOf(subjects: readonly string[]): readonly ModelSet[] {
+    return subjects.flatMap((subject) => this.#sets.get(subject) ?? this.files.setsOf(subject))
+  }
+
+  #ruleOf(set: ModelSet, need: ModelNeed, at: number, answered: ReadonlySet<string>): ModelRuling {
     const about = inForce(set, need, at)
     const delegators = new Set(
       set.rules.flatMap(({ delegatedFrom = [] }) => delegatedFrom.map((one) => one.subject)),
@@ -105,19 +154,22 @@ export class RuleModel {
           .filter(
             ({ effect, requestable }) => effect === 'deny' || (effect === 'ask' && requestable !== true),
           )
-          .map(({ effect, id }) => ({ effect, name: `${from.subject} ${id}` })),
+          .filter(({ effect, instance }) => effect === 'deny' || !answered.has(instance))
+          .map((rule) => limitOf(from, rule)),
     )
     const denies = limits.filter(({ effect }) => effect === 'deny').map(({ name }) => name)
-    const asks = limits.filter(({ effect }) => effect === 'ask').map(({ name }) => name)
-    if (denies.length > 0) return { type: 'deny', rules: denies, uses: [] }
-    const allow = this.#allowOf(set, about, need, at)
-    if (allow !== undefined) return asks.length === 0 ? allow : { ...allow, type: 'ask', rules: asks }
-    const requests = about
-      .filter(({ requestable }) => requestable === true)
-      .map(({ id }) => `${set.subject} ${id}`)
-    if (requests.length > 0) return { type: 'ask', rules: [...requests, ...asks], uses: [] }
-    if (set.closed) return { type: 'deny', rules: [], uses: [] }
-    return { type: asks.length === 0 ? 'open' : 'ask', rules: asks, uses: [] }
+    const asks = limits.filter(({ effect }) => effect === 'ask')
+    if (denies.length > 0) return { ...OPEN, type: 'deny', rules: denies }
+    const allow = set.trusted ? this.#allowOf(set, about, need, at) : undefined
+    if (allow !== undefined) return asks.length === 0 ? allow : { ...asked(asks), uses: allow.uses }
+    const requestable = about.filter((rule) => rule.requestable === true)
+    const requests = requestable
+      .filter(({ instance }) => !answered.has(instance))
+      .map((rule) => limitOf(set, rule))
+    if (requestable.length > 0)
+      return requests.length + asks.length === 0 ? OPEN : asked([...requests, ...asks])
+    if (set.closed && set.trusted) return { ...OPEN, type: 'deny' }
+    return asks.length === 0 ? OPEN : asked(asks)
   }
 
   /** An allow counts while the rules that it was delegated from do, and while all of them have uses left. */
@@ -129,6 +181,7 @@ export class RuleModel {
     const best = allows.find(({ uses }) => uses.length === 0) ?? allows[0]
     if (best === undefined) return undefined
     return {
+      ...OPEN,
       type: 'allow',
       rules: allows.map(({ name }) => name),
       uses: best.uses.map(({ name }) => name),
@@ -151,13 +204,36 @@ export class RuleModel {
 
   #linked(link: string): { readonly subject: string; readonly rule: ModelRule } | undefined {
     for (const { subject, rules } of this.#sets.values())
-      for (const rule of rules) if (`${subject} ${rule.instance}` === link) return { subject, rule }
+      for (const rule of rules) if (rule.instance === link) return { subject, rule }
     return undefined
   }
 
   #instanceOf(subject: string, id: string): string {
     const rule = this.#sets.get(subject)?.rules.find((one) => one.id === id)
-    return `${subject} ${rule?.instance ?? 'none'}`
+    return rule?.instance ?? 'none'
+  }
+}
+
+interface Limit {
+  readonly effect: Rule['effect']
+  readonly name: string
+  readonly instance: string
+  readonly reviewer: string | null
+}
+
+function limitOf({ subject, trusted }: ModelSet, { effect, id, instance, reviewer }: ModelRule): Limit {
+  return { effect, name: `${subject} ${id}`, instance, reviewer: trusted ? (reviewer ?? null) : null }
+}
+
+/** A person decides if only one of the rules wants that. */
+function asked(asks: readonly Limit[]): ModelRuling {
+  const isReviewed = asks.every(({ reviewer }) => reviewer !== null)
+  return {
+    type: 'ask',
+    rules: asks.map(({ name }) => name),
+    uses: [],
+    asks: asks.map(({ instance }) => instance),
+    reviewer: isReviewed ? (asks[0]?.reviewer ?? null) : null,
   }
 }
 
@@ -165,7 +241,9 @@ function inForce({ rules }: ModelSet, need: ModelNeed, at: number): readonly Mod
   return rules.filter((rule) => isInForce(rule, need, at))
 }
 
-function isInForce(rule: Rule, { right, kind, name, args }: ModelNeed, at: number): boolean {
+function isInForce(rule: ModelRule, { right, kind, name, args, keys = [] }: ModelNeed, at: number): boolean {
+  if (rule.settles !== undefined)
+    return rule.answer !== undefined && keys.includes(rule.answer.key) && isBefore(rule, at)
   const [ofKind, pattern] = [
     rule.resource.split(':', 1)[0],
     rule.resource.slice(rule.resource.indexOf(':') + 1),
@@ -173,11 +251,27 @@ function isInForce(rule: Rule, { right, kind, name, args }: ModelNeed, at: numbe
   const tokens = rule.constraints?.args ?? []
   return (
     rule.rights.some((one) => one === right) &&
-    (rule.expiresAt === undefined || at < rule.expiresAt) &&
+    isBefore(rule, at) &&
     ofKind === kind &&
     (pattern === '**' || pattern === name) &&
     tokens.every((token, index) => token === args[index])
   )
+}
+
+function isBefore({ expiresAt }: Rule, at: number): boolean {
+  return expiresAt === undefined || at < expiresAt
+}
+
+/** An answer that is given again answers what either of them did. */
+function joined(
+  before: RememberedAnswer | undefined,
+  { settles = [] }: Rule,
+  answer: RememberedAnswer | undefined,
+): RememberedAnswer | undefined {
+  // The set changed for another reason, or the rules that it answers are no longer asked about.
+  if (answer === undefined || settles.length === 0 || (before !== undefined && before.key !== answer.key))
+    return before
+  return { key: answer.key, answers: [...(before?.answers ?? []), ...answer.answers] }
 }
 
 /** What a person's answer allows says nothing about the rest. */

@@ -1,28 +1,28 @@
 import type { AuditEntry } from '../../../src/core/audit/entry.ts'
 import type { Ceiling } from '../../../src/core/capability/ceiling.ts'
-import type { Pid } from '../../../src/core/process/pid.ts'
 import type { ProcessRecord } from '../../../src/core/process/record.ts'
 import type { Change } from '../../../src/store/contract.ts'
-import { boundActor, needOf, needOfCommand } from '../authority/bound-actor.ts'
-import type { ModelNeed, ModelRuling, RuleModel } from '../authority/rule-model.ts'
+import type { ActLog } from '../authority/act-log.ts'
+import { boundActor, needOf, needOfCommand, setsFor } from '../authority/bound-actor.ts'
+import { type ModelNeed, type ModelRuling, OPEN, type RuleModel } from '../authority/rule-model.ts'
 import type { Check, Ledger, ProcessChange } from '../ledger.ts'
 import type { Stage } from '../stage.ts'
+import { type Answering, checkRuleSets } from './rule-sets.ts'
 
-const OPEN: ModelRuling = { type: 'open', rules: [], uses: [] }
+type ApprovalChange = Extract<Change, { type: 'approval' }>
 
 /** Every registration is ruled on as the model does, spends its uses once, and is in the audit of the same commit. */
-export function checkRulings(stage: Stage, ledger: Ledger, rules: RuleModel): Check {
-  /** The counted rules whose uses are reserved for a process that waits for an approval. */
-  const reserved = new Map<Pid, readonly string[]>()
+export function checkRulings(stage: Stage, ledger: Ledger, rules: RuleModel, acts: ActLog): Check {
+  const setsChange = checkRuleSets(stage, rules)
 
   /** Answers the counted rules that it uses. */
-  const registered = (change: ProcessChange, changes: readonly Change[]): readonly string[] => {
+  const registered = (change: ProcessChange, changes: readonly Change[], host: string): readonly string[] => {
     const { record } = change.row
     const { pid, originator } = record
-    const ruling = rulingOn(record, change.events[0]?.at ?? 0)
+    const { ruling, sets, keys } = rulingOn(record, change.events[0]?.at ?? 0, originator, host)
     const entries = entriesOf(changes, 'spawn').filter(({ target }) => target === `process:${pid}`)
-    const asked = changes.some(
-      (one) => one.type === 'approval' && one.was === null && one.approval.pid === pid,
+    const asked = changes.find(
+      (one): one is ApprovalChange => one.type === 'approval' && one.was === null && one.approval.pid === pid,
     )
     const isBegun = change.row.holder !== null || change.events.some(({ type }) => type === 'started')
     const broke = (what: string) => {
@@ -34,9 +34,12 @@ export function checkRulings(stage: Stage, ledger: Ledger, rules: RuleModel): Ch
     }
     if (ruling.type === 'deny') broke('was registered')
     const waits = ruling.type === 'ask' || isQuestion(record)
-    if (waits !== asked || waits !== (record.gate?.state === 'pending'))
-      broke(asked ? 'was asked about' : 'was not asked about')
+    if (waits !== (asked !== undefined) || waits !== (record.gate?.state === 'pending'))
+      broke(asked === undefined ? 'was not asked about' : 'was asked about')
     if (waits && isBegun) broke('was begun at once')
+    const { request } = asked?.approval ?? {}
+    if (request?.type === 'permission' && request.reviewer !== ruling.reviewer)
+      broke(`is for ${request.reviewer ?? 'a person'} to decide, not for ${ruling.reviewer ?? 'a person'}`)
     for (const { decision, rule } of entries)
       if (rule !== null && !ruling.rules.includes(`${rule.subject} ${rule.id}`))
         broke(`was ${decision} by ${rule.subject} ${rule.id}`)
@@ -48,45 +51,108 @@ export function checkRulings(stage: Stage, ledger: Ledger, rules: RuleModel): Ch
         `${pid} was registered by ${ruling.type}, with the entries [${found.join()}]`,
       )
     for (const name of ruling.uses) rules.use(name, 1)
-    if (waits && !isQuestion(record)) reserved.set(pid, ruling.uses)
+    ledger.uses.set(pid, ruling.uses)
+    if (waits && !isQuestion(record)) acts.asked.set(pid, { sets, keys, asks: ruling.asks })
     return ruling.uses
+  }
+
+  /** Its action has changed since the yes: it is another one, which no lasting answer is about. */
+  const askedAgain = (record: ProcessRecord, subject: string, host: string) => {
+    const bound = boundActor(ledger, subject)
+    const now = bound === null ? [] : setsFor(ledger, bound, record)
+    const effective = { ...record, spec: record.effectiveSpec ?? record.spec }
+    const keys = rules.hasAnswers(now) ? acts.keysOf(effective, subject, host) : null
+    const before = acts.asked.get(record.pid)?.sets ?? []
+    acts.asked.set(record.pid, { sets: [...new Set([...before, ...now])], keys, asks: [] })
   }
 
   /**
    * What is denied, withdrawn or expired did not begin: it gives its uses back. A yes is ruled on again, by the rules of now. Answers
-   * the counted rules whose uses change.
+   * the counted rules whose uses change, and what the answer is about if it counts for more than one time.
    */
-  const settled = ({ was, approval }: Extract<Change, { type: 'approval' }>): readonly string[] => {
+  const settled = (
+    change: ApprovalChange,
+  ): { readonly uses: readonly string[]; readonly answering?: Answering } => {
+    const { was, approval } = change
     const { pid, state, request, answer } = approval
-    if (was?.state !== 'pending' || state === 'pending') return []
-    const before = (reserved.get(pid) ?? []).filter((name) => rules.used(name) > 0)
+    if (was?.state !== 'pending' || state === 'pending' || request.type !== 'permission') return { uses: [] }
+    const before = (ledger.uses.get(pid) ?? []).filter((name) => rules.used(name) > 0)
     for (const name of before) rules.use(name, -1)
     const record = ledger.entry(pid)?.record
-    if (answer?.type !== 'approved' || record === undefined) return before
-    const ruling = rulingOn(record, answer.at, request.subject)
-    if (ruling.type === 'deny')
-      stage.violated('every ruling is that of the rules', `${pid} was approved, and the model denies it now`)
+    ledger.uses.set(pid, [])
+    if (answer?.type !== 'approved' || record === undefined) return { uses: before }
+    const { ruling, keys } = rulingOnYes(change, record)
+    const broke = (what: string) => stage.violated('every ruling is that of the rules', `${pid} ${what}`)
+    if (ruling.type === 'deny') broke('was approved, and the model denies it now')
+    if (answer.rule !== null && ruling.type !== 'allow')
+      broke(`was approved by a rule, and the model says ${ruling.type} by ${ruling.rules.join()}`)
+    if (was.request.reviewer !== null && answer.by.startsWith('process:'))
+      if (ruling.type === 'ask' && ruling.reviewer !== was.request.reviewer)
+        broke(`was approved by its reviewer, and ${ruling.reviewer ?? 'a person'} has to decide now`)
     for (const name of ruling.uses) rules.use(name, 1)
-    reserved.set(pid, ruling.uses)
-    return [...before, ...ruling.uses].filter((name) => before.includes(name) !== ruling.uses.includes(name))
+    ledger.uses.set(pid, ruling.uses)
+    const uses = [...before, ...ruling.uses].filter(
+      (name) => before.includes(name) !== ruling.uses.includes(name),
+    )
+    const { grant } = answer
+    const key = grant === 'once' ? undefined : keys?.[grant]
+    if (grant === 'once' || answer.rule !== null || key === undefined) return { uses }
+    const subject =
+      grant === 'always' ? 'home' : grant === 'session' ? `session:${request.session}` : request.subject
+    return {
+      uses,
+      answering: { approval: approval.id, subject, key, answers: acts.asked.get(pid)?.asks ?? [] },
+    }
   }
 
-  const rulingOn = (record: ProcessRecord, at: number, actor: string = record.originator): ModelRuling => {
+  /** The rules of the time of the request bind, and those that bind its asker now. An edit is another action. */
+  const rulingOnYes = ({ approval: { pid, request, answer } }: ApprovalChange, record: ProcessRecord) => {
+    const edit = answer?.type === 'approved' ? answer.spec : null
+    const spec = edit ?? record.effectiveSpec ?? record.spec
+    const acted = { ...record, spec }
+    const asked = acts.asked.get(pid)
+    const bound = boundActor(ledger, request.subject)
+    const host = request.type === 'permission' ? request.action.host : null
+    const now = bound === null ? [] : edit === null ? bound.sets : setsFor(ledger, bound, record)
+    const sets = [...new Set([...(asked?.sets ?? []), ...now])]
+    const keys =
+      edit === null
+        ? (asked?.keys ?? null)
+        : acts.keysOf(acted, bound?.subject ?? request.subject, host ?? '')
+    const need = needOf(acted)
+    if (need === null) return { ruling: OPEN, keys }
+    const known = keys === null ? need : { ...need, keys: Object.values(keys) }
+    return { ruling: rules.rule(sets, ceilingsOver(record), known, answer?.at ?? 0), keys }
+  }
+
+  const rulingOn = (record: ProcessRecord, at: number, actor: string, host: string) => {
     const need = needOf(record)
     const bound = boundActor(ledger, actor)
-    if (bound === null || need === null) return OPEN
-    const ceilings = (record.ceilings ?? []).filter(({ givenTo }) => givenTo !== record.pid).map(asSet)
-    return rules.rule(bound.sets, ceilings, need, at)
+    if (bound === null || need === null) return { ruling: OPEN, sets: [], keys: null }
+    const sets = setsFor(ledger, bound, record)
+    const keys = acts.keysOf(record, bound.subject, host)
+    const ruling = rules.rule(sets, ceilingsOver(record), { ...need, keys: Object.values(keys) }, at)
+    return { ruling, sets, keys }
   }
 
-  /** The entry of a denial names the agent or the session; any of its tools may have asked. */
+  /** The entry of a denial names the agent or the session; any of its tools may have asked, for any session below it. */
   const denied = ({ actor, at, rule, inputs }: AuditEntry) => {
     const need = needOfAct(inputs['act'])
     if (need === undefined) return
+    const kind = need.kind === 'shell' ? 'command' : 'tool'
+    const cwd = typeof inputs['cwd'] === 'string' ? (inputs['cwd'].split('#')[0] ?? null) : null
+    const owners = [{}, ...[...ledger.sessions.keys()].map((session) => ({ session }))]
     const askers = [actor, ...[...ledger.processes.keys()].map((pid) => `process:${pid}`)]
     const rulings = askers.flatMap((asker) => {
       const bound = boundActor(ledger, asker)
-      return bound?.subject === actor ? [rules.rule(bound.sets, ceilingsOf(asker), need, at)] : []
+      if (bound?.subject !== actor) return []
+      return owners.map((owner) => {
+        const sessionsAbove = ledger.sessions.get(String(Object(owner).session))?.sessionsAbove ?? []
+        const [own] = bound.sessions
+        const isBelow = own !== undefined && sessionsAbove.includes(own)
+        const act = { kind, cwd, owner: isBelow ? owner : {}, sessionsAbove } as const
+        return rules.rule(setsFor(ledger, bound, act), ceilingsOf(asker), need, at)
+      })
     })
     const isDenied = ({ type, rules: names }: ModelRuling) =>
       type === 'deny' && (rule === null || names.includes(`${rule.subject} ${rule.id}`))
@@ -115,36 +181,22 @@ export function checkRulings(stage: Stage, ledger: Ledger, rules: RuleModel): Ch
     }
   }
 
-  const setsChange = (changes: readonly Change[]) => {
-    const told = entriesOf(changes, 'addRule', 'removeRule').map(
-      ({ action, rule }) => `${action} ${rule?.subject} ${rule?.id}`,
-    )
-    const done: string[] = []
-    for (const change of changes) {
-      if (change.type !== 'rule_set') continue
-      const { was, ruleSet } = change
-      const { subject } = ruleSet
-      const ids = (set: typeof was) => new Set(set?.rules.map(({ id }) => id))
-      for (const id of ids(ruleSet)) if (!ids(was).has(id)) done.push(`addRule ${subject} ${id}`)
-      for (const id of ids(was)) if (!ids(ruleSet).has(id)) done.push(`removeRule ${subject} ${id}`)
-      rules.changeSet(ruleSet)
-      if (rules.isClosed(subject) && !ruleSet.closed) stage.violated('a closed set stays closed', subject)
-    }
-    if (told.sort().join() !== done.sort().join())
-      stage.violated(
-        'an act and its audit entry are one commit',
-        `[${done.join()}] was done, the entries say [${told.join()}]`,
-      )
-  }
-
   return {
-    plan({ changes, answer }) {
+    plan({ changes, answer }, { host }) {
       if (isDenial(answer) && !changes.some(({ type }) => type === 'audit' || type === 'audit_window'))
         stage.violated('every denial is in the audit', `a registration was denied, and no entry tells of it`)
       const uses: string[] = []
+      let answering: Answering | undefined
       for (const change of changes) {
-        if (change.type === 'process' && change.was === null) uses.push(...registered(change, changes))
-        if (change.type === 'approval') uses.push(...settled(change))
+        if (change.type === 'process' && change.was === null) uses.push(...registered(change, changes, host))
+        if (change.type === 'approval') {
+          const { approval, was } = change
+          const record = ledger.processes.get(approval.pid)?.record
+          if (was === null && record !== undefined) askedAgain(record, approval.request.subject, host)
+          const one = settled(change)
+          uses.push(...one.uses)
+          answering ??= one.answering
+        }
         if (
           change.type === 'audit' &&
           !isLaterInBatch(answer) &&
@@ -154,7 +206,7 @@ export function checkRulings(stage: Stage, ledger: Ledger, rules: RuleModel): Ch
           denied(change.entry)
       }
       usesAreSpent(changes, uses)
-      setsChange(changes)
+      setsChange(changes, answering)
       for (const change of changes) {
         if (change.type === 'rule_set_gone') rules.removeSet(change.subject)
         if (change.type === 'session_gone') rules.removeSet(`session:${change.id}`)
@@ -193,6 +245,11 @@ function needOfAct(act: unknown): ModelNeed | undefined {
   return typeof type === 'string'
     ? { right: 'execute', kind: type, name: String(names[type]), args: [] }
     : undefined
+}
+
+/** Those that its start must respect. */
+function ceilingsOver({ pid, ceilings = [] }: ProcessRecord) {
+  return ceilings.filter(({ givenTo }) => givenTo !== pid).map(asSet)
 }
 
 function asSet({ givenTo, rules }: Ceiling) {

@@ -1,6 +1,7 @@
-import type { Approval } from '../../../src/core/approval/approval.ts'
+import type { Approval, ApprovalGrant } from '../../../src/core/approval/approval.ts'
 import type { Answer } from '../../../src/core/approval/decide-answer.ts'
 import { RefusedError } from '../../../src/core/errors.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { Actor } from '../../../src/core/process/record.ts'
 import { same } from '../ledger.ts'
 import type { Peer } from '../peer.ts'
@@ -75,12 +76,12 @@ export const approvals: readonly Request[] = [
   },
 ]
 
-function pending({ approvals: log }: World): readonly Approval[] {
+export function pending({ approvals: log }: World): readonly Approval[] {
   return [...log.approvals.values()].filter(({ state }) => state === 'pending')
 }
 
 /** Usually one that waits, sometimes a settled one, rarely an unknown id. */
-function someApproval(world: World): Approval | undefined {
+export function someApproval(world: World): Approval | undefined {
   const { random } = world.stage
   if (random.chance(0.02)) return undefined
   const all = [...world.approvals.approvals.values()]
@@ -89,10 +90,10 @@ function someApproval(world: World): Approval | undefined {
 }
 
 /** Mostly a person; sometimes an actor that may not answer, and would approve its own act. */
-function someAnswerer(world: World, approval: Approval | undefined): Actor {
+export function someAnswerer(world: World, approval: Approval | undefined): Actor {
   const { random } = world.stage
   const who = random.weighted(
-    ['person', 'host', 'asker', 'session', 'above', 'below', 'kernel'] as const,
+    ['person', 'host', 'asker', 'session', 'relative', 'above', 'below', 'kernel'] as const,
     (one) => WHO_WEIGHTS[one],
   )
   switch (who) {
@@ -104,6 +105,14 @@ function someAnswerer(world: World, approval: Approval | undefined): Actor {
       return approval?.request.subject ?? 'host'
     case 'session':
       return `session:${someSession(world)}`
+    case 'relative': {
+      const { sessions } = world.ledger
+      const asking = approval?.request.session ?? ''
+      const above = sessions.get(asking)?.sessionsAbove ?? []
+      const below = [...sessions.values()].filter(({ sessionsAbove = [] }) => sessionsAbove.includes(asking))
+      const related = [...above, ...below.map(({ id }) => id)]
+      return `session:${related.length === 0 ? someSession(world) : random.pick(related)}`
+    }
     case 'above':
       return `process:${approval?.request.ancestors[0] ?? world.somePid()}`
     case 'below': {
@@ -115,35 +124,50 @@ function someAnswerer(world: World, approval: Approval | undefined): Actor {
   }
 }
 
-const WHO_WEIGHTS = { person: 8, host: 1, asker: 1, session: 2, above: 1, below: 1, kernel: 0.5 }
+const WHO_WEIGHTS = { person: 8, host: 1, asker: 1, session: 2, relative: 2, above: 1, below: 1, kernel: 0.5 }
 
 function someAnswer(world: World, approval: Approval | undefined): Answer {
   const { random } = world.stage
   if (random.chance(0.25)) return { type: 'deny', ...(random.chance(0.5) ? { advice: 'another way' } : {}) }
   if (random.chance(0.05)) return { type: 'reply', value: 'neither' }
-  return yesTo(approval)
+  return yesTo(approval, random.chance(0.3) ? random.pick(GRANTS) : 'once')
 }
 
-function yesTo(approval: Approval | undefined): Answer {
-  return approval?.request.type === 'question'
-    ? { type: 'reply', value: 'a' }
-    : { type: 'approve', grant: 'once' }
+const GRANTS = ['once', 'process', 'session', 'always'] as const
+
+export function yesTo(approval: Approval | undefined, grant: ApprovalGrant = 'once'): Answer {
+  if (approval?.request.type === 'question') return { type: 'reply', value: 'a' }
+  const rule = grant === 'always' ? approval?.request.alwaysRule : null
+  return { type: 'approve', grant, ...(rule == null ? {} : { rule }) }
 }
 
 /** Asks, and compares what the answerer is told with the log. */
-function answer(world: World, peer: Peer, approval: Approval | undefined, by: Actor, given: Answer): void {
+export function answer(
+  world: World,
+  peer: Peer,
+  approval: Approval | undefined,
+  by: Actor,
+  given: Answer,
+  spec?: JsonObject,
+  then: () => void = () => {},
+): void {
   const id = approval?.id ?? 'a_unknown'
   const { stage, approvals: log } = world
-  const asked = peer.kernel.approvals.answer({ id, by, answer: given }).then((settlement) => {
-    if (settlement.type !== 'refused') return settlement
-    const isPerson = by === 'host' || by.startsWith('human:')
-    const { code, details } = settlement.refusal
-    // A yes to what a rule denies by now is refused to people as well; that refusal names the approval.
-    if (isPerson && code === 'denied' && details?.['approval'] === undefined)
-      stage.violated('people may answer', `${by} was refused for ${id}: ${settlement.refusal.message}`)
-    throw new RefusedError(settlement.refusal)
-  })
-  world.track(`answer ${given.type}`, peer, `${id} by ${by}`, asked, (settlement) => {
+  const asked = peer.kernel.approvals
+    .answer({ id, by, answer: given, ...(spec === undefined ? {} : { spec }) })
+    .then((settlement) => {
+      if (settlement.type !== 'refused') return settlement
+      const isPerson = by === 'host' || by.startsWith('human:')
+      const { code, details } = settlement.refusal
+      // A yes to what a rule denies by now is refused to people as well; that refusal names the approval.
+      const isAboutAct = details?.['approval'] !== undefined || details?.['pid'] !== undefined
+      if (isPerson && code === 'denied' && !isAboutAct)
+        stage.violated('people may answer', `${by} was refused for ${id}: ${settlement.refusal.message}`)
+      throw new RefusedError(settlement.refusal)
+    })
+  const what =
+    given.type === 'approve' ? `${given.type} ${spec === undefined ? given.grant : 'edited'}` : given.type
+  world.track(`answer ${what}`, peer, `${id} by ${by}`, asked, (settlement) => {
     const known = log.approvals.get(id)
     // Pruned with its process.
     if (known === undefined) return
@@ -154,5 +178,6 @@ function answer(world: World, peer: Peer, approval: Approval | undefined, by: Ac
     if (winner !== undefined)
       stage.violated('one answer wins', `${by} settled ${id}, and ${winner} did before`)
     world.settled.set(id, by)
+    then()
   })
 }

@@ -3,11 +3,12 @@ import type { Actor } from '../../../src/core/process/record.ts'
 import type { RegistrationRequest } from '../../../src/core/process/register.ts'
 import { addRule } from '../../../src/kernel/policies.ts'
 import { openSession } from '../../../src/kernel/sessions.ts'
+import { FOLDERS } from '../authority/policy-folders.ts'
 import { asJson } from '../payload.ts'
 import type { Random } from '../random.ts'
 import type { Request } from './intent.ts'
 import { EVENT_TYPES, someSession } from './requests.ts'
-import { allowanceOf } from './scopes.ts'
+import { allowanceOf, workspaceOf } from './scopes.ts'
 
 /** The first requests of a world with rules open so many sessions. */
 export const FIRST_SESSIONS = 3
@@ -20,7 +21,12 @@ export const openSessionWithRules: Request = {
     const session = `s${world.sessions.length + 1}`
     world.sessions.push(session)
     const { edges } = peer.kernel
-    track(session, openSession(edges, 'host', session, null, allowanceOf(session)))
+    const above = world.sessions.length > 1 && random.chance(0.4) ? someSession(world) : undefined
+    const parent = above === session ? undefined : above
+    track(
+      `${session}${parent === undefined ? '' : ` below ${parent}`}`,
+      openSession(edges, 'host', session, null, allowanceOf(session), workspaceOf(session), parent),
+    )
     for (const resource of ['tool:deploy', 'shell:git']) {
       if (!random.chance(0.7)) continue
       const rule = { effect: 'ask', rights: ['execute'], resource } as const
@@ -42,6 +48,21 @@ export const gated: readonly Request[] = [
       const actor: Actor = `session:${someSession(world)}`
       const request = someAct(world.stage.random)
       track(`${actor} ${textOf(request)}`, peer.kernel.register([{ request, actor }]))
+    },
+  },
+  {
+    name: 'register into a session below',
+    weight: 4,
+    ask(world, peer, track) {
+      const below = [...world.ledger.sessions.values()].filter(
+        ({ sessionsAbove }) => sessionsAbove !== undefined,
+      )
+      if (below.length === 0) return
+      const { random } = world.stage
+      const { id, sessionsAbove = [] } = random.pick(below)
+      const actor: Actor = `session:${random.pick(sessionsAbove)}`
+      const request = { ...someAct(random), owner: { session: id } }
+      track(`${actor} in ${id} ${textOf(request)}`, peer.kernel.register([{ request, actor }]))
     },
   },
   {
@@ -141,7 +162,7 @@ export const gated: readonly Request[] = [
 ]
 
 /** An act that the rules of these worlds are about. */
-function someAct(random: Random): RegistrationRequest {
+export function someAct(random: Random): RegistrationRequest {
   const what = random.weighted(
     ['deploy', 'command', 'script', 'flow', 'agent'] as const,
     (one) => ACT_WEIGHTS[one],
@@ -175,7 +196,7 @@ function someAct(random: Random): RegistrationRequest {
     case 'command': {
       const argv = ['git', random.pick(['push', 'push', 'status'])]
       const env = random.chance(0.3) ? { env: { MODE: random.pick(['a', 'b']) } } : {}
-      return { eventTypes: EVENT_TYPES, kind: 'command', spec: { argv, ...env }, cwd: '/work' }
+      return { eventTypes: EVENT_TYPES, kind: 'command', spec: { argv, ...env }, cwd: random.pick(FOLDERS) }
     }
   }
 }
@@ -192,6 +213,6 @@ function someCeiling(random: Random) {
   ])
 }
 
-function textOf({ kind, spec }: RegistrationRequest): string {
+export function textOf({ kind, spec }: RegistrationRequest): string {
   return `${kind} ${JSON.stringify(spec['argv'] ?? spec[kind] ?? '')}`
 }

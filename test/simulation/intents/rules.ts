@@ -1,14 +1,12 @@
-import { decideDelegation } from '../../../src/core/capability/delegate.ts'
 import type { Rule } from '../../../src/core/capability/rule.ts'
-import { emptySet, nextId, withRules } from '../../../src/core/capability/rule-set.ts'
-import { refOf } from '../../../src/core/capability/ruling.ts'
 import { RefusedError } from '../../../src/core/errors.ts'
 import type { Actor } from '../../../src/core/process/record.ts'
 import type { RegistrationRequest } from '../../../src/core/process/register.ts'
 import { isRefusal, type Refusal } from '../../../src/core/refusal.ts'
-import type { Edges } from '../../../src/kernel/edges.ts'
+import { delegateRule, revokeDelegated } from '../../../src/kernel/delegations.ts'
 import { addRule, removeRule } from '../../../src/kernel/policies.ts'
-import { know } from '../../../src/store/contract.ts'
+import { FOLDERS } from '../authority/policy-folders.ts'
+import { REVIEWER } from '../authority/reviews.ts'
 import type { Random } from '../random.ts'
 import type { World } from '../world.ts'
 import type { Request } from './intent.ts'
@@ -59,10 +57,24 @@ export const rules: readonly Request[] = [
       const { delegable: _deep, ...flat } = rule
       const depth = (held.rule.delegable?.depth ?? 1) - 1
       const passedOn = depth > 0 && random.chance(0.5) ? { ...flat, delegable: { depth } } : flat
-      track(
-        `${held.subject} ${held.id} to ${to}`,
-        orThrow(delegate(peer.kernel.edges, held.subject, to, passedOn)),
-      )
+      const isHolder = held.subject.startsWith('session:') && random.chance(0.3)
+      const asked = {
+        actor: isHolder ? (held.subject as Actor) : 'host',
+        from: isHolder ? null : held.subject,
+        to,
+        ruleOf: (id: string) => ({ ...passedOn, id }),
+      } as const
+      track(`${held.subject} ${held.id} to ${to}`, orThrow(delegateRule(peer.kernel.edges, asked)))
+    },
+  },
+  {
+    name: 'take a delegated rule back',
+    weight: 2,
+    ask(world, peer, track) {
+      const delegated = someStoredRule(world, ({ delegatedFrom }) => delegatedFrom !== undefined)
+      if (delegated === undefined) return
+      const { subject, id } = delegated
+      track(`${subject} ${id}`, orThrow(revokeDelegated(peer.kernel.edges, 'host', subject, id)))
     },
   },
   {
@@ -88,58 +100,32 @@ export const rules: readonly Request[] = [
 ]
 
 /** Refusals are thrown, as the verbs do. */
-async function orThrow<Answer extends object>(asked: Promise<Answer | Refusal>): Promise<Answer> {
+export async function orThrow<Answer extends object>(asked: Promise<Answer | Refusal>): Promise<Answer> {
   const answer = await asked
   if (isRefusal(answer)) throw new RefusedError(answer)
   return answer
 }
 
-function delegate(edges: Edges, from: string, to: string, asked: Omit<Rule, 'id'>): Promise<Rule | Refusal> {
-  const at = edges.clock.now()
-  return edges.store.write<Rule | Refusal>(function* () {
-    const held = yield* know({ ask: 'ruleSet', subject: from })
-    const was = yield* know({ ask: 'ruleSet', subject: to })
-    const set = was ?? emptySet(to)
-    const decision = decideDelegation(held ?? emptySet(from), { ...asked, id: nextId(set) }, at)
-    if (decision.type === 'refuse') return { answer: decision.refusal, changes: [] }
-    const { rule } = decision
-    const entry = {
-      at,
-      actor: 'host',
-      action: 'addRule',
-      target: to,
-      decision: 'granted',
-      rule: refOf(to, rule),
-      reason: null,
-      inputs: {},
-      trace: null,
-    } as const
-    return {
-      answer: rule,
-      changes: [
-        { type: 'rule_set', was, ruleSet: withRules(set, [...set.rules, rule]) },
-        { type: 'audit', entry },
-      ],
-    }
-  })
-}
-
 /** A session, a process that starts others, or the home. */
 function someSubject(world: World): string {
   const { random } = world.stage
-  const kind = random.weighted(['session', 'process', 'home'] as const, (one) => SUBJECT_WEIGHTS[one])
+  const kind = random.weighted(
+    ['session', 'process', 'home', 'workspace'] as const,
+    (one) => SUBJECT_WEIGHTS[one],
+  )
   if (kind === 'home') return 'home'
+  if (kind === 'workspace') return `workspace:${random.pick(FOLDERS)}`
   if (kind === 'session') return `session:${someSession(world)}`
   return `process:${world.somePid(({ record }) => record.kind !== 'tool' && record.kind !== 'command')}`
 }
 
-const SUBJECT_WEIGHTS = { session: 6, process: 3, home: 1 }
+const SUBJECT_WEIGHTS = { session: 6, process: 3, home: 1, workspace: 0.7 }
 
 function someRule(world: World, subject: string): Omit<Rule, 'id'> {
   const { random, now } = world.stage
   // An allow closes its set: in the home it would deny almost everything to everyone.
   const effect = random.weighted(['ask', 'deny', 'allow'] as const, (one) =>
-    subject === 'home' && one === 'allow' ? 0 : EFFECT_WEIGHTS[one],
+    isForAll(subject) && one === 'allow' ? 0 : EFFECT_WEIGHTS[one],
   )
   const limits =
     effect === 'allow'
@@ -151,15 +137,20 @@ function someRule(world: World, subject: string): Omit<Rule, 'id'> {
         ? {
             ...(random.chance(0.25) ? { requestable: true as const } : {}),
             ...(random.chance(0.5) ? { answerWithinMs: random.between(1, 8_000) } : {}),
+            ...(random.chance(0.4) ? { reviewer: REVIEWER } : {}),
           }
         : {}
   const expiry = random.chance(0.2) ? { expiresAt: now + random.between(0, 8_000) } : {}
   return { effect, rights: ['execute'], ...someResource(random), ...limits, ...expiry }
 }
 
+function isForAll(subject: string): boolean {
+  return subject === 'home' || subject.startsWith('workspace:')
+}
+
 const EFFECT_WEIGHTS = { ask: 4, deny: 0.5, allow: 3 }
 
-function someResource(random: Random): Pick<Rule, 'resource' | 'constraints'> {
+export function someResource(random: Random): Pick<Rule, 'resource' | 'constraints'> {
   return random.pick([
     { resource: 'tool:deploy' },
     { resource: 'tool:deploy' },
@@ -175,8 +166,9 @@ function someResource(random: Random): Pick<Rule, 'resource' | 'constraints'> {
 
 function someStoredRule(world: World, fits: (rule: Rule) => boolean) {
   const sets = world.ledger.observer.ask({ ask: 'ruleSets', after: null, limit: 1_000 })
-  const found = sets.flatMap(({ subject, rules: stored }) =>
-    stored.filter(fits).map((rule) => ({ subject, id: rule.id, rule })),
+  const found = sets.flatMap(({ subject, rules: stored, source }) =>
+    // People change a file, not the rules that were read from it.
+    (source === null ? stored.filter(fits) : []).map((rule) => ({ subject, id: rule.id, rule })),
   )
   return found.length === 0 ? undefined : world.stage.random.pick(found)
 }

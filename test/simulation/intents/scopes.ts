@@ -88,6 +88,11 @@ export const scopes: readonly Request[] = [
   },
 ]
 
+/** The folder that the agent of a session works in; the same each time that the session is opened. */
+export function workspaceOf(session: string): string | undefined {
+  return session.endsWith('3') ? '/project' : undefined
+}
+
 /** The same each time that the session is opened. */
 export function allowanceOf(session: string) {
   return session.endsWith('2') ? { toolCalls: 300 } : undefined
