@@ -12,14 +12,21 @@ async function external(reeve: Reeve): Promise<string> {
   return record.pid
 }
 
-/** The entries in order, without their places. */
+/** The entries in order, without their places and without those of a preset that every session gets. */
 async function entries(reeve: Reeve) {
-  const { entries: found } = await reeve.audit({ oldestFirst: true })
+  const { entries: all } = await reeve.audit({ oldestFirst: true })
+  const found = all.filter((entry) => entry.type === 'unreadable' || entry.action !== 'setPreset')
   return found.map((entry) => {
     if (entry.type === 'unreadable') throw new Error(`Entry ${entry.position} is unreadable`)
     const { position: _, hash: __, at: ___, type: ____, ...rest } = entry
     return rest
   })
+}
+
+/** How many entries a preset of the two sessions has made, before all others. */
+async function presets(reeve: Reeve): Promise<number> {
+  const { entries: found } = await reeve.audit({ oldestFirst: true, limit: 2 })
+  return found.filter((entry) => entry.type === 'entry' && entry.action === 'setPreset').length
 }
 
 async function withSessions(store = tempStore()): Promise<Reeve> {
@@ -49,7 +56,11 @@ test('grants, revocations and transfers are entries, with their reason and trace
     { ...common, action: 'grant', decision: 'granted', inputs: { session: 's2', transferredFrom: 's1' } },
     { ...common, action: 'revoke', decision: 'revoked', reason: 'done', inputs: { session: 's2' } },
   ])
-  expect(await reeve.verifyAudit()).toMatchObject({ type: 'sound', position: 4, anchors: 0 })
+  expect(await reeve.verifyAudit()).toMatchObject({
+    type: 'sound',
+    position: 4 + (await presets(reeve)),
+    anchors: 0,
+  })
 })
 
 test('a refused grant leaves no entry, and neither does a registration', async () => {
@@ -108,11 +119,12 @@ test('the audit is read in pages with filters, the newest first, and only by the
   const pids = [await external(reeve), await external(reeve), await external(reeve)]
   await reeve.grant({ session: 's1', pids })
   await reeve.revoke({ session: 's1', pids: pids.slice(1) })
-  const positions = ({ entries: found }: OutputOf<'audit'>) => found.map(({ position }) => position)
+  const before = await presets(reeve)
+  const positions = ({ entries: found }: OutputOf<'audit'>) => found.map(({ position }) => position - before)
   const first = await reeve.audit({ limit: 3 })
   expect(positions(first)).toEqual([5, 4, 3])
-  expect(positions(await reeve.audit({ limit: 3, after: first.next ?? 0 }))).toEqual([2, 1])
-  expect(positions(await reeve.audit({ oldestFirst: true, after: 2 }))).toEqual([3, 4, 5])
+  expect(positions(await reeve.audit({ limit: 2, after: first.next ?? 0 }))).toEqual([2, 1])
+  expect(positions(await reeve.audit({ oldestFirst: true, after: before + 2 }))).toEqual([3, 4, 5])
   expect(positions(await reeve.audit({ decision: 'revoked' }))).toEqual([5, 4])
   expect(positions(await reeve.audit({ target: `process:${pids[1]}` }))).toEqual([4, 2])
   expect(positions(await reeve.audit({ actor: 'session:s1' }))).toEqual([])
@@ -129,18 +141,19 @@ test('without anchors, the end that the store notes reveals a cut, and a start t
     session: 's1',
     pids: [await external(reeve), await external(reeve), await external(reeve)],
   })
+  const last = 3 + (await presets(reeve))
   const db = new DatabaseSync(file, { timeout: 10_000 })
-  db.exec('delete from audit where position = 3')
-  expect(await reeve.verifyAudit()).toEqual({ type: 'broken', from: 3, reason: 'cut', anchors: 0 })
-  db.exec(`update audit set body = 'nothing' where position = 2`)
-  expect(await reeve.verifyAudit()).toMatchObject({ type: 'broken', from: 2, reason: 'changed' })
-  expect((await reeve.audit()).entries.map(({ type, position }) => [type, position])).toEqual([
-    ['unreadable', 2],
-    ['entry', 1],
+  db.exec(`delete from audit where position = ${last}`)
+  expect(await reeve.verifyAudit()).toEqual({ type: 'broken', from: last, reason: 'cut', anchors: 0 })
+  db.exec(`update audit set body = 'nothing' where position = ${last - 1}`)
+  expect(await reeve.verifyAudit()).toMatchObject({ type: 'broken', from: last - 1, reason: 'changed' })
+  expect((await reeve.audit({ limit: 2 })).entries.map(({ type, position }) => [type, position])).toEqual([
+    ['unreadable', last - 1],
+    ['entry', last - 2],
   ])
-  db.exec(`delete from audit where position < 3`)
+  db.exec(`delete from audit where position < ${last}`)
   db.exec(
-    `update meta set audit_start = json_object('position', 3, 'hash', audit_hash, 'signature', 'forged')`,
+    `update meta set audit_start = json_object('position', ${last}, 'hash', audit_hash, 'signature', 'forged')`,
   )
   expect(await reeve.verifyAudit()).toMatchObject({ type: 'broken', from: 1, reason: 'missing' })
   db.close()

@@ -48,6 +48,7 @@ const DOORS: readonly string[] = [
 /** Files that use such a name for something else. */
 const NO_DOORS: readonly string[] = [
   'actions/signal.ts',
+  'cli/edited-spec.ts',
   'cli/subcommand-table.ts',
   'cli/subcommands/message.ts',
   'mcp/approvals/elicitation.ts',

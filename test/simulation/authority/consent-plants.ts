@@ -14,12 +14,14 @@ export const consentPlants: readonly Plant[] = [
     name: 'an answer that covers later rules',
     laws: ['every ruling is that of the rules'],
     hasRules: true,
+    since: 5,
     plan: answeringLaterRules,
   },
   {
     name: 'an edit that no rule is asked about',
     laws: ['every ruling is that of the rules'],
     hasRules: true,
+    since: 32,
     plan: (plan) =>
       forging(
         plan,
@@ -48,6 +50,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a reviewer where a person is wanted',
     laws: ['every ruling is that of the rules'],
     hasRules: true,
+    since: 6,
     plan: (plan) =>
       forging(
         plan,
@@ -64,6 +67,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a session that its parent does not bind',
     laws: ['every ruling is that of the rules'],
     hasRules: true,
+    since: 2,
     plan: (plan, planting) =>
       forging(plan, isNew, (question, answer, _round, together) =>
         isAboveAnother(question, together, planting) ? null : answer,
@@ -73,6 +77,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a session that answers for the one above',
     laws: ['only those who may answer do'],
     hasRules: true,
+    since: 15,
     plan: (plan) =>
       forging(
         plan,
@@ -88,6 +93,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a policy file that nobody trusts and that allows',
     laws: ['every ruling is that of the rules'],
     hasRules: true,
+    since: 2,
     plan: (plan) =>
       forging(plan, isNew, (question, answer) =>
         inSet(question, answer, (set) => (set.source === null ? set : { ...set, trusted: true })),
@@ -111,6 +117,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a denial that keeps its use',
     laws: ['a use is spent once'],
     hasRules: true,
+    since: 2,
     plan: keepingUses,
   },
 ]

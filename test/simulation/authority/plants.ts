@@ -14,7 +14,7 @@ export const authorityPlants: readonly Plant[] = [
     name: 'expired approval starts',
     laws: ['an expired approval starts nothing'],
     hasRules: true,
-    since: 30,
+    since: 14,
     plan: forgettingExpiry,
   },
   {
@@ -22,7 +22,7 @@ export const authorityPlants: readonly Plant[] = [
     // The grants that remember an answer compare the same hash.
     laws: ['only the approved action begins', 'every ruling is that of the rules'],
     hasRules: true,
-    since: 19,
+    since: 15,
     kernel: (edges, options) =>
       new Kernel({ ...edges, hash: (text) => edges.hash(text.replace(ENVIRONMENT_HASH, '')) }, options),
   },
@@ -30,14 +30,14 @@ export const authorityPlants: readonly Plant[] = [
     name: 'denial not written',
     laws: ['every denial is in the audit'],
     hasRules: true,
-    since: 5,
+    since: 2,
     plan: forgettingDenials,
   },
   {
     name: 'revoked link still counts',
     laws: ['every ruling is that of the rules'],
     hasRules: true,
-    since: 15,
+    since: 5,
     plan: rememberingLinks,
   },
   {
@@ -50,7 +50,7 @@ export const authorityPlants: readonly Plant[] = [
     name: 'use not spent after crash',
     laws: ['a use is spent once'],
     hasRules: true,
-    since: 75,
+    since: 2,
     plan: givingUsesBack,
   },
   ...consentPlants,
