@@ -1,15 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { InputOf, OutputOf } from 'reeve'
-import { asJson, objectOf } from '../../src/core/json/json.ts'
+import type { OutputOf } from 'reeve'
 import { type PostgresServer, startPostgres } from '../postgres-server.ts'
 import { Random } from '../simulation/random.ts'
 import { type AskedAction, AskedActions, WISHES, type Wish } from './asked-actions.ts'
 import { type KillAt, WRITES } from './kill-at.ts'
 import { KilledDaemons } from './killed-daemons.ts'
 import { SoakFolder } from './soak-folder.ts'
+import { answerTo, yesTo } from './wished-answers.ts'
 import { withCleanUp } from './with-clean-up.ts'
-
-type Approval = OutputOf<'approvals'>['approvals'][number]
 
 export const STORES = ['sqlite', 'postgres'] as const
 export type SoakedStore = (typeof STORES)[number]
@@ -309,24 +307,6 @@ function killAtOf(number: number, random: Random): KillAt | null {
   const turn = number - Math.floor(number / 3)
   const write = WRITES[Math.floor(turn / 2) % WRITES.length] ?? 'ask'
   return { write, when: turn % 2 === 0 ? 'before' : 'after', nth: random.between(1, 3) }
-}
-
-/** In a dispute one person approves and the other denies. */
-function answerTo({ wish }: AskedAction, person: number): 'approve' | 'deny' | null {
-  if (wish === 'dispute') return person === 0 ? 'approve' : 'deny'
-  if (wish === 'stop' || wish === 'expire') return null
-  return wish === 'deny' ? 'deny' : 'approve'
-}
-
-/** The yes that an action is to get. */
-function yesTo({ wish, editedFile }: AskedAction, { id, request }: Approval): InputOf<'approve'> {
-  if (request.type !== 'permission' || request.action.act.type !== 'command') return { id }
-  const [program = '', file] = request.action.act.argv ?? []
-  // An edited action that has changed since, and is asked about again, is approved as it is.
-  if (wish === 'edit' && file !== editedFile) return { id, spec: { argv: [program, editedFile] } }
-  if (wish === 'session') return { id, grant: 'session' }
-  if (wish !== 'always' || request.alwaysRule === null) return { id }
-  return { id, grant: 'always', rule: objectOf(asJson(request.alwaysRule)) }
 }
 
 function unlessDenied(error: unknown): undefined {

@@ -33,6 +33,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a rule that answers what another denies',
     laws: ['every ruling is that of the rules'],
     hasRules: true,
+    since: 32,
     plan: (plan) =>
       forging(
         plan,
@@ -44,6 +45,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a review whose failure is forgotten',
     laws: ['a review is settled with its end'],
     hasRules: true,
+    since: 48,
     plan: forgettingFailedReviews,
   },
   {
@@ -103,6 +105,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a policy file that is read once',
     laws: ['a policy file counts as it is'],
     hasRules: true,
+    since: 41,
     kernel: (edges, options) => {
       const { workspaces } = edges
       return new Kernel(

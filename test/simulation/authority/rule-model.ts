@@ -105,6 +105,11 @@ export class RuleModel {
     this.#used.set(rule, this.used(rule) + times)
   }
 
+  /** A rule that is gone has no uses that could be given back. */
+  removeUse(rule: string): void {
+    this.#used.delete(rule)
+  }
+
   /** Of several sets the strictest answer holds. */
   rule(subjects: readonly string[], ceilings: readonly RulesOf[], need: ModelNeed, at: number): ModelRuling {
     const sets = this.#setsOf(subjects)

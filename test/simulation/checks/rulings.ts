@@ -209,6 +209,7 @@ export function checkRulings(stage: Stage, ledger: Ledger, rules: RuleModel, act
       setsChange(changes, answering)
       for (const change of changes) {
         if (change.type === 'rule_set_gone') rules.removeSet(change.subject)
+        if (change.type === 'rule_use_gone') rules.removeUse(change.id)
         if (change.type === 'session_gone') rules.removeSet(`session:${change.id}`)
         if (change.type === 'prune')
           for (const { pid } of change.tombstones) rules.removeSet(`process:${pid}`)
