@@ -36,7 +36,9 @@ const request = z.discriminatedUnion('type', [
     boundBy: z
       .array(z.string())
       .exactOptional()
-      .describe('the subjects whose rule sets bind it, the widest first; absent in requests of earlier versions'),
+      .describe(
+        'the subjects whose rule sets bind it, the widest first; absent in requests of earlier versions',
+      ),
     rule: ruleRef.describe('the rule that asks'),
     justification: z.string().nullable().describe('why the rule asks'),
     defaultToNo: z.boolean(),
