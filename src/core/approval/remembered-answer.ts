@@ -30,7 +30,7 @@ export function withAnswers(set: RuleSet, rules: readonly Rule[]): readonly Rule
 }
 
 /** The subjects whose sets may have a rule that answers a request for every time. */
-export function answeringSubjects({ boundBy }: PermissionRequest): readonly string[] {
+export function answeringSubjects({ boundBy = [] }: PermissionRequest): readonly string[] {
   return ['home', ...boundBy.filter((subject) => subject.startsWith('workspace:'))]
 }
 

@@ -30,7 +30,7 @@ export function workspaceOfRequest(
   const folder = folderOf(cwd, workspaces)
   if (folder === null || !isUsableFolder(folder)) return withoutWorkspace(id)
   const subject = workspaceSubject(folder, machine)
-  return boundBy.includes(subject) ? subject : withoutWorkspace(id)
+  return boundBy?.includes(subject) === true ? subject : withoutWorkspace(id)
 }
 
 function folderOf(cwd: string | null, workspaces: readonly string[]): string | null {
