@@ -1,5 +1,5 @@
 import type { Json } from '../../src/core/json/json.ts'
-import type { ToolContext } from '../../src/tool/in-process.ts'
+import type { ToolContext } from '../../src/verbs/tool-function.ts'
 import type { ScriptHost } from './script.ts'
 
 const ENDINGS = [
