@@ -1,7 +1,7 @@
 import { type Embedded, embed, type ReeveVerbs, type WorkflowFunction } from '../../src/index.ts'
-import { byCallers, inTurns, now, until } from '../clock.ts'
+import { byCallers, inTurns, median, now, until } from '../clock.ts'
 import type { Database } from '../durable/database.ts'
-import { type Figure, figure, ratioAtLeast } from '../figure.ts'
+import { type Figure, figure, ratioAtLeast, ratioAtMost } from '../figure.ts'
 import { RULES_PER_SESSION, ruleSetOf, storeRuleSets } from './rules.ts'
 
 interface Size {
@@ -14,6 +14,7 @@ const PROCESSES = 200
 const WARM_UP = 0.2
 const SCHEMA = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
 const GOAL = ratioAtLeast(0.95)
+const CPU_GOAL = ratioAtMost(1.05)
 const AGAINST = 'the same without any rule'
 
 /** Durable appends to processes of a session. */
@@ -80,9 +81,13 @@ async function* compared(
 ): AsyncGenerator<Figure> {
   const ruled = await opened(database, RULES_PER_SESSION)
   const free = await opened(database, 0)
-  const rate = async (work: Work) => {
+  const cpu = { ruled: [] as number[], free: [] as number[] }
+  const rate = async (of: keyof typeof cpu, work: Work) => {
     const begun = now()
+    const used = process.cpuUsage()
     await work(count)
+    const { user, system } = process.cpuUsage(used)
+    cpu[of].push((user + system) / count)
     return (count / (now() - begun)) * 1_000
   }
   try {
@@ -90,11 +95,15 @@ async function* compared(
     for (const work of [ruledWork, freeWork]) await work(Math.ceil(count * WARM_UP))
     const { first, ratio } = await inTurns(
       rounds,
-      () => rate(ruledWork),
-      () => rate(freeWork),
+      () => rate('ruled', ruledWork),
+      () => rate('free', freeWork),
     )
     const title = `${name}, ${RULES_PER_SESSION} rules: ${database.store}`
     yield figure(title, first, unit, { ratio, against: AGAINST }, GOAL)
+    // Of this program alone. On a busy machine it varies less than the rate.
+    const ratios = cpu.ruled.map((value, round) => value / (cpu.free[round] ?? value))
+    const compared = { ratio: median(ratios), against: AGAINST }
+    yield figure(`CPU of ${title}`, median(cpu.ruled), 'µs each', compared, CPU_GOAL)
   } finally {
     await ruled.close()
     await free.close()

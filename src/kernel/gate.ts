@@ -44,7 +44,12 @@ export function* gateOf(edges: Edges, rows: WorkingRows, gated: GatedRegistratio
   if (answered.type === 'invalid') return yield* withoutPolicy(edges, gated, answered.subject, answered.file)
   const { ruled } = answered
   const { ruling, needs } = ruled
-  if (ruling.type !== 'deny') return yield* answerOf(edges, rows, gated, ruled, ruling)
+  if (ruling.type === 'allow') {
+    if (ruling.rule === null) return OPEN
+    const entry = entryOf(gated, ruled, 'allowed', ruling.rule, null)
+    return { type: 'open', changes: [...ruled.used, { type: 'audit', entry }] }
+  }
+  if (ruling.type === 'ask') return yield* asked(edges, rows, gated, ruled, ruling)
   // A looping agent repeats its denied requests: equal ones are counted, and the audit does not grow.
   const audit = new PlannedAudit(edges)
   const target = needs.map(needText).join('; ').slice(0, MAX_TARGET_CHARS)
@@ -52,19 +57,14 @@ export function* gateOf(edges: Edges, rows: WorkingRows, gated: GatedRegistratio
   return { type: 'denied', refusal: denied(ruled, ruling), changes: audit.changes }
 }
 
-function* answerOf(
+function* asked(
   edges: Edges,
   rows: WorkingRows,
   gated: GatedRegistration,
   ruled: Ruled,
-  ruling: Exclude<Ruling, { type: 'deny' }>,
+  ruling: Extract<Ruling, { type: 'ask' }>,
 ): PlanPart<GateAnswer> {
   const { used } = ruled
-  if (ruling.type === 'allow') {
-    if (ruling.rule === null) return OPEN
-    const entry = entryOf(gated, ruled, 'allowed', ruling.rule, null)
-    return { type: 'open', changes: [...used, { type: 'audit', entry }] }
-  }
   const approval = yield* permissionApproval(edges, rows, gated, ruled, ruling)
   const entry = entryOf(gated, ruled, 'asked', ruling.rule, ruling.justification)
   const { id, expiresAt, request } = approval

@@ -1,6 +1,6 @@
 import { fileSubject, type Machine } from '../core/capability/folder-subjects.ts'
 import { foldersAbove } from '../core/capability/in-workspace.ts'
-import { type RuleSet, setsIn } from '../core/capability/rule-set.ts'
+import { allSetsIn, type RuleSet } from '../core/capability/rule-set.ts'
 import type { Registration } from '../core/process/record.ts'
 import type { Session } from '../core/session/session.ts'
 import type { Edges } from './edges.ts'
@@ -39,16 +39,18 @@ export function* setsAt(
 > {
   const placed = yield* placeOf(rows, place, bare)
   if (placed.type === 'folders') return { type: 'missing', missing: placed }
-  const { sets: inFolders } = withFolders(bare, placed.folders, machine)
-  const subject = { ...bare, sets: [...new Set([...inFolders, ...(place.boundBy ?? [])])] }
+  const subject = withFolders(bare, placed.folders, machine, place.boundBy)
   const files = isBound ? placed.files : []
   const stored = yield* ruleSetsOf(subject)
+  // Most tools: every registration passes here.
+  if (files.length === 0)
+    return { type: 'bound', subject, sets: allSetsIn(stored), workspace: placed.workspace }
   const broken = brokenIn(files, stored, machine)
   if (broken !== undefined) return { type: 'invalid', subject, file: broken }
   const changed = files.filter((file) => isOther(file, stored, machine))
   if (changed.length > 0 && place.looksLeft > 0)
     return { type: 'missing', missing: { type: 'files', files: changed } }
-  return { type: 'bound', subject, sets: stored.flatMap(setsIn), workspace: placed.workspace }
+  return { type: 'bound', subject, sets: allSetsIn(stored), workspace: placed.workspace }
 }
 
 interface Placed {
@@ -70,13 +72,21 @@ function* placeOf(
   subject: Subject,
 ): PlanPart<Placed | Extract<MissingPlace, { type: 'folders' }>> {
   const sessions: Session[] = []
-  for (const id of sessionsIn(subject)) {
+  const folders = new Set<string>()
+  // The nearest first.
+  for (let index = subject.sets.length - 1; index >= 0; index--) {
+    const set = subject.sets[index]
+    if (!set?.startsWith('session:')) continue
+    const id = set.slice('session:'.length)
     const session = known?.id === id ? known : yield* rows.session(id)
-    if (session !== null) sessions.push(session)
+    if (session === null) continue
+    sessions.push(session)
+    for (const workspace of session.workspaces ?? []) folders.add(workspace)
   }
-  const own = [...new Set(sessions.flatMap(({ workspaces = [] }) => workspaces))]
   // A command without a folder starts in that of the daemon.
   const folder = kind === 'command' ? (cwd ?? '.') : null
+  if (folder === null && folders.size === 0) return NOWHERE
+  const own = [...folders]
   const asked = folder === null ? own : [...own, folder]
   const unknown = places === undefined ? [] : asked.filter((one) => !places.has(one))
   if (unknown.length > 0) return { type: 'folders', folders: unknown, sessions }
@@ -99,10 +109,7 @@ function* placeOf(
   }
 }
 
-/** The sessions whose rules bind a subject, the nearest first. */
-function sessionsIn({ sets }: Subject): readonly string[] {
-  return sets.flatMap((set) => (set.startsWith('session:') ? [set.slice('session:'.length)] : [])).reverse()
-}
+const NOWHERE: Placed = { type: 'placed', folders: [], files: [], workspace: null }
 
 /** The first folder of the session that the subject acts in, or of the nearest one above that has any. */
 function firstWorkspace(sessions: readonly Session[], { session: id }: Subject): string | undefined {

@@ -49,11 +49,17 @@ export function* subjectOf(rows: WorkingRows, actor: Actor): PlanPart<Subject | 
   }
 }
 
-/** The subject with the rules of these folders, the widest folder first. */
-export function withFolders(subject: Subject, folders: readonly string[], machine: Machine): Subject {
+/** The subject with the rules of these folders, the widest folder first, and those of further sets. */
+export function withFolders(
+  subject: Subject,
+  folders: readonly string[],
+  machine: Machine,
+  more: readonly string[] = [],
+): Subject {
+  if (folders.length === 0 && more.length === 0) return subject
   const [home, ...rest] = subject.sets
-  if (home === undefined) return subject
-  return { ...subject, sets: [home, ...folderSubjects(folders, machine), ...rest] }
+  const sets = home === undefined ? [] : [home, ...folderSubjects(folders, machine), ...rest]
+  return { ...subject, sets: [...new Set([...sets, ...more])] }
 }
 
 const HOME = 'home'
@@ -116,16 +122,18 @@ export function* rulingFacts(
 ): PlanPart<RulingFacts & { readonly uses: ReadonlyMap<string, RuleUse | null> }> {
   const delegators = yield* delegatorSets(sets)
   const counted = countedRulesOf(sets, ceilings, needs, { ...checked, delegators })
-  if (counted.length === 0) return { ...checked, delegators, used: new Map(), uses: new Map() }
+  if (counted.length === 0) return { ...checked, delegators, used: NONE, uses: NONE }
   const found = yield* rows.ruleUses(counted.map(useIdOf))
   const uses = new Map(counted.map((ref, index) => [useIdOf(ref), found[index] ?? null]))
   const used = new Map([...uses].map(([id, use]) => [id, use?.used ?? 0]))
   return { ...checked, delegators, used, uses }
 }
 
+const NONE: ReadonlyMap<string, never> = new Map<string, never>()
+
 function* delegatorSets(sets: readonly RuleSet[]): PlanPart<ReadonlyMap<string, RuleSet>> {
   const subjects = delegatorsOf(sets)
-  if (subjects.length === 0) return new Map()
+  if (subjects.length === 0) return NONE
   const found = (yield subjects.map(
     (subject) => ({ ask: 'ruleSet', subject }) as const,
   )) as readonly (RuleSet | null)[]

@@ -8,7 +8,7 @@ import {
 } from '../core/capability/action.ts'
 import { type Ceiling, ceilingsOver } from '../core/capability/ceiling.ts'
 import type { Need } from '../core/capability/need.ts'
-import { needsAnalysis, needsOf, secretsGivenTo } from '../core/capability/needs.ts'
+import { type NeedFacts, needsAnalysis, needsOf, secretsGivenTo } from '../core/capability/needs.ts'
 import { type RulingFacts, ruleOnAll } from '../core/capability/rule-on.ts'
 import type { RuleSet } from '../core/capability/rule-set.ts'
 import { tableOf } from '../core/capability/rule-table.ts'
@@ -112,27 +112,38 @@ export function* ruleOnRegistration(
   if (action === null) return UNBOUND
   const environment =
     gated.envRef === undefined ? null : yield* know({ ask: 'environment', ref: gated.envRef })
-  const ofEnvironment = gated.isEnvironmentNamed ? resolved?.ofEnvironment : undefined
-  const found = needsOf(registration, {
-    shell: resolved?.shell ?? null,
-    programs: new Map(
-      (resolved?.programs ?? []).flatMap(({ name, real }) => (real === null ? [] : [[name, { real }]])),
-    ),
-    cwd: action.cwd,
-    workspace,
-    env: [...(resolved?.env ?? []), ...(ofEnvironment?.env ?? [])],
-    codeVariables: [...(resolved?.codeVariables ?? []), ...(ofEnvironment?.codeVariables ?? [])],
-    secrets: secretsGivenTo(registration, environment),
-  })
+  const secrets = secretsGivenTo(registration, environment)
+  const facts = { ...factsOf(gated), cwd: action.cwd, workspace, secrets }
+  const found = needsOf(registration, facts)
   const needs = sets.some(({ rules }) => tableOf(rules).comparesActions)
     ? withHashes(found, hashesOf(edges, yield* repeatTextsOf(rows, gated, action)))
     : found
-  const facts = yield* rulingFacts(rows, sets, ceilings, needs, { at, host })
-  const ruling = ruleOnAll(sets, ceilings, needs, facts)
+  const ruledOn = yield* rulingFacts(rows, sets, ceilings, needs, { at, host })
+  const ruling = ruleOnAll(sets, ceilings, needs, ruledOn)
   const used =
-    ruling.type === 'deny' ? [] : ruling.uses.map((ref) => useOnce(ref, facts.uses.get(useIdOf(ref)) ?? null))
-  return { type: 'ruled', ruled: { subject, sets, ceilings, action, needs, facts, ruling, used } }
+    ruling.type === 'deny'
+      ? []
+      : ruling.uses.map((ref) => useOnce(ref, ruledOn.uses.get(useIdOf(ref)) ?? null))
+  return { type: 'ruled', ruled: { subject, sets, ceilings, action, needs, facts: ruledOn, ruling, used } }
 }
+
+type CommandFacts = Pick<NeedFacts, 'shell' | 'programs' | 'env' | 'codeVariables'>
+
+/** What the host found out about a command. */
+function factsOf({ resolved, isEnvironmentNamed }: RuledRegistration): CommandFacts {
+  if (resolved === null) return UNRESOLVED
+  const ofEnvironment = isEnvironmentNamed ? resolved.ofEnvironment : undefined
+  return {
+    shell: resolved.shell,
+    programs: new Map(
+      resolved.programs.flatMap(({ name, real }) => (real === null ? [] : [[name, { real }]])),
+    ),
+    env: [...resolved.env, ...(ofEnvironment?.env ?? [])],
+    codeVariables: [...resolved.codeVariables, ...(ofEnvironment?.codeVariables ?? [])],
+  }
+}
+
+const UNRESOLVED: CommandFacts = { shell: null, programs: new Map(), env: [], codeVariables: [] }
 
 const UNBOUND: RulingAnswer = { type: 'unbound' }
 

@@ -59,6 +59,7 @@ export class Workspaces {
     actor: Actor,
     { kind, cwd, parent, defaultCwd, owner }: Omit<RegistrationRequest, 'spec'>,
   ): readonly string[] {
+    if (kind !== 'command' && this.#sessions.size === 0) return []
     const above = parent === undefined ? undefined : this.#processes.get(parent)
     const session = actor.startsWith('session:')
       ? actor.slice('session:'.length)
@@ -79,7 +80,8 @@ export class Workspaces {
   }
 
   learn(session: Session): void {
-    this.#sessions.set(session.id, session)
+    const { id, workspaces, sessionsAbove } = session
+    if (workspaces !== undefined || sessionsAbove !== undefined) this.#sessions.set(id, session)
   }
 
   learnProcess({ pid, owner, cwd }: Pick<ProcessRecord, 'pid' | 'owner' | 'cwd'>): void {

@@ -48,10 +48,13 @@ export interface NeedAttributes {
   readonly host?: string
 }
 
+/** Of a need that only its resource tells from others. */
+export const NO_ATTRIBUTES: NeedAttributes = {}
+
 /** A need in one line, for people. */
-export function needText({ right, resource, attributes }: Need): string {
-  const args = (attributes.args ?? []).map((arg) => (arg === null ? '…' : arg))
-  return [right, concreteText(resource), ...args].join(' ')
+export function needText({ right, resource, attributes: { args } }: Need): string {
+  const what = `${right} ${concreteText(resource)}`
+  return args === undefined ? what : [what, ...args.map((arg) => (arg === null ? '…' : arg))].join(' ')
 }
 
 function concreteText(resource: ConcreteResource): string {

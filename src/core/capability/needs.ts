@@ -4,7 +4,7 @@ import type { RegistrationRequest } from '../process/registration-request.ts'
 import { specOf } from '../process/spec.ts'
 import { lastSegmentOf } from './covers.ts'
 import { pathOfFile } from './file-path.ts'
-import type { Need, Program } from './need.ts'
+import { type Need, NO_ATTRIBUTES, type Program } from './need.ts'
 import type { RuleSet } from './rule-set.ts'
 import { tableOf } from './rule-table.ts'
 
@@ -164,7 +164,7 @@ function needOfWrite(target: string | null, facts: NeedFacts): Need {
 }
 
 function executeNeed(kind: 'tool' | 'workflow' | 'agent', path: string): Need {
-  return { right: 'execute', resource: { kind, path }, attributes: {} }
+  return { right: 'execute', resource: { kind, path }, attributes: NO_ATTRIBUTES }
 }
 
 function inWorkspace({ workspace }: NeedFacts): { readonly workspace?: string } {

@@ -1,6 +1,6 @@
 import type { Ceiling } from './ceiling.ts'
 import { subjectText } from './folder-subjects.ts'
-import { type Need, needText } from './need.ts'
+import { type Need, NO_ATTRIBUTES, needText } from './need.ts'
 import type { Rule, RuleLink } from './rule.ts'
 import type { RuleSet } from './rule-set.ts'
 import {
@@ -10,6 +10,7 @@ import {
   type MatchedRule,
   matching,
   matchOf,
+  type RuleTable,
   tableOf,
 } from './rule-table.ts'
 import { ALLOWED, type RuleRef, type Ruling, refOf, strictestOf, useIdOf } from './ruling.ts'
@@ -80,6 +81,7 @@ export function asksOn(
 
 /** The subjects whose sets a ruling depends on as well: those that delegated a rule of these sets. */
 export function delegatorsOf(sets: readonly RuleSet[]): readonly string[] {
+  if (sets.every(({ rules }) => tableOf(rules).delegators.length === 0)) return []
   return [...new Set(sets.flatMap(({ rules }) => tableOf(rules).delegators))]
 }
 
@@ -91,6 +93,7 @@ export function countedRulesOf(
   facts: Omit<RulingFacts, 'used'>,
 ): readonly RuleRef[] {
   const counting = [...sets, ...ceilings.map(setOf)].filter(({ rules }) => tableOf(rules).counts)
+  if (counting.length === 0) return []
   const found = counting.flatMap((set) =>
     needs.flatMap((need) =>
       matching(tableOf(set.rules), need, facts)
@@ -114,8 +117,41 @@ function setOf({ givenTo, rules }: Ceiling): AskedSet {
   return { subject: `ceiling:${givenTo}`, rules, trusted: true, closed: true }
 }
 
+/** Of each set, what it said before. A set that changes is another object. */
+const remembered = new WeakMap<AskedSet, Map<string, Ruling>>()
+/** More than an agent has different tools. */
+const MAX_REMEMBERED = 1_000
+
+/** An agent needs the same again and again, and most rules say the same each time. */
 function rulingOf(set: AskedSet, asked: Asked): Ruling {
   const table = tableOf(set.rules)
+  const key = table.isSteady && asked.answered.size === 0 ? plainText(asked.need) : undefined
+  if (key === undefined) return decided(set, table, asked)
+  const before = remembered.get(set) ?? new Map<string, Ruling>()
+  const known = before.get(key)
+  if (known !== undefined) return known
+  const ruling = decided(set, table, asked)
+  if (before.size >= MAX_REMEMBERED) before.clear()
+  before.set(key, ruling)
+  remembered.set(set, before)
+  return ruling
+}
+
+/** What tells a need from others; undefined if its resource is not all that does. */
+function plainText({ right, resource, attributes }: Need): string | undefined {
+  if (attributes !== NO_ATTRIBUTES) return undefined
+  switch (resource.kind) {
+    case 'fs':
+    case 'shell':
+    case 'net':
+    case 'process':
+      return undefined
+    default:
+      return `${right} ${resource.kind}:${resource.path}`
+  }
+}
+
+function decided(set: AskedSet, table: RuleTable, asked: Asked): Ruling {
   const matched = matching(table, asked.need, asked.facts)
   const allowed = bestAllow(set, matched, asked) ?? transparent(asked.need)
   const requestable = matched.filter(({ rule }) => isRequestable(rule))
@@ -243,12 +279,15 @@ function isClosed({ trusted, closed, rules }: AskedSet): boolean {
 
 /** The asks that a person's earlier answers settle for this need. */
 function answeredAsks(sets: readonly RuleSet[], need: Need, facts: RulingFacts): ReadonlySet<string> {
+  if (sets.every(({ rules }) => !tableOf(rules).settles)) return NONE
   const settling = sets
     .filter(({ trusted, rules }) => trusted && tableOf(rules).settles)
     .flatMap(({ rules }) => matching(tableOf(rules), need, facts))
     .filter(({ rule }) => rule.effect === 'allow' && rule.uses === undefined)
   return new Set(settling.flatMap(({ rule }) => (rule.settles ?? []).map(linkKey)))
 }
+
+const NONE: ReadonlySet<string> = new Set()
 
 function linkKey({ subject, rule }: RuleLink): string {
   return `${subject} ${rule}`

@@ -94,6 +94,11 @@ export function setsIn(set: RuleSet): readonly RuleSet[] {
   return [own, { subject: keptSubject(set.subject), rules, closed, trusted, source: set.source }]
 }
 
+/** The sets that stored ones stand for. */
+export function allSetsIn(sets: readonly RuleSet[]): readonly RuleSet[] {
+  return sets.some(({ kept }) => kept !== undefined) ? sets.flatMap(setsIn) : sets
+}
+
 /** The subject under which the kept rules of a file are named. */
 function keptSubject(subject: string): string {
   return `kept:${subject.slice(subject.indexOf(':') + 1)}`

@@ -27,6 +27,8 @@ export interface RuleTable {
   readonly counts: boolean
   /** It has an allow that answers asks. */
   readonly settles: boolean
+  /** What it says depends on the need alone: on no time, host, use, delegation or answer. */
+  readonly isSteady: boolean
 }
 
 interface KindTable {
@@ -74,11 +76,14 @@ export function matching(table: RuleTable, need: Need, when: CheckedAt): readonl
   if (ofKind === undefined) return []
   const keys = keysOf(need.resource)
   const keyed = keys === null ? [...ofKind.byKey.values()] : keys.map((key) => ofKind.byKey.get(key) ?? [])
-  return [...keyed.flat(), ...ofKind.others]
-    .map((compiled) => ({ compiled, match: matchOf(compiled, need, when) }))
-    .flatMap(({ compiled, match }) => (match === 'no' ? [] : [{ compiled, match }]))
-    .sort((a, b) => a.compiled.index - b.compiled.index)
-    .map(({ compiled: { rule }, match }) => ({ rule, match }))
+  const found: { readonly compiled: CompiledRule; readonly match: MatchedRule['match'] }[] = []
+  for (const rules of [...keyed, ofKind.others])
+    for (const compiled of rules) {
+      const match = matchOf(compiled, need, when)
+      if (match !== 'no') found.push({ compiled, match })
+    }
+  if (found.length > 1) found.sort((a, b) => a.compiled.index - b.compiled.index)
+  return found.map(({ compiled: { rule }, match }) => ({ rule, match }))
 }
 
 /** Whether a rule counts now for a need. A rule that this version cannot read permits nothing, and holds back all it may be about. */
@@ -140,7 +145,13 @@ function compile(rules: readonly Rule[]): RuleTable {
     closes: rules.some(closes),
     counts: rules.some(({ uses, delegatedFrom }) => uses !== undefined || delegatedFrom !== undefined),
     settles: rules.some(({ settles }) => settles !== undefined),
+    isSteady: rules.every(isSteady),
   }
+}
+
+function isSteady({ expiresAt, hosts, uses, delegatedFrom, settles, constraints }: Rule): boolean {
+  const limits = [expiresAt, hosts, uses, delegatedFrom, settles, constraints?.hours]
+  return limits.every((limit) => limit === undefined)
 }
 
 /** A rule of a kind that this version does not know is about no need that it makes. */

@@ -46,6 +46,8 @@ export function useIdOf({ subject, id }: Pick<RuleRef, 'subject' | 'id'>): strin
  * rule gives way to one with. The uses of all are kept, each once, and of several times to answer the shortest.
  */
 export function strictestOf(rulings: readonly Ruling[]): Ruling {
+  const [only] = rulings
+  if (only !== undefined && rulings.length === 1) return only
   let strictest = ALLOWED
   for (const ruling of rulings) if (isStricter(ruling, strictest)) strictest = ruling
   if (strictest.type === 'deny') return strictest

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { type Ceiling, ceilingsOf } from '../../../src/core/capability/ceiling.ts'
+import { type Need, NO_ATTRIBUTES } from '../../../src/core/capability/need.ts'
 import { decideRevocation } from '../../../src/core/capability/revoke.ts'
 import type { Rule } from '../../../src/core/capability/rule.ts'
-import { countedRulesOf, ruleOnAll } from '../../../src/core/capability/rule-on.ts'
+import { countedRulesOf, ruleOn, ruleOnAll } from '../../../src/core/capability/rule-on.ts'
 import { type RuleSet, withRules } from '../../../src/core/capability/rule-set.ts'
 import { useIdOf } from '../../../src/core/capability/ruling.ts'
 import { allow, ask, command, deny, effectOf, factsAt, file, NOON, ruleSet, rulingOf, tool } from './rules.ts'
@@ -340,4 +341,21 @@ test('a workspace cannot answer for a person', () => {
     { trusted: false },
   )
   expect(rulingOf(tool('a'), [home, forged]).type).toBe('ask')
+})
+
+test('a ruling that is repeated is the same, and follows a set that changes and rules that depend on time', () => {
+  const need: Need = { right: 'execute', resource: { kind: 'tool', path: 'a' }, attributes: NO_ATTRIBUTES }
+  const set = ruleSet('session:s', [allow('tool:a')])
+  const first = rulingOf(need, [set])
+  expect(first.type).toBe('allow')
+  expect(rulingOf(need, [set])).toEqual(first)
+  const other: Need = { ...need, resource: { kind: 'tool', path: 'b' } }
+  expect([rulingOf(other, [set]).type, rulingOf({ ...need, right: 'read' }, [set]).type]).toEqual([
+    'deny',
+    'deny',
+  ])
+  expect(rulingOf(need, [{ ...set, rules: [...set.rules, deny('tool:a')] }]).type).toBe('deny')
+  expect(rulingOf(need, [{ ...set, trusted: false }]).type).toBe('allow')
+  const brief = ruleSet('session:s', [allow('tool:a', { expiresAt: NOON + 1 })])
+  expect([NOON, NOON + 1].map((at) => ruleOn([brief], [], need, factsAt(at)).type)).toEqual(['allow', 'deny'])
 })

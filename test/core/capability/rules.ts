@@ -1,5 +1,5 @@
 import type { Ceiling } from '../../../src/core/capability/ceiling.ts'
-import type { Need, NeedAttributes } from '../../../src/core/capability/need.ts'
+import { type Need, type NeedAttributes, NO_ATTRIBUTES } from '../../../src/core/capability/need.ts'
 import { parseRule } from '../../../src/core/capability/parse-rule.ts'
 import type { Right } from '../../../src/core/capability/right.ts'
 import type { Rule } from '../../../src/core/capability/rule.ts'
@@ -40,7 +40,7 @@ export function file(right: Right, path: string | null, attributes: NeedAttribut
   return { right, resource: { kind: 'fs', path, workspace: '/w' }, attributes }
 }
 
-export function tool(path: string, attributes: NeedAttributes = {}): Need {
+export function tool(path: string, attributes: NeedAttributes = NO_ATTRIBUTES): Need {
   return { right: 'execute', resource: { kind: 'tool', path }, attributes }
 }
 
