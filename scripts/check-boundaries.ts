@@ -69,6 +69,8 @@ export const mayImport: Record<string, readonly string[]> = {
   ],
   workflow: ['kernel', 'verbs', 'core', 'base', 'node:*', '!node:sqlite'],
   tool: ['kernel', 'verbs', 'core', 'base', 'node:*', '!node:sqlite'],
+  // The tools of native agents run in tool processes: they know their input and their call, and no kernel.
+  'agent/tools': ['verbs', 'core', 'base', 'node:*', '!node:sqlite', 're2js', 'zod'],
   external: ['kernel', 'core', 'base', 'os', 'node:*', '!node:sqlite'],
   worker: [
     'workflow',

@@ -1,0 +1,123 @@
+import type * as z from 'zod'
+import type { Need } from '../../core/capability/need.ts'
+import type { Pid } from '../../core/process/pid.ts'
+import type { ToolDeclaration } from '../../core/tool/declaration.ts'
+import { defineTool } from '../../verbs/define-tool.ts'
+
+/** A tool of native agents: declared to the model, ruled on by its needs, and run as a `tool` process. */
+export interface AgentTool extends ToolDeclaration {
+  /** It is declared before others. */
+  readonly essential?: boolean
+  /** It bounds its output itself, with paging, so that nothing of it is spilled. */
+  readonly isBounded?: boolean
+  /** Checks an input against the schema. Throws a `ToolError` that a model can act upon. */
+  parse(input: unknown): Promise<unknown>
+  /** What a call with this input would do, for the gate. Paths are canonical. Throws a `ToolError` for a call that cannot be made. */
+  needs(input: unknown): Promise<readonly Need[]>
+  run(input: unknown, context: AgentToolContext): Promise<ToolOutput>
+}
+
+/** What a tool may use of its call. */
+export interface AgentToolContext {
+  /** The pid of this call. */
+  readonly pid: Pid
+  readonly abortSignal: AbortSignal
+}
+
+/** The result of a call. */
+export interface ToolOutput {
+  /** What the model reads. */
+  readonly parts: readonly OutputPart[]
+  /** The files that it changed, so that the changes can be undone. */
+  readonly changes?: readonly FileChange[]
+  /** The files whose content it read, with the hash of that content. */
+  readonly reads?: readonly { readonly path: string; readonly hash: string }[]
+}
+
+export type OutputPart =
+  | { readonly type: 'text'; readonly text: string }
+  /** `data` is base64. */
+  | { readonly type: 'image'; readonly mediaType: string; readonly data: string }
+
+export interface FileChange {
+  /** Canonical. */
+  readonly path: string
+  /** The hash of the content before; null if the file was made. */
+  readonly before: string | null
+  readonly after: string
+}
+
+/** The tools of one agent, by name. */
+export type ToolRegistry = ReadonlyMap<string, AgentTool>
+
+export function toolRegistry(tools: readonly AgentTool[]): ToolRegistry {
+  return new Map(tools.map((tool) => [tool.name, tool]))
+}
+
+export interface AgentToolToDefine<Schema extends z.ZodType> {
+  readonly name: string
+  readonly description: string
+  readonly input: Schema
+  readonly recovery: ToolDeclaration['recovery']
+  readonly essential?: boolean
+  readonly isBounded?: boolean
+  needs?(input: z.output<Schema>): Promise<readonly Need[]> | readonly Need[]
+  run(input: z.output<Schema>, context: AgentToolContext): Promise<ToolOutput> | ToolOutput
+}
+
+/** Defines a tool of native agents. */
+export function agentTool<Schema extends z.ZodType>(tool: AgentToolToDefine<Schema>): AgentTool {
+  const { name, description, input, recovery, essential, isBounded } = tool
+  const { inputSchema } = defineTool({ name, description, input, recovery, run: () => null })
+  const parse = (given: unknown): z.output<Schema> => {
+    const parsed = input.safeParse(given)
+    if (parsed.success) return parsed.data
+    const issues = parsed.error.issues.map(({ path, message }) =>
+      path.length === 0 ? message : `${path.join('.')}: ${message}`,
+    )
+    throw new ToolError('invalid_input', `The input of ${name} is wrong: ${issues.join('; ')}`)
+  }
+  return {
+    name,
+    description,
+    inputSchema,
+    recovery,
+    ...(essential === undefined ? {} : { essential }),
+    ...(isBounded === undefined ? {} : { isBounded }),
+    parse: async (given) => parse(given),
+    needs: async (given) => (await tool.needs?.(parse(given))) ?? [],
+    run: async (given, context) => tool.run(parse(given), context),
+  }
+}
+
+export type ToolErrorCode =
+  | 'invalid_input'
+  | 'outside_workspace'
+  | 'not_found'
+  | 'not_a_file'
+  | 'not_a_folder'
+  | 'not_text'
+  | 'too_large'
+  | 'not_read'
+  | 'file_changed'
+  | 'edit_refused'
+  | 'address_refused'
+  | 'fetch_failed'
+  | 'io_error'
+
+/** Why a tool could not do what it was asked. The message is what the model reads: what happened, and what to do next. */
+export class ToolError extends Error {
+  override readonly name = 'ToolError'
+  readonly code: ToolErrorCode
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(code: ToolErrorCode, message: string, details: Readonly<Record<string, unknown>> = {}) {
+    super(message)
+    this.code = code
+    this.details = details
+  }
+}
+
+export function textOutput(text: string): ToolOutput {
+  return { parts: [{ type: 'text', text }] }
+}

@@ -1,0 +1,67 @@
+import { type AgentToolContext, type FileChange, ToolError, type ToolOutput } from '../agent-tool.ts'
+import type { FileToolParts } from './file-tools.ts'
+import { type FileContent, hashOf, MAX_FILE_BYTES, readContent } from './read-content.ts'
+import { replaceFile } from './replace-file.ts'
+import { fileNeed, refuseOutside, resolveIn, type WorkspacePath } from './workspace-path.ts'
+
+/** The new content of a file, and what the model is told about it. */
+export interface NewContent {
+  readonly text: string
+  say(path: WorkspacePath): string
+}
+
+/**
+ * Changes a file of which the agent knows the present content. Check and write are one step for all agents of this program; a change
+ * by another program in the last moment may be overwritten, as with any editor.
+ */
+export async function changeFile(
+  { root, agent, tracker, isNamed }: FileToolParts,
+  given: string,
+  { abortSignal }: AgentToolContext,
+  change: (path: WorkspacePath, content: FileContent | null) => NewContent,
+): Promise<ToolOutput> {
+  const path = await resolveIn(root, given)
+  await refuseOutside(path, fileNeed('write', root, path), isNamed)
+  return tracker.exclusively(path.real, async () => {
+    abortSignal.throwIfAborted()
+    const content = await readContent(path)
+    refuseStale(path, tracker.judge(agent, path.real, content?.hash ?? null))
+    const { text, say } = change(path, content)
+    const bytes = Buffer.from(text)
+    if (bytes.length > MAX_FILE_BYTES)
+      throw new ToolError(
+        'too_large',
+        `${path.shown} would have ${bytes.length} bytes; at most ${MAX_FILE_BYTES} are written.`,
+      )
+    const after = hashOf(bytes)
+    await replaceFile(path, bytes, content?.mode ?? null)
+    tracker.changed(agent, path.real, after)
+    const changed: FileChange = { path: path.real, before: content?.hash ?? null, after }
+    return { parts: [{ type: 'text', text: say(path) }], changes: [changed] }
+  })
+}
+
+function refuseStale(
+  { real, shown }: WorkspacePath,
+  verdict: ReturnType<FileToolParts['tracker']['judge']>,
+): void {
+  switch (verdict.type) {
+    case 'allowed':
+      return
+    case 'not_read':
+      throw new ToolError('not_read', `${shown} exists, and you have not read it. Read it first.`, {
+        path: real,
+      })
+    case 'changed': {
+      const by = verdict.by === null ? 'since you read it' : `by agent ${verdict.by} since you read it`
+      throw new ToolError(
+        'file_changed',
+        `${shown} was changed ${by}. Read it again, then repeat the change if it is still right.`,
+        {
+          path: real,
+          by: verdict.by,
+        },
+      )
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import type { Need } from '../../../core/capability/need.ts'
+import type { Pid } from '../../../core/process/pid.ts'
+import type { AgentTool } from '../agent-tool.ts'
+import { editFileTool } from './edit-file.ts'
+import type { FileTracker } from './file-tracker.ts'
+import { listFilesTool } from './list-files.ts'
+import { readFileTool } from './read-file.ts'
+import { searchFilesTool } from './search-files.ts'
+import { writeFileTool } from './write-file.ts'
+
+export interface FileToolParts {
+  /** The workspace: absolute and canonical. */
+  readonly root: string
+  /** The agent that the tools belong to. */
+  readonly agent: Pid
+  /** One for all agents of this program. */
+  readonly tracker: FileTracker
+  /** Whether a capability names what is outside of the workspace: `isNamed` of the agent's rule sets. */
+  readonly isNamed: (need: Need) => boolean | Promise<boolean>
+}
+
+/** The file tools of one agent. */
+export function fileTools(parts: FileToolParts): readonly AgentTool[] {
+  return [
+    readFileTool(parts),
+    listFilesTool(parts),
+    searchFilesTool(parts),
+    editFileTool(parts),
+    writeFileTool(parts),
+  ]
+}

@@ -1,0 +1,73 @@
+import { lstat, readlink, realpath } from 'node:fs/promises'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { codeOf } from '../../../base/error-text.ts'
+import { pathOfFile } from '../../../core/capability/file-path.ts'
+import type { Need } from '../../../core/capability/need.ts'
+import { ToolError } from '../agent-tool.ts'
+
+/** A path that a tool was given, after all symbolic links. */
+export interface WorkspacePath {
+  /** Absolute, without links. Its last parts may not exist yet. */
+  readonly real: string
+  /** For the model: relative to the workspace if it is inside. */
+  readonly shown: string
+  readonly isInside: boolean
+}
+
+/** The canonical path of what a model wrote. `root` is canonical, too. */
+export async function resolveIn(root: string, given: string): Promise<WorkspacePath> {
+  if (given.includes('\0')) throw new ToolError('invalid_input', 'A path has no zero byte.')
+  const real = await canonical(resolve(root, given))
+  const isInside = real === root || real.startsWith(root === sep ? root : `${root}${sep}`)
+  return { real, isInside, shown: isInside ? relative(root, real) || '.' : real }
+}
+
+/** The need of a file tool, for the gate. */
+export function fileNeed(right: 'read' | 'write', root: string, { real }: WorkspacePath): Need {
+  const path = pathOfFile(real, { cwd: null, workspace: root })
+  return { right, resource: { kind: 'fs', path, workspace: root }, attributes: {} }
+}
+
+/** Refuses a file outside of the workspace, unless a capability names it. */
+export function refuseOutside(
+  path: WorkspacePath,
+  need: Need,
+  isNamed: (need: Need) => boolean | Promise<boolean>,
+): Promise<void> | void {
+  if (path.isInside) return
+  return Promise.resolve(isNamed(need)).then((named) => {
+    if (named) return
+    throw new ToolError(
+      'outside_workspace',
+      `${path.real} is outside of the workspace. Only a rule that allows ${need.right} fs:${path.real} opens it; ask the person for one.`,
+      { path: path.real },
+    )
+  })
+}
+
+/** Throws if a link was put into the path since it was resolved. */
+export async function checkUnchanged({ real, shown }: WorkspacePath): Promise<void> {
+  if ((await canonical(real)) === real) return
+  throw new ToolError('outside_workspace', `${shown} became a symbolic link meanwhile. Look at it again.`)
+}
+
+/** As many as Linux follows. */
+const MAX_LINKS = 40
+
+/** Follows links, also those that lead to nothing: a write through one would make the file that it names. */
+async function canonical(path: string, links = 0): Promise<string> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if (codeOf(error) === 'ELOOP' || links >= MAX_LINKS)
+      throw new ToolError('invalid_input', `${path} is a chain of symbolic links without an end.`)
+    if (codeOf(error) === 'ENOTDIR')
+      throw new ToolError('not_a_folder', `A part of ${path} is a file, not a folder.`)
+    if (codeOf(error) !== 'ENOENT') throw error
+  }
+  const folder = dirname(path)
+  if (folder === path) return path
+  const found = await lstat(path).catch(() => undefined)
+  if (found?.isSymbolicLink()) return canonical(resolve(folder, await readlink(path)), links + 1)
+  return join(await canonical(folder, links), path.slice(folder.length).replace(/^\/+/, ''))
+}

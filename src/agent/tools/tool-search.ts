@@ -1,0 +1,49 @@
+import * as z from 'zod'
+import { searchTools } from '../../core/tool/declared-tools.ts'
+import { type AgentTool, agentTool, textOutput } from './agent-tool.ts'
+
+const DEFAULT_FOUND = 5
+const MAX_FOUND = 20
+
+export interface ToolSearchParts {
+  /** The tools that the prompt does not declare. */
+  searchable(): readonly AgentTool[]
+  /** The agent may call these from now on: the next prompt declares them, as far as they fit. */
+  found(names: readonly string[]): void
+}
+
+const input = z.strictObject({
+  query: z.string().min(1).max(500).describe('words of the name or the description, or the exact name'),
+  limit: z
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_FOUND)
+    .optional()
+    .describe(`how many tools; ${DEFAULT_FOUND} if left out`),
+})
+
+export function toolSearchTool({ searchable, found }: ToolSearchParts): AgentTool {
+  return agentTool({
+    name: 'tool_search',
+    description:
+      'Finds further tools that are not listed here, and returns their descriptions and input schemas.',
+    input,
+    recovery: 'rerunnable',
+    essential: true,
+    run({ query, limit = DEFAULT_FOUND }) {
+      const tools = searchable()
+      const matches = searchTools(tools, query, limit)
+      found(matches.map(({ name }) => name))
+      if (matches.length === 0)
+        return textOutput(
+          `None of ${tools.length} further tools fits ${JSON.stringify(query)}. Use other words.`,
+        )
+      const described = matches.map(
+        ({ name, description, inputSchema }) =>
+          `${name}: ${description}\ninput: ${JSON.stringify(inputSchema)}`,
+      )
+      return textOutput(described.join('\n\n'))
+    },
+  })
+}
