@@ -1,11 +1,11 @@
 export const PLAN_STATUSES = ['pending', 'in_progress', 'done', 'dropped'] as const
-export type PlanStatus = (typeof PLAN_STATUSES)[number]
+type PlanStatus = (typeof PLAN_STATUSES)[number]
 
 /** Enough for one goal; a longer plan is several goals. */
 export const MAX_PLAN_ITEMS = 50
 export const MAX_PLAN_ITEM_CHARS = 500
 
-export interface PlanItem {
+interface PlanItem {
   readonly text: string
   readonly status: PlanStatus
 }
