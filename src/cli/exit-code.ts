@@ -32,6 +32,7 @@ const DENIALS = new Set([
 ])
 const CONFLICTS = new Set([
   'already_ended',
+  'already_running',
   'ambiguous_pid',
   'busy',
   'conflict',
@@ -39,8 +40,10 @@ const CONFLICTS = new Set([
   'group_conflict',
   'holder_alive',
   'input_closed',
+  'input_conflict',
   'name_in_use',
   'not_paused',
+  'not_running',
   'not_waiting',
   'replay_conflict',
   'session_ended',

@@ -12,6 +12,7 @@ export interface Refusal {
 /** Stable: callers compare these. Each has one meaning on every surface. */
 export type RefusalCode =
   | 'already_ended'
+  | 'already_running'
   | 'ambiguous_pid'
   | 'approval_unknown'
   | 'behind_pruned'
@@ -26,8 +27,10 @@ export type RefusalCode =
   | 'holder_alive'
   | 'inbox_full'
   | 'input_closed'
+  | 'input_conflict'
   | 'input_full'
   | 'invalid_input'
+  | 'invalid_request'
   | 'invalid_rule'
   | 'lifetime_without_scope'
   | 'limit_exceeded'
@@ -45,6 +48,7 @@ export type RefusalCode =
   | 'not_holding'
   | 'not_ours'
   | 'not_paused'
+  | 'not_running'
   | 'not_served'
   | 'not_trackable'
   | 'not_waiting'

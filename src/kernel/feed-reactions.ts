@@ -20,6 +20,7 @@ export interface FeedReactionsParts {
  * | event of the feed                                  | reaction                                       |
  * | registered, queued again, resumed, approved        | looks for work, if it serves the kind          |
  * | wait left, by a process that is not executed here   | looks for work: the process may have been parked |
+ * | turn begun, by an agent that is not executed here | looks for work                                 |
  * | parked                                             | looks for work when the process is due         |
  * | stop requested, of a process that is executed here | see `AttemptStops`                             |
  * | paused, resumed, of a process that is executed here | tells its executor                             |
@@ -44,6 +45,9 @@ export class FeedReactions {
           break
         case 'wait_left':
           if (served.hasEngines && !running.has(known.pid)) waiting.add(known.pid)
+          break
+        case 'turn_begun':
+          if (!running.has(known.pid)) waiting.add(known.pid)
           break
         case 'parked':
           this.#parked(known)

@@ -12,6 +12,7 @@ import type { RegistrationRequest } from '../core/process/registration-request.t
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Backoff } from '../core/recovery/verdict.ts'
 import { isRefusal, type Refusal } from '../core/refusal.ts'
+import { Agents } from './agents.ts'
 import { Approvals } from './approvals.ts'
 import { BackgroundTasks } from './background-tasks.ts'
 import { Carriers } from './carriers.ts'
@@ -59,6 +60,7 @@ export class Kernel {
   readonly sessions: SessionActs
   readonly keepers: Keepers
   readonly approvals: Approvals
+  readonly agents: Agents
   readonly #options: KernelOptions
   readonly #presence: Presence
   /** First the executions of this kernel's own row, then those of each keeper. */
@@ -96,6 +98,7 @@ export class Kernel {
     })
     this.waits = new ProcessWaits(edges, this.feed)
     this.approvals = new Approvals(edges, this, options.executors)
+    this.agents = new Agents(edges, this)
     this.sessions = new SessionActs(edges, { carriers: this.#carriers, readAccess: this.readAccess })
     const isInLease = () => !this.#presence.mayHaveLapsed
     const { here, executions } = holderExecutions(edges, this, options, isInLease)

@@ -8,7 +8,7 @@ export type OwnIntent = Without<Extract<Intent, { type: OwnType }>>
 
 type OwnType =
   | ('append' | 'program_started' | 'enter_wait' | 'leave_wait')
-  | ('end_step' | 'retry_step' | 'give_up_stop')
+  | ('end_step' | 'retry_step' | 'give_up_stop' | 'agent_act')
   | ('match' | 'disable_watch' | 'settle_readiness' | 'beat')
 
 /**

@@ -1,3 +1,4 @@
+import type { AgentAnswer } from '../core/agent/request.ts'
 import { isPending } from '../core/approval/approval.ts'
 import { withdrawn } from '../core/approval/decide-answer.ts'
 import { rightFor } from '../core/authority/right-for.ts'
@@ -32,7 +33,8 @@ import { WorkingRows } from './working-rows.ts'
 export type Performed = Done | { readonly type: 'refused'; readonly refusal: Refusal }
 
 export type Done =
-  | { readonly type: 'appended'; readonly row: ProcessRow }
+  /** `answer`: to a request to an agent. */
+  | { readonly type: 'appended'; readonly row: ProcessRow; readonly answer?: AgentAnswer }
   | { readonly type: 'replayed'; readonly row: ProcessRow; readonly event: StoredEvent }
   | { readonly type: 'kept'; readonly row: ProcessRow }
 
@@ -156,7 +158,8 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
         rows.add([
           { type: 'inbox', was, inbox: { ...(was ?? emptyInbox(listener)), overflow: decision.overflow } },
         ])
-      return { type: 'appended', row: folded.row }
+      const { answer } = decision
+      return { type: 'appended', row: folded.row, ...(answer === undefined ? {} : { answer }) }
     }
   }
 }
@@ -195,7 +198,7 @@ function* tellAwaiting(rows: WorkingRows, ended: ProcessRecord, { at, actor }: I
   for (const pid of ended.awaitedBy) {
     const was = yield* rows.process(pid)
     if (was === null || hasEnded(was.record)) continue
-    const events = decideAwaitedEnd(was.record, ended)
+    const events = decideAwaitedEnd(was, ended, { actor, at })
     if (events.length === 0) continue
     rows.add(fold({ pid, was, group: null, events, lease: undefined, actor, at }).changes)
   }

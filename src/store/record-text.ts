@@ -22,6 +22,7 @@ const USUAL: Usual = {
   parked: false,
   awaitedBy: [],
   journal: null,
+  agent: null,
   gate: null,
   effectiveSpec: null,
   signals: {},
@@ -52,6 +53,7 @@ export function movingText(record: ProcessRecord): string {
   if (record.parked) moving.parked = true
   if (record.awaitedBy.length > 0) moving.awaitedBy = record.awaitedBy
   if (record.journal !== null) moving.journal = record.journal
+  if (record.agent !== null) moving.agent = record.agent
   if (record.gate !== null) moving.gate = record.gate
   if (record.effectiveSpec !== null) moving.effectiveSpec = record.effectiveSpec
   if (!isEmpty(record.signals)) moving.signals = record.signals

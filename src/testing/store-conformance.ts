@@ -1,3 +1,4 @@
+import { agents } from './conformance/agents.ts'
 import { allowanceSums } from './conformance/allowance-sums.ts'
 import { allowances } from './conformance/allowances.ts'
 import { answers } from './conformance/answers.ts'
@@ -73,6 +74,7 @@ export function storeConformance(suite: Suite): void {
   messages(behaves)
   answers(behaves)
   workflows(behaves)
+  agents(behaves)
   stopGraces(behaves)
   tree(behaves)
   lifetimes(behaves)

@@ -4,14 +4,14 @@ import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Backoff } from '../core/recovery/verdict.ts'
 import type { Edges } from '../kernel/edges.ts'
-import type { Keeping, Lost, Work } from '../kernel/executor.ts'
+import type { Keeping, Lost, Parked, Work } from '../kernel/executor.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import type { Store } from '../store/contract.ts'
 import { simulatedClock } from './simulated-clock.ts'
 import { testEdges } from './test-edges.ts'
 
 /** The script of an executed process. Without one it waits for `finish`. */
-export type Script = (work: Work, kernel: Kernel) => Promise<Ending | Lost>
+export type Script = (work: Work, kernel: Kernel) => Promise<Ending | Lost | Parked>
 
 export interface TestKernelOptions {
   /** The id of the kernel as a holder. */

@@ -2096,6 +2096,16 @@ type RegistrationInput =
         agent: string
         /** Its goal. */
         goal?: Json | undefined
+        /** The model that Reeve calls for it, as provider/model; without one Reeve does not drive it. */
+        model?: string
+        /** Its system prompt. */
+        system?: string
+        /** The tools that it may call. */
+        tools?: string[]
+        /** It ends with its first turn, with the result of that turn. */
+        once?: boolean
+        /** Amounts of tokensIn, tokensOut and cost: when one is reached, the agent pauses. */
+        softLimits?: Amounts
       }
       /** Chosen by the caller: the same pid with the same request is the same process. */
       pid?: string

@@ -14,7 +14,7 @@ export const RULES: Rules = {
   flood: FLOOD_LIMITS,
 }
 
-const FACTS = {
+export const FACTS = {
   existing: null,
   tombstone: null,
   parent: null,
@@ -31,7 +31,7 @@ const FACTS = {
   running: null,
 }
 
-const INTENT = {
+export const INTENT = {
   bytes: 1,
   hash: 'h',
   actor: 'host',

@@ -9,6 +9,7 @@ export function rightFor(intent: Intent): Right {
     case 'resume':
     case 'signal':
     case 'message':
+    case 'agent_request':
       return 'signal'
     case 'change_owner':
     case 'change_cwd':
@@ -30,6 +31,7 @@ export function rightFor(intent: Intent): Right {
     case 'park':
     case 'ask_again':
     case 'give_up_stop':
+    case 'agent_act':
       return 'execute'
     case 'await_end':
       return 'read'

@@ -27,7 +27,8 @@ export function decideAppend(
     return same ? { type: 'replay', event: replayed } : refuse(replayConflict(record, intent.replayKey ?? ''))
   }
   if (hasEnded(record)) return refuse(alreadyEnded(record))
-  if (intent.fence !== null || row.holder !== null) {
+  // The log of an agent is written by its executor alone, also while the agent is idle.
+  if (intent.fence !== null || row.holder !== null || record.agent !== null) {
     const unfenced = needsFence(row, intent.fence)
     if (unfenced) return refuse(unfenced)
   }

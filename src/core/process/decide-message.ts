@@ -1,3 +1,4 @@
+import { withNotice } from '../agent/from-outside.ts'
 import { sameJson } from '../json/canonical.ts'
 import { asJson } from '../json/json.ts'
 import { MAX_OPEN_MESSAGES, matchesMessage, sessionOfScope } from '../message/message.ts'
@@ -49,7 +50,11 @@ export function decideMessage(facts: Facts, intent: MessageIntent, rules: Rules)
   )
   const received: MessageReceived = { ...message, taken: wait !== undefined }
   const event = newEvent({ type: 'message_received', payload: received, replayKey: key })
-  if (wait === undefined) return { type: 'append', events: [event] }
+  if (wait === undefined) {
+    const parts = [{ type: 'message', seq: record.revision + 1 }]
+    const notice = { id: key, cause: 'message', parts } as const
+    return { type: 'append', events: withNotice(row, [event], notice, intent) }
+  }
   const answer = { how: 'message', signalSeq: null, messageSeq: record.revision + 1, value: null } as const
   return { type: 'append', events: [event, left(wait, answer)] }
 }

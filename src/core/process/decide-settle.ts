@@ -44,9 +44,9 @@ export function decideAbandon(row: ProcessRow, intent: Extract<Intent, { type: '
 }
 
 export function decideGiveUp(row: ProcessRow, intent: Extract<Intent, { type: 'give_up' }>): Decision {
-  const { attempts, journal, limits } = row.record
-  // It ended a step after the verdict, so it has attempts left again.
-  if (journal !== null && attempts - journal.attempts < limits.attempts)
+  const { attempts, journal, limits, agent } = row.record
+  // It ended a step after the verdict, so it has attempts left again. An agent always has: crashes end its turns.
+  if (agent !== null || (journal !== null && attempts - journal.attempts < limits.attempts))
     return decidePutBack(row, { ...intent, type: 'put_back', evidence: 'holder_dead', retryAt: intent.at })
   return onObserved(row, intent.observed, () => ({
     type: 'append',

@@ -1,3 +1,4 @@
+import { withNotice } from '../agent/from-outside.ts'
 import { sameJson } from '../json/canonical.ts'
 import { asJson, own } from '../json/json.ts'
 import { holds } from '../lease/lease.ts'
@@ -17,7 +18,8 @@ import {
 } from './decision.ts'
 import type { ReservedEvent } from './event.ts'
 import { type Intent, type WaitRef, waitEnteredKey, waitLeftKey } from './intent.ts'
-import { hasEnded, type ProcessRecord } from './record.ts'
+import { type Actor, hasEnded, type ProcessRecord } from './record.ts'
+import type { ProcessRow } from './row.ts'
 import { type Wait, waitsOf } from './wait.ts'
 
 /** Waits of one workflow at a time: enough for any fan-out that fits in memory, and a bound for the record. */
@@ -75,7 +77,10 @@ export function decideEnterWait(
   if (replayed !== null) return { type: 'replay', event: replayed }
   const waits = waitsOf(record)
   if (waits.some((wait) => isWait(wait, intent.wait))) return { type: 'keep' }
-  if (record.wait !== null && (record.kind !== 'workflow' || waits.length >= MAX_WAITS)) {
+  if (
+    record.wait !== null &&
+    ((record.kind !== 'workflow' && record.agent === null) || waits.length >= MAX_WAITS)
+  ) {
     return refuse(
       refusal(
         'conflict',
@@ -146,7 +151,20 @@ export function decideAnswer(
 }
 
 /** The events of a process that waits for another one to end: its wait is over, with the outcome as the value. */
-export function decideAwaitedEnd(record: ProcessRecord, ended: ProcessRecord): readonly NewEvent[] {
+export function decideAwaitedEnd(
+  row: ProcessRow,
+  ended: ProcessRecord,
+  asked: { readonly actor: Actor; readonly at: number },
+): readonly NewEvent[] {
+  const { record } = row
+  const left = waitsLeft(record, ended)
+  if (left.length > 0 || hasEnded(record)) return left
+  // An agent hears of it before its next model call; if it is idle, that begins a turn.
+  const parts = [{ type: 'process_ended', pid: ended.pid, status: ended.status }]
+  return withNotice(row, left, { id: `ended:${ended.pid}`, cause: 'child', parts }, asked)
+}
+
+function waitsLeft(record: ProcessRecord, ended: ProcessRecord): readonly NewEvent[] {
   return waitsOf(record)
     .filter(({ on, name }) => on === 'child' && name === ended.pid)
     .map((wait) =>

@@ -1,3 +1,6 @@
+import { decideAgentAct } from '../agent/decide-act.ts'
+import { decideAgentRequest, decidePauseAgent, decideResumeAgent } from '../agent/decide-request.ts'
+import { afterPutBack, withTurnClosed } from '../agent/from-outside.ts'
 import { sameJson } from '../json/canonical.ts'
 import { asJson, type Json } from '../json/json.ts'
 import { holds } from '../lease/lease.ts'
@@ -42,6 +45,11 @@ import { wakesAt } from './wait.ts'
 
 /** What may happen to a process. Pure and total: the clock arrives inside the intent, and a no is a value. */
 export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
+  const decision = decideAny(facts, intent, rules)
+  return facts.row.record.agent === null ? decision : withTurnClosed(facts.row, decision, intent)
+}
+
+function decideAny(facts: Facts, intent: Intent, rules: Rules): Decision {
   switch (intent.type) {
     case 'start':
       return decideStart(facts.row, intent)
@@ -66,9 +74,13 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
     case 'confirm_stop':
       return decideConfirmStop(facts.row, intent)
     case 'pause':
-      return decidePause(facts.row, intent)
+      return facts.row.record.agent === null
+        ? decidePause(facts.row, intent)
+        : decidePauseAgent(facts, intent)
     case 'resume':
-      return decideResume(facts.row, intent)
+      return facts.row.record.agent === null
+        ? decideResume(facts.row, intent)
+        : decideResumeAgent(facts, intent)
     case 'signal':
       return decideSignal(facts, intent, rules)
     case 'message':
@@ -91,6 +103,10 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
       return decidePark(facts.row, intent)
     case 'await_end':
       return decideAwaitEnd(facts.row, intent)
+    case 'agent_request':
+      return decideAgentRequest(facts, intent, rules)
+    case 'agent_act':
+      return decideAgentAct(facts, intent, rules)
     case 'request_abandon':
       return decideRequestAbandon(facts.row, intent)
     case 'change_owner':
@@ -114,11 +130,11 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
     case 'reveal':
       return decideReveal(facts.row, intent)
     case 'put_back':
-      return decidePutBack(facts.row, intent)
+      return afterPutBack(facts.row, decidePutBack(facts.row, intent), intent)
     case 'abandon':
       return decideAbandon(facts.row, intent)
     case 'give_up':
-      return decideGiveUp(facts.row, intent)
+      return afterPutBack(facts.row, decideGiveUp(facts.row, intent), intent)
     case 'settle_stop':
       return decideSettleStop(facts.row, intent)
     case 'give_up_stop':
@@ -126,7 +142,7 @@ export function decide(facts: Facts, intent: Intent, rules: Rules): Decision {
     case 'take_over':
       return decideTakeOver(facts.row, intent)
     case 'release':
-      return decideRelease(facts.row, intent)
+      return afterPutBack(facts.row, decideRelease(facts.row, intent), intent)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { AgentAnswer } from '../agent/request.ts'
 import type { FloodLimits, Overflow } from '../inbox/flood.ts'
 import { type Json, sizeOf } from '../json/json.ts'
 import { type Fence, holds, type Lease } from '../lease/lease.ts'
@@ -55,6 +56,8 @@ export type Decision =
       readonly lease?: Lease
       /** The new overflow state of that scope. */
       readonly overflow?: Overflow
+      /** To a request to an agent. */
+      readonly answer?: AgentAnswer
     }
   /** It happened before: this is the event. */
   | { readonly type: 'replay'; readonly event: StoredEvent }

@@ -1,3 +1,4 @@
+import { AGENT_EVENTS, type AgentEvent } from '../agent/event.ts'
 import type { NearLimit } from '../allowance/near.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { Message, MessageFilter } from '../message/message.ts'
@@ -143,6 +144,7 @@ export type ReservedEvent =
   | { readonly type: 'limit_near'; readonly payload: NearLimit }
   /** An actor had its secrets shown, by this verb. */
   | { readonly type: 'revealed'; readonly payload: { readonly source: Actor; readonly verb: string } }
+  | AgentEvent
   | { readonly type: 'ended'; readonly payload: Outcome }
 
 /** A message to this process. */
@@ -237,6 +239,7 @@ const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'heartbeat',
   'limit_near',
   'revealed',
+  ...AGENT_EVENTS,
   'ended',
 ])
 

@@ -1,3 +1,6 @@
+import { isAgentEvent } from '../agent/event.ts'
+import { afterLostHolder, evolveAgent } from '../agent/evolve-agent.ts'
+import { isNativeAgent, NEW_AGENT } from '../agent/state.ts'
 import { type Json, own } from '../json/json.ts'
 import {
   type ApprovalRequested,
@@ -45,7 +48,11 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
     case 'revealed':
       return record
     case 'holder_lost':
-      return { ...putBack(record), retryAt: known.payload.retryAt }
+      return {
+        ...putBack(record),
+        retryAt: known.payload.retryAt,
+        agent: record.status === 'paused' ? record.agent : afterLostHolder(record.agent),
+      }
     case 'released':
       return { ...putBack(record), attempts: record.attempts - 1 }
     case 'parked':
@@ -121,8 +128,10 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
       return record
     case 'ended':
       return end(record, known.payload)
-    default:
+    case undefined:
       return declared(record, event)
+    default:
+      return known !== null && isAgentEvent(known) ? evolveAgent(record, known) : declared(record, event)
   }
 }
 
@@ -142,6 +151,7 @@ function begin(event: ProcessEvent): ProcessRecord {
     parked: false,
     awaitedBy: [],
     journal: null,
+    agent: isNativeAgent(registration) ? NEW_AGENT : null,
     gate: null,
     effectiveSpec: null,
     signals: {},

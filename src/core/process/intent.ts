@@ -1,3 +1,5 @@
+import { type AgentAct, actKey } from '../agent/act.ts'
+import { type AgentRequest, requestKey } from '../agent/request.ts'
 import type { NearLimit } from '../allowance/near.ts'
 import type { Json } from '../json/json.ts'
 import type { Fence, Lease } from '../lease/lease.ts'
@@ -133,6 +135,10 @@ export type Intent =
   | (Asked & { readonly type: 'set_external_ref'; readonly ref: Json })
   | (Asked & { readonly type: 'clear_wake_target'; readonly session: string })
   | (Asked & { readonly type: 'reveal'; readonly verb: string })
+  /** A method of an agent that Reeve drives. */
+  | (Asked & { readonly type: 'agent_request'; readonly request: AgentRequest })
+  /** An act of the executor of such an agent. */
+  | (Asked & { readonly type: 'agent_act'; readonly act: AgentAct; readonly fence: Fence })
   /** Recovery and shutdown. `observed` is the lease the verdict was based on: another lease means that another kernel was faster. */
   | (Asked & {
       readonly type: 'put_back'
@@ -207,6 +213,10 @@ export function replayKeyOf(intent: Intent): string | null {
       return waitLeftKey(intent.wait)
     case 'end_step':
       return stepKey(intent.step.stepIndex)
+    case 'agent_request':
+      return requestKey(intent.request)
+    case 'agent_act':
+      return actKey(intent.act)
     case 'near_limit':
       return nearLimitKey(intent.near.limit)
     case 'retry_step':

@@ -1,3 +1,4 @@
+import type { AgentState } from '../agent/state.ts'
 import type { Amounts } from '../allowance/amounts.ts'
 import type { Ceiling } from '../capability/ceiling.ts'
 import type { Json, JsonObject } from '../json/json.ts'
@@ -253,6 +254,8 @@ export interface ProcessRecord<K extends Kind = Kind, Spec extends JsonObject = 
   readonly awaitedBy: readonly Pid[]
   /** Of a workflow: how many steps are on record. */
   readonly journal: Journal | null
+  /** Of an agent that Reeve drives: where its session is. */
+  readonly agent: AgentState | null
   /** Of a process that may begin only with an approval. */
   readonly gate: Gate | null
   /** The spec that is executed, if the approval changed it; `spec` stays as it was asked for. */

@@ -1,3 +1,4 @@
+import { isNativeAgent } from '../agent/state.ts'
 import { parseCeiling } from '../capability/ceiling.ts'
 import { isRefusal, type Refusal, refusal } from '../refusal.ts'
 import { isReserved } from './event.ts'
@@ -23,6 +24,13 @@ export function refuseKind(
       'invalid_input',
       `A process of kind ${kind} cannot have recovery ${recovery}.`,
       'External processes have recovery external, and no others do.',
+    )
+  }
+  if (isNativeAgent(registration) && recovery !== 'rerunnable') {
+    return refusal(
+      'invalid_input',
+      `An agent goes on after the loss of its holder; recovery cannot be ${recovery}.`,
+      'Leave recovery out.',
     )
   }
   const reserved = Object.keys(registration.eventTypes).find(isReserved)

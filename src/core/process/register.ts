@@ -1,3 +1,5 @@
+import { firstEvents, isIdleAtFirst } from '../agent/from-outside.ts'
+import { isNativeAgent } from '../agent/state.ts'
 import { type Account, aboveOf, accountOf, sessionAccountOf } from '../allowance/account.ts'
 import { type Carved, decideCarve, fitting, refuseIdle } from '../allowance/decide.ts'
 import type { Group } from '../group/group.ts'
@@ -8,6 +10,7 @@ import type { Session, Turn } from '../session/session.ts'
 import { approvalRequested } from './decide-approval.ts'
 import { type NewEvent, newEvent, type Rules } from './decision.ts'
 import type { ApprovalRequested } from './event.ts'
+import { evolve } from './evolve.ts'
 import { decideKept, replacedBy } from './if-running.ts'
 import { refuseParent } from './parent.ts'
 import type { Pid } from './pid.ts'
@@ -154,15 +157,21 @@ export function decideRegister(
   // A tracked process runs already, and no kernel holds it.
   const tracked = trackedOf(registration)
   const startedBy =
-    tracked !== null ? `os:${tracked.osPid}` : isHere && approval === null ? intent.startBy : null
+    tracked !== null
+      ? `os:${tracked.osPid}`
+      : isHere && approval === null && !isIdleAtFirst(registration)
+        ? intent.startBy
+        : null
+  const begun = isNativeAgent(registration) ? sessionBegun(registered, approval !== null, intent) : []
   const events =
     startedBy === null
       ? [
           registered,
+          ...begun,
           ...(notBefore === undefined ? [] : [postponed(notBefore)]),
           ...(approval === null ? [] : [approvalRequested(approval)]),
         ]
-      : [registered, newEvent({ type: 'started', payload: { holder: startedBy, attempt: 1 } })]
+      : [registered, ...begun, newEvent({ type: 'started', payload: { holder: startedBy, attempt: 1 } })]
   const parentEvents = facts.parent === null ? [] : [childRegistered(registration, intent)]
   const holder = tracked === null ? startedBy : null
   const lease = { holder, fence: holder === null ? 0 : 1 }
@@ -183,6 +192,11 @@ function withAllowance(registration: Registration, account: Account | null): Reg
 function childRegistered({ pid, kind, label }: Registration, { stepIndex }: RegisterIntent): NewEvent {
   const payload = { pid, kind, label, ...(stepIndex === null ? {} : { stepIndex }) }
   return newEvent({ type: 'child_registered', payload })
+}
+
+function sessionBegun(registered: NewEvent, isGated: boolean, { pid, actor, at }: RegisterIntent) {
+  const record = evolve(null, { pid, seq: 1, at, actor, ...registered })
+  return firstEvents(record, isGated, { actor, at })
 }
 
 function postponed(until: number): NewEvent {

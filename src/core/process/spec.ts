@@ -1,3 +1,4 @@
+import type { Amounts } from '../allowance/amounts.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { Kind, ProcessRecord } from './record.ts'
 import type { RestartPolicy } from './restart-policy.ts'
@@ -6,10 +7,21 @@ import type { TrackedProcess } from './tracked.ts'
 /** The spec of each kind of process. Type aliases, because an interface would not count as JSON. */
 export interface Specs {
   readonly command: CommandSpec
-  readonly agent: { readonly agent: string; readonly goal?: Json }
+  readonly agent: AgentSpec
   readonly workflow: { readonly workflow: string; readonly input?: Json }
   readonly tool: { readonly tool: string; readonly input?: Json }
   readonly external: ExternalSpec
+}
+
+/** With a model it is an agent that Reeve drives. The schema in the verb `spawn` describes each field. */
+type AgentSpec = {
+  readonly agent: string
+  readonly goal?: Json
+  readonly model?: string
+  readonly system?: string
+  readonly tools?: readonly string[]
+  readonly once?: boolean
+  readonly softLimits?: Amounts
 }
 
 /** The schema in the verb `spawn` describes each field. */

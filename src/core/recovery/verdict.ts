@@ -29,7 +29,7 @@ export type Verdict =
  * | rerunnable, attempts left        | put back, after a backoff from the second on  | leave                 |
  * | rerunnable, no attempts left     | give up                                       | leave                 |
  *
- * Attempts count from the last step that a workflow ended: one that makes progress may lose any number of holders.
+ * Crashes never end an agent that Reeve drives: they end its turn. Attempts count from the last step that a workflow ended: one that makes progress may lose any number of holders.
  * `jitter` is between 0 and 1. The first loss costs no delay: a deployment must not slow every process down.
  */
 export function verdict(
@@ -49,6 +49,10 @@ export function verdict(
   if (started && record.recovery === 'bound') return { type: 'abandon', evidence: 'holder_dead' }
   if (record.stopRequest !== null) return { type: 'settle_stop' }
   if (!started) return { type: 'put_back', retryAt: at }
+  if (record.agent !== null) {
+    const crashes = (record.agent.turn?.crashes ?? 0) + 1
+    return { type: 'put_back', retryAt: at + delay(crashes, jitter, backoff) }
+  }
   const attempts = record.attempts - (record.journal?.attempts ?? 0)
   if (attempts >= record.limits.attempts) return { type: 'give_up', reason: 'attempts_exhausted' }
   return { type: 'put_back', retryAt: at + delay(attempts, jitter, backoff) }

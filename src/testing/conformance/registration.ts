@@ -103,6 +103,7 @@ export function registration(behaves: Behaves): void {
     assert.deepEqual(lease, { holder: null, fence: 0, carry: null })
     assert.deepEqual(rest, {
       pid: 'p_azzzzzzzzzzz',
+      agent: null,
       name: null,
       kind: 'external',
       spec: { description: 'something outside' },

@@ -11,6 +11,7 @@ import {
 import { EVIDENCES, STOPS } from '../../core/process/record.ts'
 import { STEP_KINDS } from '../../core/process/step-event.ts'
 import { actor, scopeText } from './actor.ts'
+import { agentPayloads } from './agent-event.ts'
 import { json, jsonObject } from './json.ts'
 import { messageFilter, messageMembers } from './message.ts'
 import { gap } from './output.ts'
@@ -132,6 +133,7 @@ const payloads: Omit<Payloads, `signal.${string}`> = {
     spent: z.number(),
     carved: z.number(),
   }),
+  ...agentPayloads,
   revealed: z.strictObject({ source: actor, verb: z.string() }),
   ended: outcome,
 }

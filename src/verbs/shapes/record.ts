@@ -13,6 +13,7 @@ import {
 import { END_STATUSES, LIVE_STATUSES, PAUSED_FROM, REPORTED_ENDS } from '../../core/process/status.ts'
 import { WAITS } from '../../core/process/wait.ts'
 import { actor, scopeText } from './actor.ts'
+import { agentState } from './agent.ts'
 import { amounts } from './allowance.ts'
 import { heldBack } from './held-back.ts'
 import { json, jsonObject } from './json.ts'
@@ -130,6 +131,7 @@ const fields = {
   parked: z.boolean(),
   awaitedBy: z.array(z.string()),
   journal: z.strictObject({ last: count, attempts: count }).nullable(),
+  agent: agentState.nullable(),
   gate: z
     .strictObject({
       approval: z.string(),

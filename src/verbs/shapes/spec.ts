@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Kind } from '../../core/process/record.ts'
 import type { TrackedProcess } from '../../core/process/tracked.ts'
+import { agentFields } from './agent.ts'
 import { commandSpec } from './command-spec.ts'
 import { json } from './json.ts'
 
@@ -10,6 +11,7 @@ export const specs = {
   agent: z.strictObject({
     agent: z.string().min(1).describe('the name of the agent'),
     goal: json.optional().describe('its goal'),
+    ...agentFields,
   }),
   workflow: z.strictObject({
     workflow: z.string().min(1).describe('the name of the workflow'),

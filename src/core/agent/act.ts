@@ -1,0 +1,139 @@
+import type { Json } from '../json/json.ts'
+import type { AgentEvent, AlertKind, SystemItemKind } from './event.ts'
+import type { GoalCheck } from './goal.ts'
+import type { CallPurpose, Part, TurnReason } from './state.ts'
+
+type PayloadOf<Type extends AgentEvent['type']> = Extract<AgentEvent, { type: Type }>['payload']
+
+/** An item of a model's answer, in the order of the answer. */
+export type AnswerItem =
+  | { readonly type: 'item'; readonly parts: readonly Part[] }
+  | {
+      readonly type: 'tool_call'
+      readonly callId: string
+      readonly tool: string
+      readonly parts: readonly Part[]
+      /** The provider has executed it: its result is an item of the same answer. */
+      readonly isProviderExecuted?: boolean
+    }
+
+/**
+ * What the executor of an agent does. Each act names its turn, and acts about a model call name that call: an executor that was slower than
+ * a cancel writes nothing into the next turn.
+ */
+export type AgentAct = TurnAct | { readonly type: 'go_idle' }
+
+export type TurnAct =
+  /** Takes the waiting steering inputs and notices first. */
+  | {
+      readonly type: 'begin_call'
+      readonly turn: number
+      readonly call: number
+      readonly model: string
+      readonly purpose?: CallPurpose
+      /** The provider interrupted its own answer: nothing new is said to the model. */
+      readonly continues?: boolean
+    }
+  | { readonly type: 'begin_output'; readonly turn: number; readonly call: number }
+  /** Closes the call. */
+  | {
+      readonly type: 'record_answer'
+      readonly turn: number
+      readonly call: number
+      readonly model: string
+      readonly items: readonly AnswerItem[]
+    }
+  | ({ readonly type: 'record_result' } & Omit<PayloadOf<'tool_answered'>, 'callId' | 'interrupted'>)
+  | ({ readonly type: 'record_usage' } & PayloadOf<'model_used'>)
+  /** The call ends without an answer; the next one has another number. */
+  | ({ readonly type: 'cut_call' } & PayloadOf<'model_call_cut'>)
+  /** The same call is sent again. */
+  | ({ readonly type: 'retry_call' } & PayloadOf<'model_call_retried'>)
+  | {
+      readonly type: 'add_system_item'
+      readonly turn: number
+      readonly kind: SystemItemKind
+      readonly parts: readonly Part[]
+      /** The same key is one item. */
+      readonly key: string
+    }
+  | {
+      readonly type: 'begin_segment'
+      readonly turn: number
+      readonly segment: number
+      readonly why: 'context' | 'compaction'
+      readonly keepsFrom: number | null
+      readonly parts: readonly Part[]
+    }
+  | {
+      readonly type: 'alert'
+      readonly turn: number
+      readonly alert: Exclude<AlertKind, 'stalled' | 'soft_limit'>
+      readonly message: string
+      readonly key: string
+    }
+  | {
+      readonly type: 'report_trouble'
+      readonly turn: number
+      readonly code: string
+      readonly message: string
+      readonly key: string
+    }
+  | {
+      readonly type: 'end_turn'
+      readonly turn: number
+      readonly reason: EndReason
+      readonly result?: Json
+      readonly message?: string
+      /** Of a turn with a schema that finished: the result fits it. */
+      readonly fitsSchema?: boolean
+      readonly check?: GoalCheck
+    }
+
+/** Cancelled, rolled back and paused turns end by a request, crashed ones by recovery. */
+type EndReason = Exclude<TurnReason, 'cancelled' | 'rolled_back' | 'paused' | 'crashed'>
+
+/** The replay key of an act; null if its place in the turn makes it unique. */
+export function actKey(act: AgentAct): string | null {
+  switch (act.type) {
+    case 'begin_call':
+      return `call:${act.turn}.${act.call}`
+    case 'begin_output':
+      return `output:${act.turn}.${act.call}`
+    case 'record_answer':
+      return `answer:${act.turn}.${act.call}`
+    case 'record_result':
+      return toolAnsweredKey(act)
+    case 'record_usage':
+      return `usage:${act.turn}.${act.call}`
+    case 'cut_call':
+      return cutKey(act)
+    case 'add_system_item':
+    case 'alert':
+    case 'report_trouble':
+      return `${act.type}:${act.turn}:${act.key}`
+    case 'begin_segment':
+      return `segment:${act.segment}`
+    case 'end_turn':
+      return turnEndedKey(act.turn)
+    case 'retry_call':
+    case 'go_idle':
+      return null
+  }
+}
+
+export function toolAnsweredKey(ref: {
+  readonly turn: number
+  readonly call: number
+  readonly index: number
+}): string {
+  return `result:${ref.turn}.${ref.call}.${ref.index}`
+}
+
+export function cutKey({ turn, call }: { readonly turn: number; readonly call: number }): string {
+  return `cut:${turn}.${call}`
+}
+
+export function turnEndedKey(turn: number): string {
+  return `turn:${turn}:ended`
+}

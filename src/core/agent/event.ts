@@ -1,0 +1,259 @@
+import type { Amounts, Counted } from '../allowance/amounts.ts'
+import type { Json, JsonObject } from '../json/json.ts'
+import type { Actor } from '../process/record.ts'
+import type { GoalCheck, NextTurn } from './goal.ts'
+import type { AgentAnswer, AgentRequest } from './request.ts'
+import type {
+  CallPurpose,
+  InputMode,
+  NoticeCause,
+  OpenToolCall,
+  Part,
+  ToolCallRef,
+  TurnCause,
+  TurnReason,
+  Until,
+} from './state.ts'
+
+/** The turn and the model call of an entry; `call` is 0 before the first call of a turn. */
+interface InCall {
+  readonly turn: number
+  readonly call: number
+}
+
+export const ALERTS = ['stalled', 'silent', 'soft_limit', 'compaction_without_effect'] as const
+export type AlertKind = (typeof ALERTS)[number]
+
+export const SYSTEM_ITEMS = ['note', 'repair', 'goal', 'context'] as const
+/** `repair`: the answer did not fit. `goal`: the goal is not reached. `context`: changed sources of the system prompt. */
+export type SystemItemKind = (typeof SYSTEM_ITEMS)[number]
+
+/**
+ * The session log of a native agent, as reserved events: no session can append one. A turn names the entry that it follows
+ * (`follows`), and its entries follow each other; so the log is a tree of turns, and the head in the record names its branch.
+ */
+export type AgentEvent =
+  /** The parts are here alone. `answer` is the receipt: a repeated request gets it again. */
+  | {
+      readonly type: 'input_admitted'
+      readonly payload: {
+        readonly input: string
+        readonly mode: InputMode
+        readonly parts: readonly Part[]
+        readonly asker: Actor
+        /** The JSON schema that the result must fit. */
+        readonly schema?: JsonObject
+        readonly until?: Until
+        readonly maxTurns?: number
+        readonly answer: AgentAnswer
+      }
+    }
+  | {
+      readonly type: 'input_edited'
+      readonly payload: {
+        readonly input: string
+        readonly parts: readonly Part[]
+        readonly answer: AgentAnswer
+      }
+    }
+  | { readonly type: 'input_removed'; readonly payload: { readonly input: string } }
+  | { readonly type: 'inputs_reordered'; readonly payload: { readonly inputs: readonly string[] } }
+  /** A turn takes an input. `seq`: the event that has its parts. */
+  | {
+      readonly type: 'input_promoted'
+      readonly payload: InCall & { readonly input: string; readonly seq: number }
+    }
+  | {
+      readonly type: 'notice_buffered'
+      readonly payload: {
+        readonly notice: string
+        readonly cause: NoticeCause
+        readonly source: Actor
+        readonly parts: readonly Part[]
+        readonly answer: AgentAnswer
+      }
+    }
+  /** A turn takes the buffered notices. `more`: notices that were only counted. */
+  | {
+      readonly type: 'notices_promoted'
+      readonly payload: InCall & { readonly seqs: readonly number[]; readonly more: number }
+    }
+  /** Any other accepted request, with its answer. */
+  | {
+      readonly type: 'agent_requested'
+      readonly payload: { readonly request: AgentRequest; readonly answer: AgentAnswer }
+    }
+  | {
+      readonly type: 'turn_begun'
+      readonly payload: {
+        readonly turn: number
+        readonly cause: TurnCause
+        readonly asker: Actor
+        readonly input: string | null
+        readonly follows: number
+        readonly segment: number
+        readonly hasSchema: boolean
+        readonly interrupted: readonly ToolCallRef[]
+      }
+    }
+  | {
+      readonly type: 'model_call_begun'
+      readonly payload: InCall & { readonly model: string; readonly purpose: CallPurpose }
+    }
+  /** The first fragment of thinking, text or a tool call. */
+  | { readonly type: 'output_begun'; readonly payload: InCall }
+  | {
+      readonly type: 'assistant_item'
+      readonly payload: InCall & { readonly model: string; readonly parts: readonly Part[] }
+    }
+  | {
+      readonly type: 'tool_called'
+      readonly payload: InCall &
+        Omit<OpenToolCall, 'call'> & {
+          readonly parts: readonly Part[]
+          /** The provider has executed it: its result is an item of the same answer. */
+          readonly isProviderExecuted?: true
+        }
+    }
+  | {
+      readonly type: 'tool_answered'
+      readonly payload: ToolCallRef & {
+        readonly callId: string
+        readonly parts: readonly Part[]
+        readonly isError: boolean
+        /** Reeve closed the call: whether the tool had an effect is unknown. */
+        readonly interrupted?: true
+        readonly pair?: { readonly call: string; readonly result: string }
+      }
+    }
+  | {
+      readonly type: 'system_item'
+      readonly payload: InCall & { readonly kind: SystemItemKind; readonly parts: readonly Part[] }
+    }
+  | {
+      readonly type: 'model_used'
+      readonly payload: InCall & {
+        readonly model: string
+        readonly inputTokens: number
+        readonly cachedInputTokens: number
+        readonly outputTokens: number
+        /** Null: the model has no known price. */
+        readonly cost: number | null
+        readonly isEstimate: boolean
+      }
+    }
+  /** The call ended without an answer. `shown`: how much of the live log it had filled. */
+  | {
+      readonly type: 'model_call_cut'
+      readonly payload: InCall & { readonly why: string; readonly shown?: number }
+    }
+  | {
+      readonly type: 'model_call_retried'
+      readonly payload: InCall & {
+        readonly failure: string
+        readonly retryAt: number
+        readonly progress: Json
+      }
+    }
+  | { readonly type: 'agent_configured'; readonly payload: { readonly model: string } }
+  /** A new system prompt, or a shorter history. `origin` is what it was made from. */
+  | {
+      readonly type: 'segment_begun'
+      readonly payload: InCall & {
+        readonly segment: number
+        readonly why: 'context' | 'compaction'
+        readonly origin: { readonly segment: number; readonly head: number }
+        /** The first entry that is kept as it is, besides `parts`; null if none is. */
+        readonly keepsFrom: number | null
+        readonly parts: readonly Part[]
+      }
+    }
+  | {
+      readonly type: 'agent_alerted'
+      readonly payload: {
+        readonly turn: number
+        readonly alert: AlertKind
+        readonly message: string
+        readonly limit?: Counted
+      }
+    }
+  | { readonly type: 'agent_allowed'; readonly payload: { readonly amounts: Amounts } }
+  | {
+      readonly type: 'turn_ended'
+      readonly payload: {
+        readonly turn: number
+        readonly reason: TurnReason
+        readonly calls: number
+        readonly result: Json
+        readonly message?: string
+        /** Of a goal loop: whether the goal was reached, and what the check found. */
+        readonly check?: GoalCheck
+        readonly goal?: NextTurn
+      }
+    }
+  /** Trouble of the actor itself. It ends nothing. */
+  | {
+      readonly type: 'agent_failed'
+      readonly payload: { readonly turn: number; readonly code: string; readonly message: string }
+    }
+  /** It waits for input, in no program's memory. `holder` gave its lease back; null if it had none. */
+  | {
+      readonly type: 'agent_idled'
+      readonly payload: { readonly turns: number; readonly holder: string | null }
+    }
+
+export const AGENT_EVENTS = [
+  'input_admitted',
+  'input_edited',
+  'input_removed',
+  'inputs_reordered',
+  'input_promoted',
+  'notice_buffered',
+  'notices_promoted',
+  'agent_requested',
+  'turn_begun',
+  'model_call_begun',
+  'output_begun',
+  'assistant_item',
+  'tool_called',
+  'tool_answered',
+  'system_item',
+  'model_used',
+  'model_call_cut',
+  'model_call_retried',
+  'agent_configured',
+  'segment_begun',
+  'agent_alerted',
+  'agent_allowed',
+  'turn_ended',
+  'agent_failed',
+  'agent_idled',
+] as const satisfies readonly AgentEvent['type'][]
+
+/** The entries that a reader of the session sees. They move the head. */
+const ENTRY_EVENTS = [
+  'turn_begun',
+  'input_promoted',
+  'notices_promoted',
+  'assistant_item',
+  'tool_called',
+  'tool_answered',
+  'system_item',
+  'model_call_cut',
+  'segment_begun',
+  'turn_ended',
+] as const satisfies readonly AgentEvent['type'][]
+
+const ENTRIES: ReadonlySet<string> = new Set(ENTRY_EVENTS)
+
+export function isEntry(type: string): boolean {
+  return ENTRIES.has(type)
+}
+
+const AGENT_EVENT_TYPES: ReadonlySet<string> = new Set(AGENT_EVENTS)
+
+export function isAgentEvent<Event extends { readonly type: string }>(
+  event: Event,
+): event is Extract<Event, { readonly type: AgentEvent['type'] }> {
+  return AGENT_EVENT_TYPES.has(event.type)
+}

@@ -1,0 +1,253 @@
+import { exact } from '../allowance/amounts.ts'
+import { awaitsApproval } from '../process/gate.ts'
+import type { ProcessRecord } from '../process/record.ts'
+import type { Wait } from '../process/wait.ts'
+import { type AgentEvent, isEntry } from './event.ts'
+import { countTurn } from './goal.ts'
+import {
+  type AgentState,
+  MAX_BUFFERED_NOTICES,
+  NO_NOTICES,
+  type NoticeBuffer,
+  type OpenTurn,
+  STALL_WINDOW,
+} from './state.ts'
+
+type Stored<Event> = Event & { readonly seq: number; readonly at: number }
+type PayloadOf<Type extends AgentEvent['type']> = Extract<AgentEvent, { type: Type }>['payload']
+
+/** What an event of a session log means for the record. Like `evolve`, it never refuses. */
+export function evolveAgent(record: ProcessRecord, event: Stored<AgentEvent>): ProcessRecord {
+  if (record.agent === null) return record
+  const moved = isEntry(event.type) ? { ...record.agent, head: event.seq } : record.agent
+  const agent = changed(moved, event)
+  switch (event.type) {
+    case 'turn_begun':
+      return { ...scheduled(record), agent }
+    case 'turn_ended':
+      return { ...withoutWaits(record), agent }
+    case 'agent_idled':
+      return idled(record, event)
+    case 'agent_configured':
+      return {
+        ...record,
+        agent,
+        effectiveSpec: { ...(record.effectiveSpec ?? record.spec), model: event.payload.model },
+      }
+    default:
+      return agent === record.agent ? record : { ...record, agent }
+  }
+}
+
+function changed(agent: AgentState, event: Stored<AgentEvent>): AgentState {
+  switch (event.type) {
+    case 'input_admitted': {
+      const { input: id, mode, asker, schema, until, answer } = event.payload
+      const goal =
+        until === undefined || answer.type !== 'started'
+          ? agent.goal
+          : { until, input: id, asker, maxTurns: event.payload.maxTurns ?? 1, done: 0, checks: [] }
+      const waits = mode === 'run' ? 'queue' : mode
+      const queued = { id, mode: waits, seq: event.seq, asker, hasSchema: schema !== undefined } as const
+      return { ...agent, goal, inputs: [...agent.inputs, queued] }
+    }
+    case 'input_edited': {
+      const { input } = event.payload
+      const inputs = agent.inputs.map((one) => (one.id === input ? { ...one, seq: event.seq } : one))
+      return { ...agent, inputs }
+    }
+    case 'input_removed':
+      return { ...agent, inputs: agent.inputs.filter(({ id }) => id !== event.payload.input) }
+    case 'inputs_reordered': {
+      const places = event.payload.inputs
+      const inputs = agent.inputs.toSorted((a, b) => places.indexOf(a.id) - places.indexOf(b.id))
+      return { ...agent, inputs }
+    }
+    case 'notice_buffered': {
+      const { notice: id, cause } = event.payload
+      return { ...agent, notices: plus(agent.notices, { kept: [{ id, cause, seq: event.seq }], more: 0 }) }
+    }
+    case 'turn_begun':
+      return begun(agent, event.payload, event)
+    case 'turn_ended':
+      return turnEnded(agent, event.payload)
+    case 'model_used': {
+      const { inputTokens, outputTokens, cost } = event.payload
+      const { totals } = agent
+      return {
+        ...agent,
+        totals: {
+          inputTokens: totals.inputTokens + inputTokens,
+          outputTokens: totals.outputTokens + outputTokens,
+          cost: exact(totals.cost + (cost ?? 0)),
+          unpriced: totals.unpriced + (cost === null ? 1 : 0),
+        },
+      }
+    }
+    case 'segment_begun': {
+      const segment = { number: event.payload.segment, from: event.seq }
+      const turn = agent.turn?.call?.purpose === 'compaction' ? { ...agent.turn, call: null } : agent.turn
+      return { ...agent, segment, turn: expecting(turn, event.payload.why === 'compaction' ? 'end' : null) }
+    }
+    case 'agent_alerted': {
+      const { alert, limit } = event.payload
+      const reached = limit === undefined ? agent.reached : [...agent.reached, limit]
+      return { ...agent, reached, stall: alert === 'stalled' ? [] : agent.stall }
+    }
+    case 'agent_allowed': {
+      const { amounts } = event.payload
+      return { ...agent, reached: agent.reached.filter((name) => amounts[name] === undefined) }
+    }
+    default:
+      return agent.turn === null ? agent : inTurn(agent, agent.turn, event)
+  }
+}
+
+/** Events of a model call. After the end of its turn they change nothing. */
+function inTurn(agent: AgentState, turn: OpenTurn, event: Stored<AgentEvent>): AgentState {
+  const to = (moved: Partial<OpenTurn>): AgentState => ({ ...agent, turn: { ...turn, ...moved } })
+  switch (event.type) {
+    case 'input_promoted': {
+      const { input } = event.payload
+      const taken = { ...turn.taken, inputs: [...turn.taken.inputs, input] }
+      const promoted = to({ expects: 'model', ...(turn.hasOutput ? {} : { taken }) })
+      return { ...promoted, inputs: agent.inputs.filter(({ id }) => id !== input), stall: [] }
+    }
+    case 'notices_promoted': {
+      const taken = { ...turn.taken, notices: plus(turn.taken.notices, agent.notices) }
+      const promoted = to({ expects: 'model', ...(turn.hasOutput ? {} : { taken }) })
+      return { ...promoted, notices: NO_NOTICES }
+    }
+    case 'model_call_begun': {
+      const { call: number, purpose } = event.payload
+      return to({ calls: number, call: { number, purpose }, interrupted: [] })
+    }
+    case 'output_begun':
+      return to(withOutput(turn))
+    case 'assistant_item':
+      return to({
+        ...withOutput(turn),
+        call: null,
+        expects: turn.tools.length === 0 ? 'end' : 'model',
+        crashes: 0,
+      })
+    case 'tool_called': {
+      const { call, index, callId, tool, isProviderExecuted } = event.payload
+      const answered = { ...withOutput(turn), call: null, crashes: 0 }
+      if (isProviderExecuted === true)
+        return to({ ...answered, expects: turn.tools.length === 0 ? 'end' : 'model' })
+      return to({ ...answered, expects: 'model', tools: [...turn.tools, { call, index, callId, tool }] })
+    }
+    case 'tool_answered': {
+      const { call, index, isError, pair } = event.payload
+      const tools = turn.tools.filter((tool) => tool.call !== call || tool.index !== index)
+      const answered = to({ tools, expects: 'model', crashes: 0 })
+      if (pair === undefined) return answered
+      return { ...answered, stall: [...agent.stall, { ...pair, isError }].slice(-STALL_WINDOW) }
+    }
+    case 'system_item': {
+      const repairs = turn.output !== null && event.payload.kind === 'repair' ? turn.output.repairs + 1 : null
+      return to({ expects: 'model', output: repairs === null ? turn.output : { repairs } })
+    }
+    case 'model_call_cut':
+      return to({ call: null })
+    default:
+      return agent
+  }
+}
+
+function begun(
+  agent: AgentState,
+  { turn: number, cause, asker, input, follows, hasSchema, interrupted }: PayloadOf<'turn_begun'>,
+  { seq, at }: Stored<AgentEvent>,
+): AgentState {
+  const turn: OpenTurn = {
+    number,
+    cause,
+    asker,
+    input,
+    beganAt: at,
+    from: seq,
+    follows,
+    calls: 0,
+    call: null,
+    tools: [],
+    hasOutput: false,
+    expects: 'model',
+    output: hasSchema ? { repairs: 0 } : null,
+    crashes: 0,
+    taken: { inputs: [], notices: NO_NOTICES },
+    interrupted,
+  }
+  return { ...agent, turns: number, turn, stall: [] }
+}
+
+/** The branch goes on before a turn that was rolled back, and its notices wait again. */
+function turnEnded(agent: AgentState, { reason, check, goal: next }: PayloadOf<'turn_ended'>): AgentState {
+  const { turn, goal } = agent
+  const ended = {
+    ...agent,
+    turn: null,
+    stall: [],
+    goal: goal === null || next !== 'go_on' ? null : countTurn(goal, check),
+  }
+  if (turn === null || reason !== 'rolled_back') return ended
+  return { ...ended, head: turn.follows, notices: plus(turn.taken.notices, agent.notices) }
+}
+
+/** Queued or running, without waits: the turn is to be executed. A pending approval still decides when. */
+function scheduled(record: ProcessRecord): ProcessRecord {
+  if (awaitsApproval(record) || record.status === 'stopping') return record
+  const isHeld = record.status !== 'queued' && !record.parked
+  return { ...record, status: isHeld ? 'running' : 'queued', wait: null, moreWaits: [], parked: false }
+}
+
+/** What the turn waited for does not matter any more. A parked process keeps its waits: the next event replaces them. */
+function withoutWaits(record: ProcessRecord): ProcessRecord {
+  if (record.parked || record.wait === null) return record
+  return {
+    ...record,
+    wait: null,
+    moreWaits: [],
+    status: record.status === 'waiting' ? 'running' : record.status,
+    pausedFrom: record.pausedFrom === 'waiting' ? 'running' : record.pausedFrom,
+  }
+}
+
+/** An attempt that ends with the agent idle does not count, as with a parked one. */
+function idled(
+  record: ProcessRecord,
+  { payload: { turns, holder }, at }: Stored<Extract<AgentEvent, { type: 'agent_idled' }>>,
+): ProcessRecord {
+  const wait: Wait = { on: 'input', name: 'turn', ordinal: turns + 1, since: at, until: null }
+  return {
+    ...record,
+    status: 'waiting',
+    pausedFrom: null,
+    wait,
+    moreWaits: [],
+    parked: true,
+    retryAt: null,
+    attempts: holder === null ? record.attempts : record.attempts - 1,
+  }
+}
+
+/** The loss of a holder counts against the open turn, until there is progress. */
+export function afterLostHolder(agent: AgentState | null): AgentState | null {
+  if (agent === null || agent.turn === null) return agent
+  return { ...agent, turn: { ...agent.turn, crashes: agent.turn.crashes + 1 } }
+}
+
+function withOutput(turn: OpenTurn): Partial<OpenTurn> {
+  return turn.hasOutput ? {} : { hasOutput: true, taken: { inputs: [], notices: NO_NOTICES } }
+}
+
+function expecting(turn: OpenTurn | null, expects: OpenTurn['expects'] | null): OpenTurn | null {
+  return turn === null || expects === null || turn.cause !== 'compact' ? turn : { ...turn, expects }
+}
+
+function plus(one: NoticeBuffer, other: NoticeBuffer): NoticeBuffer {
+  const all = [...one.kept, ...other.kept]
+  const kept = all.slice(0, MAX_BUFFERED_NOTICES)
+  return { kept, more: one.more + other.more + all.length - kept.length }
+}

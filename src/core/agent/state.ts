@@ -1,0 +1,242 @@
+import type { Amounts, Counted } from '../allowance/amounts.ts'
+import type { Json, JsonObject } from '../json/json.ts'
+import type { Actor, ProcessRecord } from '../process/record.ts'
+
+/** Inputs that wait for their turn. One more is refused: a client that sends faster than the agent works must hear of it. */
+export const MAX_QUEUED_INPUTS = 64
+/** Notices that wait for the next model call. Later ones are counted, and stay in the log. */
+export const MAX_BUFFERED_NOTICES = 256
+/** Tool calls of one answer. A model that asks for more gets an error result for the rest. */
+export const MAX_CALLS_PER_ANSWER = 128
+/** Crashes of one turn without progress. The turn ends with the last of them. */
+export const MAX_TURN_CRASHES = 5
+/** Repairs of an answer that does not fit the requested schema. */
+export const MAX_OUTPUT_REPAIRS = 3
+/** Turns of a goal loop, if the request names no number. */
+export const DEFAULT_GOAL_TURNS = 20
+export const MAX_GOAL_TURNS = 1_000
+/** How many checks of a goal loop are compared: equal ones mean that it stalls. */
+export const GOAL_CHECKS = 3
+/** Call and result pairs that the stall check looks at: enough for six alternations. */
+export const STALL_WINDOW = 6
+
+export const TURN_REASONS = [
+  'finished',
+  'cancelled',
+  'rolled_back',
+  'paused',
+  'refused',
+  'provider_error',
+  'invalid_tool_calls',
+  'invalid_output',
+  'tool_unavailable',
+  'setup_failed',
+  'crashed',
+] as const
+/** How a turn ended. `limit:<name>` names the limit that ended it. */
+export type TurnReason = (typeof TURN_REASONS)[number] | `limit:${string}`
+
+export const TURN_CAUSES = [
+  'user',
+  'notify',
+  'child',
+  'message',
+  'schedule',
+  'wake',
+  /** The next turn of a goal loop. */
+  'goal',
+  /** No user input: the session is to be shortened. */
+  'compact',
+] as const
+/** Why a turn began. */
+export type TurnCause = (typeof TURN_CAUSES)[number]
+export const NOTICE_CAUSES = ['notify', 'child', 'message', 'schedule', 'wake'] as const
+export type NoticeCause = (typeof NOTICE_CAUSES)[number]
+
+export const INPUT_MODES = ['run', 'queue', 'steer'] as const
+export type InputMode = (typeof INPUT_MODES)[number]
+
+export const CALL_PURPOSES = ['answer', 'compaction'] as const
+export type CallPurpose = (typeof CALL_PURPOSES)[number]
+
+/** One piece of an entry: text, a tool call, a reference to a blob. The rules here look at no more than its type. */
+export type Part = JsonObject & { readonly type: string }
+
+/** When a goal loop has reached its goal: a command succeeds, or a model says so. */
+export type Until =
+  | { readonly type: 'command'; readonly run: string }
+  | { readonly type: 'model'; readonly check: string }
+
+/**
+ * The state of a native agent: the part of its session log that decides what may happen next. Everything in it is bounded; entries
+ * are events, and are not repeated here.
+ */
+export interface AgentState {
+  /** The number of the last turn that began. */
+  readonly turns: number
+  readonly turn: OpenTurn | null
+  /** Admitted inputs that no turn has taken, in their order. */
+  readonly inputs: readonly QueuedInput[]
+  readonly notices: NoticeBuffer
+  /** `seq` of the last entry of the current branch; the next entry follows it. 0 before the first. */
+  readonly head: number
+  readonly segment: Segment
+  readonly totals: AgentTotals
+  /** The last tool calls with their results, for the stall check. */
+  readonly stall: readonly StallPair[]
+  readonly goal: GoalLoop | null
+  /** Soft limits that were reached: each pauses the agent once. */
+  readonly reached: readonly Counted[]
+}
+
+export interface OpenTurn {
+  readonly number: number
+  readonly cause: TurnCause
+  /** The actor that asked for it. */
+  readonly asker: Actor
+  /** The input that it began with. */
+  readonly input: string | null
+  readonly beganAt: number
+  /** `seq` of its first entry, and of the entry that it follows. */
+  readonly from: number
+  readonly follows: number
+  /** How many model calls it has begun. */
+  readonly calls: number
+  /** The model call that is under way. */
+  readonly call: OpenCall | null
+  /** Tool calls without a result. No model call begins before each has one. */
+  readonly tools: readonly OpenToolCall[]
+  /** A model has produced output: the turn cannot be rolled back any more. */
+  readonly hasOutput: boolean
+  /** `model`: something waits for an answer of the model. `end`: the model has answered, and asks for nothing. */
+  readonly expects: 'model' | 'end'
+  /** Of a turn whose result must fit a schema: how often an answer was sent back. */
+  readonly output: { readonly repairs: number } | null
+  /** Holders that were lost since the last progress. */
+  readonly crashes: number
+  /** Inputs and notices that the turn has taken, until it has output: a roll-back returns them. */
+  readonly taken: { readonly inputs: readonly string[]; readonly notices: NoticeBuffer }
+  /** Tool calls of the turn before that were closed without a result: their processes are to be interrupted. */
+  readonly interrupted: readonly ToolCallRef[]
+}
+
+interface OpenCall {
+  readonly number: number
+  readonly purpose: CallPurpose
+}
+
+/** Names one tool call of an agent: turn, model call, index in the answer. Never the id of the provider. */
+export interface ToolCallRef {
+  readonly turn: number
+  readonly call: number
+  readonly index: number
+}
+
+export interface OpenToolCall {
+  readonly call: number
+  readonly index: number
+  readonly callId: string
+  readonly tool: string
+}
+
+export interface QueuedInput {
+  readonly id: string
+  readonly mode: Exclude<InputMode, 'run'>
+  /** `seq` of the event that has its parts. */
+  readonly seq: number
+  readonly asker: Actor
+  /** Its turn must end with a result that fits a schema. */
+  readonly hasSchema: boolean
+}
+
+export interface NoticeBuffer {
+  readonly kept: readonly BufferedNotice[]
+  /** Further notices that are only counted. They are in the log. */
+  readonly more: number
+}
+
+interface BufferedNotice {
+  readonly id: string
+  readonly cause: NoticeCause
+  /** `seq` of the event that has its parts. */
+  readonly seq: number
+}
+
+/** A part of the session log with one system prompt. */
+interface Segment {
+  readonly number: number
+  /** `seq` of the event that began it; 0 for the first, before its system prompt is stored. */
+  readonly from: number
+}
+
+interface AgentTotals {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** Of calls with a known price. */
+  readonly cost: number
+  /** Calls whose cost is unknown. */
+  readonly unpriced: number
+}
+
+/** Texts that are equal for equal calls and equal results, such as hashes. */
+export interface StallPair {
+  readonly call: string
+  readonly result: string
+  readonly isError: boolean
+}
+
+export interface GoalLoop {
+  readonly until: Until
+  /** The input that asked for it. */
+  readonly input: string
+  readonly asker: Actor
+  readonly maxTurns: number
+  /** Turns that have ended. */
+  readonly done: number
+  /** What the last checks found. */
+  readonly checks: readonly string[]
+}
+
+export const NO_NOTICES: NoticeBuffer = { kept: [], more: 0 }
+
+export const NEW_AGENT: AgentState = {
+  turns: 0,
+  turn: null,
+  inputs: [],
+  notices: NO_NOTICES,
+  head: 0,
+  segment: { number: 1, from: 0 },
+  totals: { inputTokens: 0, outputTokens: 0, cost: 0, unpriced: 0 },
+  stall: [],
+  goal: null,
+  reached: [],
+}
+
+/** Whether this registration is an agent that Reeve drives: its spec names a model. */
+export function isNativeAgent({
+  kind,
+  spec,
+}: {
+  readonly kind: string
+  readonly spec: { readonly [key: string]: Json }
+}): boolean {
+  return kind === 'agent' && typeof spec['model'] === 'string'
+}
+
+export type Phase = 'idle' | 'running' | 'paused'
+
+/** The column of the method table that an agent is in. */
+export function phaseOf({ status, agent }: Pick<ProcessRecord, 'status' | 'agent'>): Phase {
+  if (status === 'paused') return 'paused'
+  return agent?.turn === null || agent?.turn === undefined ? 'idle' : 'running'
+}
+
+export function softLimitsOf({ spec }: Pick<ProcessRecord, 'spec'>): Amounts {
+  const limits = spec['softLimits']
+  return typeof limits === 'object' && limits !== null ? (limits as Amounts) : {}
+}
+
+/** The value of `toolCall` in the owner of everything that a tool call starts: unique over all agents of a session. */
+export function toolCallName(pid: string, { turn, call, index }: ToolCallRef): string {
+  return `${pid}.${turn}.${call}.${index}`
+}

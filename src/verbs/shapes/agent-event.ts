@@ -1,0 +1,182 @@
+import * as z from 'zod'
+import { type AgentEvent, ALERTS, SYSTEM_ITEMS } from '../../core/agent/event.ts'
+import { NEXT_TURNS } from '../../core/agent/goal.ts'
+import type { AgentAnswer, AgentRequest } from '../../core/agent/request.ts'
+import { COUNTED } from '../../core/allowance/amounts.ts'
+import { actor } from './actor.ts'
+import {
+  callPurpose,
+  inputMode,
+  noticeCause,
+  openToolCall,
+  parts,
+  toolCallRef,
+  turnCause,
+  turnReason,
+  until,
+} from './agent.ts'
+import { amounts } from './allowance.ts'
+import { json, jsonObject } from './json.ts'
+import { count, time } from './scalars.ts'
+
+const id = z.string()
+const input = z.string()
+const interrupts = z.array(toolCallRef)
+
+/** The answers to the methods of an agent. */
+const agentAnswer: z.ZodType<AgentAnswer> = z.union([
+  z.strictObject({ type: z.literal('started'), input, turn: count, interrupts }),
+  z.strictObject({ type: z.literal('admitted'), input, mode: z.enum(['queue', 'steer']), place: count }),
+  z.strictObject({ type: z.literal('resumed'), turn: count }),
+  z.strictObject({
+    type: z.enum(['cancelled', 'rolled_back']),
+    turn: count,
+    returned: z.array(input),
+    queued: z.array(input),
+    dropped: z.array(input),
+    next: count.nullable(),
+    interrupts,
+  }),
+  z.strictObject({ type: z.literal('paused'), turn: count }),
+  z.strictObject({ type: z.literal('already_paused') }),
+  z.strictObject({
+    type: z.literal('buffered'),
+    notice: z.string(),
+    turn: count.nullable(),
+    isCounted: z.boolean(),
+  }),
+  z.strictObject({ type: z.literal('compacting'), turn: count }),
+  z.strictObject({ type: z.enum(['exited', 'stopping']), interrupts }),
+  z.strictObject({ type: z.enum(['edited', 'removed']), input }),
+  z.strictObject({ type: z.literal('reordered'), inputs: z.array(input) }),
+  z.strictObject({ type: z.literal('configured'), model: z.string() }),
+  z.strictObject({ type: z.literal('allowed'), turn: count.nullable() }),
+  z.strictObject({ type: z.literal('limited'), turn: count }),
+])
+
+/** The methods of an agent. */
+const agentRequest: z.ZodType<AgentRequest> = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('run'),
+    id,
+    mode: inputMode,
+    parts,
+    expectedHead: count.exactOptional(),
+    schema: jsonObject.exactOptional(),
+    until: until.exactOptional(),
+    maxTurns: count.exactOptional(),
+  }),
+  z.strictObject({ type: z.literal('notify'), id, cause: noticeCause, parts }),
+  z.strictObject({ type: z.literal('edit_input'), id, input, parts }),
+  z.strictObject({ type: z.literal('resume'), id }),
+  z.strictObject({ type: z.literal('cancel_turn'), id, dropQueued: z.boolean().exactOptional() }),
+  z.strictObject({ type: z.literal('pause'), id }),
+  z.strictObject({ type: z.literal('compact'), id, expectedHead: count.exactOptional() }),
+  z.strictObject({ type: z.literal('shutdown'), id, reason: z.string().exactOptional() }),
+  z.strictObject({ type: z.literal('remove_input'), id, input }),
+  z.strictObject({ type: z.literal('reorder_inputs'), id, inputs: z.array(input) }),
+  z.strictObject({ type: z.literal('configure'), id, model: z.string() }),
+  z.strictObject({ type: z.literal('allow'), id, amounts }),
+  z.strictObject({ type: z.literal('exceed_limit'), id, limit: z.enum(COUNTED) }),
+])
+
+type AgentPayloads = {
+  readonly [Event in AgentEvent as Event['type']]: z.ZodType<Event['payload']>
+}
+
+const inCall = { turn: count, call: count }
+const check = z.strictObject({ holds: z.boolean(), found: z.string() })
+
+/** The payload of each event of a session log. */
+export const agentPayloads: AgentPayloads = {
+  input_admitted: z.strictObject({
+    input,
+    mode: inputMode,
+    parts,
+    asker: actor,
+    schema: jsonObject.exactOptional(),
+    until: until.exactOptional(),
+    maxTurns: count.exactOptional(),
+    answer: agentAnswer,
+  }),
+  input_edited: z.strictObject({ input, parts, answer: agentAnswer }),
+  input_removed: z.strictObject({ input }),
+  inputs_reordered: z.strictObject({ inputs: z.array(input) }),
+  input_promoted: z.strictObject({ ...inCall, input, seq: count }),
+  notice_buffered: z.strictObject({
+    notice: z.string(),
+    cause: noticeCause,
+    source: actor,
+    parts,
+    answer: agentAnswer,
+  }),
+  notices_promoted: z.strictObject({ ...inCall, seqs: z.array(count), more: count }),
+  agent_requested: z.strictObject({ request: agentRequest, answer: agentAnswer }),
+  turn_begun: z.strictObject({
+    turn: count,
+    cause: turnCause,
+    asker: actor,
+    input: input.nullable(),
+    follows: count,
+    segment: count,
+    hasSchema: z.boolean(),
+    interrupted: interrupts,
+  }),
+  model_call_begun: z.strictObject({ ...inCall, model: z.string(), purpose: callPurpose }),
+  output_begun: z.strictObject(inCall),
+  assistant_item: z.strictObject({ ...inCall, model: z.string(), parts }),
+  tool_called: z.strictObject({
+    ...inCall,
+    ...openToolCall,
+    parts,
+    isProviderExecuted: z.literal(true).exactOptional(),
+  }),
+  tool_answered: z.strictObject({
+    ...inCall,
+    index: count,
+    callId: z.string(),
+    parts,
+    isError: z.boolean(),
+    interrupted: z.literal(true).exactOptional(),
+    pair: z.strictObject({ call: z.string(), result: z.string() }).exactOptional(),
+  }),
+  system_item: z.strictObject({ ...inCall, kind: z.enum(SYSTEM_ITEMS), parts }),
+  model_used: z.strictObject({
+    ...inCall,
+    model: z.string(),
+    inputTokens: count,
+    cachedInputTokens: count,
+    outputTokens: count,
+    cost: z.number().nullable(),
+    isEstimate: z.boolean(),
+  }),
+  model_call_cut: z.strictObject({ ...inCall, why: z.string(), shown: count.exactOptional() }),
+  model_call_retried: z.strictObject({ ...inCall, failure: z.string(), retryAt: time, progress: json }),
+  agent_configured: z.strictObject({ model: z.string() }),
+  segment_begun: z.strictObject({
+    ...inCall,
+    segment: count,
+    why: z.enum(['context', 'compaction']),
+    origin: z.strictObject({ segment: count, head: count }),
+    keepsFrom: count.nullable(),
+    parts,
+  }),
+  agent_alerted: z.strictObject({
+    turn: count,
+    alert: z.enum(ALERTS),
+    message: z.string(),
+    limit: z.enum(COUNTED).exactOptional(),
+  }),
+  agent_allowed: z.strictObject({ amounts }),
+  turn_ended: z.strictObject({
+    turn: count,
+    reason: turnReason,
+    calls: count,
+    result: json,
+    message: z.string().exactOptional(),
+    check: check.exactOptional(),
+    goal: z.enum(NEXT_TURNS).exactOptional(),
+  }),
+  agent_failed: z.strictObject({ turn: count, code: z.string(), message: z.string() }),
+  agent_idled: z.strictObject({ turns: count, holder: z.string().nullable() }),
+}

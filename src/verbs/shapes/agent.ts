@@ -1,0 +1,109 @@
+import * as z from 'zod'
+import {
+  type AgentState,
+  CALL_PURPOSES,
+  INPUT_MODES,
+  NOTICE_CAUSES,
+  type NoticeBuffer,
+  type Part,
+  TURN_CAUSES,
+  TURN_REASONS,
+  type Until,
+} from '../../core/agent/state.ts'
+import { COUNTED } from '../../core/allowance/amounts.ts'
+import { actor } from './actor.ts'
+import { amounts } from './allowance.ts'
+import { json } from './json.ts'
+import { count, time } from './scalars.ts'
+
+/** What the spec of an agent has besides its name and goal. */
+export const agentFields = {
+  model: z
+    .string()
+    .min(1)
+    .max(200)
+    .exactOptional()
+    .describe('the model that Reeve calls for it, as provider/model; without one Reeve does not drive it'),
+  system: z.string().max(100_000).exactOptional().describe('its system prompt'),
+  tools: z
+    .array(z.string().min(1).max(200))
+    .max(1_000)
+    .exactOptional()
+    .describe('the tools that it may call'),
+  once: z.boolean().exactOptional().describe('it ends with its first turn, with the result of that turn'),
+  softLimits: amounts
+    .exactOptional()
+    .describe('amounts of tokensIn, tokensOut and cost: when one is reached, the agent pauses'),
+}
+
+const part = z.looseObject({ type: z.string() }).catchall(json) satisfies z.ZodType<Part>
+export const parts = z.array(part)
+export const turnReason = z.union([
+  z.enum(TURN_REASONS),
+  z.templateLiteral([z.literal('limit:'), z.string()]),
+])
+export const turnCause = z.enum(TURN_CAUSES)
+export const noticeCause = z.enum(NOTICE_CAUSES)
+export const inputMode = z.enum(INPUT_MODES)
+export const callPurpose = z.enum(CALL_PURPOSES)
+export const until = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('command'), run: z.string() }),
+  z.strictObject({ type: z.literal('model'), check: z.string() }),
+]) satisfies z.ZodType<Until>
+export const toolCallRef = z.strictObject({ turn: count, call: count, index: count })
+export const openToolCall = { index: count, callId: z.string(), tool: z.string() }
+
+const notices = z.strictObject({
+  kept: z.array(z.strictObject({ id: z.string(), cause: noticeCause, seq: count })),
+  more: count,
+}) satisfies z.ZodType<NoticeBuffer>
+
+const openTurn = z.strictObject({
+  number: count,
+  cause: turnCause,
+  asker: actor,
+  input: z.string().nullable(),
+  beganAt: time,
+  from: count,
+  follows: count,
+  calls: count,
+  call: z.strictObject({ number: count, purpose: callPurpose }).nullable(),
+  tools: z.array(z.strictObject({ call: count, ...openToolCall })),
+  hasOutput: z.boolean(),
+  expects: z.enum(['model', 'end']),
+  output: z.strictObject({ repairs: count }).nullable(),
+  crashes: count,
+  taken: z.strictObject({ inputs: z.array(z.string()), notices }),
+  interrupted: z.array(toolCallRef),
+})
+
+/** The state of an agent that Reeve drives. */
+export const agentState = z.strictObject({
+  turns: count,
+  turn: openTurn.nullable(),
+  inputs: z.array(
+    z.strictObject({
+      id: z.string(),
+      mode: z.enum(['queue', 'steer']),
+      seq: count,
+      asker: actor,
+      hasSchema: z.boolean(),
+    }),
+  ),
+  notices,
+  head: count,
+  segment: z.strictObject({ number: count, from: count }),
+  totals: z.strictObject({ inputTokens: count, outputTokens: count, cost: z.number(), unpriced: count }),
+  stall: z.array(z.strictObject({ call: z.string(), result: z.string(), isError: z.boolean() })),
+  goal: z
+    .strictObject({
+      until,
+      input: z.string(),
+      asker: actor,
+      maxTurns: count,
+      done: count,
+      checks: z.array(z.string()),
+    })
+    .nullable(),
+  reached: z.array(z.enum(COUNTED)),
+}) satisfies z.ZodType<AgentState>
