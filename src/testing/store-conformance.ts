@@ -1,3 +1,4 @@
+import { agentBlobs } from './conformance/agent-blobs.ts'
 import { agents } from './conformance/agents.ts'
 import { allowanceSums } from './conformance/allowance-sums.ts'
 import { allowances } from './conformance/allowances.ts'
@@ -95,6 +96,7 @@ export function storeConformance(suite: Suite): void {
   environments(behaves)
   blobs(behaves)
   blobRaces(behaves)
+  agentBlobs(behaves)
   ruleSets(behaves)
   removedRules(behaves)
   sessionPresets(behaves)

@@ -1,5 +1,6 @@
 import { isObject } from '../../base/is-object.ts'
-import { isReserved, type ProcessEvent } from '../process/event.ts'
+import type { AgentEvent } from '../agent/event.ts'
+import type { ProcessEvent } from '../process/event.ts'
 import type { BlobChanges, BlobRef } from './blob.ts'
 
 type Event = Pick<ProcessEvent, 'type' | 'payload'>
@@ -8,16 +9,17 @@ type Event = Pick<ProcessEvent, 'type' | 'payload'>
  * Events whose payload has typed parts in `parts`: entries of the session log of an agent. The payloads of all others may hold
  * values of users, and a value that looks like a reference is none.
  */
-const EVENTS_WITH_PARTS: ReadonlySet<string> = new Set([
-  'input_admitted',
-  'input_edited',
-  'notice_buffered',
-  'assistant_item',
-  'tool_called',
-  'tool_answered',
-  'system_item',
-  'segment_begun',
-])
+const EVENTS_WITH_PARTS: Readonly<Record<EventWithParts, true>> = {
+  input_admitted: true,
+  input_edited: true,
+  notice_buffered: true,
+  assistant_item: true,
+  tool_called: true,
+  tool_answered: true,
+  system_item: true,
+  segment_begun: true,
+}
+type EventWithParts = Extract<AgentEvent, { readonly payload: { readonly parts: unknown } }>['type']
 
 /** What the process of these events refers to from their commit on; undefined if no event refers to a blob. */
 export function blobChanges(events: readonly Event[]): BlobChanges | undefined {
@@ -33,9 +35,7 @@ export function blobChanges(events: readonly Event[]): BlobChanges | undefined {
 
 /** The hashes of the blobs that an event refers to. */
 export function blobsOf({ type, payload }: Event): readonly string[] {
-  // A process may have declared a type of this name before it was reserved.
-  if (!EVENTS_WITH_PARTS.has(type) || !isReserved(type) || !isObject(payload)) return NONE
-  return blobsIn(payload['parts'])
+  return Object.hasOwn(EVENTS_WITH_PARTS, type) && isObject(payload) ? blobsIn(payload['parts']) : NONE
 }
 
 /** The hashes of the blobs in a list of typed parts. */

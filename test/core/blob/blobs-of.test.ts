@@ -11,6 +11,17 @@ test('the references of typed parts are found, in their order', () => {
   expect(blobsIn(undefined)).toEqual([])
 })
 
+test('an entry of the session log of an agent refers to the blobs in its parts, each once', () => {
+  const parts = [picture, result]
+  expect(blobsOf({ type: 'assistant_item', payload: { turn: 1, call: 1, model: 'm', parts } })).toEqual([
+    picture.hash,
+    result.hash,
+  ])
+  const events = ['tool_called', 'tool_answered'].map((type) => ({ type, payload: { parts } }))
+  expect(blobChanges(events)).toEqual({ added: [picture.hash, result.hash], removed: [] })
+  expect(blobsOf({ type: 'turn_ended', payload: { parts } })).toEqual([])
+})
+
 test('a value of a user that looks like a reference is none', () => {
   for (const type of ['note', 'signal.done', 'step_ended', 'ended', 'message_received']) {
     expect(blobsOf({ type, payload: { parts: [picture] } })).toEqual([])
