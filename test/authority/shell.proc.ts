@@ -207,6 +207,8 @@ test('the same lines under a deny, and under allows for other commands, begin no
   await using temp = new TempReeve()
   const { reeve, work, calls } = await withNotedGit(temp)
   const to = (session: string) => ({ type: 'session', session }) as const
+  // Nothing else may allow them, such as a preset of every session that allows each shell.
+  for (const session of ['s1', 's2']) await reeve.setPreset({ to: to(session), preset: null })
   for (const resource of ['shell:git push', 'shell:touch'])
     await reeve.addRule({ to: to('s1'), rule: { effect: 'deny', resource } })
   for (const resource of [
