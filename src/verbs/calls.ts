@@ -84,6 +84,7 @@ export interface VerbCalls {
       /** The tools that it serves. Default: `[]`. */
       tools?:
         | {
+            /** By which it is called. */
             name: string
             /** What it does. */
             description: string

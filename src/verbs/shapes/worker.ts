@@ -115,7 +115,10 @@ const MAX_DECLARED_CHARS = 256 * 1024
 
 /** A tool as its callers see it. */
 export const toolDeclaration = z.strictObject({
-  name: z.string().refine(isToolName, 'must have 1 to 64 letters, digits, _ and -'),
+  name: z
+    .string()
+    .refine(isToolName, 'must have 1 to 64 letters, digits, _ and -')
+    .describe('by which it is called'),
   description: z.string().min(1).max(10_000).describe('what it does'),
   inputSchema: jsonObject.describe('the JSON Schema of its input'),
   recovery: recovery

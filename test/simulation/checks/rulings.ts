@@ -98,7 +98,11 @@ export function checkRulings(stage: Stage, ledger: Ledger, rules: RuleModel, act
     const key = grant === 'once' ? undefined : keys?.[grant]
     if (grant === 'once' || answer.rule !== null || key === undefined) return { uses }
     const subject =
-      grant === 'always' ? (answer.storedIn ?? 'home') : grant === 'session' ? `session:${request.session}` : request.subject
+      grant === 'always'
+        ? (answer.storedIn ?? 'home')
+        : grant === 'session'
+          ? `session:${request.session}`
+          : request.subject
     return {
       uses,
       answering: { approval: approval.id, subject, key, answers: acts.asked.get(pid)?.asks ?? [] },
