@@ -21,7 +21,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'an edit that no rule is asked about',
     laws: ['every ruling is that of the rules'],
     hasRules: true,
-    since: 32,
+    since: 201,
     plan: (plan) =>
       forging(
         plan,
