@@ -30,22 +30,10 @@ export const consentPlants: readonly Plant[] = [
       ),
   },
   {
-    name: 'a rule that answers what another denies',
-    laws: ['every ruling is that of the rules'],
-    hasRules: true,
-    since: 32,
-    plan: (plan) =>
-      forging(
-        plan,
-        (changes) => isSettled(changes, (answer) => answer.type === 'approved' && answer.rule !== null),
-        withoutDenies,
-      ),
-  },
-  {
     name: 'a review whose failure is forgotten',
     laws: ['a review is settled with its end'],
     hasRules: true,
-    since: 48,
+    since: 143,
     plan: forgettingFailedReviews,
   },
   {
@@ -79,7 +67,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a session that answers for the one above',
     laws: ['only those who may answer do'],
     hasRules: true,
-    since: 15,
+    since: 47,
     plan: (plan) =>
       forging(
         plan,

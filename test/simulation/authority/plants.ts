@@ -22,7 +22,7 @@ export const authorityPlants: readonly Plant[] = [
     // The grants that remember an answer compare the same hash.
     laws: ['only the approved action begins', 'every ruling is that of the rules'],
     hasRules: true,
-    since: 36,
+    since: 73,
     kernel: (edges, options) =>
       new Kernel({ ...edges, hash: (text) => edges.hash(text.replace(ENVIRONMENT_HASH, '')) }, options),
   },
@@ -50,7 +50,7 @@ export const authorityPlants: readonly Plant[] = [
     name: 'use not spent after crash',
     laws: ['a use is spent once'],
     hasRules: true,
-    since: 16,
+    since: 25,
     plan: givingUsesBack,
   },
   ...consentPlants,
