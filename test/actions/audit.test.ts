@@ -155,6 +155,6 @@ test('without anchors, the end that the store notes reveals a cut, and a start t
   db.exec(
     `update meta set audit_start = json_object('position', ${last}, 'hash', audit_hash, 'signature', 'forged')`,
   )
-  expect(await reeve.verifyAudit()).toMatchObject({ type: 'broken', from: 1, reason: 'missing' })
+  expect(await reeve.verifyAudit()).toMatchObject({ type: 'broken', from: 1, reason: 'unsigned' })
   db.close()
 })

@@ -16,7 +16,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'an unfenced completion',
     laws: ['one executor'],
-    since: 43,
+    since: 15,
     plan: (plan, planting) =>
       forging(plan, isCompletion, (row) => {
         const fence = planting.fenceOf(row.record.pid)
@@ -28,7 +28,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a lost outbox row',
     laws: ['no lost notice'],
-    since: 4,
+    since: 36,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notice' || change.notice.kind !== 'wake'),
@@ -55,7 +55,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a reclaim without compare-and-swap',
     laws: ['one executor', 'fences never go backwards'],
-    since: 2,
+    since: 22,
     plan: (plan, planting) =>
       forging(plan, isRecovery, (row) => {
         // The facts of an earlier recovery: before the present holder claimed it, or before another kernel recovered it.
@@ -108,13 +108,13 @@ export const plants: readonly Plant[] = [
   {
     name: 'a notice that is given while another has it',
     laws: ['exclusive delivery'],
-    since: 22,
+    since: 17,
     plan: (plan) => unaware(plan),
   },
   {
     name: 'an outcome that nobody has',
     laws: ['no lost notice'],
-    since: 90,
+    since: 105,
     plan: (plan) =>
       changing(plan, (changes) =>
         // Whoever waited once is taken to wait still.
@@ -127,7 +127,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a received message that stays in the inbox',
     laws: ['messages are received once, in order'],
-    since: 74,
+    since: 219,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notices_done' || !change.scope.startsWith('process:')),
