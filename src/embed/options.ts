@@ -88,13 +88,22 @@ const servedTool = z.custom<ServedTool>(
   'must be a function, or a tool that defineTool made',
 )
 
+/** A list, or a record by name. Errors name the member of the form that was given. */
+const servedTools = z.unknown().transform((given, context) => {
+  const form = Array.isArray(given) ? z.array(TOOL) : z.record(z.string().min(1), servedTool)
+  const parsed = form.safeParse(given)
+  if (parsed.success) return parsed.data
+  for (const { path, message } of parsed.error.issues) context.addIssue({ code: 'custom', path, message })
+  return z.NEVER
+})
+
 /** Checks the options of `embed`. */
 export const OPTIONS = z.strictObject({
   store: z.union(
     [z.string().min(1), z.custom<Store>(isStore)],
     'must be a file, a postgres:// URL, or a store',
   ),
-  tools: z.union([z.array(TOOL), z.record(z.string().min(1), servedTool)]).optional(),
+  tools: servedTools.optional(),
   workflows: z.record(z.string().min(1), workflowFunction).optional(),
   concurrency: z.number().int().min(1).max(100_000).optional(),
   onTrouble: z
