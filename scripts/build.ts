@@ -9,7 +9,7 @@ import { isBuiltin } from 'node:module'
 import { isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { type Plugin, rolldown } from 'rolldown'
+import { rolldown } from 'rolldown'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
@@ -53,7 +53,6 @@ export async function bundle(
     input: { ...own, ...more.programs },
     resolve: { alias: { ...more.sources } },
     platform: 'node',
-    plugins: [quickBuiltins],
     external: (id) => !id.startsWith('.') && !isAbsolute(id) && isExternal(id),
   })
   const { output } = await bundled.write({
@@ -67,23 +66,6 @@ export async function bundle(
   for (const file of globSync('**/*.sql', { cwd: join(ROOT, 'src') }))
     cpSync(join(ROOT, 'src', file), join(folder, file))
   writeFileSync(join(folder, 'licenses.txt'), licencesOf(modules))
-}
-
-/**
- * Built-in modules that are slow to import. An import of `node:http` reads all its exports, among them the WebSocket of fetch,
- * which loads 30 ms of code that Reeve does not use. A package imports `node:http2` to recognise requests of HTTP/2, which Reeve
- * does not serve.
- */
-const QUICK_BUILTINS: Readonly<Record<string, string>> = {
-  'node:http':
-    "export const { STATUS_CODES, ServerResponse, createServer } = process.getBuiltinModule('node:http')",
-  'node:http2': 'export class Http2ServerRequest {}\nexport const constants = {}',
-}
-
-const quickBuiltins: Plugin = {
-  name: 'quick-builtins',
-  resolveId: (id) => (Object.hasOwn(QUICK_BUILTINS, id) ? `\0${id}` : null),
-  load: (id) => QUICK_BUILTINS[id.replace('\0', '')] ?? null,
 }
 
 function isExternal(id: string): boolean {
