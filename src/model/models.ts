@@ -46,7 +46,7 @@ export class Models {
    * | `anthropic/…`, `openai/…`, `google/…` | of that provider                                                 |
    * | `<name>/…`                          | of a provider in the configuration                                 |
    * | `scripted/demo`, `scripted/<file>`  | a script; a relative path begins at `folder`                       |
-   * | `record/<file>@<model id>`          | records what that model answers, and replays what is recorded      |
+   * | `record/<file>@<model id>`          | records the answers of that model, and replays recorded ones       |
    * | `record/<file>`                     | replays                                                            |
    */
   async open(id: string, folder: string): Promise<OpenedModel> {

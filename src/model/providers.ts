@@ -46,7 +46,7 @@ const KNOWN: Readonly<Record<string, KnownProvider>> = {
 /** Names that are no providers: models that need no server. */
 const LOCAL = ['scripted', 'record']
 
-/** The provider of that name with its key, or what is missing. */
+/** The provider of that name with its key, or the refusal that names the missing part. */
 export function findProvider(
   name: string,
   { providers }: Pick<ModelOptions, 'providers'>,

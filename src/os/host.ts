@@ -10,7 +10,7 @@ export function hostId(): string {
   return known
 }
 
-/** A short name for this machine, whatever its host name; null without a machine id. */
+/** A short name for this machine that does not depend on its host name; null without a machine id. */
 export function machineTag(): string | null {
   const id = machineId()
   return id === '' ? null : createHash('sha256').update(`machine ${id}`).digest('hex').slice(0, 8)

@@ -168,7 +168,7 @@ export class Worker {
   /** Follows the daemon's events from a position, and through reconnects. */
   async #follow(from: number): Promise<void> {
     let after: number | undefined = from
-    // Both kinds from the start: a stream that began anew for a kind could miss requests meanwhile.
+    // Both kinds from the start: a stream that starts again for another kind could miss requests.
     const filter = { kind: ['workflow' as const, 'tool' as const], status: 'any' as const }
     await this.#untilClosed(async () => {
       const position: number = after ?? (await this.#announcements.announce()).position

@@ -104,7 +104,7 @@ export function answerIn({ payload }: Pick<StoredEvent, 'payload'>): AgentAnswer
   return answer === undefined ? null : (answer as AgentAnswer)
 }
 
-/** The same id with the same content is the same request, whatever has happened since. */
+/** The same id with the same content is the same request, in any later state. */
 function replay(record: ProcessRecord, event: StoredEvent, { request }: RequestIntent): Decision {
   const stored = objectOf(event.payload)
   switch (request.type) {

@@ -87,7 +87,7 @@ interface Content {
   readonly isTorn: boolean
 }
 
-/** The content, or what is wrong with it. */
+/** The content, or its error. */
 function contentOf(text: string): Content | string {
   const calls = new Map<string, RecordedCall[]>()
   if (text === '') return { model: undefined, calls, isTorn: false }

@@ -15,7 +15,7 @@ export interface FileToolParts {
   readonly agent: Pid
   /** One for all agents of this program. */
   readonly tracker: FileTracker
-  /** Whether a capability names what is outside of the workspace: `isNamed` of the agent's rule sets. */
+  /** Whether a capability names a path outside of the workspace: `isNamed` of the agent's rule sets. */
   readonly isNamed: (need: Need) => boolean | Promise<boolean>
 }
 

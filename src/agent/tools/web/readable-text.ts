@@ -1,6 +1,6 @@
 import { decodeEntities } from './entities.ts'
 
-/** Elements whose content nobody reads. */
+/** Elements whose content is not text for a reader. */
 const DROPPED = new Set([
   'script',
   'style',
