@@ -10,6 +10,8 @@ import { isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { rolldown } from 'rolldown'
+import { builtinImports, refuseCircles } from './builtin-imports.ts'
+import { partGroups } from './bundle-parts.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
@@ -19,16 +21,19 @@ const ENTRIES = ['index', 'sqlite', 'postgres', 'testing/index', 'main', 'keeper
 /** Not bundled: they have native parts, read files beside them, or come without their licence. */
 const EXTERNAL = ['@lydell/node-pty', '@xterm/headless', 'postgres', '@ai-sdk']
 
+const BUNDLED_WITHIN_MCP = [
+  'ajv',
+  'ajv-formats',
+  'content-type',
+  'fast-deep-equal',
+  'fast-uri',
+  'json-schema-traverse',
+]
+
 /** Packages that these packages bundle themselves. */
 const BUNDLED_WITHIN: Readonly<Record<string, readonly string[]>> = {
-  '@modelcontextprotocol/server': [
-    'ajv',
-    'ajv-formats',
-    'content-type',
-    'fast-deep-equal',
-    'fast-uri',
-    'json-schema-traverse',
-  ],
+  '@modelcontextprotocol/client': BUNDLED_WITHIN_MCP,
+  '@modelcontextprotocol/server': BUNDLED_WITHIN_MCP,
 }
 
 /** Replaces `folder` by the files of the package. */
@@ -53,16 +58,22 @@ export async function bundle(
     input: { ...own, ...more.programs },
     resolve: { alias: { ...more.sources } },
     platform: 'node',
+    // Such an import is of a module that a part of the build has anyway.
+    checks: { ineffectiveDynamicImport: false },
     external: (id) => !id.startsWith('.') && !isAbsolute(id) && isExternal(id),
   })
   const { output } = await bundled.write({
     dir: folder,
     format: 'esm',
+    plugins: [builtinImports],
     entryFileNames: '[name].js',
     chunkFileNames: 'parts/[name]-[hash].js',
+    codeSplitting: { groups: partGroups(join(ROOT, 'src')) },
   })
   await bundled.close()
-  const modules = output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []))
+  const files = output.filter((part) => part.type === 'chunk')
+  refuseCircles(files)
+  const modules = files.flatMap(({ moduleIds }) => moduleIds)
   for (const file of globSync('**/*.sql', { cwd: join(ROOT, 'src') }))
     cpSync(join(ROOT, 'src', file), join(folder, file))
   writeFileSync(join(folder, 'licenses.txt'), licencesOf(modules))

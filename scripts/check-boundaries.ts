@@ -26,7 +26,9 @@ export const mayImport: Record<string, readonly string[]> = {
   home: ['core/errors.ts', 'base', 'os', 'node:*', '!node:sqlite'],
   redaction: ['base', 're2js'],
   shell: ['base', 'unbash'],
-  keeper: ['base', 'os', 'node:*', '@lydell/node-pty'],
+  // The format of output logs and its writers' parts: shared by the keeper, the executor of agents and all readers.
+  'output-log': ['base', 'node:*', '!node:sqlite'],
+  keeper: ['base', 'os', 'output-log', 'node:*', '@lydell/node-pty'],
   verbs: ['core', 'base', 'zod'],
   store: ['core', 'base', 'node:*', '!node:sqlite'],
   'store/sqlite': ['core', 'base', 'package', 'store', '!store/postgres', 'node:*'],
@@ -59,6 +61,7 @@ export const mayImport: Record<string, readonly string[]> = {
     'base',
     'redaction',
     'keeper/protocol',
+    'output-log',
     'os',
     'package',
     'shell',
@@ -69,8 +72,23 @@ export const mayImport: Record<string, readonly string[]> = {
   ],
   workflow: ['kernel', 'verbs', 'core', 'base', 'node:*', '!node:sqlite'],
   tool: ['kernel', 'verbs', 'core', 'base', 'node:*', '!node:sqlite'],
+  agent: ['kernel', 'store/contract.ts', 'verbs', 'model', 'core', 'base', 'node:*', '!node:sqlite', 'zod'],
   // The tools of native agents run in tool processes: they know their input and their call, and no kernel.
   'agent/tools': ['verbs', 'core', 'base', 'node:*', '!node:sqlite', 're2js', 'zod'],
+  // Files that the executor writes while a model streams.
+  'agent/live': ['model/model.ts', 'output-log', 'core', 'base', 'node:*', '!node:sqlite'],
+  // A client of MCP servers: it starts and talks to them through verbs, as the agent. The SDK is loaded for HTTP alone.
+  'agent/mcp': [
+    'agent/tools',
+    'verbs',
+    'core',
+    'base',
+    'package',
+    'node:*',
+    '!node:sqlite',
+    'zod',
+    '@modelcontextprotocol/client',
+  ],
   external: ['kernel', 'core', 'base', 'os', 'node:*', '!node:sqlite'],
   worker: [
     'workflow',
@@ -95,6 +113,8 @@ export const mayImport: Record<string, readonly string[]> = {
     'workflow',
     'tool',
     'external',
+    // The form in which parts of inputs are stored.
+    'agent/parts',
     'zod',
     're2js',
   ],
@@ -159,6 +179,7 @@ const PACKAGES = new Set([
   'ws',
   'hono',
   '@hono/node-server',
+  '@modelcontextprotocol/client',
   '@modelcontextprotocol/server',
   '@ai-sdk/provider',
   '@ai-sdk/anthropic',

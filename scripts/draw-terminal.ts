@@ -1,4 +1,4 @@
-/** Writes docs/terminal.svg: runs a few lines in a shell with a temporary home, and draws their real output. */
+/** Writes docs/terminal.svg and docs/agent.svg: runs a few lines in a shell with a temporary home, and draws their real output. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,16 +15,37 @@ const session = [
   'reeve wait build; echo "exit code $?"',
 ]
 
+const source = 'export function sum(a, b) {\n  return a - b\n}\n'
+const test = `import assert from 'node:assert'
+import { test } from 'node:test'
+import { sum } from './sum.js'
+
+test('adds', () => assert.equal(sum(1, 2), 3))
+`
+const agentSession = ['cat sum.js', 'reeve agent --model scripted/demo "make the tests pass"']
+
+const KEEPS_RUNNING =
+  'A command keeps running while its daemon is killed; its output and its exit code are all there afterwards'
+const AGENT_SESSION = 'An agent reads a file, runs its tests, corrects the file and runs them again'
+
 const COLUMNS = 94
 const SIZE = { column: 8.43, line: 20, left: 20, top: 58, bottom: 18 }
 
 const folder = mkdtempSync(join(tmpdir(), 'draw-'))
 try {
   writeFileSync(join(folder, 'build.sh'), script)
-  writeFileSync('docs/terminal.svg', svgOf(session.flatMap((line) => [`$ ${line}`, ...outputOf(line)])))
+  writeFileSync('docs/terminal.svg', svgOf(KEEPS_RUNNING, session.flatMap(shown)))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n')
+  writeFileSync(join(folder, 'sum.js'), source)
+  writeFileSync(join(folder, 'sum.test.js'), test)
+  writeFileSync('docs/agent.svg', svgOf(AGENT_SESSION, agentSession.flatMap(shown)))
 } finally {
   runInShell('reeve down')
   rmSync(folder, { recursive: true, force: true })
+}
+
+function shown(line: string): string[] {
+  return [`$ ${line}`, ...outputOf(line)]
 }
 
 function outputOf(line: string): string[] {
@@ -50,7 +71,7 @@ function runInShell(line: string): string {
   })
 }
 
-function svgOf(lines: readonly string[]): string {
+function svgOf(title: string, lines: readonly string[]): string {
   const width = Math.round(COLUMNS * SIZE.column + 2 * SIZE.left)
   const height = SIZE.top + (lines.length - 1) * SIZE.line + SIZE.bottom
   const dots = ['#ff5f57', '#febc2e', '#28c840'].map(
@@ -59,7 +80,7 @@ function svgOf(lines: readonly string[]): string {
   const rows = lines.map((line, at) => row(line, SIZE.top + at * SIZE.line))
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
-    '<title>A command keeps running while its daemon is killed; its output and its exit code are all there afterwards</title>',
+    `<title>${title}</title>`,
     `<rect width="${width}" height="${height}" rx="8" fill="#16181d"/>`,
     ...dots,
     '<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14" fill="#d5d8de">',

@@ -36,7 +36,13 @@ const BUILDS = join(ROOT, 'node_modules/.cache/built')
 /** Other runs may use younger ones. */
 const KEPT_MS = 24 * 3_600_000
 const FIXTURES = 'test/fixtures/*.ts'
-const INPUTS = ['src/**/*.*', 'bin/*.mjs', 'scripts/build.ts', 'package.json', 'package-lock.json']
+const INPUTS = [
+  'src/**/*.*',
+  'bin/*.mjs',
+  'scripts/{build,builtin-imports,bundle-parts}.ts',
+  'package.json',
+  'package-lock.json',
+]
 
 export default async function setup(project: TestProject): Promise<void> {
   project.provide('builtReeve', await builtReeve())

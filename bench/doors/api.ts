@@ -1,7 +1,8 @@
-import { byCallers, median, now, quantile, sleep } from '../clock.ts'
+import { byCallers, median } from '../clock.ts'
 import { type Figure, figure, valueAtMost } from '../figure.ts'
 import { type Asked, Asker } from './asker.ts'
 import { bareServer } from './bare.ts'
+import { type Load, load } from './load.ts'
 import type { Setup } from './setup.ts'
 import { Daemon } from './start-daemon.ts'
 
@@ -10,12 +11,6 @@ const PER_SECOND = 300
 const CALLERS = 8
 const MAX_MS = 20
 const PRINTS = 'i=0; while :; do i=$((i+1)); echo "line $i of a program that prints"; sleep 0.1; done'
-
-interface Load {
-  readonly p50: number
-  readonly p99: number
-  readonly perSecond: number
-}
 
 /** Requests at a fixed rate while commands print: a third each are list, show, and poll. */
 export async function* api(
@@ -30,11 +25,17 @@ export async function* api(
     await byCallers(COMMANDS, CALLERS, async () => pids.push(await daemon.run(PRINTS)))
     const requests = mixOf(pids)
     const sizes = await sizesOf(daemon.asker, requests)
-    const ours = async () => load(seconds, (index) => daemon.asker.ask(requestAt(requests, index)))
+    const ours = async () =>
+      load({ seconds, perSecond: PER_SECOND }, (index) => daemon.asker.ask(requestAt(requests, index)))
     // The commands go on printing while the floor is measured, too.
-    const floor = async () => load(seconds, (index) => bare.ask(ofSize(requestAt(requests, index), sizes)))
-    await load(WARM_SECONDS, (index) => daemon.asker.ask(requestAt(requests, index)))
-    await load(WARM_SECONDS, (index) => bare.ask(ofSize(requestAt(requests, index), sizes)))
+    const floor = async () =>
+      load({ seconds, perSecond: PER_SECOND }, (index) => bare.ask(ofSize(requestAt(requests, index), sizes)))
+    await load({ seconds: WARM_SECONDS, perSecond: PER_SECOND }, (index) =>
+      daemon.asker.ask(requestAt(requests, index)),
+    )
+    await load({ seconds: WARM_SECONDS, perSecond: PER_SECOND }, (index) =>
+      bare.ask(ofSize(requestAt(requests, index), sizes)),
+    )
     const turns: { ours: Load; floor: Load }[] = []
     for (let round = 0; round < rounds; round++) turns.push({ ours: await ours(), floor: await floor() })
     const of = (what: keyof Load) => median(turns.map((turn) => turn.ours[what]))
@@ -75,37 +76,4 @@ async function sizesOf(asker: Asker, requests: readonly Asked[]): Promise<Readon
 
 function ofSize(asked: Asked, sizes: ReadonlyMap<Asked, number>): Asked {
   return { ...asked, path: `/?bytes=${sizes.get(asked)}` }
-}
-
-/**
- * Sends each request when it is due, whether or not earlier ones were answered, and times it from then on. So queueing,
- * on either side, is included.
- */
-async function load(seconds: number, ask: (index: number) => Promise<unknown>): Promise<Load> {
-  const count = seconds * PER_SECOND
-  const times: number[] = []
-  const failures: unknown[] = []
-  const asked: Promise<unknown>[] = []
-  const begun = now()
-  for (let index = 0; index < count; ) {
-    const due = begun + (index * 1_000) / PER_SECOND
-    const wait = due - now()
-    // Timers are late and have a resolution of 1 ms, so everything that is due is sent now.
-    if (wait > 0) await sleep(Math.ceil(wait))
-    for (const at = now(); index < count && begun + (index * 1_000) / PER_SECOND <= at; index++)
-      asked.push(answered(ask(index), times).catch((error) => failures.push(error)))
-  }
-  await Promise.all(asked)
-  if (failures.length > 0) throw new Error(`${failures.length} requests failed.`, { cause: failures[0] })
-  return {
-    p50: quantile(times, 0.5),
-    p99: quantile(times, 0.99),
-    perSecond: count / ((now() - begun) / 1_000),
-  }
-}
-
-async function answered(asking: Promise<unknown>, times: number[]): Promise<void> {
-  const begun = now()
-  await asking
-  times.push(now() - begun)
 }

@@ -27,8 +27,11 @@ export class Daemon {
     this.readyMs = ms
   }
 
-  static async start(setup: Setup, settings: Readonly<Record<string, string>> = {}): Promise<Daemon> {
-    const home = freshFolder(setup, 'home')
+  static async start(
+    setup: Setup,
+    settings: Readonly<Record<string, string>> = {},
+    home: string = freshFolder(setup, 'home'),
+  ): Promise<Daemon> {
     const env = { ...environmentOf(setup), REEVE_HOME: home, REEVE_LISTEN: '127.0.0.1:0', ...settings }
     const begun = now()
     const child = spawn(process.execPath, [setup.built.launcher, 'up'], {
@@ -75,11 +78,16 @@ export class Daemon {
   async close(): Promise<void> {
     const [, keeper] = await this.osPids()
     await this.asker.ask({ method: 'POST', path: '/v1/kill-all', body: { graceMs: 1 } })
+    await this.stop()
+    await until('the keeper is gone', () => !isAlive(keeper))
+  }
+
+  /** Its processes stay: another daemon may start in the same home. */
+  async stop(): Promise<void> {
     this.asker.close()
     const ended = once(this.#child, 'exit')
     this.#child.kill('SIGTERM')
     await ended
-    await until('the keeper is gone', () => !isAlive(keeper))
   }
 }
 

@@ -9,7 +9,7 @@ export const abandon = verb({
     'A process without a holder ends at once as `abandoned`. A process with a holder ends when its lease expires.',
   route: 'POST /processes/{pid}/abandon',
   needs: 'admin',
-  input: z.strictObject({ pid: processRef, reason }),
-  output: record,
+  input: () => z.strictObject({ pid: processRef, reason }),
+  output: () => record,
   codes: ['unknown_pid', 'ambiguous_pid', 'already_ended', 'denied'],
 })

@@ -10,7 +10,7 @@ export const addRule = verb({
   route: 'POST /policies/rules',
   needs: 'admin',
   asPerson: 'if_known',
-  input: z.strictObject({ to: ruleSubject, rule: ruleJson }),
-  output: shownRule,
+  input: () => z.strictObject({ to: ruleSubject, rule: ruleJson }),
+  output: () => shownRule,
   codes: [...newRuleCodes],
 })

@@ -10,19 +10,21 @@ export const announceWorker = verb({
   route: 'PUT /workers/{worker}',
   needs: 'operate',
   repeat: 'always',
-  input: z.strictObject({
-    worker,
-    workflows: z
-      .array(z.string().min(1).max(200))
-      .max(1_000)
-      .default([])
-      .describe('names of the workflows that it serves'),
-    tools: toolDeclarations.default([]).describe('the tools that it serves'),
-  }),
-  output: z.strictObject({
-    renewMs: duration,
-    ttlMs: duration,
-    position: count.describe('the current position of the change feed'),
-  }),
+  input: () =>
+    z.strictObject({
+      worker,
+      workflows: z
+        .array(z.string().min(1).max(200))
+        .max(1_000)
+        .default([])
+        .describe('names of the workflows that it serves'),
+      tools: toolDeclarations.default([]).describe('the tools that it serves'),
+    }),
+  output: () =>
+    z.strictObject({
+      renewMs: duration,
+      ttlMs: duration,
+      position: count.describe('the current position of the change feed'),
+    }),
   codes: ['denied'],
 })

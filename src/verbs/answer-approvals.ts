@@ -12,21 +12,22 @@ export const answerApprovals = verb({
   needs: 'operate',
   asPerson: 'required',
   repeat: 'always',
-  input: z.strictObject({
-    answers: z
-      .array(
-        z.discriminatedUnion('type', [
-          z.strictObject({ type: z.literal('approve'), id: approvalId }),
-          z.strictObject({ type: z.literal('deny'), id: approvalId, advice: advice.exactOptional() }),
-        ]),
-      )
-      .min(1)
-      .max(MAX_ANSWERS)
-      .refine((answers) => new Set(answers.map(({ id }) => id)).size === answers.length, {
-        message: 'must name each approval once',
-      })
-      .describe('one answer for each approval'),
-  }),
-  output: z.strictObject({ results: z.array(answerResult) }),
+  input: () =>
+    z.strictObject({
+      answers: z
+        .array(
+          z.discriminatedUnion('type', [
+            z.strictObject({ type: z.literal('approve'), id: approvalId }),
+            z.strictObject({ type: z.literal('deny'), id: approvalId, advice: advice.exactOptional() }),
+          ]),
+        )
+        .min(1)
+        .max(MAX_ANSWERS)
+        .refine((answers) => new Set(answers.map(({ id }) => id)).size === answers.length, {
+          message: 'must name each approval once',
+        })
+        .describe('one answer for each approval'),
+    }),
+  output: () => z.strictObject({ results: z.array(answerResult) }),
   codes: ['person_required'],
 })

@@ -9,23 +9,27 @@ export const append = verb({
     'Over one process or several: all events are appended, or none. Only its executor may append to a process that is being executed.',
   route: 'POST /events',
   needs: 'operate',
-  input: z.strictObject({
-    events: z
-      .array(
-        z.strictObject({
-          pid,
-          type: eventTypeName.describe('a type that the process declared'),
-          payload: json.describe('fits the schema of the type'),
-          replayKey: replayKey.exactOptional(),
-        }),
-      )
-      .min(1)
-      .max(1_000)
-      .describe('the events, in their order'),
-  }),
-  output: z.strictObject({
-    events: z.array(z.strictObject({ type: z.enum(['appended', 'replayed']), pid: z.string(), seq: count })),
-  }),
+  input: () =>
+    z.strictObject({
+      events: z
+        .array(
+          z.strictObject({
+            pid,
+            type: eventTypeName.describe('a type that the process declared'),
+            payload: json.describe('fits the schema of the type'),
+            replayKey: replayKey.exactOptional(),
+          }),
+        )
+        .min(1)
+        .max(1_000)
+        .describe('the events, in their order'),
+    }),
+  output: () =>
+    z.strictObject({
+      events: z.array(
+        z.strictObject({ type: z.enum(['appended', 'replayed']), pid: z.string(), seq: count }),
+      ),
+    }),
   codes: [
     'unknown_pid',
     'already_ended',

@@ -7,7 +7,7 @@ export const approval = verb({
   description: 'A session sees its own requests, and a process its own and those below it.',
   route: 'GET /approvals/{id}',
   needs: 'read',
-  input: z.strictObject({ id: approvalId }),
-  output: z.strictObject({ approval: approvalShape }),
+  input: () => z.strictObject({ id: approvalId }),
+  output: () => z.strictObject({ approval: approvalShape }),
   codes: ['approval_unknown'],
 })

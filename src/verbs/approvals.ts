@@ -9,30 +9,32 @@ export const approvals = verb({
     'A session sees its own requests, and a process its own and those below it: always the oldest first.',
   route: 'GET /approvals',
   needs: 'read',
-  input: z.strictObject({
-    state: z
-      .enum(['pending', 'answered', 'withdrawn', 'expired', 'any'])
-      .default('pending')
-      .describe('only approvals in this state'),
-    order: z
-      .enum(['asked', 'priority'])
-      .default('asked')
-      .describe(
-        'priority: the queue of people, which are the pending ones with the highest priority first; one page',
-      ),
-    person: z
-      .string()
-      .min(1)
-      .max(100)
-      .exactOptional()
-      .describe('with the order priority: what this person is asked, and what any person may answer'),
-    after: count.exactOptional().describe('`next` of the page before'),
-    limit: pageSize,
-  }),
-  output: z.strictObject({
-    approvals: z.array(approvalShape),
-    next: count.nullable(),
-    pending: count.exactOptional().describe('with the order priority: how many wait in the whole queue'),
-  }),
+  input: () =>
+    z.strictObject({
+      state: z
+        .enum(['pending', 'answered', 'withdrawn', 'expired', 'any'])
+        .default('pending')
+        .describe('only approvals in this state'),
+      order: z
+        .enum(['asked', 'priority'])
+        .default('asked')
+        .describe(
+          'priority: the queue of people, which are the pending ones with the highest priority first; one page',
+        ),
+      person: z
+        .string()
+        .min(1)
+        .max(100)
+        .exactOptional()
+        .describe('with the order priority: what this person is asked, and what any person may answer'),
+      after: count.exactOptional().describe('`next` of the page before'),
+      limit: pageSize,
+    }),
+  output: () =>
+    z.strictObject({
+      approvals: z.array(approvalShape),
+      next: count.nullable(),
+      pending: count.exactOptional().describe('with the order priority: how many wait in the whole queue'),
+    }),
   codes: [],
 })

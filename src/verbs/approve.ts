@@ -12,26 +12,31 @@ export const approve = verb({
   needs: 'operate',
   asPerson: 'required',
   repeat: 'always',
-  input: z.strictObject({
-    id: approvalId,
-    grant: grantOfApproval
-      .default('once')
-      .describe(
-        'how far the yes reaches: this time, the same action of the asking process or session, or every time; the request lists those that it offers',
-      ),
-    rule: jsonObject
-      .exactOptional()
-      .describe('with always: `alwaysRule` of the request as it was shown, so that no other rule is stored'),
-    level: z
-      .enum(RULE_LEVELS)
-      .exactOptional()
-      .describe(
-        'with always: where the rule is stored; home by default, or the workspace of the asker that the action runs in',
-      ),
-    spec: jsonObject
-      .exactOptional()
-      .describe('runs this whole spec instead of the requested one, once; it is ruled on as the request was'),
-  }),
-  output: settlement,
+  input: () =>
+    z.strictObject({
+      id: approvalId,
+      grant: grantOfApproval
+        .default('once')
+        .describe(
+          'how far the yes reaches: this time, the same action of the asking process or session, or every time; the request lists those that it offers',
+        ),
+      rule: jsonObject
+        .exactOptional()
+        .describe(
+          'with always: `alwaysRule` of the request as it was shown, so that no other rule is stored',
+        ),
+      level: z
+        .enum(RULE_LEVELS)
+        .exactOptional()
+        .describe(
+          'with always: where the rule is stored; home by default, or the workspace of the asker that the action runs in',
+        ),
+      spec: jsonObject
+        .exactOptional()
+        .describe(
+          'runs this whole spec instead of the requested one, once; it is ruled on as the request was',
+        ),
+    }),
+  output: () => settlement,
   codes: ['approval_unknown', 'denied', 'person_required', 'limit_exceeded'],
 })

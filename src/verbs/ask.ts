@@ -15,17 +15,19 @@ export const ask = verb({
   needs: 'operate',
   repeat: spawnKey,
   idempotencyHeader: true,
-  input: z.strictObject({
-    ...question,
-    reason: askerReason.exactOptional(),
-    ...recognised,
-    parent: pid.exactOptional().describe('the pid of its parent'),
-    owner: owner.exactOptional().describe('the scope that it belongs to'),
-  }),
-  output: z.strictObject({
-    type: z.enum(['registered', 'existing']).describe('existing: the question was asked before'),
-    record: record.describe('the process that waits for the reply'),
-    approval: z.string().describe('the id that people reply to'),
-  }),
+  input: () =>
+    z.strictObject({
+      ...question,
+      reason: askerReason.exactOptional(),
+      ...recognised,
+      parent: pid.exactOptional().describe('the pid of its parent'),
+      owner: owner.exactOptional().describe('the scope that it belongs to'),
+    }),
+  output: () =>
+    z.strictObject({
+      type: z.enum(['registered', 'existing']).describe('existing: the question was asked before'),
+      record: record.describe('the process that waits for the reply'),
+      approval: z.string().describe('the id that people reply to'),
+    }),
   codes: spawn.codes,
 })

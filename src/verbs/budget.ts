@@ -8,12 +8,13 @@ export const budget = verb({
   description: 'For the root of a tree, `total` is the total of the tree.',
   route: 'GET /budget',
   needs: 'read',
-  input: z
-    .strictObject({ pid: processRef.exactOptional(), session: sessionId.exactOptional() })
-    .refine(
-      ({ pid, session }) => (pid === undefined) !== (session === undefined),
-      'give either pid or session',
-    ),
-  output: budgetShape,
+  input: () =>
+    z
+      .strictObject({ pid: processRef.exactOptional(), session: sessionId.exactOptional() })
+      .refine(
+        ({ pid, session }) => (pid === undefined) !== (session === undefined),
+        'give either pid or session',
+      ),
+  output: () => budgetShape,
   codes: ['unknown_pid', 'ambiguous_pid', 'pruned_pid', 'session_unknown', 'denied'],
 })

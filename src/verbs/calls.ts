@@ -53,6 +53,28 @@ export interface VerbCalls {
     through: number
   }>
   /**
+   * Reads the session log of an agent: its last items, or a page before or after a `seq`.
+   *
+   * Without `after` the items are those of the current branch: a turn that was rolled back is left out. With `after` they are all items since, in the order of the log; a `turn_ended` with the reason `rolled_back` says that its turn is no longer on the branch. A page may have fewer items than asked for if they are large.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`.
+   */
+  agentLog(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The maximum number of items, roughly. Default: `100`. */
+      last?: number | undefined
+      /** The `before` of a page, to continue towards the beginning. */
+      before?: number
+      /** The `seq` to continue after. */
+      after?: number
+      /** Large parts are included, up to 1 MiB each and 4 MiB in all; without it they are references. Default: `false`. */
+      blobs?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'agentLog'>>
+  /**
    * Counts the processes that have not ended.
    *
    * For the whole store the cost does not depend on the number of processes. With `maxAgeMs`, older processes are not counted.
@@ -413,6 +435,26 @@ export interface VerbCalls {
     },
     options?: CallOptions,
   ): Promise<OutputOf<'events'>>
+  /**
+   * Exports the session log of an agent, in pages: JSON lines, Markdown, or a UI message stream of the AI SDK.
+   *
+   * Concatenate the texts of the pages. A turn that was rolled back is left out; a turn that may still be rolled back comes with a later page.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`.
+   */
+  exportAgent(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** Default: `"jsonl"`. */
+      format?: ('jsonl' | 'markdown' | 'ui-messages') | undefined
+      /** The `after` of an earlier page, to continue there. Default: `0`. */
+      after?: number | undefined
+      /** The maximum number of items, roughly. Default: `500`. */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'exportAgent'>>
   /**
    * Makes processes visible to a session.
    *
@@ -1073,7 +1115,7 @@ export interface VerbCalls {
       /** The maximum number of lines. Default: `200`. */
       limit?: number | undefined
       /** Of a command with output: tagged, this stream only. */
-      stream?: 'stdout' | 'stderr'
+      stream?: 'stdout' | 'stderr' | 'text' | 'thinking' | 'tool_arguments' | 'label'
       /** One of the readers of the session: the others still get the notice of the end. */
       reader?: ReaderInput
       /** Escape sequences such as colours: kept or stripped; render: as a terminal would show the output, also where text overwrites other text. Default: `"strip"`. */
@@ -1461,7 +1503,7 @@ export interface VerbCalls {
       /** The byte offset to begin at: next of an earlier answer. Default: `0`. */
       from?: number | undefined
       /** This stream only. */
-      stream?: 'stdout' | 'stderr'
+      stream?: 'stdout' | 'stderr' | 'text' | 'thinking' | 'tool_arguments' | 'label'
       /** The maximum number of matches. Default: `50`. */
       limit?: number | undefined
       /** Escape sequences such as colours: kept or stripped; render: as a terminal would show the output, also where text overwrites other text. Default: `"strip"`. */
@@ -1634,9 +1676,9 @@ export interface VerbCalls {
    */
   whoami(input?: Record<string, never>, options?: CallOptions): Promise<OutputOf<'whoami'>>
   /**
-   * Shows which bytes of the output of a command are stdout and which are stderr.
+   * Shows to which stream the bytes of an output log belong: stdout or stderr of a command, text or thinking of an agent.
    *
-   * For readers of bytes: `output` and `followOutput` do not tell the two pipes apart.
+   * For readers of bytes: `output` and `followOutput` do not tell the streams apart.
    *
    * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_command`, `not_served`, `no_output`.
    */
@@ -1989,6 +2031,392 @@ export interface VerbCalls {
     },
     options?: CallOptions,
   ): Promise<OutputOf<'write'>>
+  /**
+   * Lists the agents that Reeve drives; without `ended`, those that live.
+   *
+   * The newest first. A page may have fewer agents than `limit`, because agents that other programs drive are left out: `next` says whether more follow.
+   *
+   * Needs the role `read`. Refuses with `denied`.
+   */
+  agents(
+    input?: {
+      /** Only agents of this session and of the sessions below it. */
+      session?: string
+      /** Also agents that have ended. Default: `false`. */
+      ended?: boolean | undefined
+      /** The cursor of an earlier answer, to continue after it. */
+      after?: string
+      /** The maximum number of items. Default: `100`. */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'agents'>>
+  /**
+   * Shows an agent as it is now: its state, model, cost, tools, rules and configuration, and what lives below it.
+   *
+   * The live children, the live commands, the pending approvals and the waiting inputs are whole sets. They are those of the agent itself: what a child agent starts belongs to the child.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`.
+   */
+  inspectAgent(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'inspectAgent'>>
+  /**
+   * Gives an agent an input: it starts a turn, or waits for one.
+   *
+   * An idle agent starts a turn. In a running one, `queue` waits for the end of the turn, and `steer` joins it at the next model call; `run` is refused with `already_running`. In a paused one, `run` ends the paused turn and starts another. The input is stored before the answer: it is neither lost nor taken twice. The same `id` with the same parts gets the same answer, with other parts `input_conflict`.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`, `already_ended`, `stopping`, `replay_conflict`, `already_running`, `input_conflict`, `conflict`, `limit_exceeded`, `payload_too_large`.
+   */
+  runAgent(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The id of the input: with the same id and the same parts it is the same input. */
+      id?: string
+      /** A text; or give `parts`. */
+      text?: string
+      /** Texts, images and files, in their order; or give `text`. */
+      parts?: (
+        | {
+            type: 'text'
+            /** The text. */
+            text: string
+          }
+        | {
+            type: 'image'
+            /** Its media type, like image/png. */
+            mediaType: string
+            /** The content, in base64. */
+            data: string
+          }
+        | {
+            type: 'file'
+            /** Its media type, like application/pdf. */
+            mediaType: string
+            /** Its file name, for the model. */
+            name?: string
+            /** The content, in base64. */
+            data: string
+          }
+      )[]
+      /** `run` starts a turn now, `queue` after the others, `steer` joins the running turn. Default: `"run"`. */
+      mode?: ('run' | 'queue' | 'steer') | undefined
+      /** The JSON schema that the result of the turn must fit. */
+      schema?: JsonObject
+      /** Turns are repeated until this holds; with the mode `run` only. */
+      until?:
+        | {
+            type: 'command'
+            /** A shell line that must succeed. */
+            run: string
+          }
+        | {
+            type: 'model'
+            /** A question that a model must answer with yes. */
+            check: string
+          }
+      /** With `until`: the maximum number of turns; 20 by default. */
+      maxTurns?: number
+      /** The head of the session that the caller has seen; `conflict` if it has moved. */
+      expectedHead?: number
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'runAgent'>>
+  /**
+   * Continues the paused turn of an agent.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`, `already_ended`, `stopping`, `replay_conflict`, `not_paused`, `already_running`.
+   */
+  resumeAgent(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The id of this request: with the same id a repeated request gets the answer of the first one. */
+      id?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'resumeAgent'>>
+  /**
+   * Ends the running turn of an agent.
+   *
+   * When it answers, the turn has ended. Its open tool calls are closed and interrupted. A turn without output is rolled back: its inputs are in `returned`. The next input that waits starts a turn.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`, `already_ended`, `stopping`, `replay_conflict`, `not_running`.
+   */
+  cancelTurn(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The id of this request: with the same id a repeated request gets the answer of the first one. */
+      id?: string
+      /** Also removes the inputs that wait. */
+      dropQueued?: boolean
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'cancelTurn'>>
+  /**
+   * Pauses the running turn of an agent.
+   *
+   * The pause survives a restart. A turn without output is rolled back instead: its inputs are in `returned`, and the agent is idle.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`, `already_ended`, `stopping`, `replay_conflict`, `not_running`.
+   */
+  pauseAgent(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The id of this request: with the same id a repeated request gets the answer of the first one. */
+      id?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'pauseAgent'>>
+  /**
+   * Tells an agent something: an idle agent starts a turn, a running one sees it before its next model call.
+   *
+   * Unlike an input it waits in a buffer, and several are one entry of the prompt. At most 256 wait; later ones are counted.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`, `already_ended`, `stopping`, `replay_conflict`, `payload_too_large`.
+   */
+  notifyAgent(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The id of this request: with the same id a repeated request gets the answer of the first one. */
+      id?: string
+      /** A text; or give `parts`. */
+      text?: string
+      /** Texts, images and files, in their order; or give `text`. */
+      parts?: (
+        | {
+            type: 'text'
+            /** The text. */
+            text: string
+          }
+        | {
+            type: 'image'
+            /** Its media type, like image/png. */
+            mediaType: string
+            /** The content, in base64. */
+            data: string
+          }
+        | {
+            type: 'file'
+            /** Its media type, like application/pdf. */
+            mediaType: string
+            /** Its file name, for the model. */
+            name?: string
+            /** The content, in base64. */
+            data: string
+          }
+      )[]
+      /** Why: the log and the turn that it begins name it. Default: `"notify"`. */
+      cause?: ('notify' | 'schedule' | 'wake') | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'notifyAgent'>>
+  /**
+   * Shortens the session of an idle agent: a model summarises its history.
+   *
+   * The answer names the turn that does it. `waitAgent` waits for the end of that turn.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`, `already_ended`, `stopping`, `replay_conflict`, `already_running`, `conflict`.
+   */
+  compactAgent(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The id of this request: with the same id a repeated request gets the answer of the first one. */
+      id?: string
+      /** The head of the session that the caller has seen. */
+      expectedHead?: number
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'compactAgent'>>
+  /**
+   * Ends an agent: a running turn is cancelled first.
+   *
+   * Its session log stays readable. To force an end, use `kill`.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`, `already_ended`, `stopping`, `replay_conflict`.
+   */
+  shutDownAgent(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The id of this request: with the same id a repeated request gets the answer of the first one. */
+      id?: string
+      /** The reason, as it is recorded. */
+      reason?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'shutDownAgent'>>
+  /**
+   * Changes the model of an agent, from its next model call on.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`, `already_ended`, `stopping`, `replay_conflict`.
+   */
+  configureAgent(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The id of this request: with the same id a repeated request gets the answer of the first one. */
+      id?: string
+      /** A model, as provider/model. */
+      model: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'configureAgent'>>
+  /**
+   * Raises limits of an agent, and lets inputs go on that waited because of a limit.
+   *
+   * For an operator, the parent of the agent, or a session above its own. The amounts are added to limits that the agent has; they are taken from the account above, if that has such a limit.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`, `already_ended`, `stopping`, `replay_conflict`, `limit_exceeded`.
+   */
+  allowAgent(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The id of this request: with the same id a repeated request gets the answer of the first one. */
+      id?: string
+      /** The amounts to add. */
+      amounts: Amounts
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'allowAgent'>>
+  /**
+   * Lists the inputs of an agent that wait for a turn, in their order, with their parts.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`.
+   */
+  agentInputs(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'agentInputs'>>
+  /**
+   * Replaces the parts of an input that waits.
+   *
+   * Refused with `not_found` once a turn has taken it.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`, `already_ended`, `stopping`, `replay_conflict`, `not_found`, `payload_too_large`.
+   */
+  editInput(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The id of an input. */
+      input: string
+      /** The id of this request: with the same id a repeated request gets the answer of the first one. */
+      id?: string
+      /** A text; or give `parts`. */
+      text?: string
+      /** Texts, images and files, in their order; or give `text`. */
+      parts?: (
+        | {
+            type: 'text'
+            /** The text. */
+            text: string
+          }
+        | {
+            type: 'image'
+            /** Its media type, like image/png. */
+            mediaType: string
+            /** The content, in base64. */
+            data: string
+          }
+        | {
+            type: 'file'
+            /** Its media type, like application/pdf. */
+            mediaType: string
+            /** Its file name, for the model. */
+            name?: string
+            /** The content, in base64. */
+            data: string
+          }
+      )[]
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'editInput'>>
+  /**
+   * Removes an input that waits.
+   *
+   * Refused with `not_found` once a turn has taken it.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`, `already_ended`, `stopping`, `replay_conflict`, `not_found`.
+   */
+  removeInput(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The id of this request: with the same id a repeated request gets the answer of the first one. */
+      id?: string
+      /** The id of an input. */
+      input: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'removeInput'>>
+  /**
+   * Changes the order of the inputs that wait.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`, `already_ended`, `stopping`, `replay_conflict`.
+   */
+  reorderInputs(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The id of this request: with the same id a repeated request gets the answer of the first one. */
+      id?: string
+      /** The ids of all waiting inputs, in the new order. */
+      inputs: string[]
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'reorderInputs'>>
+  /**
+   * Shows the tokens and the cost of an agent: by model call, by turn, in all, and with everything below it.
+   *
+   * A cost that is not known is null, never 0: `unpriced` counts the calls without a price.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`.
+   */
+  agentCost(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** Only turns after this one: `next` of the page before. */
+      after?: number
+      /** The maximum number of turns. Default: `100`. */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'agentCost'>>
+  /**
+   * Waits until an agent is idle, paused or ended, or until one of its turns has ended.
+   *
+   * A timeout is an answer, not an error, and so is an aborted wait: the agent works on. With `turn` it waits for the end of that turn, also if it has not begun yet; a pause before that end is an answer, too.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`.
+   */
+  waitAgent(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The number of a turn. */
+      turn?: number
+      /** How long to wait, in milliseconds; 180 s by default. */
+      timeoutMs?: number
+      /** One of the readers of the session: the others still get the notice of the end. */
+      reader?: ReaderInput
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'waitAgent'>>
 }
 
 type RegistrationInput =
@@ -2099,6 +2527,12 @@ type RegistrationInput =
         goal?: Json | undefined
         /** The model that Reeve calls for it, as provider/model; without one Reeve does not drive it. */
         model?: string
+        /** Models that are called instead, in this order, when the provider of the model fails. */
+        fallbacks?: string[]
+        /** How much the model thinks; each provider has its own steps. */
+        effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+        /** The longest answer of one model call, in tokens. */
+        maxOutputTokens?: number
         /** Its system prompt. */
         system?: string
         /** The tools that it may call. */
@@ -2107,6 +2541,70 @@ type RegistrationInput =
         once?: boolean
         /** Amounts of tokensIn, tokensOut and cost: when one is reached, the agent pauses. */
         softLimits?: Amounts
+        /** MCP servers whose tools it may call, by the name in mcp__<name>__<tool>. */
+        mcpServers?: Record<
+          string,
+          | {
+              type: 'command'
+              /** A program and its arguments, without a shell. */
+              argv?: string[]
+              /** A command line for the user's shell, passed on unchanged. */
+              run?: string
+              /** Variables of its environment; values or references to secrets. */
+              env?: Record<
+                string,
+                | string
+                | {
+                    /** A secret of the home, or env:<variable>. */
+                    secret: string
+                  }
+              >
+              /** Its working folder; that of the agent by default. */
+              cwd?: string
+              /** How long one call may take, in milliseconds; 300 s by default. */
+              timeoutMs?: number
+            }
+          | {
+              type: 'http'
+              /** Its address. */
+              url: string
+              /** Headers of each request; values or references to secrets. */
+              headers?: Record<
+                string,
+                | string
+                | {
+                    /** A secret of the home, or env:<variable>. */
+                    secret: string
+                  }
+              >
+              /** How Reeve shows who it is: a token, or OAuth with client credentials. */
+              auth?:
+                | {
+                    type: 'bearer'
+                    /** The secret with the token. */
+                    token: {
+                      /** The name of the secret. */
+                      secret: string
+                    }
+                  }
+                | {
+                    type: 'oauth'
+                    /** The authorization server, which gets the secret; no other does. */
+                    issuer: string
+                    /** The name of the client at the authorization server. */
+                    clientId: string
+                    /** The secret of the client. */
+                    clientSecret: {
+                      /** The name of the secret. */
+                      secret: string
+                    }
+                    /** The scopes to ask for, separated by spaces. */
+                    scope?: string
+                  }
+              /** How long one call may take, in milliseconds; 300 s by default. */
+              timeoutMs?: number
+            }
+        >
       }
       /** Chosen by the caller: the same pid with the same request is the same process. */
       pid?: string

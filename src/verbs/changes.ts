@@ -12,18 +12,20 @@ export const changes = verb({
   route: 'GET /changes',
   needs: 'read',
   showsMany: true,
-  input: z.strictObject({
-    after: count.default(0).describe('the position to continue after'),
-    prunedThrough: count.default(0).describe('prunedThrough of the first answer'),
-    filter: filter.exactOptional().describe('the processes whose events to read'),
-    limit: pageSize,
-    reveal,
-  }),
-  output: z.strictObject({
-    events: z.array(storedEvent),
-    position: count,
-    more: z.boolean(),
-    prunedThrough: count,
-  }),
+  input: () =>
+    z.strictObject({
+      after: count.default(0).describe('the position to continue after'),
+      prunedThrough: count.default(0).describe('prunedThrough of the first answer'),
+      filter: filter.exactOptional().describe('the processes whose events to read'),
+      limit: pageSize,
+      reveal,
+    }),
+  output: () =>
+    z.strictObject({
+      events: z.array(storedEvent),
+      position: count,
+      more: z.boolean(),
+      prunedThrough: count,
+    }),
   codes: ['behind_pruned', 'denied'],
 })

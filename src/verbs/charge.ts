@@ -9,18 +9,20 @@ export const charge = verb({
   route: 'POST /processes/{pid}/charge',
   needs: 'operate',
   repeat: { keys: ['replayKey'] },
-  input: z.strictObject({
-    pid: processRef,
-    amounts: amounts.describe('how much of each to charge'),
-    done: z
-      .boolean()
-      .default(false)
-      .describe('the work is done: exceeding a limit ends the process, with the reason limit:<name>'),
-    replayKey: replayKey.exactOptional().describe('calls under the same key are charged once'),
-  }),
-  output: budgetShape.omit({ total: true }).extend({
-    ended: z.boolean().describe('it exceeded a limit, and has ended or is being stopped'),
-  }),
+  input: () =>
+    z.strictObject({
+      pid: processRef,
+      amounts: amounts.describe('how much of each to charge'),
+      done: z
+        .boolean()
+        .default(false)
+        .describe('the work is done: exceeding a limit ends the process, with the reason limit:<name>'),
+      replayKey: replayKey.exactOptional().describe('calls under the same key are charged once'),
+    }),
+  output: () =>
+    budgetShape.omit({ total: true }).extend({
+      ended: z.boolean().describe('it exceeded a limit, and has ended or is being stopped'),
+    }),
   codes: [
     'unknown_pid',
     'ambiguous_pid',

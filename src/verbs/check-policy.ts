@@ -8,15 +8,17 @@ export const checkPolicy = verb({
   route: 'POST /policies/check',
   needs: 'read',
   repeat: 'always',
-  input: z.strictObject({
-    text: z
-      .string()
-      .max(256 * 1024)
-      .describe('the content of the file'),
-  }),
-  output: z.strictObject({
-    rules: z.array(z.string()).describe('each in one line'),
-    problems: z.array(policyProblem),
-  }),
+  input: () =>
+    z.strictObject({
+      text: z
+        .string()
+        .max(256 * 1024)
+        .describe('the content of the file'),
+    }),
+  output: () =>
+    z.strictObject({
+      rules: z.array(z.string()).describe('each in one line'),
+      problems: z.array(policyProblem),
+    }),
   codes: [],
 })

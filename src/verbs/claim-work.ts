@@ -11,15 +11,17 @@ export const claimWork = verb({
   needs: 'operate',
   repeat: 'always',
   masking: 'none',
-  input: z.strictObject({
-    worker,
-    known: z.array(pid).max(10_000).default([]).describe('pids that it executes already'),
-    limit: z.number().int().min(1).max(100).default(10).describe('the maximum number of new claims'),
-    timeoutMs: duration.default(0).describe('how long to wait for work, in milliseconds'),
-  }),
-  output: z.strictObject({
-    work: z.array(claimed),
-    lost: z.array(z.string()).describe('known pids that it no longer holds'),
-  }),
+  input: () =>
+    z.strictObject({
+      worker,
+      known: z.array(pid).max(10_000).default([]).describe('pids that it executes already'),
+      limit: z.number().int().min(1).max(100).default(10).describe('the maximum number of new claims'),
+      timeoutMs: duration.default(0).describe('how long to wait for work, in milliseconds'),
+    }),
+  output: () =>
+    z.strictObject({
+      work: z.array(claimed),
+      lost: z.array(z.string()).describe('known pids that it no longer holds'),
+    }),
   codes: ['not_found', 'denied'],
 })

@@ -9,7 +9,7 @@ export const clearRules = verb({
   needs: 'admin',
   asPerson: 'if_known',
   repeat: 'always',
-  input: z.strictObject({ from: ruleSubject }),
-  output: z.strictObject({ subject: z.string(), removed: count }),
+  input: () => z.strictObject({ from: ruleSubject }),
+  output: () => z.strictObject({ subject: z.string(), removed: count }),
   codes: ['conflict', 'invalid_rule', 'denied'],
 })

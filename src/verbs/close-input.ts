@@ -9,7 +9,7 @@ export const closeInput = verb({
   route: 'POST /processes/{pid}/close-input',
   needs: 'operate',
   repeat: 'always',
-  input: z.strictObject({ pid: processRef }),
-  output: z.strictObject({ type: z.enum(['closed']) }),
+  input: () => z.strictObject({ pid: processRef }),
+  output: () => z.strictObject({ type: z.enum(['closed']) }),
   codes: [...inputCodes],
 })

@@ -9,11 +9,12 @@ export const delegateRule = verb({
   route: 'POST /policies/delegations',
   needs: 'operate',
   asPerson: 'if_known',
-  input: z.strictObject({
-    from: holdingSubject.exactOptional(),
-    to: holdingSubject,
-    rule: ruleJson,
-  }),
-  output: shownRule,
+  input: () =>
+    z.strictObject({
+      from: holdingSubject.exactOptional(),
+      to: holdingSubject,
+      rule: ruleJson,
+    }),
+  output: () => shownRule,
   codes: [...newRuleCodes],
 })

@@ -8,13 +8,14 @@ export const deleteSession = verb({
     'It revokes the grants of these sessions, clears the wake targets that point at them and stops the processes whose lifetime they are. It changes nothing else.',
   route: 'DELETE /sessions/{session}',
   needs: 'operate',
-  input: z.strictObject({ session: sessionId }),
-  output: z.strictObject({
-    revoked: count,
-    stopped: z.array(z.string()),
-    orphaned: z.array(z.string()),
-    preserved: z.array(z.string()),
-    noticesDropped: count,
-  }),
+  input: () => z.strictObject({ session: sessionId }),
+  output: () =>
+    z.strictObject({
+      revoked: count,
+      stopped: z.array(z.string()),
+      orphaned: z.array(z.string()),
+      preserved: z.array(z.string()),
+      noticesDropped: count,
+    }),
   codes: ['session_unknown', 'denied'],
 })

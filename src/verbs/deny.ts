@@ -9,10 +9,11 @@ export const deny = verb({
   needs: 'operate',
   asPerson: 'required',
   repeat: 'always',
-  input: z.strictObject({
-    id: approvalId,
-    advice: advice.exactOptional(),
-  }),
-  output: settlement,
+  input: () =>
+    z.strictObject({
+      id: approvalId,
+      advice: advice.exactOptional(),
+    }),
+  output: () => settlement,
   codes: ['approval_unknown', 'denied', 'person_required'],
 })

@@ -14,22 +14,24 @@ export const doWork = verb({
   needs: 'operate',
   repeat: 'always',
   masking: 'none',
-  input: z.strictObject({
-    worker,
-    pid,
-    fence: count.describe('the fence of the claim'),
-    act: act.describe('what it did'),
-  }),
-  output: z.discriminatedUnion('type', [
-    z.strictObject({ type: z.enum(['appended', 'kept']), at: time }),
-    z.strictObject({ type: z.literal('replayed'), event: storedEvent }),
-    z.strictObject({ type: z.enum(['parked', 'not_parked']) }),
-    z.strictObject({ type: z.literal('spawned'), pid: z.string(), kind: z.string(), label: z.string() }),
-    z.strictObject({ type: z.literal('child'), record }),
-    z.strictObject({ type: z.literal('said'), text: z.string() }),
-    z.strictObject({ type: z.literal('events'), events: z.array(storedEvent) }),
-    z.strictObject({ type: z.literal('environment'), environment: environmentShape }),
-  ]),
+  input: () =>
+    z.strictObject({
+      worker,
+      pid,
+      fence: count.describe('the fence of the claim'),
+      act: act.describe('what it did'),
+    }),
+  output: () =>
+    z.discriminatedUnion('type', [
+      z.strictObject({ type: z.enum(['appended', 'kept']), at: time }),
+      z.strictObject({ type: z.literal('replayed'), event: storedEvent }),
+      z.strictObject({ type: z.enum(['parked', 'not_parked']) }),
+      z.strictObject({ type: z.literal('spawned'), pid: z.string(), kind: z.string(), label: z.string() }),
+      z.strictObject({ type: z.literal('child'), record }),
+      z.strictObject({ type: z.literal('said'), text: z.string() }),
+      z.strictObject({ type: z.literal('events'), events: z.array(storedEvent) }),
+      z.strictObject({ type: z.literal('environment'), environment: environmentShape }),
+    ]),
   codes: [
     'stale_fence',
     'already_ended',

@@ -8,7 +8,7 @@ export const endSession = verb({
   route: 'POST /sessions/{session}/end',
   needs: 'operate',
   repeat: 'always',
-  input: z.strictObject({ session: sessionId }),
-  output: session,
+  input: () => z.strictObject({ session: sessionId }),
+  output: () => session,
   codes: ['session_unknown', 'denied'],
 })

@@ -11,14 +11,15 @@ export const end = verb({
   route: 'POST /processes/{pid}/end',
   needs: 'operate',
   repeat: { keys: ['replayKey'] },
-  input: z.strictObject({
-    pid: processRef,
-    status: reportedEnd.describe('how it ended'),
-    exitCode: z.number().int().exactOptional().describe('the exit code, if there is one'),
-    reason: reason.exactOptional(),
-    result: json.optional().describe('the result of the process'),
-    replayKey,
-  }),
-  output: z.strictObject({ type: z.enum(['ended', 'replayed']), record }),
+  input: () =>
+    z.strictObject({
+      pid: processRef,
+      status: reportedEnd.describe('how it ended'),
+      exitCode: z.number().int().exactOptional().describe('the exit code, if there is one'),
+      reason: reason.exactOptional(),
+      result: json.optional().describe('the result of the process'),
+      replayKey,
+    }),
+  output: () => z.strictObject({ type: z.enum(['ended', 'replayed']), record }),
   codes: ['unknown_pid', 'already_ended', 'not_holding', 'replay_conflict', 'denied'],
 })

@@ -6,7 +6,8 @@ export const environment = verb({
   summary: 'Reads an execution environment.',
   route: 'GET /environments/{envRef}',
   needs: 'read',
-  input: z.strictObject({ envRef: z.string().min(1).describe('the reference that putEnvironment answered') }),
-  output: environmentShape,
+  input: () =>
+    z.strictObject({ envRef: z.string().min(1).describe('the reference that putEnvironment answered') }),
+  output: () => environmentShape,
   codes: ['environment_unknown', 'denied'],
 })

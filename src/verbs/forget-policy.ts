@@ -8,7 +8,7 @@ export const forgetPolicy = verb({
   route: 'POST /policies/forget',
   needs: 'admin',
   asPerson: 'if_known',
-  input: z.strictObject({ folder }),
-  output: z.strictObject({ folder: z.string(), path: z.string(), removed: count }),
+  input: () => z.strictObject({ folder }),
+  output: () => z.strictObject({ folder: z.string(), path: z.string(), removed: count }),
   codes: ['not_found', 'denied'],
 })

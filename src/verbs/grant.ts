@@ -9,12 +9,13 @@ export const grant = verb({
   description: 'A grant gives no right but to see. All processes are granted, or none.',
   route: 'POST /sessions/{session}/grants',
   needs: 'operate',
-  input: z.strictObject({
-    session: sessionId,
-    pids: processRefs,
-    descriptor: json.optional().describe('stored with each grant, for the session'),
-    reason: reason.exactOptional(),
-  }),
-  output: z.strictObject({ grants: z.array(grantShape) }),
+  input: () =>
+    z.strictObject({
+      session: sessionId,
+      pids: processRefs,
+      descriptor: json.optional().describe('stored with each grant, for the session'),
+      reason: reason.exactOptional(),
+    }),
+  output: () => z.strictObject({ grants: z.array(grantShape) }),
   codes: ['session_unknown', 'session_ended', 'unknown_pid', 'ambiguous_pid', 'denied'],
 })

@@ -7,7 +7,7 @@ export const grants = verb({
   summary: 'Lists the grants of a session.',
   route: 'GET /sessions/{session}/grants',
   needs: 'read',
-  input: z.strictObject({ session: sessionId }),
-  output: z.strictObject({ grants: z.array(grantShape) }),
+  input: () => z.strictObject({ session: sessionId }),
+  output: () => z.strictObject({ grants: z.array(grantShape) }),
   codes: ['denied'],
 })

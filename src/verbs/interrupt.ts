@@ -10,11 +10,12 @@ export const interrupt = verb({
     'All given selectors must match. A scope may be one tool call, a turn, or a whole session; agents and workflows are asked, too. A session without further selectors includes the sessions below it.',
   route: 'POST /interrupts',
   needs: 'operate',
-  input: z.strictObject({
-    scope: z.strictObject({ ...selectors, pid: pid.exactOptional() }).describe('at least one selector'),
-    reason: reason.exactOptional(),
-    tree: z.boolean().default(false).describe('also the descendants of the processes that match'),
-  }),
-  output: stopReport,
+  input: () =>
+    z.strictObject({
+      scope: z.strictObject({ ...selectors, pid: pid.exactOptional() }).describe('at least one selector'),
+      reason: reason.exactOptional(),
+      tree: z.boolean().default(false).describe('also the descendants of the processes that match'),
+    }),
+  output: () => stopReport,
   codes: ['empty_scope', 'not_found', 'denied'],
 })

@@ -10,13 +10,14 @@ export const killAll = verb({
     'All live processes or those that a filter selects, and programs that ended commands left running.',
   route: 'POST /kill-all',
   needs: 'operate',
-  input: z.strictObject({
-    filter: filter.exactOptional().describe('the processes to end; all live ones by default'),
-    graceMs: duration
-      .exactOptional()
-      .describe('how long each may take to end before it is forced, in milliseconds'),
-    reason: reason.exactOptional(),
-  }),
-  output: killReport,
+  input: () =>
+    z.strictObject({
+      filter: filter.exactOptional().describe('the processes to end; all live ones by default'),
+      graceMs: duration
+        .exactOptional()
+        .describe('how long each may take to end before it is forced, in milliseconds'),
+      reason: reason.exactOptional(),
+    }),
+  output: () => killReport,
   codes: ['denied'],
 })

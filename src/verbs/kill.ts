@@ -11,13 +11,14 @@ export const kill = verb({
   route: 'POST /processes/{pid}/kill',
   needs: 'operate',
   repeat: 'always',
-  input: z.strictObject({
-    pid: processRef,
-    graceMs: duration
-      .exactOptional()
-      .describe('how long it may take to end before it is forced; 0: it is never forced'),
-    reason: reason.exactOptional(),
-  }),
-  output: z.strictObject({ type: z.enum(['ended', 'already_ended', 'asked', 'unrecorded']), record }),
+  input: () =>
+    z.strictObject({
+      pid: processRef,
+      graceMs: duration
+        .exactOptional()
+        .describe('how long it may take to end before it is forced; 0: it is never forced'),
+      reason: reason.exactOptional(),
+    }),
+  output: () => z.strictObject({ type: z.enum(['ended', 'already_ended', 'asked', 'unrecorded']), record }),
   codes: [...processCodes, 'survived', 'not_ours'],
 })

@@ -11,27 +11,28 @@ export const openSession = verb({
   route: 'PUT /sessions/{session}',
   needs: 'operate',
   repeat: 'always',
-  input: z.strictObject({
-    session: sessionId,
-    label: z.string().min(1).max(200).exactOptional().describe('a name for people'),
-    allowance: amounts
-      .exactOptional()
-      .describe('what all of its processes together may use; only the host may give it'),
-    workspace: folder
-      .exactOptional()
-      .describe('the folder that the agent of the session works in; its rules bind the session'),
-    parentSession: sessionId
-      .exactOptional()
-      .describe('the session above it, which must be open; a session may open children of itself only'),
-    preset: z
-      .string()
-      .max(100)
-      .exactOptional()
-      .describe(
-        'the rules that it begins with: observe, ask, edit or full; an open session keeps a stricter preset, and a wider one is a conflict',
-      ),
-  }),
-  output: session,
+  input: () =>
+    z.strictObject({
+      session: sessionId,
+      label: z.string().min(1).max(200).exactOptional().describe('a name for people'),
+      allowance: amounts
+        .exactOptional()
+        .describe('what all of its processes together may use; only the host may give it'),
+      workspace: folder
+        .exactOptional()
+        .describe('the folder that the agent of the session works in; its rules bind the session'),
+      parentSession: sessionId
+        .exactOptional()
+        .describe('the session above it, which must be open; a session may open children of itself only'),
+      preset: z
+        .string()
+        .max(100)
+        .exactOptional()
+        .describe(
+          'the rules that it begins with: observe, ask, edit or full; an open session keeps a stricter preset, and a wider one is a conflict',
+        ),
+    }),
+  output: () => session,
   codes: [
     'session_unknown',
     'session_ended',

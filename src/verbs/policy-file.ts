@@ -9,7 +9,7 @@ export const policyFile = verb({
     'It says whether a person trusts the file, what would begin to count then, and what is wrong with it.',
   route: 'GET /policies/file',
   needs: 'admin',
-  input: z.strictObject({ folder }),
-  output: policyFileShape,
+  input: () => z.strictObject({ folder }),
+  output: () => policyFileShape,
   codes: ['not_found', 'denied'],
 })

@@ -7,7 +7,7 @@ export const putEnvironment = verb({
   description: 'The same content has the same reference. Secrets are stored as references, not as values.',
   route: 'POST /environments',
   needs: 'operate',
-  input: environmentShape,
-  output: z.strictObject({ envRef: z.string() }),
+  input: () => environmentShape,
+  output: () => z.strictObject({ envRef: z.string() }),
   codes: ['denied', 'payload_too_large', 'session_ended', 'session_unknown'],
 })

@@ -7,7 +7,7 @@ export const recover = verb({
   description: 'Recovery also runs at every start and in every sweep. This runs it now.',
   route: 'POST /recover',
   needs: 'admin',
-  input: z.strictObject({}),
-  output: recoveryReport,
+  input: () => z.strictObject({}),
+  output: () => recoveryReport,
   codes: ['denied'],
 })

@@ -4,6 +4,11 @@ import type { Actor } from '../core/process/record.ts'
 import { abandon } from './abandon.ts'
 import { acknowledge } from './acknowledge.ts'
 import { addRule } from './add-rule.ts'
+import { agentCost } from './agent-cost.ts'
+import { agentInputs } from './agent-inputs.ts'
+import { agentLog } from './agent-log.ts'
+import { agents } from './agents.ts'
+import { allowAgent } from './allow-agent.ts'
 import { announceWorker } from './announce-worker.ts'
 import { answer } from './answer.ts'
 import { answerApprovals } from './answer-approvals.ts'
@@ -16,6 +21,7 @@ import type { Attachment, OutputPiece } from './attachment.ts'
 import { audit } from './audit.ts'
 import { budget } from './budget.ts'
 import type { VerbCalls } from './calls.ts'
+import { cancelTurn } from './cancel-turn.ts'
 import { changeCwd } from './change-cwd.ts'
 import { changeOwner } from './change-owner.ts'
 import { changes } from './changes.ts'
@@ -24,21 +30,26 @@ import { checkPolicy } from './check-policy.ts'
 import { claimWork } from './claim-work.ts'
 import { clearRules } from './clear-rules.ts'
 import { closeInput } from './close-input.ts'
+import { compactAgent } from './compact-agent.ts'
+import { configureAgent } from './configure-agent.ts'
 import type { ToolDefinition } from './define-tool.ts'
 import { delegateRule } from './delegate-rule.ts'
 import { deleteSession } from './delete-session.ts'
 import { deny } from './deny.ts'
 import { doWork } from './do-work.ts'
+import { editInput } from './edit-input.ts'
 import { end } from './end.ts'
 import { endSession } from './end-session.ts'
 import { endTurn } from './end-turn.ts'
 import { environment } from './environment.ts'
 import { events } from './events.ts'
 import { explainRules } from './explain-rules.ts'
+import { exportAgent } from './export-agent.ts'
 import { forgetPolicy } from './forget-policy.ts'
 import { grant } from './grant.ts'
 import { grants } from './grants.ts'
 import { holders } from './holders.ts'
+import { inspectAgent } from './inspect-agent.ts'
 import { interrupt } from './interrupt.ts'
 import { kill } from './kill.ts'
 import { killAll } from './kill-all.ts'
@@ -46,10 +57,12 @@ import { list } from './list.ts'
 import { liveCount } from './live-count.ts'
 import { log } from './log.ts'
 import { notices } from './notices.ts'
+import { notifyAgent } from './notify-agent.ts'
 import { openSession } from './open-session.ts'
 import { openTurn } from './open-turn.ts'
 import { output } from './output.ts'
 import { outputStreams } from './output-streams.ts'
+import { pauseAgent } from './pause-agent.ts'
 import { policies } from './policies.ts'
 import { policyFile } from './policy-file.ts'
 import { poll } from './poll.ts'
@@ -59,13 +72,17 @@ import { putEnvironment } from './put-environment.ts'
 import { recover } from './recover.ts'
 import { refreshEnvironment } from './refresh-environment.ts'
 import { removeHolder } from './remove-holder.ts'
+import { removeInput } from './remove-input.ts'
 import { removeRule } from './remove-rule.ts'
+import { reorderInputs } from './reorder-inputs.ts'
 import { reply } from './reply.ts'
 import { resize } from './resize.ts'
 import { restart } from './restart.ts'
+import { resumeAgent } from './resume-agent.ts'
 import { retireWorker } from './retire-worker.ts'
 import { revoke } from './revoke.ts'
 import { revokeDelegated } from './revoke-delegated.ts'
+import { runAgent } from './run-agent.ts'
 import { screen } from './screen.ts'
 import { search } from './search.ts'
 import { send } from './send.ts'
@@ -75,6 +92,7 @@ import { setExternalRef } from './set-external-ref.ts'
 import { setPreset } from './set-preset.ts'
 import type { filter } from './shapes/filter.ts'
 import { show } from './show.ts'
+import { shutDownAgent } from './shut-down-agent.ts'
 import { signal } from './signal.ts'
 import { spawn } from './spawn.ts'
 import { spawnMany } from './spawn-many.ts'
@@ -89,6 +107,7 @@ import { trustPolicy } from './trust-policy.ts'
 import { usage } from './usage.ts'
 import { verifyAudit } from './verify-audit.ts'
 import { wait } from './wait.ts'
+import { waitAgent } from './wait-agent.ts'
 import { waitAll } from './wait-all.ts'
 import { waitAny } from './wait-any.ts'
 import { waitFor } from './wait-for.ts'
@@ -101,6 +120,7 @@ import { write } from './write.ts'
 export const verbs = {
   abandon,
   acknowledge,
+  agentLog,
   liveCount,
   announceWorker,
   answer,
@@ -121,6 +141,7 @@ export const verbs = {
   tools,
   environment,
   events,
+  exportAgent,
   grant,
   grants,
   holders,
@@ -189,6 +210,23 @@ export const verbs = {
   waitAny,
   waitFor,
   write,
+  agents,
+  inspectAgent,
+  runAgent,
+  resumeAgent,
+  cancelTurn,
+  pauseAgent,
+  notifyAgent,
+  compactAgent,
+  shutDownAgent,
+  configureAgent,
+  allowAgent,
+  agentInputs,
+  editInput,
+  removeInput,
+  reorderInputs,
+  agentCost,
+  waitAgent,
 } as const
 
 export type VerbName = keyof typeof verbs
@@ -240,6 +278,26 @@ export interface ReeveVerbs extends VerbCalls {
     options?: CallOptions,
   ): AsyncIterable<OutputPiece>
   /**
+   * An agent that Reeve drives, as it works: a snapshot with the last items of its session log, then each new item once and in order,
+   * and the output of the model call that is under way. A slow reader misses no item; output of a call that has ended meanwhile is
+   * skipped, because the items have it. Ends with the agent.
+   */
+  followAgent(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      readonly pid: string
+      /** Continues after the item with this `seq`, without a snapshot. */
+      readonly from?: number
+      /** Continues the output of the call that is under way at this offset, the `next` of the last fragment. */
+      readonly offset?: number
+      /** How many items the snapshot has, roughly; 100 by default. */
+      readonly last?: number
+      /** Large parts are included, up to 1 MiB each; without it they are references. */
+      readonly blobs?: boolean
+    },
+    options?: CallOptions,
+  ): AsyncIterable<AgentFollowed>
+  /**
    * The notices of a scope, as they come. Ends when it is aborted. With a `consumer` it begins after the notices that this
    * consumer has acknowledged. With `take` each notice belongs to this consumer alone until it is acknowledged, or until
    * `visibilityMs` have passed and it is delivered again.
@@ -268,6 +326,36 @@ export interface ReeveVerbs extends VerbCalls {
     options?: CallOptions,
   ): Promise<Attachment>
 }
+
+/** What a follower of an agent gets. */
+export type AgentFollowed =
+  | { readonly type: 'snapshot'; readonly page: OutputOf<'agentLog'> }
+  | { readonly type: 'item'; readonly item: OutputOf<'agentLog'>['items'][number] }
+  /** After the items of one read: the agent as it is now. */
+  | {
+      readonly type: 'state'
+      readonly phase: OutputOf<'agentLog'>['phase']
+      readonly record: OutputOf<'agentLog'>['record']
+    }
+  /** Output of the model call under way. `next`: where to continue. */
+  | {
+      readonly type: 'fragment'
+      readonly turn: number
+      readonly call: number
+      readonly stream: OutputOf<'outputStreams'>['parts'][number]['stream']
+      readonly offset: number
+      readonly next: number
+      readonly text: string
+    }
+  /** Output that is no longer kept. */
+  | {
+      readonly type: 'gap'
+      readonly turn: number
+      readonly call: number
+      readonly from: number
+      readonly to: number
+    }
+  | { readonly type: 'ended'; readonly outcome: NonNullable<OutputOf<'show'>['outcome']> }
 
 export type InboxNotice = OutputOf<'notices'>['notices'][number]
 

@@ -7,7 +7,7 @@ export const refreshEnvironment = verb({
     'It is read once, when the daemon starts. Variables that were added to a profile since then are seen after this.',
   route: 'POST /refresh-environment',
   needs: 'operate',
-  input: z.strictObject({}),
-  output: z.strictObject({}),
+  input: () => z.strictObject({}),
+  output: () => z.strictObject({}),
   codes: ['denied', 'not_served'],
 })

@@ -8,10 +8,11 @@ export const removeHolder = verb({
     'A holder that hangs is not taken over by anything else. It loses its leases, and can no longer write to those processes.',
   route: 'POST /holders/{id}/remove',
   needs: 'admin',
-  input: z.strictObject({
-    id: z.string().min(1).max(200).describe('the id of the holder'),
-    force: z.boolean().default(false).describe('also a holder that is alive and renews its row'),
-  }),
-  output: recoveryReport,
+  input: () =>
+    z.strictObject({
+      id: z.string().min(1).max(200).describe('the id of the holder'),
+      force: z.boolean().default(false).describe('also a holder that is alive and renews its row'),
+    }),
+  output: () => recoveryReport,
   codes: ['not_found', 'holder_alive', 'denied'],
 })

@@ -8,7 +8,7 @@ export const removeRule = verb({
   route: 'POST /policies/rules/{id}/remove',
   needs: 'admin',
   asPerson: 'if_known',
-  input: z.strictObject({ id: ruleId, from: ruleSubject }),
-  output: shownRule,
+  input: () => z.strictObject({ id: ruleId, from: ruleSubject }),
+  output: () => shownRule,
   codes: ['not_found', 'conflict', 'denied'],
 })

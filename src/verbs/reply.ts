@@ -11,7 +11,7 @@ export const reply = verb({
   needs: 'operate',
   asPerson: 'required',
   repeat: 'always',
-  input: z.strictObject({ id: approvalId, value: json.describe('the reply') }),
-  output: settlement,
+  input: () => z.strictObject({ id: approvalId, value: json.describe('the reply') }),
+  output: () => settlement,
   codes: ['approval_unknown', 'payload_too_large', 'denied', 'person_required'],
 })

@@ -9,7 +9,7 @@ export const resize = verb({
   route: 'POST /processes/{pid}/resize',
   needs: 'operate',
   repeat: 'always',
-  input: z.strictObject({ pid: processRef, ...terminalSize }),
-  output: z.strictObject({ type: z.enum(['resized']) }),
+  input: () => z.strictObject({ pid: processRef, ...terminalSize }),
+  output: () => z.strictObject({ type: z.enum(['resized']) }),
   codes: [...commandCodes, 'already_ended', 'no_terminal'],
 })

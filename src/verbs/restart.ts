@@ -12,21 +12,22 @@ export const restart = verb({
   route: 'POST /processes/{pid}/restart',
   needs: 'operate',
   repeat: { keys: ['idempotencyKey'], generated: 'if_accepted' },
-  input: z.strictObject({
-    pid: processRef,
-    graceMs: duration
-      .exactOptional()
-      .describe('how long the old one may take to end before it is forced, in milliseconds'),
-    idempotencyKey: replayKey
-      .exactOptional()
-      .describe('calls of one caller under the same key are one restart, and answer with its process'),
-    inherited: inherited
-      .exactOptional()
-      .describe(
-        'for a command with spec.inheritEnv: the environment of the new process, instead of that of the old one',
-      ),
-  }),
-  output: z.strictObject({ record }),
+  input: () =>
+    z.strictObject({
+      pid: processRef,
+      graceMs: duration
+        .exactOptional()
+        .describe('how long the old one may take to end before it is forced, in milliseconds'),
+      idempotencyKey: replayKey
+        .exactOptional()
+        .describe('calls of one caller under the same key are one restart, and answer with its process'),
+      inherited: inherited
+        .exactOptional()
+        .describe(
+          'for a command with spec.inheritEnv: the environment of the new process, instead of that of the old one',
+        ),
+    }),
+  output: () => z.strictObject({ record }),
   codes: [
     ...processCodes,
     'survived',

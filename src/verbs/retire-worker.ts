@@ -7,7 +7,7 @@ export const retireWorker = verb({
   route: 'DELETE /workers/{worker}',
   needs: 'operate',
   repeat: 'always',
-  input: z.strictObject({ worker }),
-  output: z.strictObject({}),
+  input: () => z.strictObject({ worker }),
+  output: () => z.strictObject({}),
   codes: ['denied'],
 })

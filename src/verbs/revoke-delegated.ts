@@ -9,7 +9,7 @@ export const revokeDelegated = verb({
   route: 'POST /policies/delegations/{id}/revoke',
   needs: 'operate',
   asPerson: 'if_known',
-  input: z.strictObject({ id: ruleId, to: holdingSubject }),
-  output: shownRule,
+  input: () => z.strictObject({ id: ruleId, to: holdingSubject }),
+  output: () => shownRule,
   codes: ['not_found', 'conflict', 'denied'],
 })

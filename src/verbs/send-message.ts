@@ -17,30 +17,32 @@ export const sendMessage = verb({
     answer: { member: 'type', replayed: 'replayed', first: 'sent' },
   },
   idempotencyHeader: true,
-  input: z.strictObject({
-    to: scope.describe('process:<pid or name>, session:<id> or human:<name>'),
-    value: json.optional().describe('the content of the message'),
-    channel: channel.exactOptional(),
-    correlationId: correlationId.exactOptional(),
-    replyTo: scope.exactOptional().describe('where an answer is expected, if not at the sender'),
-    priority: z
-      .enum(MESSAGE_PRIORITIES)
-      .default('normal')
-      .describe('`interrupt` asks the receiver to look at it before it goes on'),
-    idempotencyKey: z
-      .string()
-      .min(1)
-      .max(200)
-      .exactOptional()
-      .describe('messages of one sender to one addressee with the same key are one message'),
-  }),
-  output: z.strictObject({
-    type: z
-      .enum(['sent', 'replayed'])
-      .describe('`replayed`: the message was sent before, under the same key'),
-    to: z.string().describe('the scope of the addressee, with the whole pid of a process'),
-    idempotencyKey: z.string().describe('the key of the message'),
-  }),
+  input: () =>
+    z.strictObject({
+      to: scope.describe('process:<pid or name>, session:<id> or human:<name>'),
+      value: json.optional().describe('the content of the message'),
+      channel: channel.exactOptional(),
+      correlationId: correlationId.exactOptional(),
+      replyTo: scope.exactOptional().describe('where an answer is expected, if not at the sender'),
+      priority: z
+        .enum(MESSAGE_PRIORITIES)
+        .default('normal')
+        .describe('`interrupt` asks the receiver to look at it before it goes on'),
+      idempotencyKey: z
+        .string()
+        .min(1)
+        .max(200)
+        .exactOptional()
+        .describe('messages of one sender to one addressee with the same key are one message'),
+    }),
+  output: () =>
+    z.strictObject({
+      type: z
+        .enum(['sent', 'replayed'])
+        .describe('`replayed`: the message was sent before, under the same key'),
+      to: z.string().describe('the scope of the addressee, with the whole pid of a process'),
+      idempotencyKey: z.string().describe('the key of the message'),
+    }),
   codes: [
     'unknown_pid',
     'pruned_pid',

@@ -14,13 +14,14 @@ export const send = verb({
     generated: 'always',
     answer: { member: 'type', replayed: 'replayed', first: 'sent' },
   },
-  input: z.strictObject({
-    pid: processRef,
-    name: signalName,
-    value: json.optional().describe('what the wait answers with'),
-    id: z.string().min(1).max(200).exactOptional().describe('signals with the same id are one signal'),
-  }),
-  output: z.strictObject({ type: z.enum(['sent', 'replayed']), id: z.string() }),
+  input: () =>
+    z.strictObject({
+      pid: processRef,
+      name: signalName,
+      value: json.optional().describe('what the wait answers with'),
+      id: z.string().min(1).max(200).exactOptional().describe('signals with the same id are one signal'),
+    }),
+  output: () => z.strictObject({ type: z.enum(['sent', 'replayed']), id: z.string() }),
   codes: [
     'unknown_pid',
     'ambiguous_pid',

@@ -7,11 +7,12 @@ export const sessions = verb({
   summary: 'Lists sessions, by id.',
   route: 'GET /sessions',
   needs: 'read',
-  input: z.strictObject({
-    after: sessionId.exactOptional().describe('the id to continue after'),
-    parentSession: sessionId.exactOptional().describe('only the children of this session'),
-    limit: pageSize,
-  }),
-  output: z.strictObject({ sessions: z.array(session) }),
+  input: () =>
+    z.strictObject({
+      after: sessionId.exactOptional().describe('the id to continue after'),
+      parentSession: sessionId.exactOptional().describe('only the children of this session'),
+      limit: pageSize,
+    }),
+  output: () => z.strictObject({ sessions: z.array(session) }),
   codes: ['denied'],
 })

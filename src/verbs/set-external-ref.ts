@@ -9,7 +9,7 @@ export const setExternalRef = verb({
   description: 'The first reference counts.',
   route: 'POST /processes/{pid}/external-ref',
   needs: 'operate',
-  input: z.strictObject({ pid: processRef, ref: json.describe('for example a URL') }),
-  output: record,
+  input: () => z.strictObject({ pid: processRef, ref: json.describe('for example a URL') }),
+  output: () => record,
   codes: ['unknown_pid', 'ambiguous_pid', 'already_ended', 'not_external', 'denied'],
 })

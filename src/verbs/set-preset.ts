@@ -10,10 +10,11 @@ export const setPreset = verb({
   needs: 'admin',
   asPerson: 'if_known',
   repeat: 'always',
-  input: z.strictObject({
-    to: ruleSubject,
-    preset: z.string().max(100).nullable().describe('observe, ask, edit, full; null for none'),
-  }),
-  output: z.strictObject({ subject: z.string(), rules: z.array(shownRule) }),
+  input: () =>
+    z.strictObject({
+      to: ruleSubject,
+      preset: z.string().max(100).nullable().describe('observe, ask, edit, full; null for none'),
+    }),
+  output: () => z.strictObject({ subject: z.string(), rules: z.array(shownRule) }),
   codes: ['invalid_rule', 'not_available', 'denied', 'session_unknown', 'session_ended', 'unknown_pid'],
 })

@@ -9,7 +9,7 @@ export const show = verb({
   summary: 'Shows one process.',
   route: 'GET /processes/{pid}',
   needs: 'read',
-  input: z.strictObject({ pid: processRef, reveal }),
-  output: shownRecord,
+  input: () => z.strictObject({ pid: processRef, reveal }),
+  output: () => shownRecord,
   codes: processCodes,
 })

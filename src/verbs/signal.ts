@@ -13,27 +13,29 @@ export const signal = verb({
   needs: 'operate',
   // Every request sends the OS signal again.
   repeat: { keys: ['replayKey'], except: { member: 'signal', startsWith: 'SIG' } },
-  input: z.strictObject({
-    pid: processRef,
-    signal: z
-      .union([
-        z.enum(['pause', 'resume', ...STOPS]),
-        osSignal(
-          'must be pause, resume, interrupt, cancel or kill, or the name of an OS signal, like SIGHUP',
-        ),
-      ])
-      .describe('what to send'),
-    to: z
-      .enum(['process', 'group'])
-      .default('process')
-      .describe('for an OS signal: the program, or its whole process group'),
-    reason: reason.exactOptional(),
-    replayKey: replayKey.exactOptional(),
-  }),
-  output: z.strictObject({
-    type: z.enum(['signalled', 'recorded', 'unchanged', 'already_ended', 'unrecorded']),
-    record,
-  }),
+  input: () =>
+    z.strictObject({
+      pid: processRef,
+      signal: z
+        .union([
+          z.enum(['pause', 'resume', ...STOPS]),
+          osSignal(
+            'must be pause, resume, interrupt, cancel or kill, or the name of an OS signal, like SIGHUP',
+          ),
+        ])
+        .describe('what to send'),
+      to: z
+        .enum(['process', 'group'])
+        .default('process')
+        .describe('for an OS signal: the program, or its whole process group'),
+      reason: reason.exactOptional(),
+      replayKey: replayKey.exactOptional(),
+    }),
+  output: () =>
+    z.strictObject({
+      type: z.enum(['signalled', 'recorded', 'unchanged', 'already_ended', 'unrecorded']),
+      record,
+    }),
   codes: [
     'unknown_pid',
     'ambiguous_pid',

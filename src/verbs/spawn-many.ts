@@ -10,13 +10,14 @@ export const spawnMany = verb({
   route: 'POST /spawn-many',
   needs: 'operate',
   repeat: { ...spawnKey, each: 'processes' },
-  input: z.strictObject({
-    processes: z
-      .array(registration)
-      .min(1)
-      .max(10_000)
-      .describe('the processes, in the order of their registration'),
-  }),
-  output: z.strictObject({ processes: z.array(spawn.output) }),
+  input: () =>
+    z.strictObject({
+      processes: z
+        .array(registration)
+        .min(1)
+        .max(10_000)
+        .describe('the processes, in the order of their registration'),
+    }),
+  output: () => z.strictObject({ processes: z.array(spawn.output) }),
   codes: spawn.codes,
 })

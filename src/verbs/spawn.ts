@@ -18,34 +18,35 @@ export const spawn = verb({
   needs: 'operate',
   repeat: spawnKey,
   idempotencyHeader: true,
-  input: registration,
-  output: z.strictObject({
-    type: z
-      .enum(['registered', 'existing', 'running'])
-      .describe(
-        'registered: it is new; existing: the request was made before; running: `ifRunning` kept the live process of this name',
-      ),
-    record: record.describe('the process'),
-    warning: z
-      .discriminatedUnion('code', [
-        z.strictObject({
-          code: z.literal('unknown_variables').describe('`passEnv` has names that are no variables'),
-          names: z.array(z.string()).describe('these names'),
-        }),
-        z.strictObject({
-          code: z.literal('duplicate_of').describe('the same owner started the same command moments ago'),
-          pid: z.string().describe('the earlier process'),
-        }),
-        z.strictObject({
-          code: z
-            .literal('name_in_use')
-            .describe('another live process has this name, which refers to the new one from now on'),
-          pid: z.string().describe('the other process'),
-        }),
-      ])
-      .exactOptional()
-      .describe('what the caller may not have meant'),
-  }),
+  input: () => registration,
+  output: () =>
+    z.strictObject({
+      type: z
+        .enum(['registered', 'existing', 'running'])
+        .describe(
+          'registered: it is new; existing: the request was made before; running: `ifRunning` kept the live process of this name',
+        ),
+      record: record.describe('the process'),
+      warning: z
+        .discriminatedUnion('code', [
+          z.strictObject({
+            code: z.literal('unknown_variables').describe('`passEnv` has names that are no variables'),
+            names: z.array(z.string()).describe('these names'),
+          }),
+          z.strictObject({
+            code: z.literal('duplicate_of').describe('the same owner started the same command moments ago'),
+            pid: z.string().describe('the earlier process'),
+          }),
+          z.strictObject({
+            code: z
+              .literal('name_in_use')
+              .describe('another live process has this name, which refers to the new one from now on'),
+            pid: z.string().describe('the other process'),
+          }),
+        ])
+        .exactOptional()
+        .describe('what the caller may not have meant'),
+    }),
   codes: [
     'conflict',
     'name_in_use',

@@ -9,46 +9,47 @@ export const status = verb({
   description: 'It also shows what is kept, how much space that takes, and current problems.',
   route: 'GET /status',
   needs: 'read',
-  input: z.strictObject({}),
-  output: z.strictObject({
-    daemon: z.strictObject({ id: z.string(), osPid: count }),
-    keeper: z
-      .strictObject({ id: z.string(), osPid: count, available: z.boolean() })
-      .nullable()
-      .describe('null if this kernel runs no commands'),
-    live: count.describe('processes that have not ended'),
-    awaitingApproval: count.describe(
-      'those of them that wait for the answer of a person, and have not begun',
-    ),
-    ended: z
-      .strictObject({
-        count,
-        oldestAt: time.nullable(),
-        maxAgeMs: duration.nullable().describe('older ended processes are pruned; null: no limit'),
-        maxCount: count
-          .nullable()
-          .describe('further ended processes are pruned, the oldest first; null: no limit'),
-        lastPrune: z.strictObject({ at: time, pruned: count }).nullable(),
-      })
-      .describe('ended processes that are still kept'),
-    storage: z.strictObject({
-      storeBytes: count.nullable(),
-      outputBytes: count.nullable().describe('all output logs, as last measured; null before that'),
+  input: () => z.strictObject({}),
+  output: () =>
+    z.strictObject({
+      daemon: z.strictObject({ id: z.string(), osPid: count }),
+      keeper: z
+        .strictObject({ id: z.string(), osPid: count, available: z.boolean() })
+        .nullable()
+        .describe('null if this kernel runs no commands'),
+      live: count.describe('processes that have not ended'),
+      awaitingApproval: count.describe(
+        'those of them that wait for the answer of a person, and have not begun',
+      ),
+      ended: z
+        .strictObject({
+          count,
+          oldestAt: time.nullable(),
+          maxAgeMs: duration.nullable().describe('older ended processes are pruned; null: no limit'),
+          maxCount: count
+            .nullable()
+            .describe('further ended processes are pruned, the oldest first; null: no limit'),
+          lastPrune: z.strictObject({ at: time, pruned: count }).nullable(),
+        })
+        .describe('ended processes that are still kept'),
+      storage: z.strictObject({
+        storeBytes: count.nullable(),
+        outputBytes: count.nullable().describe('all output logs, as last measured; null before that'),
+      }),
+      unreadable: z
+        .array(z.string())
+        .describe('pids of records that could not be read; everything else goes on without them'),
+      boot: recoveryReport,
+      troubles: z
+        .array(
+          z.strictObject({
+            code: z.enum(TROUBLE_CODES),
+            since: count,
+            message: z.string(),
+            remedy: z.string(),
+          }),
+        )
+        .describe('current problems, the worst first'),
     }),
-    unreadable: z
-      .array(z.string())
-      .describe('pids of records that could not be read; everything else goes on without them'),
-    boot: recoveryReport,
-    troubles: z
-      .array(
-        z.strictObject({
-          code: z.enum(TROUBLE_CODES),
-          since: count,
-          message: z.string(),
-          remedy: z.string(),
-        }),
-      )
-      .describe('current problems, the worst first'),
-  }),
   codes: ['denied'],
 })

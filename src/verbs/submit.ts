@@ -8,16 +8,17 @@ export const submit = verb({
   route: 'POST /processes/{pid}/submit',
   needs: 'operate',
   repeat: { keys: ['seq'] },
-  input: z.strictObject({
-    pid: processRef,
-    text: z
-      .string()
-      .max(1024 * 1024)
-      .describe('the line, without its end'),
-    seq: count
-      .exactOptional()
-      .describe('rises with every write; a number that the keeper has seen is not typed again'),
-  }),
-  output: writeAnswer,
+  input: () =>
+    z.strictObject({
+      pid: processRef,
+      text: z
+        .string()
+        .max(1024 * 1024)
+        .describe('the line, without its end'),
+      seq: count
+        .exactOptional()
+        .describe('rises with every write; a number that the keeper has seen is not typed again'),
+    }),
+  output: () => writeAnswer,
   codes: [...inputCodes],
 })

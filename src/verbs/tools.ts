@@ -9,15 +9,16 @@ export const tools = verb({
     'By name, as announced by live holders. A tool that was not made with `defineTool` has no `declaration`.',
   route: 'GET /tools',
   needs: 'read',
-  input: z.strictObject({}),
-  output: z.strictObject({
-    tools: z.array(
-      z.strictObject({
-        name: z.string(),
-        workers: count,
-        declaration: toolDeclaration.omit({ name: true }).nullable().describe('as its callers see it'),
-      }),
-    ),
-  }),
+  input: () => z.strictObject({}),
+  output: () =>
+    z.strictObject({
+      tools: z.array(
+        z.strictObject({
+          name: z.string(),
+          workers: count,
+          declaration: toolDeclaration.omit({ name: true }).nullable().describe('as its callers see it'),
+        }),
+      ),
+    }),
   codes: ['denied'],
 })

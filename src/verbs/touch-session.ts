@@ -8,7 +8,7 @@ export const touchSession = verb({
   route: 'POST /sessions/{session}/touch',
   needs: 'operate',
   repeat: 'always',
-  input: z.strictObject({ session: sessionId }),
-  output: session,
+  input: () => z.strictObject({ session: sessionId }),
+  output: () => session,
   codes: ['session_unknown', 'session_ended', 'denied'],
 })

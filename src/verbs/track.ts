@@ -12,24 +12,25 @@ export const track = verb({
     "Registers an external process for an OS process that runs on the daemon's machine as the daemon's user. Stops reach it as signals, each sent only if boot, PID and start time are still the same, and its end is noticed. It needs the role `admin`, because Reeve signals any PID that it tracks.",
   route: 'POST /track',
   needs: 'admin',
-  input: z.strictObject({
-    osPid: z.number().int().min(2).max(4_194_304).describe('the PID'),
-    description: z
-      .string()
-      .min(1)
-      .max(1_000)
-      .exactOptional()
-      .describe('what it does; the name of its program by default'),
-    ...recognised,
-    label: z.string().min(1).max(200).exactOptional().describe('a name for people'),
-    parent: processRef.exactOptional(),
-    owner: owner.exactOptional().describe('the scope that it belongs to'),
-    lifetime: lifetime
-      .exclude(['daemon'])
-      .default('detached')
-      .describe('with what Reeve asks it to end; detached: with nothing'),
-  }),
-  output: spawn.output,
+  input: () =>
+    z.strictObject({
+      osPid: z.number().int().min(2).max(4_194_304).describe('the PID'),
+      description: z
+        .string()
+        .min(1)
+        .max(1_000)
+        .exactOptional()
+        .describe('what it does; the name of its program by default'),
+      ...recognised,
+      label: z.string().min(1).max(200).exactOptional().describe('a name for people'),
+      parent: processRef.exactOptional(),
+      owner: owner.exactOptional().describe('the scope that it belongs to'),
+      lifetime: lifetime
+        .exclude(['daemon'])
+        .default('detached')
+        .describe('with what Reeve asks it to end; detached: with nothing'),
+    }),
+  output: () => spawn.output,
   codes: [
     'not_trackable',
     'conflict',

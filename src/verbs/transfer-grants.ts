@@ -8,12 +8,13 @@ export const transferGrants = verb({
   description: 'All grants are moved, or none if one is missing.',
   route: 'POST /transfer-grants',
   needs: 'operate',
-  input: z.strictObject({
-    from: sessionId.describe('the session that loses them'),
-    to: sessionId.describe('the session that gets them'),
-    pids: processRefs,
-    reason: reason.exactOptional(),
-  }),
-  output: z.strictObject({ grants: z.array(grantShape) }),
+  input: () =>
+    z.strictObject({
+      from: sessionId.describe('the session that loses them'),
+      to: sessionId.describe('the session that gets them'),
+      pids: processRefs,
+      reason: reason.exactOptional(),
+    }),
+  output: () => z.strictObject({ grants: z.array(grantShape) }),
   codes: ['session_unknown', 'session_ended', 'unknown_pid', 'ambiguous_pid', 'denied'],
 })

@@ -11,15 +11,16 @@ export const trustPolicy = verb({
   needs: 'admin',
   asPerson: 'if_known',
   repeat: 'always',
-  input: z.strictObject({
-    folder,
-    hash: z
-      .string()
-      .min(1)
-      .max(200)
-      .nullable()
-      .describe('of the version to trust, from policyFile; null: no longer'),
-  }),
-  output: policyFileShape,
+  input: () =>
+    z.strictObject({
+      folder,
+      hash: z
+        .string()
+        .min(1)
+        .max(200)
+        .nullable()
+        .describe('of the version to trust, from policyFile; null: no longer'),
+    }),
+  output: () => policyFileShape,
   codes: ['not_found', 'conflict', 'policy_invalid', 'denied'],
 })

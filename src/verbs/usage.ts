@@ -10,16 +10,17 @@ export const usage = verb({
   description: 'Null stands for an amount that could not be measured.',
   route: 'GET /processes/{pid}/usage',
   needs: 'read',
-  input: z.strictObject({ pid: processRef }),
-  output: z.strictObject({
-    cpuMs: measured,
-    peakMemoryBytes: measured,
-    memoryBytes: measured.describe('memory in use now; null after its end'),
-    readBytes: measured,
-    writtenBytes: measured,
-    outputBytes: count,
-    /** Measured at intervals: peaks between two measurements are missing. */
-    sampled: z.boolean(),
-  }),
+  input: () => z.strictObject({ pid: processRef }),
+  output: () =>
+    z.strictObject({
+      cpuMs: measured,
+      peakMemoryBytes: measured,
+      memoryBytes: measured.describe('memory in use now; null after its end'),
+      readBytes: measured,
+      writtenBytes: measured,
+      outputBytes: count,
+      /** Measured at intervals: peaks between two measurements are missing. */
+      sampled: z.boolean(),
+    }),
   codes: commandCodes,
 })

@@ -77,12 +77,36 @@ export interface RepeatKey {
 export type AnswerMasking = 'all' | 'values' | 'records' | 'none'
 
 type Defaults = 'repeat' | 'masking'
-type Definition<Input extends z.ZodType, Output extends z.ZodType> = Omit<Verb<Input, Output>, Defaults> &
-  Partial<Pick<Verb, Defaults>>
+type Schemas = 'input' | 'output'
+type Definition<Input extends z.ZodType, Output extends z.ZodType> = Omit<
+  Verb<Input, Output>,
+  Defaults | Schemas
+> &
+  Partial<Pick<Verb, Defaults>> & {
+    /** Called when a schema is first read: most programs call few verbs, and check no answers. */
+    readonly input: () => Input
+    readonly output: () => Output
+  }
 
-export function verb<Input extends z.ZodType, Output extends z.ZodType>(
-  definition: Definition<Input, Output>,
-): Verb<Input, Output> {
+export function verb<Input extends z.ZodType, Output extends z.ZodType>({
+  input: makeInput,
+  output: makeOutput,
+  ...definition
+}: Definition<Input, Output>): Verb<Input, Output> {
   const repeat = definition.route.startsWith('GET ') ? 'always' : 'never'
-  return { repeat, masking: 'all', ...definition }
+  let input: Input | undefined
+  let output: Output | undefined
+  return {
+    repeat,
+    masking: 'all',
+    ...definition,
+    get input() {
+      input ??= makeInput()
+      return input
+    },
+    get output() {
+      output ??= makeOutput()
+      return output
+    },
+  }
 }

@@ -12,10 +12,12 @@ export const waitAll = verb({
   repeat: 'always',
   interrupted: { type: 'interrupted', records: [] },
   masking: 'values',
-  input: z.strictObject({
-    pids: processRefs,
-    timeoutMs: duration.exactOptional().describe('how long to wait, in milliseconds; no limit by default'),
-  }),
-  output: z.strictObject({ type: z.enum(['ended', 'timed_out', 'interrupted']), records: z.array(record) }),
+  input: () =>
+    z.strictObject({
+      pids: processRefs,
+      timeoutMs: duration.exactOptional().describe('how long to wait, in milliseconds; no limit by default'),
+    }),
+  output: () =>
+    z.strictObject({ type: z.enum(['ended', 'timed_out', 'interrupted']), records: z.array(record) }),
   codes: processCodes,
 })

@@ -11,14 +11,16 @@ export const waitAny = verb({
   repeat: 'always',
   interrupted: { type: 'interrupted' },
   masking: 'values',
-  input: z.strictObject({
-    pids: processRefs,
-    timeoutMs: duration.exactOptional().describe('how long to wait, in milliseconds; no limit by default'),
-  }),
-  output: z.discriminatedUnion('type', [
-    z.strictObject({ type: z.literal('ended'), record }),
-    z.strictObject({ type: z.literal('timed_out') }),
-    z.strictObject({ type: z.literal('interrupted') }),
-  ]),
+  input: () =>
+    z.strictObject({
+      pids: processRefs,
+      timeoutMs: duration.exactOptional().describe('how long to wait, in milliseconds; no limit by default'),
+    }),
+  output: () =>
+    z.discriminatedUnion('type', [
+      z.strictObject({ type: z.literal('ended'), record }),
+      z.strictObject({ type: z.literal('timed_out') }),
+      z.strictObject({ type: z.literal('interrupted') }),
+    ]),
   codes: processCodes,
 })

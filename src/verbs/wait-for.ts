@@ -12,16 +12,18 @@ export const waitFor = verb({
   needs: 'read',
   interrupted: { type: 'interrupted' },
   masking: 'values',
-  input: z.strictObject({
-    pid: processRef,
-    types: z.array(z.string().min(1)).min(1).describe('types of events'),
-    after: count.default(0).describe('the seq to begin after'),
-    timeoutMs: duration.exactOptional().describe('how long to wait, in milliseconds; no limit by default'),
-  }),
-  output: z.discriminatedUnion('type', [
-    z.strictObject({ type: z.literal('heard'), event: storedEvent.nullable() }),
-    z.strictObject({ type: z.literal('timed_out') }),
-    z.strictObject({ type: z.literal('interrupted') }),
-  ]),
+  input: () =>
+    z.strictObject({
+      pid: processRef,
+      types: z.array(z.string().min(1)).min(1).describe('types of events'),
+      after: count.default(0).describe('the seq to begin after'),
+      timeoutMs: duration.exactOptional().describe('how long to wait, in milliseconds; no limit by default'),
+    }),
+  output: () =>
+    z.discriminatedUnion('type', [
+      z.strictObject({ type: z.literal('heard'), event: storedEvent.nullable() }),
+      z.strictObject({ type: z.literal('timed_out') }),
+      z.strictObject({ type: z.literal('interrupted') }),
+    ]),
   codes: processCodes,
 })

@@ -7,7 +7,7 @@ export const workflows = verb({
   description: 'By name, as announced by live holders.',
   route: 'GET /workflows',
   needs: 'read',
-  input: z.strictObject({}),
-  output: z.strictObject({ workflows: z.array(z.strictObject({ name: z.string(), workers: count })) }),
+  input: () => z.strictObject({}),
+  output: () => z.strictObject({ workflows: z.array(z.strictObject({ name: z.string(), workers: count })) }),
   codes: ['denied'],
 })

@@ -13,13 +13,14 @@ export const write = verb({
   route: 'POST /processes/{pid}/write',
   needs: 'operate',
   repeat: { keys: ['seq'] },
-  input: z.strictObject({
-    pid: processRef,
-    text: z.union([z.string().max(MAX_BYTES), boundedBytes]).describe('text, or raw bytes'),
-    seq: count
-      .exactOptional()
-      .describe('rises with every write; a number that the keeper has seen is not typed again'),
-  }),
-  output: writeAnswer,
+  input: () =>
+    z.strictObject({
+      pid: processRef,
+      text: z.union([z.string().max(MAX_BYTES), boundedBytes]).describe('text, or raw bytes'),
+      seq: count
+        .exactOptional()
+        .describe('rises with every write; a number that the keeper has seen is not typed again'),
+    }),
+  output: () => writeAnswer,
   codes: [...inputCodes],
 })

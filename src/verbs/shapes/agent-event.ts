@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type AgentEvent, ALERTS, SYSTEM_ITEMS } from '../../core/agent/event.ts'
 import { NEXT_TURNS } from '../../core/agent/goal.ts'
-import type { AgentAnswer, AgentRequest } from '../../core/agent/request.ts'
+import type { AgentRequest } from '../../core/agent/request.ts'
 import { COUNTED } from '../../core/allowance/amounts.ts'
 import { actor } from './actor.ts'
 import {
@@ -15,6 +15,7 @@ import {
   turnReason,
   until,
 } from './agent.ts'
+import { agentAnswer } from './agent-answer.ts'
 import { amounts } from './allowance.ts'
 import { json, jsonObject } from './json.ts'
 import { count, time } from './scalars.ts'
@@ -23,64 +24,34 @@ const id = z.string()
 const input = z.string()
 const interrupts = z.array(toolCallRef)
 
-/** The answers to the methods of an agent. */
-const agentAnswer: z.ZodType<AgentAnswer> = z.union([
-  z.strictObject({ type: z.literal('started'), input, turn: count, interrupts }),
-  z.strictObject({ type: z.literal('admitted'), input, mode: z.enum(['queue', 'steer']), place: count }),
-  z.strictObject({ type: z.literal('resumed'), turn: count }),
-  z.strictObject({
-    type: z.enum(['cancelled', 'rolled_back']),
-    turn: count,
-    returned: z.array(input),
-    queued: z.array(input),
-    dropped: z.array(input),
-    next: count.nullable(),
-    interrupts,
-  }),
-  z.strictObject({ type: z.literal('paused'), turn: count }),
-  z.strictObject({ type: z.literal('already_paused') }),
-  z.strictObject({
-    type: z.literal('buffered'),
-    notice: z.string(),
-    turn: count.nullable(),
-    isCounted: z.boolean(),
-  }),
-  z.strictObject({ type: z.literal('compacting'), turn: count }),
-  z.strictObject({ type: z.enum(['exited', 'stopping']), interrupts }),
-  z.strictObject({ type: z.enum(['edited', 'removed']), input }),
-  z.strictObject({ type: z.literal('reordered'), inputs: z.array(input) }),
-  z.strictObject({ type: z.literal('configured'), model: z.string() }),
-  z.strictObject({ type: z.literal('allowed'), turn: count.nullable() }),
-  z.strictObject({ type: z.literal('limited'), turn: count }),
-])
-
 /** The methods of an agent. */
-const agentRequest: z.ZodType<AgentRequest> = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('run'),
-    id,
-    mode: inputMode,
-    parts,
-    expectedHead: count.exactOptional(),
-    schema: jsonObject.exactOptional(),
-    until: until.exactOptional(),
-    maxTurns: count.exactOptional(),
-  }),
-  z.strictObject({ type: z.literal('notify'), id, cause: noticeCause, parts }),
-  z.strictObject({ type: z.literal('edit_input'), id, input, parts }),
-  z.strictObject({ type: z.literal('resume'), id }),
-  z.strictObject({ type: z.literal('cancel_turn'), id, dropQueued: z.boolean().exactOptional() }),
-  z.strictObject({ type: z.literal('pause'), id }),
-  z.strictObject({ type: z.literal('compact'), id, expectedHead: count.exactOptional() }),
-  z.strictObject({ type: z.literal('shutdown'), id, reason: z.string().exactOptional() }),
-  z.strictObject({ type: z.literal('remove_input'), id, input }),
-  z.strictObject({ type: z.literal('reorder_inputs'), id, inputs: z.array(input) }),
-  z.strictObject({ type: z.literal('configure'), id, model: z.string() }),
-  z.strictObject({ type: z.literal('allow'), id, amounts }),
-  z.strictObject({ type: z.literal('exceed_limit'), id, limit: z.enum(COUNTED) }),
-])
+const agentRequest = (): z.ZodType<AgentRequest> =>
+  z.discriminatedUnion('type', [
+    z.strictObject({
+      type: z.literal('run'),
+      id,
+      mode: inputMode,
+      parts,
+      expectedHead: count.exactOptional(),
+      schema: jsonObject.exactOptional(),
+      until: until.exactOptional(),
+      maxTurns: count.exactOptional(),
+    }),
+    z.strictObject({ type: z.literal('notify'), id, cause: noticeCause, parts }),
+    z.strictObject({ type: z.literal('edit_input'), id, input, parts }),
+    z.strictObject({ type: z.literal('resume'), id }),
+    z.strictObject({ type: z.literal('cancel_turn'), id, dropQueued: z.boolean().exactOptional() }),
+    z.strictObject({ type: z.literal('pause'), id }),
+    z.strictObject({ type: z.literal('compact'), id, expectedHead: count.exactOptional() }),
+    z.strictObject({ type: z.literal('shutdown'), id, reason: z.string().exactOptional() }),
+    z.strictObject({ type: z.literal('remove_input'), id, input }),
+    z.strictObject({ type: z.literal('reorder_inputs'), id, inputs: z.array(input) }),
+    z.strictObject({ type: z.literal('configure'), id, model: z.string() }),
+    z.strictObject({ type: z.literal('allow'), id, amounts }),
+    z.strictObject({ type: z.literal('exceed_limit'), id, limit: z.enum(COUNTED) }),
+  ])
 
-type AgentPayloads = {
+export type AgentPayloads = {
   readonly [Event in AgentEvent as Event['type']]: z.ZodType<Event['payload']>
 }
 
@@ -88,7 +59,7 @@ const inCall = { turn: count, call: count }
 const check = z.strictObject({ holds: z.boolean(), found: z.string() })
 
 /** The payload of each event of a session log. */
-export const agentPayloads: AgentPayloads = {
+export const agentPayloads = (): AgentPayloads => ({
   input_admitted: z.strictObject({
     input,
     mode: inputMode,
@@ -111,7 +82,7 @@ export const agentPayloads: AgentPayloads = {
     answer: agentAnswer,
   }),
   notices_promoted: z.strictObject({ ...inCall, seqs: z.array(count), more: count }),
-  agent_requested: z.strictObject({ request: agentRequest, answer: agentAnswer }),
+  agent_requested: z.strictObject({ request: agentRequest(), answer: agentAnswer }),
   turn_begun: z.strictObject({
     turn: count,
     cause: turnCause,
@@ -123,7 +94,7 @@ export const agentPayloads: AgentPayloads = {
     interrupted: interrupts,
   }),
   model_call_begun: z.strictObject({ ...inCall, model: z.string(), purpose: callPurpose }),
-  output_begun: z.strictObject(inCall),
+  output_begun: z.strictObject({ ...inCall, from: count.exactOptional() }),
   assistant_item: z.strictObject({ ...inCall, model: z.string(), parts }),
   tool_called: z.strictObject({
     ...inCall,
@@ -150,7 +121,12 @@ export const agentPayloads: AgentPayloads = {
     cost: z.number().nullable(),
     isEstimate: z.boolean(),
   }),
-  model_call_cut: z.strictObject({ ...inCall, why: z.string(), shown: count.exactOptional() }),
+  model_call_cut: z.strictObject({
+    ...inCall,
+    why: z.string(),
+    from: count.exactOptional(),
+    shown: count.exactOptional(),
+  }),
   model_call_retried: z.strictObject({ ...inCall, failure: z.string(), retryAt: time, progress: json }),
   agent_configured: z.strictObject({ model: z.string() }),
   segment_begun: z.strictObject({
@@ -179,4 +155,4 @@ export const agentPayloads: AgentPayloads = {
   }),
   agent_failed: z.strictObject({ turn: count, code: z.string(), message: z.string() }),
   agent_idled: z.strictObject({ turns: count, holder: z.string().nullable() }),
-}
+})

@@ -11,10 +11,19 @@ import {
   type Until,
 } from '../../core/agent/state.ts'
 import { COUNTED } from '../../core/allowance/amounts.ts'
+import { EFFORTS } from '../../core/model/prompt.ts'
 import { actor } from './actor.ts'
 import { amounts } from './allowance.ts'
 import { json } from './json.ts'
+import { mcpServers } from './mcp-servers.ts'
 import { count, time } from './scalars.ts'
+
+/** An id like `anthropic/claude-opus-5-5`; whether there is such a model, its executor finds out. */
+export const modelId = z
+  .string()
+  .max(200)
+  .regex(/^[^\s/]+\/\S+$/, 'must be <provider>/<model>')
+  .describe('a model, as provider/model')
 
 /** What the spec of an agent has besides its name and goal. */
 export const agentFields = {
@@ -24,6 +33,22 @@ export const agentFields = {
     .max(200)
     .exactOptional()
     .describe('the model that Reeve calls for it, as provider/model; without one Reeve does not drive it'),
+  fallbacks: z
+    .array(modelId)
+    .max(8)
+    .exactOptional()
+    .describe('models that are called instead, in this order, when the provider of the model fails'),
+  effort: z
+    .enum(EFFORTS)
+    .exactOptional()
+    .describe('how much the model thinks; each provider has its own steps'),
+  maxOutputTokens: z
+    .number()
+    .int()
+    .min(1)
+    .max(10_000_000)
+    .exactOptional()
+    .describe('the longest answer of one model call, in tokens'),
   system: z.string().max(100_000).exactOptional().describe('its system prompt'),
   tools: z
     .array(z.string().min(1).max(200))
@@ -34,6 +59,9 @@ export const agentFields = {
   softLimits: amounts
     .exactOptional()
     .describe('amounts of tokensIn, tokensOut and cost: when one is reached, the agent pauses'),
+  mcpServers: mcpServers
+    .exactOptional()
+    .describe('MCP servers whose tools it may call, by the name in mcp__<name>__<tool>'),
 }
 
 const part = z.looseObject({ type: z.string() }).catchall(json) satisfies z.ZodType<Part>
@@ -47,8 +75,11 @@ export const noticeCause = z.enum(NOTICE_CAUSES)
 export const inputMode = z.enum(INPUT_MODES)
 export const callPurpose = z.enum(CALL_PURPOSES)
 export const until = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('command'), run: z.string() }),
-  z.strictObject({ type: z.literal('model'), check: z.string() }),
+  z.strictObject({ type: z.literal('command'), run: z.string().describe('a shell line that must succeed') }),
+  z.strictObject({
+    type: z.literal('model'),
+    check: z.string().describe('a question that a model must answer with yes'),
+  }),
 ]) satisfies z.ZodType<Until>
 export const toolCallRef = z.strictObject({ turn: count, call: count, index: count })
 export const openToolCall = { index: count, callId: z.string(), tool: z.string() }
@@ -67,7 +98,7 @@ const openTurn = z.strictObject({
   from: count,
   follows: count,
   calls: count,
-  call: z.strictObject({ number: count, purpose: callPurpose }).nullable(),
+  call: z.strictObject({ number: count, purpose: callPurpose, from: count.exactOptional() }).nullable(),
   tools: z.array(z.strictObject({ call: count, ...openToolCall })),
   hasOutput: z.boolean(),
   expects: z.enum(['model', 'end']),

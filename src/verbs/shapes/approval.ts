@@ -19,6 +19,9 @@ const asker = {
   reason: z.string().nullable().describe('why the asker wants it, in its own words'),
 }
 
+const uses = z
+  .array(z.strictObject({ subject: z.string(), id: z.string() }))
+  .describe('counted rules of which a use is reserved')
 const request = z.discriminatedUnion('type', [
   z.strictObject({
     ...asker,
@@ -51,15 +54,14 @@ const request = z.discriminatedUnion('type', [
       .array(z.strictObject({ subject: z.string(), rule: z.string() }))
       .describe('the rules that asked: a yes answers all of them'),
     repeatHash: z.string().describe('equal for requests of the same action'),
-    uses: z
-      .array(z.strictObject({ subject: z.string(), id: z.string() }))
-      .describe('counted rules of which a use is reserved'),
+    uses,
   }),
   z.strictObject({
     ...asker,
     type: z.literal('question'),
     text: z.string(),
     choices: z.array(z.string()).nullable(),
+    uses: uses.exactOptional(),
   }),
 ])
 

@@ -40,7 +40,7 @@ type Payloads = {
 }
 
 /** The payload of each reserved event. The compiler checks that none is missing and that each fits its type. */
-const payloads: Omit<Payloads, `signal.${string}`> = {
+const reservedPayloads = (): Omit<Payloads, `signal.${string}`> => ({
   registered,
   child_registered: z.strictObject({
     pid: z.string(),
@@ -133,20 +133,22 @@ const payloads: Omit<Payloads, `signal.${string}`> = {
     spent: z.number(),
     carved: z.number(),
   }),
-  ...agentPayloads,
+  ...agentPayloads(),
   revealed: z.strictObject({ source: actor, verb: z.string() }),
   ended: outcome,
-}
+})
 
 function eventOf(type: string, payload: z.ZodType) {
   return z.strictObject({ ...envelope, type: z.literal(type), payload })
 }
 
-const { ended, ...others } = payloads
-const reserved = z.discriminatedUnion('type', [
-  eventOf('ended', ended),
-  ...Object.entries(others).map(([type, payload]) => eventOf(type, payload)),
-])
+function reservedEvent() {
+  const { ended, ...others } = reservedPayloads()
+  return z.discriminatedUnion('type', [
+    eventOf('ended', ended),
+    ...Object.entries(others).map(([type, payload]) => eventOf(type, payload)),
+  ])
+}
 
 const namedSignal = z.strictObject({
   ...envelope,
@@ -161,5 +163,7 @@ const declared = z.strictObject({
   payload: json,
 })
 
-/** `type` decides which payload an event has. */
-export const storedEvent = z.union([reserved, namedSignal, declared]) as z.ZodType<TypedEvent>
+/** `type` decides which payload an event has. Made when it is first used: it is large, and only few programs check events. */
+export const storedEvent = z.lazy(() =>
+  z.union([reservedEvent(), namedSignal, declared]),
+) as z.ZodType<TypedEvent>

@@ -21,7 +21,14 @@ export const reveal = z
   .boolean()
   .default(false)
   .describe('shows secrets instead of masking them; needs the role admin, and is recorded with the process')
-export const stream = z.enum(['stdout', 'stderr'])
+/** The streams of a command. */
+export const commandStream = z.enum(['stdout', 'stderr'])
+/** The streams of a command or an agent. */
+export const stream = z
+  .enum(['stdout', 'stderr', 'text', 'thinking', 'tool_arguments', 'label'])
+  .describe(
+    'of a command with tagged output: stdout or stderr; of an agent: text, thinking or the arguments of tool calls that its model streams, and labels between them: line breaks and names of tools',
+  )
 export const line = z.strictObject({
   /** From 0, over the lines that are kept. */
   number: count,
