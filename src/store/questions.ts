@@ -98,8 +98,17 @@ export interface Questions {
     },
     readonly StoredEvent[],
   ]
-  /** The last `limit` events, in order. */
-  tail: [{ readonly pid: Pid; readonly limit: number }, readonly StoredEvent[]]
+  /** The last `limit` events, or the last ones before a `seq`, in order. */
+  tail: [
+    {
+      readonly pid: Pid
+      readonly before?: number
+      readonly limit: number
+      /** The page begins with the event whose payload brings it to this many bytes or more. */
+      readonly bytes?: number
+    },
+    readonly StoredEvent[],
+  ]
   changes: [{ readonly after: number; readonly limit: number }, Changes]
   /** In order of position: the first `limit` after `after`, or the `newest`. `open` excludes notices that are done. */
   notices: [

@@ -102,7 +102,7 @@ export function answerFrom({ tables, now, before }: View, question: Question): u
         question.bytes,
       )
     case 'tail':
-      return question.limit === 0 ? [] : eventsOf(tables, question.pid).slice(-question.limit)
+      return tail(eventsOf(tables, question.pid), question)
     case 'changes':
       return changes(tables, question)
     case 'notices':
@@ -215,6 +215,14 @@ function firstAfter(feed: readonly StoredEvent[], position: number): number {
     else low = middle + 1
   }
   return low
+}
+
+function tail(
+  events: readonly StoredEvent[],
+  { before = events.length + 1, limit, bytes }: Questions['tail'][0],
+): readonly StoredEvent[] {
+  const end = Math.max(0, Math.min(before - 1, events.length))
+  return upTo(events.slice(Math.max(0, end - limit), end).reverse(), bytes).toReversed()
 }
 
 function upTo(events: readonly StoredEvent[], bytes: number | undefined): readonly StoredEvent[] {

@@ -2,7 +2,7 @@ import { accountOf } from '../../core/allowance/account.ts'
 import { acknowledgedThrough } from '../../core/inbox/inbox.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { referencesOf } from '../../core/process/prune.ts'
-import { hasEnded } from '../../core/process/record.ts'
+import { hasEnded, type Kind } from '../../core/process/record.ts'
 import type { EndKey, PruneCandidate, Questions, Storage } from '../contract.ts'
 import type { MemoryTables, NumberedRow } from './memory-tables.ts'
 
@@ -53,7 +53,6 @@ export function prunable(
   const liveRoots = new Set(living.map(({ row }) => row.record.root))
   return found.map(({ id, row }): PruneCandidate => {
     const { pid, parent, root, outcome } = row.record
-    const above = parent === null ? undefined : tables.processes.get(parent)?.row.record
     return {
       id,
       pid,
@@ -64,12 +63,21 @@ export function prunable(
       endedAt: outcome?.endedAt ?? null,
       isCommitted: (tables.events.get(pid)?.events.at(-1)?.position ?? 0) <= before,
       hasLiveTree: parents.has(pid) && liveRoots.has(root),
-      liveParent: above === undefined || hasEnded(above) ? null : above.kind,
+      liveParent: liveParentOf(tables, parent),
       isReferenced: referenced.has(pid),
       hasAccount: tables.accounts.has(accountOf(pid)),
       unreadAt: unread.get(pid) ?? null,
     }
   })
+}
+
+function liveParentOf({ processes }: MemoryTables, parent: Pid | null): Kind | null {
+  const above = parent === null ? undefined : processes.get(parent)?.row.record
+  if (above === undefined) return null
+  if (!hasEnded(above)) return above.kind
+  const caller = above.kind === 'tool' && above.parent !== null ? processes.get(above.parent) : undefined
+  const record = caller?.row.record
+  return record === undefined || hasEnded(record) || record.kind !== 'agent' ? null : record.kind
 }
 
 /** The time of the newest unread notice about each process. */

@@ -131,6 +131,10 @@ export class Tables implements Transaction {
         return this.#ruleSet(question.subject)
       case 'prunable':
         return this.#candidates(question)
+      case 'audit':
+      case 'auditTail':
+        if (this.#db.isTransaction) this.#audit.write()
+        return answerFrom(this.#statements, question, this.#now)
       default:
         return answerFrom(this.#statements, question, this.#now)
     }

@@ -10,10 +10,16 @@ interface Head {
 }
 
 const COLUMNS = 'e.position, e.pid, e.seq, e.type, e.at, e.actor, e.replay_key, e.payload'
-
 export function eventStatements(link: Link, at: string, unreadable: UnreadableRows) {
   const events = async (text: string, values: readonly Value[]) =>
     (await link.query<EventColumns>(`select ${COLUMNS} from ${text}`, values)).map(storedEvent)
+  /** Up to the event that brings the payloads to `bytes`. */
+  const page = (side: '>' | '<', order: string, values: readonly Value[], bytes: number | undefined) => {
+    const found = `${at}event e where e.pid = $1 and e.seq ${side} $2 order by ${order} limit $3`
+    if (bytes === undefined) return events(found, values)
+    const counted = `select ${COLUMNS}, sum(octet_length(e.payload)) over (order by ${order}) - octet_length(e.payload) as earlier`
+    return events(`(${counted} from ${found}) e where e.earlier < $4 order by ${order}`, [...values, bytes])
+  }
 
   return {
     byKeys: (pids: readonly string[], replayKeys: readonly string[]): Promise<StoredEvent[]> =>
@@ -23,19 +29,15 @@ export function eventStatements(link: Link, at: string, unreadable: UnreadableRo
       ),
     bySeq: async ({ pid, seq }: Questions['eventAt'][0]): Promise<StoredEvent | null> =>
       (await events(`${at}event e where e.pid = $1 and e.seq = $2`, [pid, seq]))[0] ?? null,
-    after: ({ pid, after, limit, bytes }: Questions['events'][0]): Promise<StoredEvent[]> => {
-      const page = `${at}event e where e.pid = $1 and e.seq > $2 order by e.seq limit $3`
-      if (bytes === undefined) return events(page, [pid, after, limit])
-      const counted = `select ${COLUMNS}, sum(octet_length(e.payload)) over (order by e.seq) - octet_length(e.payload) as before`
-      return events(`(${counted} from ${page}) e where e.before < $4 order by e.seq`, [
-        pid,
-        after,
-        limit,
-        bytes,
-      ])
-    },
-    tail: async ({ pid, limit }: Questions['tail'][0]): Promise<StoredEvent[]> =>
-      (await events(`${at}event e where e.pid = $1 order by e.seq desc limit $2`, [pid, limit])).reverse(),
+    after: ({ pid, after, limit, bytes }: Questions['events'][0]): Promise<StoredEvent[]> =>
+      page('>', 'e.seq', [pid, after, limit], bytes),
+    tail: async ({
+      pid,
+      before = Number.MAX_SAFE_INTEGER,
+      limit,
+      bytes,
+    }: Questions['tail'][0]): Promise<StoredEvent[]> =>
+      (await page('<', 'e.seq desc', [pid, before, limit], bytes)).reverse(),
 
     /** Skips events that cannot be read. One statement per page, so that the head is not older than the events. */
     async changes({ after, limit }: Questions['changes'][0]): Promise<Changes> {

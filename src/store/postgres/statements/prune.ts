@@ -8,7 +8,10 @@ type Columns = Omit<PruneCandidate, 'isCommitted' | 'unreadAt'>
 /** The facts that prunes are decided on; `prune_processes` removes the rows. No record is parsed. */
 export function pruneStatements(link: Link, at: string) {
   const facts = `select p.id, p.pid, p.parent, p.root, p.fence, p.ended_at as "endedAt", p.carry,
-      (select above.kind from ${at}process above where above.pid = p.parent and above.ended_at is null) as "liveParent",
+      (select coalesce(case when above.ended_at is null then above.kind end,
+          case when above.kind = 'tool' then (select caller.kind from ${at}process caller
+            where caller.pid = above.parent and caller.kind = 'agent' and caller.ended_at is null) end)
+        from ${at}process above where above.pid = p.parent) as "liveParent",
       exists (select from ${at}process child where child.parent = p.pid) and (
         exists (select from ${at}process top where top.pid = p.root and top.ended_at is null)
         or exists (select from ${at}process other

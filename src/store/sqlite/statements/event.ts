@@ -15,7 +15,7 @@ export function eventStatements(db: DatabaseSync, unreadable: UnreadableRows) {
   const byKey = db.prepare(`${SELECT} where process.pid = ? and event.replay_key = ?`)
   const bySeq = db.prepare(`${SELECT} where process.pid = ? and event.seq = ?`)
   const after = db.prepare(`${SELECT} where process.pid = ? and event.seq > ? order by event.seq limit ?`)
-  const tail = db.prepare(`${SELECT} where process.pid = ? order by event.seq desc limit ?`)
+  const tail = db.prepare(`${SELECT} where process.pid = ? and event.seq < ? order by event.seq desc limit ?`)
   // The table is in the order of the feed; a join that begins at `process` would need a sort.
   const changes = db.prepare(
     `${SELECT.replace(' join ', ' cross join ')} where event.position > ? order by event.position limit ?`,
@@ -38,18 +38,10 @@ export function eventStatements(db: DatabaseSync, unreadable: UnreadableRows) {
     bySeq: ({ pid, seq }: Questions['eventAt'][0]): StoredEvent | null => one(bySeq, pid, seq),
     after: (question: Questions['events'][0]): StoredEvent[] => {
       const { pid, after: seq, limit, bytes } = question
-      if (bytes === undefined) return allRows<EventColumns>(after, pid, seq, limit).map(storedEvent)
-      const found: StoredEvent[] = []
-      let length = 0
-      for (const row of eachRow<EventColumns>(after, pid, seq, limit)) {
-        found.push(storedEvent(row))
-        length += Buffer.byteLength(row.payload)
-        if (length >= bytes) break
-      }
-      return found
+      return page(after, bytes, pid, seq, limit)
     },
-    tail: ({ pid, limit }: Questions['tail'][0]): StoredEvent[] =>
-      allRows<EventColumns>(tail, pid, limit).map(storedEvent).reverse(),
+    tail: ({ pid, before = Number.MAX_SAFE_INTEGER, limit, bytes }: Questions['tail'][0]): StoredEvent[] =>
+      page(tail, bytes, pid, before, limit).reverse(),
     /** Skips events that cannot be read. */
     changes(
       { after, limit }: Questions['changes'][0],
@@ -68,6 +60,23 @@ export function eventStatements(db: DatabaseSync, unreadable: UnreadableRows) {
       }
     },
   }
+}
+
+/** Up to the event that brings the payloads to `bytes`. */
+function page(
+  statement: StatementSync,
+  bytes: number | undefined,
+  ...values: readonly SQLInputValue[]
+): StoredEvent[] {
+  if (bytes === undefined) return allRows<EventColumns>(statement, ...values).map(storedEvent)
+  const found: StoredEvent[] = []
+  let length = 0
+  for (const row of eachRow<EventColumns>(statement, ...values)) {
+    found.push(storedEvent(row))
+    length += Buffer.byteLength(row.payload)
+    if (length >= bytes) break
+  }
+  return found
 }
 
 function one(statement: StatementSync, ...values: readonly SQLInputValue[]): StoredEvent | null {

@@ -21,7 +21,10 @@ interface Columns {
 
 /** No record is parsed: a row that cannot be read can be pruned. */
 const FACTS = `select p.id, p.pid, p.parent, p.root, p.fence, p.ended_at as endedAt, p.carry,
-    (select kind from process above where above.pid = p.parent and above.ended_at is null) as liveParent,
+    (select coalesce(case when above.ended_at is null then above.kind end,
+        case when above.kind = 'tool' then (select caller.kind from process caller
+          where caller.pid = above.parent and caller.kind = 'agent' and caller.ended_at is null) end)
+      from process above where above.pid = p.parent) as liveParent,
     exists (select 1 from process child where child.parent = p.pid) and (
       exists (select 1 from process top where top.pid = p.root and top.ended_at is null)
       or exists (select 1 from process other where other.root = p.root and other.parent is not null and other.ended_at is null)
