@@ -10,6 +10,7 @@ import type { Environment } from './environment/environment.ts'
 import type { Group } from './group/group.ts'
 import type { Inbox } from './inbox/inbox.ts'
 import type { Notice } from './inbox/notice.ts'
+import type { JsonObject } from './json/json.ts'
 import type { Holder } from './lease/holder.ts'
 import type { ProcessEvent } from './process/event.ts'
 import type { Pid } from './process/pid.ts'
@@ -86,8 +87,19 @@ export type Change =
   | { readonly type: 'rule_use_gone'; readonly id: string }
   | { readonly type: 'approval'; readonly was: Approval | null; readonly approval: Approval }
   /** Appended to the chain in the order of the changes. It is no event: the feed does not move. */
-  | { readonly type: 'audit'; readonly entry: AuditEntry }
+  | {
+      readonly type: 'audit'
+      readonly entry: AuditEntry
+      /** The specs that the entry is about: secrets in their variables are masked in the entry. Not stored. */
+      readonly about?: readonly JsonObject[]
+    }
   /** Entries up to the start are removed. A start before the present one changes nothing. */
   | { readonly type: 'audit_pruned'; readonly start: AuditStart }
-  | { readonly type: 'audit_window'; readonly was: AuditWindow | null; readonly window: AuditWindow }
+  | {
+      readonly type: 'audit_window'
+      readonly was: AuditWindow | null
+      readonly window: AuditWindow
+      /** As that of an entry. */
+      readonly about?: readonly JsonObject[]
+    }
   | { readonly type: 'audit_window_gone'; readonly key: string }

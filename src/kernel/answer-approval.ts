@@ -1,10 +1,12 @@
 import { type AskerFacts, refuseThroughClient } from '../core/approval/answer-through-client.ts'
-import type { Approval } from '../core/approval/approval.ts'
+import { type Approval, isPending } from '../core/approval/approval.ts'
 import {
   type Answer,
   type AnswerDecision,
   decideAnswer,
   expired,
+  isOver,
+  refuseReach,
   settledByRule,
 } from '../core/approval/decide-answer.ts'
 import { changedFields } from '../core/approval/edit.ts'
@@ -22,6 +24,8 @@ import type { ProcessRow } from '../core/process/row.ts'
 import { isRefusal, type Refusal, refusal } from '../core/refusal.ts'
 import { know } from '../store/contract.ts'
 import { placedAnswer, storedAnswer } from './answer-level.ts'
+import { deniedAnswerEntry } from './approval-entries.ts'
+import { PlannedAudit } from './audit.ts'
 import type { Edges } from './edges.ts'
 import { performOne } from './perform.ts'
 import type { PlanPart } from './plan-part.ts'
@@ -29,14 +33,14 @@ import { rememberAnswer } from './remember-answer.ts'
 import { stopReview } from './review.ts'
 import { lineageOf, ruleSetsOf, rulingFacts, sessionsOfActor, subjectOf } from './rule-facts.ts'
 import { giveBackUses, type Uses } from './rule-uses.ts'
-import { type Edit, ruledAnswer } from './ruled-answer.ts'
+import { type Edit, type RefusedYes, ruledAnswer } from './ruled-answer.ts'
 import { WorkingRows } from './working-rows.ts'
 
 export type ApprovalSettlement =
   /** This answer settled it. `row`: the process, which begins or has ended. */
   | { readonly type: 'settled'; readonly approval: Approval; readonly row: ProcessRow }
-  /** It was settled before, and the answer changed nothing. */
-  | { readonly type: 'settled_before'; readonly approval: Approval }
+  /** It was settled before, and the answer changed nothing. `row`: of a process that has ended just now, because the answer came too late. */
+  | { readonly type: 'settled_before'; readonly approval: Approval; readonly row?: ProcessRow }
   | { readonly type: 'refused'; readonly refusal: Refusal }
 
 export interface Answering {
@@ -58,24 +62,62 @@ export function answerApproval(
   asked: Answering,
 ): Promise<ApprovalSettlement> {
   const { id, by } = asked
+  const isEdited = asked.edit !== undefined
   const at = edges.clock.now()
   return edges.store.write(function* () {
     const rows = new WorkingRows()
     const was = yield* know({ ask: 'approval', id })
     if (was === null) return refusedWith(unknownApproval(id))
-    const facts = yield* answererFacts(rows, was, by, at)
-    const denied = refuseAnswerer(was, by, facts)
-    if (denied !== undefined) return refusedWith(denied)
+    const early = yield* refusedOrLate(edges, rows, kernelId, was, { ...asked, isEdited }, at)
+    if (early !== undefined) return early
     const placed = yield* placedAnswer(edges, rows, was, asked)
     if (isRefusal(placed)) return refusedWith(placed)
     const answer = yield* ruledAnswer(edges, rows, was, { ...asked, answer: placed }, at)
-    if (isRefusal(answer)) return refusedWith(answer)
-    const asker = yield* askerFacts(rows, was, facts, asked)
-    const untrusted = asker === null ? undefined : refuseThroughClient(was, answer.answer, ...asker)
-    if (untrusted !== undefined) return refusedWith(untrusted)
+    if ('refusal' in answer) return yield* deniedWith(edges, was, asked, at, answer)
     const decision = decideAnswer(was, answer.answer, by, at)
+    if (decision.type === 'too_late') return yield* expire(edges, rows, kernelId, was, at)
     return yield* settle(edges, rows, kernelId, was, decision, at, answer.uses)
   })
+}
+
+/**
+ * Settles an edit that need not be looked at: its actor may not answer, or it comes too late. Undefined: the edit counts. An actor
+ * without the right to answer learns nothing by its edit, and causes no work.
+ */
+export function refuseEarly(
+  edges: Edges,
+  kernelId: string,
+  asked: Omit<Answering, 'edit'>,
+): Promise<ApprovalSettlement | undefined> {
+  const at = edges.clock.now()
+  return edges.store.write<ApprovalSettlement | undefined>(function* () {
+    const was = yield* know({ ask: 'approval', id: asked.id })
+    if (was === null) return refusedWith(unknownApproval(asked.id))
+    const given = { ...asked, isEdited: true }
+    const early = yield* refusedOrLate(edges, new WorkingRows(), kernelId, was, given, at)
+    return early ?? { answer: undefined, changes: [] }
+  })
+}
+
+/** What is decided before anything of an answer is looked at; undefined if that decides nothing. */
+function* refusedOrLate(
+  edges: Edges,
+  rows: WorkingRows,
+  kernelId: string,
+  was: Approval,
+  asked: Omit<Answering, 'edit'> & { readonly isEdited: boolean },
+  at: number,
+): PlanPart<Settling | undefined> {
+  const { by } = asked
+  const facts = yield* answererFacts(rows, was, by, at)
+  const asker = yield* askerFacts(rows, was, facts, asked)
+  const denied =
+    refuseAnswerer(was, by, facts) ??
+    refuseReach(was, asked, by) ??
+    (asker === null ? undefined : refuseThroughClient(was, asked, ...asker))
+  if (denied !== undefined) return yield* deniedWith(edges, was, asked, at, { refusal: denied, rule: null })
+  if (!isPending(was)) return { answer: { type: 'settled_before', approval: was }, changes: [] }
+  return isOver(was, at) ? yield* expire(edges, rows, kernelId, was, at) : undefined
 }
 
 /** Answers a pending approval by a rule that a person stored for every time; undefined if none covers it any more. */
@@ -92,9 +134,10 @@ export function answerByRule(
     if (was === null || rule === undefined) return { answer: undefined, changes: [] }
     const ruled = yield* ruledAnswer(edges, rows, was, { answer: { type: 'approve', grant: 'once' } }, at)
     // A rule that was added since denies it, or asks as well.
-    if (isRefusal(ruled) || (ruled.ruling !== undefined && ruled.ruling.type !== 'allow'))
+    if ('refusal' in ruled || (ruled.ruling !== undefined && ruled.ruling.type !== 'allow'))
       return { answer: undefined, changes: [] }
     const decision = settledByRule(was, rule, `kernel:${kernelId}`, at)
+    if (decision.type === 'too_late') return yield* expire(edges, rows, kernelId, was, at)
     return yield* settle(edges, rows, kernelId, was, decision, at, ruled.uses)
   })
 }
@@ -120,15 +163,36 @@ export async function expireApprovals(
   return settled
 }
 
+/** Ends a process whose answer came too late, and answers with what is recorded now. */
+function* expire(
+  edges: Edges,
+  rows: WorkingRows,
+  kernelId: string,
+  was: Approval,
+  at: number,
+): PlanPart<Settling> {
+  const { answer, changes } = yield* settle(
+    edges,
+    rows,
+    kernelId,
+    was,
+    expired(was, `kernel:${kernelId}`),
+    at,
+  )
+  return { answer: answer.type === 'settled' ? { ...answer, type: 'settled_before' } : answer, changes }
+}
+
+type Settling = { readonly answer: ApprovalSettlement; readonly changes: readonly Change[] }
+
 function* settle(
   edges: Edges,
   rows: WorkingRows,
   kernelId: string,
   was: Approval,
-  decision: AnswerDecision,
+  decision: Exclude<AnswerDecision, { type: 'too_late' }>,
   at: number,
   uses?: Uses,
-): PlanPart<{ readonly answer: ApprovalSettlement; readonly changes: readonly Change[] }> {
+): PlanPart<Settling> {
   if (decision.type === 'settled_before') return { answer: decision, changes: [] }
   if (decision.type === 'refuse') return refusedWith(decision.refusal)
   const { settled, value } = decision
@@ -157,11 +221,21 @@ function withUses(approval: Approval, uses: Uses | undefined): Approval {
   return { ...approval, request: { ...request, uses } }
 }
 
-function refusedWith(refused: Refusal): {
-  readonly answer: ApprovalSettlement
-  readonly changes: readonly Change[]
-} {
+function refusedWith(refused: Refusal): Settling {
   return { answer: { type: 'refused', refusal: refused }, changes: [] }
+}
+
+/** The refusal, with its entry if it is a denial. Equal ones are counted: an agent may repeat its answer without an end. */
+function* deniedWith(
+  edges: Edges,
+  was: Approval,
+  { by, answer: { type: answer } }: Pick<Answering, 'by' | 'answer'>,
+  at: number,
+  { refusal, rule }: RefusedYes,
+): PlanPart<Settling> {
+  const audit = new PlannedAudit(edges)
+  if (refusal.code === 'denied') yield* audit.deny(deniedAnswerEntry(was, { at, by, answer, refusal, rule }))
+  return { answer: { type: 'refused', refusal }, changes: audit.changes }
 }
 
 const DECISIONS = {
@@ -180,6 +254,7 @@ function auditOf(
   const edited = answer?.type === 'approved' ? answer.spec : null
   return {
     type: 'audit',
+    about: [spec, edited].filter((one) => one !== null),
     entry: {
       at,
       actor: by,

@@ -1,26 +1,36 @@
 import type { Answer } from '../core/approval/decide-answer.ts'
+import { REVIEW_MS, reviewedBy } from '../core/approval/review.ts'
 import type { RuleLevel } from '../core/approval/rule-level.ts'
 import type { AgentClient } from '../core/authority/person.ts'
 import type { ResolvedAction } from '../core/capability/action.ts'
+import type { Need } from '../core/capability/need.ts'
 import type { Cancel } from '../core/clock.ts'
+import { RefusedError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json/json.ts'
+import { isServed } from '../core/lease/holder.ts'
 import { knownEvent, type StoredEvent } from '../core/process/event.ts'
-import type { Actor, ProcessRecord } from '../core/process/record.ts'
-import { type ApprovalSettlement, answerApproval, answerByRule, expireApprovals } from './answer-approval.ts'
+import { type Actor, type ProcessRecord, targetOf } from '../core/process/record.ts'
+import {
+  type ApprovalSettlement,
+  answerApproval,
+  answerByRule,
+  expireApprovals,
+  refuseEarly,
+  unknownApproval,
+} from './answer-approval.ts'
 import { confirmAction } from './confirm-action.ts'
+import { CoveredRequests } from './covered-requests.ts'
 import type { Edges } from './edges.ts'
 import type { Executor, Work } from './executor.ts'
 import type { Kernel } from './kernel.ts'
 import { performOne } from './perform.ts'
 import { handOverLateReviews } from './review.ts'
 import type { Edit } from './ruled-answer.ts'
-import { StoredAnswers } from './stored-answers.ts'
 
 /** Of one sweep; the rest has to wait for the next. */
 const MAX_EXPIRED = 500
-const PAGE = 200
-/** A sweep looks at times that are further away. */
-const MAX_TIMER_MS = 60_000
+/** For a time that is further away, the timer looks again on the way. */
+const MAX_TIMER_MS = 600_000
 
 /** An answer as a caller gives it. */
 export interface AnswerRequest {
@@ -29,8 +39,11 @@ export interface AnswerRequest {
   readonly answer: Answer
   /** With `always`: where the rule is stored; in the home by default. */
   readonly level?: RuleLevel
-  /** With a yes: the spec that runs instead of the requested one. It is resolved here. */
-  readonly spec?: JsonObject
+  /**
+   * With a yes: the spec that runs instead of the requested one. It is read and resolved only for an actor that may answer. Throws if
+   * it is no spec of the process.
+   */
+  readonly edit?: (record: ProcessRecord) => JsonObject
   /** The client of an agent that passes the answer on. */
   readonly through?: AgentClient | undefined
 }
@@ -41,13 +54,19 @@ export class Approvals {
   readonly #kernel: Kernel
   readonly #executors: readonly Executor[]
   #timer: { readonly at: number; readonly cancel: Cancel } | undefined
-  /** Where the next sweep goes on to look for requests that a rule answers. */
-  #coveredAfter: number | null = null
+  readonly #covered: CoveredRequests
 
   constructor(edges: Edges, kernel: Kernel, executors: readonly Executor[]) {
     this.#edges = edges
     this.#kernel = kernel
     this.#executors = executors
+    this.#covered = new CoveredRequests(edges, {
+      isOpen: () => !kernel.isClosed,
+      answer: async (id) => {
+        const settled = await answerByRule(edges, kernel.id, id)
+        if (settled !== undefined) this.#settled(settled)
+      },
+    })
   }
 
   /** What a command would do here; null if this kernel runs no commands. */
@@ -64,39 +83,26 @@ export class Approvals {
   }
 
   /** The first answer settles the approval; later ones get the recorded decision. */
-  async answer({ id, by, answer, level, spec, through }: AnswerRequest): Promise<ApprovalSettlement> {
-    const stored = level === undefined ? {} : { level }
-    const edit = spec === undefined ? {} : { edit: await this.#editOf(id, spec) }
-    const settled = this.#settled(
-      await answerApproval(this.#edges, this.#kernel.id, { id, by, answer, through, ...stored, ...edit }),
-    )
-    // The answer is committed: what it also settles is found again by the next sweep.
+  async answer({ edit, ...asked }: AnswerRequest): Promise<ApprovalSettlement> {
+    const { id, answer } = asked
+    const early = edit === undefined ? undefined : await refuseEarly(this.#edges, this.#kernel.id, asked)
+    if (early !== undefined) return this.#settled(early)
+    const edited = edit === undefined ? {} : { edit: await this.#editOf(id, edit) }
+    const settled = this.#settled(await answerApproval(this.#edges, this.#kernel.id, { ...asked, ...edited }))
+    // The answer is committed, and has left a mark: its caller does not wait for the other requests that it covers.
     if (settled.type === 'settled' && answer.type === 'approve' && answer.grant === 'always')
-      await this.settleCovered(Number.POSITIVE_INFINITY).catch((error: unknown) =>
-        this.#edges.onTrouble(error, `answering what the rule of ${id} covers`),
-      )
+      this.#covered.begin()
     return settled
   }
 
-  /**
-   * Answers pending requests whose action a person has approved for every time, one transaction for each. Which ones these are
-   * follows from the stored rules and the requests, so that a kernel that died on the way is followed by any other's sweep.
-   */
-  async settleCovered(pages = 1): Promise<void> {
-    const { store } = this.#edges
-    let after = pages === 1 ? this.#coveredAfter : null
-    for (let page = 0; page < pages; page++) {
-      const { items, next } = await store.ask({ ask: 'approvals', state: 'pending', after, limit: PAGE })
-      const answers = new StoredAnswers(this.#edges)
-      for (const { id, request } of items) {
-        if (request.type !== 'permission' || !(await answers.cover(request))) continue
-        const settled = await answerByRule(this.#edges, this.#kernel.id, id)
-        if (settled !== undefined) this.#settled(settled)
-      }
-      after = next
-      if (after === null) break
-    }
-    if (pages === 1) this.#coveredAfter = after
+  /** Goes on, in the background, to answer the requests that an answer for every time covers. */
+  settleCovered(): void {
+    this.#covered.begin()
+  }
+
+  /** Resolves when no request is being answered in the background. */
+  coveredSettled(): Promise<void> {
+    return this.#covered.settled()
   }
 
   /** Ends the processes whose approval has expired, asks people instead of slow reviewers, and sets the timer for the next end. */
@@ -104,17 +110,17 @@ export class Approvals {
     const settled = await expireApprovals(this.#edges, this.#kernel.id, MAX_EXPIRED)
     for (const one of settled) this.#settled(one)
     await handOverLateReviews(this.#edges, performOne, MAX_EXPIRED)
-    const next = await this.#edges.store.ask({ ask: 'nextApprovalDue' })
-    if (next !== null) this.#expireAt(next)
+    for (const by of ['expiresAt', 'reviewUntil'] as const) {
+      const next = await this.#edges.store.ask({ ask: 'nextApprovalDue', by })
+      if (next !== null) this.#expireAt(next)
+    }
   }
 
-  /** Events of the feed: the request of any kernel may be the next to expire. */
+  /** Events of the feed: the request of any kernel may be the next to expire, or to be handed over by its reviewer. */
   heard(events: readonly StoredEvent[]): void {
     for (const event of events) {
-      const known = knownEvent(event)
-      if (known?.type !== 'approval_requested') continue
-      const { expiresAt } = known.payload
-      if (expiresAt !== null) this.#expireAt(expiresAt)
+      const due = dueBy(event)
+      if (due !== null) this.#expireAt(due)
     }
   }
 
@@ -124,28 +130,37 @@ export class Approvals {
   }
 
   #settled(settlement: ApprovalSettlement): ApprovalSettlement {
-    if (settlement.type === 'settled') {
-      this.#edges.onAudited?.()
-      this.#kernel.carryOn(settlement.row)
-    }
+    // A refusal may have made an entry, too.
+    if (settlement.type !== 'settled_before' || settlement.row !== undefined) this.#edges.onAudited?.()
+    if (settlement.type !== 'refused' && settlement.row !== undefined) this.#kernel.carryOn(settlement.row)
     return settlement
   }
 
-  async #editOf(id: string, spec: JsonObject): Promise<Edit> {
+  async #editOf(id: string, edit: (record: ProcessRecord) => JsonObject): Promise<Edit> {
     const { store } = this.#edges
     const approval = await store.ask({ ask: 'approval', id })
     const row = approval === null ? null : await store.ask({ ask: 'process', pid: approval.pid })
-    const resolved = row === null ? null : await this.resolve({ ...row.record, effectiveSpec: spec, spec })
-    return { spec, resolved, host: this.#kernel.host }
+    if (row === null) throw new RefusedError(unknownApproval(id))
+    const spec = edit(row.record)
+    const edited = { ...row.record, effectiveSpec: spec, spec }
+    const [resolved, effects] = await Promise.all([this.resolve(edited), this.#effectsOf(edited)])
+    return { spec, resolved, host: this.#kernel.host, effects }
+  }
+
+  #effectsOf(record: ProcessRecord): Promise<readonly Need[]> | undefined {
+    const target = targetOf(record.kind, record.spec)
+    const executor = this.#executors.find(
+      ({ serves, effectsOf }) => effectsOf !== undefined && isServed(serves, record.kind, target),
+    )
+    return executor?.effectsOf?.(record, this.#kernel)
   }
 
   /** One timer, for the earliest time. A clock that jumps is noticed by the sweep. */
   #expireAt(at: number): void {
     const { clock } = this.#edges
-    const inMs = at - clock.now()
-    if (this.#kernel.isClosed || inMs > MAX_TIMER_MS || (this.#timer !== undefined && this.#timer.at <= at))
-      return
+    if (this.#kernel.isClosed || (this.#timer !== undefined && this.#timer.at <= at)) return
     this.#timer?.cancel()
+    const inMs = Math.min(at - clock.now(), MAX_TIMER_MS)
     const cancel = clock.after(Math.max(0, inMs), () => {
       this.#timer = undefined
       if (!this.#kernel.isClosed)
@@ -153,4 +168,12 @@ export class Approvals {
     })
     this.#timer = { at, cancel }
   }
+}
+
+/** When an event makes a request due; null if it does not. A reviewer is registered with the request that it decides about. */
+function dueBy(event: StoredEvent): number | null {
+  const known = knownEvent(event)
+  if (known?.type === 'approval_requested') return known.payload.expiresAt
+  if (known?.type !== 'registered' || reviewedBy(known.payload) === null) return null
+  return event.at + REVIEW_MS
 }

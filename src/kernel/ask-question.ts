@@ -26,13 +26,18 @@ export function* askQuestion(
   const above = parent === null ? [] : yield* lineageOf(rows, parent)
   const action = actionOf(registration, subject, null, null)
   const { timeoutMs } = question
+  // The time of the asker, and that of the rule that asks: the shorter one counts.
+  const ends = [
+    ...(timeoutMs === undefined ? [] : [at + Math.ceil(timeoutMs)]),
+    ...(gate.type === 'ask' && gate.approval.expiresAt !== null ? [gate.approval.expiresAt] : []),
+  ]
   const approval: Approval = {
     id: approvalId,
     pid,
     state: 'pending',
     askedAt: at,
     person: question.person ?? null,
-    expiresAt: timeoutMs === undefined ? null : at + Math.ceil(timeoutMs),
+    expiresAt: ends.length === 0 ? null : Math.min(...ends),
     pushAt: at + PUSH_AFTER_MS,
     request: {
       type: 'question',
@@ -44,6 +49,7 @@ export function* askQuestion(
       reason,
       text: question.question,
       choices: question.choices ?? null,
+      uses: gate.uses.map(({ subject, id }) => ({ subject, id })),
     },
     answer: null,
   }
@@ -51,6 +57,7 @@ export function* askQuestion(
   return {
     type: 'ask',
     approval: { approval: approval.id, actionHash, expiresAt: approval.expiresAt },
+    uses: gate.uses,
     changes: [
       // A rule that asks has made an approval of its own, which this one replaces.
       ...gate.changes.filter(({ type }) => type !== 'approval'),

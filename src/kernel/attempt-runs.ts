@@ -28,6 +28,8 @@ export interface AttemptRunsOptions {
   readonly running: RunningAttempts
   readonly holder: () => string
   readonly isClosed: () => boolean
+  /** Looks for work. */
+  readonly look: () => void
 }
 
 /** Runs attempts with their executors, and finishes them: each is ended, released or parked. */
@@ -48,10 +50,16 @@ export class AttemptRuns {
 
   async run(executor: Executor, attempt: Attempt): Promise<void> {
     const ending = await this.#endingOf(executor, attempt)
-    if (ending?.status === 'parked') this.#options.running.forget(attempt)
+    if (ending?.status === 'parked') this.#parked(attempt)
     else if (ending?.status === 'left') await this.#release(attempt)
     else if (ending !== undefined)
       this.#finish(attempt, await this.#writes.end(attempt, ending, `end:${attempt.fenceNumber}`))
+  }
+
+  /** An event that queued the process again may have been heard while its attempt was still here, and was left to it. */
+  #parked(attempt: Attempt): void {
+    this.#options.running.forget(attempt)
+    this.#options.look()
   }
 
   /** Writes the end of a killed attempt at once, without waiting for its code. */

@@ -11,9 +11,12 @@ import {
   repeatedEntries,
 } from '../core/audit/window.ts'
 import type { Change } from '../core/change.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
+
+type Specs = readonly JsonObject[]
 
 /** What a caller adds to the entries of its request. */
 export interface AuditContext {
@@ -27,19 +30,26 @@ export interface AuditContext {
  */
 export class PlannedAudit {
   readonly #hash: Edges['hash']
-  readonly #entries: AuditEntry[] = []
-  readonly #windows = new Map<string, { readonly was: AuditWindow | null; readonly now: AuditWindow }>()
+  readonly #entries: Extract<Change, { type: 'audit' }>[] = []
+  readonly #windows = new Map<
+    string,
+    { readonly was: AuditWindow | null; readonly now: AuditWindow; readonly about?: Specs }
+  >()
 
   constructor({ hash }: Pick<Edges, 'hash'>) {
     this.#hash = hash
   }
 
   record(...entries: readonly AuditEntry[]): void {
-    this.#entries.push(...entries)
+    this.#recordAbout([], entries)
   }
 
-  /** Appends a denial, or counts it if an equal one was appended a moment ago. */
-  *deny(entry: AuditEntry): PlanPart<void> {
+  #recordAbout(about: Specs, entries: readonly AuditEntry[]): void {
+    this.#entries.push(...entries.map((entry) => ({ type: 'audit', entry, about }) as const))
+  }
+
+  /** Appends a denial, or counts it if an equal one was appended a moment ago. `about`: the specs that it is about. */
+  *deny(entry: AuditEntry, about: Specs = []): PlanPart<void> {
     const key = this.#hash(denialText(entry))
     const { was, now } = yield* this.#window(key)
     if (now === null || isOver(now, entry.at)) {
@@ -51,8 +61,8 @@ export class PlannedAudit {
       if (isFull) return
     }
     const { entries, window } = countDenial(now, key, entry)
-    this.record(...entries)
-    this.#windows.set(key, { was, now: window })
+    this.#recordAbout(about, entries)
+    this.#windows.set(key, { was, now: window, about })
   }
 
   /** Appends an entry that an agent can cause as often as it likes, or counts it if there were too many a moment ago. */
@@ -74,9 +84,9 @@ export class PlannedAudit {
 
   get changes(): Change[] {
     return [
-      ...this.#entries.map((entry) => ({ type: 'audit', entry }) as const),
+      ...this.#entries,
       ...[...this.#windows.values()].map(
-        ({ was, now }) => ({ type: 'audit_window', was, window: now }) as const,
+        ({ was, now, about = [] }) => ({ type: 'audit_window', was, window: now, about }) as const,
       ),
     ]
   }

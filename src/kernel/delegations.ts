@@ -1,10 +1,12 @@
 import { decideDelegation } from '../core/capability/delegate.ts'
 import type { Rule } from '../core/capability/rule.ts'
 import { emptySet } from '../core/capability/rule-set.ts'
+import type { Change } from '../core/change.ts'
 import { asJson } from '../core/json/json.ts'
 import type { Actor } from '../core/process/record.ts'
 import { isRefusal, type Refusal, refusal } from '../core/refusal.ts'
 import { know } from '../store/contract.ts'
+import { PlannedAudit } from './audit.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
 import { addition, auditOf, removal, write } from './policies.ts'
@@ -24,9 +26,9 @@ export function delegateRule(edges: Edges, { actor, from, to, ruleOf }: Delegati
   return write<Rule>(edges, function* (at) {
     const rows = new WorkingRows()
     const holder = yield* holderOf(rows, actor, from)
-    if (isRefusal(holder)) return { answer: holder, changes: [] }
+    if (isRefusal(holder)) return yield* refused(edges, { actor, to, at }, holder)
     const denied = holder === to ? toItself(holder) : yield* refuseReceiver(edges, rows, actor, to)
-    if (denied !== undefined) return { answer: denied, changes: [] }
+    if (denied !== undefined) return yield* refused(edges, { actor, to, at }, denied)
     const held = (yield* know({ ask: 'ruleSet', subject: holder })) ?? emptySet(holder)
     const added = yield* addition(to, (id) => {
       const asked = ruleOf(id)
@@ -34,12 +36,34 @@ export function delegateRule(edges: Edges, { actor, from, to, ruleOf }: Delegati
       const decision = decideDelegation(held, asked, at)
       return decision.type === 'refuse' ? decision.refusal : decision.rule
     })
-    if (isRefusal(added)) return { answer: added, changes: [] }
+    if (isRefusal(added)) return yield* refused(edges, { actor, to, at }, added)
     const { rule, change } = added
     const links = (rule.delegatedFrom ?? []).map(asJson)
     const audited = { action: 'delegate', inputs: { from: holder, links } }
     return { answer: rule, changes: [change, auditOf(actor, to, rule, 'granted', at, audited)] }
   })
+}
+
+/** The refusal, with its entry if it is a denial. */
+function* refused(
+  edges: Edges,
+  { actor, to, at }: { readonly actor: Actor; readonly to: string; readonly at: number },
+  answer: Refusal,
+): PlanPart<{ readonly answer: Refusal; readonly changes: readonly Change[] }> {
+  const audit = new PlannedAudit(edges)
+  if (answer.code === 'denied')
+    yield* audit.deny({
+      at,
+      actor,
+      action: 'delegate',
+      target: to,
+      decision: 'denied',
+      rule: null,
+      reason: answer.message,
+      inputs: {},
+      trace: null,
+    })
+  return { answer, changes: audit.changes }
 }
 
 /** Takes back a delegated rule. Everything that was passed on from it no longer counts from the next check on. */

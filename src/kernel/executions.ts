@@ -89,6 +89,7 @@ export class Executions {
       running,
       holder: holderNow,
       isClosed: () => this.#isClosed,
+      look: () => this.#claims.look(),
     })
     this.#stops = new AttemptStops(edges, {
       served,

@@ -1,4 +1,5 @@
 import type { ResolvedAction } from '../core/capability/action.ts'
+import type { Need } from '../core/capability/need.ts'
 import type { Json } from '../core/json/json.ts'
 import type { Holder, Served } from '../core/lease/holder.ts'
 import type { Fence } from '../core/lease/lease.ts'
@@ -23,6 +24,8 @@ export interface Executor {
   graceMs?(record: ProcessRecord): number
   /** Of commands: what this one would do here, for rules that tell commands apart. */
   resolve?(record: ProcessRecord, kernel: Kernel): Promise<ResolvedAction>
+  /** Of tools: the effects of this call, for rules. Throws if the call cannot be made. */
+  effectsOf?(record: ProcessRecord, kernel: Kernel): Promise<readonly Need[]>
   /** The end is written. */
   settled?(pid: Pid): void
 }

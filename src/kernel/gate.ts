@@ -1,4 +1,5 @@
 import type { AuditDecision, AuditEntry } from '../core/audit/entry.ts'
+import { withoutInput } from '../core/capability/action.ts'
 import { needText } from '../core/capability/need.ts'
 import type { RuleRef, Ruling } from '../core/capability/ruling.ts'
 import type { Change } from '../core/change.ts'
@@ -17,18 +18,26 @@ import {
   type Ruled,
   ruleOnRegistration,
 } from './rule-on-registration.ts'
+import type { Uses } from './rule-uses.ts'
 import type { WorkingRows } from './working-rows.ts'
 import type { PolicyFileFound } from './workspaces.ts'
 
 /** What the rules say about a registration. `changes` belong to the transaction, also to that of a refusal. */
 export type GateAnswer =
-  | { readonly type: 'open'; readonly changes: readonly Change[] }
+  /** `uses`: of counted rules. */
+  | { readonly type: 'open'; readonly uses: Uses; readonly changes: readonly Change[] }
   /** The host has to find out more first. */
   | { readonly type: 'unresolved'; readonly missing: Missing }
-  | { readonly type: 'ask'; readonly approval: ApprovalRequested; readonly changes: readonly Change[] }
+  | {
+      readonly type: 'ask'
+      readonly approval: ApprovalRequested
+      readonly uses: Uses
+      readonly changes: readonly Change[]
+    }
   | { readonly type: 'denied'; readonly refusal: Refusal; readonly changes: readonly Change[] }
 
-const OPEN: GateAnswer = { type: 'open', changes: [] }
+/** The answer where no rule binds the actor. */
+export const OPEN: GateAnswer = { type: 'open', uses: [], changes: [] }
 
 /** Of the effects that the entry of a denial names as its target. */
 const MAX_TARGET_CHARS = 500
@@ -43,17 +52,19 @@ export function* gateOf(edges: Edges, rows: WorkingRows, gated: GatedRegistratio
   if (answered.type === 'missing') return { type: 'unresolved', missing: answered.missing }
   if (answered.type === 'invalid') return yield* withoutPolicy(edges, gated, answered.subject, answered.file)
   const { ruled } = answered
+  const { spec } = gated.registration
   const { ruling, needs } = ruled
   if (ruling.type === 'allow') {
     if (ruling.rule === null) return OPEN
     const entry = entryOf(gated, ruled, 'allowed', ruling.rule, null)
-    return { type: 'open', changes: [...ruled.used, { type: 'audit', entry }] }
+    const changes: Change[] = [...ruled.used, { type: 'audit', entry, about: [spec] }]
+    return { type: 'open', uses: ruling.uses, changes }
   }
   if (ruling.type === 'ask') return yield* asked(edges, rows, gated, ruled, ruling)
   // A looping agent repeats its denied requests: equal ones are counted, and the audit does not grow.
   const audit = new PlannedAudit(edges)
   const target = needs.map(needText).join('; ').slice(0, MAX_TARGET_CHARS)
-  yield* audit.deny({ ...entryOf(gated, ruled, 'denied', ruling.rule, ruling.reason), target })
+  yield* audit.deny({ ...entryOf(gated, ruled, 'denied', ruling.rule, ruling.reason), target }, [spec])
   return { type: 'denied', refusal: denied(ruled, ruling), changes: audit.changes }
 }
 
@@ -71,7 +82,12 @@ function* asked(
   return {
     type: 'ask',
     approval: { approval: id, actionHash: request.actionHash, expiresAt },
-    changes: [...used, { type: 'approval', was: null, approval }, { type: 'audit', entry }],
+    uses: request.uses,
+    changes: [
+      ...used,
+      { type: 'approval', was: null, approval },
+      { type: 'audit', entry, about: [gated.registration.spec] },
+    ],
   }
 }
 
@@ -90,7 +106,7 @@ function entryOf(
     decision,
     rule,
     reason,
-    inputs: { needs: needs.map(needText), act: asJson(action.act), cwd: action.cwd },
+    inputs: { needs: needs.map(needText), act: asJson(withoutInput(action.act)), cwd: action.cwd },
     trace,
   }
 }

@@ -16,19 +16,20 @@ export type ResolveAction = (record: ProcessRecord) => Promise<ResolvedAction | 
 export class HostLooks {
   readonly #edges: Edges
   readonly #resolve: ResolveAction
-  readonly #resolved = new Map<Pid, Resolution>()
-  readonly #places: Map<string, FolderPolicies> | undefined
+  // Most registrations need nothing of the host: each map is made with its first entry.
+  #resolved: Map<Pid, Resolution> | undefined
+  #places: Map<string, FolderPolicies> | undefined
   #looksLeft: number
 
   constructor(edges: Edges, resolve: ResolveAction, looks: number) {
     this.#edges = edges
     this.#resolve = resolve
-    this.#places = edges.workspaces === undefined ? undefined : new Map()
     this.#looksLeft = looks
   }
 
   get facts(): HostFacts {
-    return { resolved: this.#resolved, places: this.#places, looksLeft: this.#looksLeft }
+    const places = this.#edges.workspaces === undefined ? undefined : (this.#places ?? NOTHING)
+    return { resolved: this.#resolved ?? NOTHING, places, looksLeft: this.#looksLeft }
   }
 
   /** Looks at the folders that the plan will need, as far as the requests tell; undefined if they tell none. */
@@ -45,8 +46,10 @@ export class HostLooks {
   /** Finds out what a plan was missing. A refusal ends the registration. */
   async look({ unresolved, missing }: Unresolved): Promise<Refusal | undefined> {
     if (missing.type !== 'action') return this.lookAround(missing)
-    const isLast = --this.#looksLeft <= 0
-    const action = isLast ? null : await this.#resolve(unresolved)
+    // Folders and files that change all the time use up the looks: the command is resolved all the same, and once.
+    const isRepeated = --this.#looksLeft <= 0 && this.#resolved?.has(unresolved.pid) === true
+    const action = isRepeated ? null : await this.#resolve(unresolved)
+    this.#resolved ??= new Map()
     this.#resolved.set(unresolved.pid, { text: textOf(unresolved), action: action ?? UNANALYSED })
     return undefined
   }
@@ -67,10 +70,13 @@ export class HostLooks {
   }
 
   async #lookAt(folders: readonly string[]): Promise<void> {
-    const found = (await this.#edges.workspaces?.placesOf(folders)) ?? new Map()
-    for (const [folder, place] of found) this.#places?.set(folder, place)
+    const found = (await this.#edges.workspaces?.placesOf(folders)) ?? NOTHING
+    this.#places ??= new Map()
+    for (const [folder, place] of found) this.#places.set(folder, place)
   }
 }
+
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 
 /** Stands for a command that no host has resolved: it may do everything. */
 export const UNANALYSED: ResolvedAction = {

@@ -166,6 +166,7 @@ export class Kernel {
     try {
       await Promise.all(this.#executions.map((executions) => executions.drain(keep)))
       await this.#carriers.settled()
+      await this.approvals.coveredSettled()
       await this.keepers.retireIdle()
       await retire(this.edges, this.id)
     } finally {

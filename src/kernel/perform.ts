@@ -21,6 +21,7 @@ import { isRefusal, type Refusal, refusal } from '../core/refusal.ts'
 import { sessionsOf } from '../core/session/sessions-above.ts'
 import { know, type Plan } from '../store/contract.ts'
 import { countUse, giveBack } from './allowances.ts'
+import { withdrawnEntry } from './approval-entries.ts'
 import type { Edges } from './edges.ts'
 import { consumeMessage, firstMessage, messageFacts, refuseRoute } from './message-facts.ts'
 import { releaseDue } from './overflow.ts'
@@ -91,13 +92,13 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
   if (denied !== undefined) return { type: 'refused', refusal: denied }
   const needed = factsNeeded(row, intent)
   const moved =
-    needed.newOwner === null ? {} : yield* newOwnerFacts(edges, row, needed.newOwner, intent.actor)
+    needed.newOwner === null ? NO_FACTS : yield* newOwnerFacts(edges, row, needed.newOwner, intent.actor)
   if (isRefusal(moved)) return { type: 'refused', refusal: moved }
   const replayed = needed.replayKey === null ? null : yield* rows.replayed(intent.pid, needed.replayKey)
   const listener = needed.overflowOf
   const due = listener === null ? null : yield* releaseDue(rows, listener, intent.at)
   const was = due?.inbox ?? null
-  const overflow = was === null ? {} : { overflow: was.overflow }
+  const overflow = was === null ? NO_FACTS : { overflow: was.overflow }
   const isAsked =
     intent.type === 'enter_wait' && needed.approvalsOf !== null
       ? yield* wasAsked(intent.pid, needed.approvalsOf, intent)
@@ -111,16 +112,10 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
   const message =
     intent.type === 'message' && replayed === null
       ? { message: yield* messageFacts(rows, row.record, intent) }
-      : {}
-  const facts = {
-    row,
-    replayed,
-    isAsked,
-    waitingMessage: waiting?.seq ?? null,
-    ...overflow,
-    ...message,
-    ...moved,
-  }
+      : NO_FACTS
+  const usual = { row, replayed, isAsked, waitingMessage: waiting?.seq ?? null }
+  const hasMore = overflow !== NO_FACTS || message !== NO_FACTS || moved !== NO_FACTS
+  const facts = hasMore ? { ...usual, ...overflow, ...message, ...moved } : usual
   const decision = decide(facts, intent, edges.rules)
   switch (decision.type) {
     case 'refuse':
@@ -152,25 +147,39 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
       if (duties.awaitedBy.length > 0) yield* tellAwaiting(rows, record, intent)
       if (duties.account === 'give_back') yield* giveBack(rows, record)
       if (duties.account === 'count_use') yield* countUse(rows, record)
-      if (duties.withdraws !== null) yield* withdraw(edges, rows, duties.withdraws, intent.at)
+      if (duties.withdraws !== null) yield* withdraw(edges, rows, duties.withdraws, record, intent)
       if (duties.isReview) yield* settleReview(edges, rows, performOne, record, intent.at)
       if (decision.overflow !== undefined && listener !== null)
         rows.add([
           { type: 'inbox', was, inbox: { ...(was ?? emptyInbox(listener)), overflow: decision.overflow } },
         ])
       const { answer } = decision
-      return { type: 'appended', row: folded.row, ...(answer === undefined ? {} : { answer }) }
+      return answer === undefined
+        ? { type: 'appended', row: folded.row }
+        : { type: 'appended', row: folded.row, answer }
     }
   }
 }
 
+/** Most intents need none of the rarer facts. */
+const NO_FACTS = {}
+
 /** In the transaction of the end, so that no person answers for a process that is gone. */
-function* withdraw(edges: Edges, rows: WorkingRows, id: string, at: number): PlanPart<void> {
+function* withdraw(
+  edges: Edges,
+  rows: WorkingRows,
+  id: string,
+  { outcome }: ProcessRecord,
+  { actor: by, at }: Intent,
+): PlanPart<void> {
   const isSettled = rows.changes.some((change) => change.type === 'approval' && change.approval.id === id)
   if (isSettled) return
   const was = yield* know({ ask: 'approval', id })
   if (was === null || !isPending(was)) return
-  rows.add([{ type: 'approval', was, approval: withdrawn(was) }])
+  rows.add([
+    { type: 'approval', was, approval: withdrawn(was) },
+    { type: 'audit', entry: withdrawnEntry(was, { at, by, outcome }) },
+  ])
   yield* giveBackUses(rows, was)
   yield* stopReview(edges, rows, performOne, was, at)
 }

@@ -30,9 +30,10 @@ export function* registerFacts(
   { request, pid, actor, defaultEnvRef }: RegisterIntent,
   { isNew, formerPid, restarts, replaced }: RegistrationContext,
 ): PlanPart<RegisterFacts> {
-  const [found = null, former = null] = yield* rows.processes(
-    formerPid === undefined || formerPid === pid ? [pid] : [pid, formerPid],
-  )
+  // Most registrations have a new pid and need few of the facts: those are not asked for through a generator.
+  const [found = null, former = null] = isNew
+    ? []
+    : yield* rows.processes(formerPid === undefined || formerPid === pid ? [pid] : [pid, formerPid])
   // Another actor may have registered a process under the pid of the former scheme: the key does not refer to it.
   const existing = found ?? (former?.record.originator === actor ? former : null)
   if (existing === null && restarts !== undefined) yield* giveBackEarly(rows, restarts)
@@ -49,9 +50,13 @@ export function* registerFacts(
   const envRef = environmentOf(request)
   const inSession = session === undefined ? null : yield* rows.session(session)
   const listening = { owner, parent: parent?.record.pid ?? null }
-  const running = existing === null ? yield* runningAs(rows, request, owner) : null
-  const payer = parent === null ? yield* payingSession(rows, inSession) : inSession
-  const gone = new Set([...replaced, replacedBy(running, request)].map((row) => row?.record.pid))
+  const running =
+    existing === null && request.name !== undefined ? yield* runningAs(rows, request, owner) : null
+  const payer = parent === null && inSession !== null ? yield* payingSession(rows, inSession) : inSession
+  const gone =
+    parent === null
+      ? NONE_GONE
+      : new Set([...replaced, replacedBy(running, request)].map((row) => row?.record.pid))
   return {
     existing,
     tombstone: existing !== null || isNew ? null : yield* know({ ask: 'tombstone', pid }),
@@ -62,7 +67,10 @@ export function* registerFacts(
     session: inSession,
     turn:
       session === undefined || turn === undefined ? null : yield* know({ ask: 'turn', session, id: turn }),
-    unusableSession: yield* unusableSession(request),
+    unusableSession:
+      request.grants === undefined && request.wakeTarget === undefined
+        ? null
+        : yield* unusableSession(request),
     group:
       request.group === undefined
         ? null
@@ -76,9 +84,10 @@ export function* registerFacts(
       envRef === undefined ||
       envRef === defaultEnvRef ||
       (yield* know({ ask: 'environment', ref: envRef })) !== null,
-    account: existing === null ? yield* giverOf(rows, parent, payer) : null,
+    account: existing === null && (parent ?? payer) !== null ? yield* giverOf(rows, parent, payer) : null,
     payingSession: payer,
-    liveChildren: yield* liveChildrenOf(rows, parent, new Set([restarts?.pid, ...gone])),
+    liveChildren:
+      parent === null ? 0 : yield* liveChildrenOf(rows, parent, new Set([restarts?.pid, ...gone])),
     running,
   }
 }
@@ -96,16 +105,18 @@ function* actorOfRestart(rows: WorkingRows, old: ProcessRecord, { session }: Own
   return old.originator.startsWith('process:') ? old.originator : null
 }
 
+const NONE_GONE: ReadonlySet<Pid | undefined> = new Set()
+
 const NO_TOOLS = KINDS.filter((kind) => kind !== 'tool')
 
 /** Counted only under a limit, and without tools: those are calls. Each registration writes the parent's row, so no child is overlooked. */
 function* liveChildrenOf(
   rows: WorkingRows,
-  parent: ProcessRow | null,
+  parent: ProcessRow,
   gone: ReadonlySet<Pid | undefined>,
 ): PlanPart<number> {
-  const most = parent?.record.limits.liveChildren
-  if (parent === null || most === undefined) return 0
+  const most = parent.record.limits.liveChildren
+  if (most === undefined) return 0
   const { pid } = parent.record
   const live = yield* know({
     ask: 'processes',

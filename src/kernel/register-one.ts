@@ -1,5 +1,6 @@
 import { isQuestion, questionOf } from '../core/approval/question.ts'
 import type { ResolvedAction } from '../core/capability/action.ts'
+import type { Need } from '../core/capability/need.ts'
 import type { Change } from '../core/change.ts'
 import { canonical } from '../core/json/canonical.ts'
 import { fold } from '../core/process/fold.ts'
@@ -18,10 +19,10 @@ import { isRefusal, type Refusal } from '../core/refusal.ts'
 import { carvedChanges } from './allowances.ts'
 import { askQuestion } from './ask-question.ts'
 import type { Edges } from './edges.ts'
-import { gateOf } from './gate.ts'
+import { gateOf, OPEN } from './gate.ts'
 import type { PlanPart } from './plan-part.ts'
 import { guardOfName, type RegistrationContext, registerFacts } from './register-facts.ts'
-import type { GatedRegistration, Missing } from './rule-on-registration.ts'
+import { type GatedRegistration, isRuled, type Missing } from './rule-on-registration.ts'
 import type { WorkingRows } from './working-rows.ts'
 import type { Places } from './workspaces.ts'
 
@@ -54,6 +55,7 @@ export function* registerOne(
   context: RegistrationContext & {
     readonly names: NamedRequest[]
     readonly host: HostFacts
+    readonly effects?: readonly Need[] | undefined
   },
 ): PlanPart<
   | { readonly type: 'registered' | 'existing' | 'running'; readonly row: ProcessRow }
@@ -63,7 +65,7 @@ export function* registerOne(
   const facts = yield* registerFacts(rows, intent, context)
   const { request, pid, actor, at } = intent
   const owner = ownerOf(request, facts.parent?.record ?? null, actor)
-  context.names.push({ ...request, owner })
+  if (request.name !== undefined) context.names.push({ ...request, owner })
   const denied = deny(edges, intent, facts, owner)
   if (denied !== undefined) return { type: 'refused', refusal: denied }
   const first = decideRegister(facts, intent, edges.rules)
@@ -80,7 +82,7 @@ export function* registerOne(
     at,
     here: intent.here,
     // Resolved for another registration: what it depends on has changed meanwhile.
-    resolved: known?.text === textOf(registration) ? known.action : null,
+    resolved: known !== undefined && known.text === textOf(registration) ? known.action : null,
     envRef: environmentOf(request),
     isEnvironmentNamed: request.envRef !== undefined,
     session: facts.session,
@@ -89,8 +91,9 @@ export function* registerOne(
     approvalId: approvalIdOf(pid),
     reason: request.reason ?? null,
     trace: traceOf(request),
+    effects: context.effects,
   }
-  const ruled = yield* gateOf(edges, rows, asking)
+  const ruled = isRuled(registration, asking.actor) ? yield* gateOf(edges, rows, asking) : OPEN
   const gate =
     question === null || ruled.type === 'denied' || ruled.type === 'unresolved'
       ? ruled
@@ -176,8 +179,9 @@ function deny(
   { parent, existing, running, session }: RegisterFacts,
   owner: Owner,
 ): Refusal | undefined {
-  const above = session?.sessionsAbove === undefined ? {} : { sessionsAbove: session.sessionsAbove }
-  const registration = { type: 'registration', owner, ...above, parent: parent?.record ?? null } as const
+  const sessionsAbove = session?.sessionsAbove
+  const placed = { type: 'registration', owner, parent: parent?.record ?? null } as const
+  const registration = sessionsAbove === undefined ? placed : { ...placed, sessionsAbove }
   const denied = edges.authorize(actor, 'execute', registration)
   if (denied !== undefined) return denied
   if (wakeTarget !== undefined && wakeTarget !== owner.session) {

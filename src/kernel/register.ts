@@ -1,3 +1,5 @@
+import type { ToolCallRef } from '../core/agent/state.ts'
+import type { Need } from '../core/capability/need.ts'
 import type { Fence } from '../core/lease/lease.ts'
 import type { Placement } from '../core/placement/placement.ts'
 import { refuseInUse, refuseSharedNames } from '../core/process/if-running.ts'
@@ -34,6 +36,10 @@ export interface Registering {
   readonly fence?: Fence
   /** The step of the parent, a workflow, that spawns it. */
   readonly stepIndex?: number
+  /** The call of the parent, an agent, that it is the process of. It is registered only while the call is open. */
+  readonly openCall?: ToolCallRef
+  /** Of a tool whose caller knows what the call does: its effects, which are ruled on in place of the call itself. */
+  readonly effects?: readonly Need[]
   /** It restarts this process, whose end is about to be written, and gets the rest of its allowance. */
   readonly restarts?: RestartedProcess
 }
@@ -171,6 +177,8 @@ export function toIntent(
     refuseNew,
     fence,
     stepIndex,
+    openCall,
+    effects,
     restarts,
   } = registering
   const given = pid ?? keyed
@@ -190,6 +198,7 @@ export function toIntent(
     refuseNew: refuseNew ?? null,
     fence: fence ?? null,
     stepIndex: stepIndex ?? null,
+    ...(openCall === undefined ? {} : { openCall }),
     approval: null,
     acceptsLess: restarts !== undefined,
   }
@@ -199,6 +208,7 @@ export function toIntent(
     isNew: given === undefined,
     formerPid,
     restarts,
+    effects,
     mustBeAnnounced,
   }
 }

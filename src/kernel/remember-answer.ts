@@ -1,5 +1,5 @@
 import type { Approval } from '../core/approval/approval.ts'
-import { rulesOfGrant, withAnswers } from '../core/approval/remembered-answer.ts'
+import { rulesOfGrant, withAnswers, withSettling } from '../core/approval/remembered-answer.ts'
 import { emptySet, withRules } from '../core/capability/rule-set.ts'
 import { refOf } from '../core/capability/ruling.ts'
 import type { Change } from '../core/change.ts'
@@ -32,6 +32,12 @@ export function* rememberAnswer(
       entry: { at, actor: answer.by, ...decided, reason: rule.justification ?? null, inputs, trace: null },
     }
   })
-  rows.add([{ type: 'rule_set', was, ruleSet }, ...granted])
+  const isAlways = answer.grant === 'always'
+  const marked = isAlways && subject === 'home' ? withSettling(ruleSet, approval) : ruleSet
+  rows.add([{ type: 'rule_set', was, ruleSet: marked }, ...granted])
+  if (isAlways && subject !== 'home') {
+    const home = yield* know({ ask: 'ruleSet', subject: 'home' })
+    rows.add([{ type: 'rule_set', was: home, ruleSet: withSettling(home, approval) }])
+  }
   return undefined
 }

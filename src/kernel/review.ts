@@ -1,5 +1,5 @@
 import type { Approval } from '../core/approval/approval.ts'
-import { decideAnswer } from '../core/approval/decide-answer.ts'
+import { decideAnswer, expired } from '../core/approval/decide-answer.ts'
 import {
   handedOver,
   isInReview,
@@ -108,12 +108,15 @@ export function* settleReview(
       : { type: 'deny' as const, ...(verdict.advice === null ? {} : { advice: verdict.advice }) }
   const asking = yield* rows.process(was.pid)
   if (asking === null || !awaitsApproval(asking.record) || asking.record.gate?.approval !== id) return
-  const decision = decideAnswer(was, answer, by, at)
+  const decided = decideAnswer(was, answer, by, at)
+  // An answer that comes too late decides nothing: the kernel ends the process.
+  const decision = decided.type === 'too_late' ? expired(was, REVIEWS) : decided
   if (decision.type !== 'settle') {
     rows.add(handOverChanges(was, at, 'its answer was refused', by))
     return
   }
-  const request = verdict.type === 'approve' ? yield* ruledYes(rows, was, asking.record, at) : was.request
+  const request =
+    decision.settled.how === 'approved' ? yield* ruledYes(rows, was, asking.record, at) : was.request
   if (request === null) {
     rows.add(handOverChanges(was, at, 'the rules have changed since it was asked', by))
     return
@@ -123,7 +126,7 @@ export function* settleReview(
   const intent = { type: 'settle_approval', pid: was.pid, actor: REVIEWS, at, settled, value } as const
   yield* performOne(edges, rows, intent)
   if (settled.how !== 'approved') yield* giveBackUses(rows, was)
-  rows.add([auditOf(was, { at, by, decision: DECISIONS[settled.how], reason: verdict.advice })])
+  rows.add([auditOf(was, { at, by: settled.by, decision: DECISIONS[settled.how], reason: verdict.advice })])
 }
 
 /**

@@ -29,7 +29,10 @@ export interface Subject {
 export function* subjectOf(rows: WorkingRows, actor: Actor): PlanPart<Subject | null> {
   if (actor.startsWith('session:')) {
     const session = actor.slice('session:'.length)
-    return { actor, session, sets: [HOME, ...setsOf(yield* sessionsOfActor(rows, actor))] }
+    const known = rows.knownSession(session)
+    const found = known === undefined ? yield* rows.session(session) : known
+    if (found?.sessionsAbove === undefined) return { actor, session, sets: [HOME, actor] }
+    return { actor, session, sets: [HOME, ...setsOf([session, ...found.sessionsAbove])] }
   }
   if (!actor.startsWith('process:')) return null
   const lineage = yield* lineageOf(rows, actor.slice('process:'.length))
@@ -69,6 +72,9 @@ export function inSessionsOf(
   subject: Subject,
   registration: Pick<Registration, 'owner' | 'sessionsAbove'>,
 ): Subject {
+  const { owner, sessionsAbove } = registration
+  // Its own session is among its sets.
+  if (sessionsAbove === undefined && (owner.session ?? null) === subject.session) return subject
   const { sets } = subject
   const more = setsOf(sessionsOf(registration)).filter((subject) => !sets.includes(subject))
   if (more.length === 0) return subject
@@ -120,20 +126,21 @@ export function* rulingFacts(
   needs: readonly Need[],
   checked: CheckedAt,
 ): PlanPart<RulingFacts & { readonly uses: ReadonlyMap<string, RuleUse | null> }> {
-  const delegators = yield* delegatorSets(sets)
-  const counted = countedRulesOf(sets, ceilings, needs, { ...checked, delegators })
-  if (counted.length === 0) return { ...checked, delegators, used: NONE, uses: NONE }
+  const { at, host } = checked
+  const subjects = delegatorsOf(sets)
+  const delegators = subjects.length === 0 ? NONE : yield* setsBySubject(subjects)
+  const facts = { at, host, delegators, used: NONE, uses: NONE }
+  const counted = countedRulesOf(sets, ceilings, needs, facts)
+  if (counted.length === 0) return facts
   const found = yield* rows.ruleUses(counted.map(useIdOf))
   const uses = new Map(counted.map((ref, index) => [useIdOf(ref), found[index] ?? null]))
   const used = new Map([...uses].map(([id, use]) => [id, use?.used ?? 0]))
-  return { ...checked, delegators, used, uses }
+  return { at, host, delegators, used, uses }
 }
 
 const NONE: ReadonlyMap<string, never> = new Map<string, never>()
 
-function* delegatorSets(sets: readonly RuleSet[]): PlanPart<ReadonlyMap<string, RuleSet>> {
-  const subjects = delegatorsOf(sets)
-  if (subjects.length === 0) return NONE
+function* setsBySubject(subjects: readonly string[]): PlanPart<ReadonlyMap<string, RuleSet>> {
   const found = (yield subjects.map(
     (subject) => ({ ask: 'ruleSet', subject }) as const,
   )) as readonly (RuleSet | null)[]

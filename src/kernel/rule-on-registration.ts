@@ -47,6 +47,8 @@ export interface GatedRegistration {
   /** Why the asker wants it, in its own words. */
   readonly reason: string | null
   readonly trace: string | null
+  /** The effects of a tool, as its caller knows them. */
+  readonly effects?: readonly Need[] | undefined
 }
 
 /** What the rules say about a registration, and everything that it was decided on. */
@@ -94,7 +96,7 @@ export function* ruleOnRegistration(
   gated: RuledRegistration,
 ): PlanPart<RulingAnswer> {
   const { registration, actor, at, here, resolved, boundBy = [] } = gated
-  if (registration.kind === 'external' || isUnbound(actor)) return UNBOUND
+  if (!isRuled(registration, actor)) return UNBOUND
   const ceilings = ceilingsOver(registration.pid, registration.ceilings ?? [])
   // A kernel that starts a process again is bound by the ceilings of that process.
   const asker = yield* subjectOf(rows, actor)
@@ -114,7 +116,7 @@ export function* ruleOnRegistration(
     gated.envRef === undefined ? null : yield* know({ ask: 'environment', ref: gated.envRef })
   const secrets = secretsGivenTo(registration, environment)
   const facts = { ...factsOf(gated), cwd: action.cwd, workspace, secrets }
-  const found = needsOf(registration, facts)
+  const found = withEffects(needsOf(registration, facts), gated.effects)
   const needs = sets.some(({ rules }) => tableOf(rules).comparesActions)
     ? withHashes(found, hashesOf(edges, yield* repeatTextsOf(rows, gated, action)))
     : found
@@ -125,6 +127,17 @@ export function* ruleOnRegistration(
       ? []
       : ruling.uses.map((ref) => useOnce(ref, ruledOn.uses.get(useIdOf(ref)) ?? null))
   return { type: 'ruled', ruled: { subject, sets, ceilings, action, needs, facts: ruledOn, ruling, used } }
+}
+
+/**
+ * A tool whose effects are known is ruled on by them: a set that allows the effects need not allow the tool. Rules that name the tool
+ * still hold.
+ */
+function withEffects(needs: readonly Need[], effects: readonly Need[] | undefined): readonly Need[] {
+  if (effects === undefined) return needs
+  const tools = effects.filter(({ resource }) => resource.kind === 'tool')
+  const others = needs.filter(({ resource }) => tools.length === 0 || resource.kind !== 'tool')
+  return [...others, ...effects]
 }
 
 type CommandFacts = Pick<NeedFacts, 'shell' | 'programs' | 'env' | 'codeVariables'>
@@ -147,16 +160,16 @@ const UNRESOLVED: CommandFacts = { shell: null, programs: new Map(), env: [], co
 
 const UNBOUND: RulingAnswer = { type: 'unbound' }
 
-/** The host and people act for themselves, also below a process that has a ceiling. */
-function isUnbound(actor: Actor): boolean {
-  return actor === 'host' || actor.startsWith('human:')
+/** Whether rules may bind it. The host and people act for themselves, also below a process that has a ceiling. */
+export function isRuled({ kind }: Pick<Registration, 'kind'>, actor: Actor): boolean {
+  return kind !== 'external' && actor !== 'host' && !actor.startsWith('human:')
 }
 
 /** The part of a registration that rules look at. */
 export type RuledRegistration = Pick<
   GatedRegistration,
   | ('actor' | 'at' | 'here' | 'resolved' | 'envRef' | 'isEnvironmentNamed')
-  | ('session' | 'places' | 'looksLeft')
+  | ('session' | 'places' | 'looksLeft' | 'effects')
 > & {
   /** Of a request that was asked before: the subjects whose rules bound it then. */
   readonly boundBy?: readonly string[]

@@ -6,12 +6,11 @@ import type { WorkingRows } from './working-rows.ts'
 export type Uses = readonly Pick<RuleRef, 'subject' | 'id'>[]
 
 /**
- * Gives back the uses of counted rules that were reserved for a request: it was denied, withdrawn or has expired, so that nothing
- * began. A request is settled once, so no use is given back twice.
+ * Gives back the uses of counted rules that were reserved for a request: it was denied, withdrawn or has expired, or is a question,
+ * so that nothing began. A request is settled once, so no use is given back twice.
  */
 export function* giveBackUses(rows: WorkingRows, { request }: Approval): PlanPart<void> {
-  if (request.type !== 'permission') return
-  for (const ref of request.uses) {
+  for (const ref of request.uses ?? []) {
     const id = useIdOf(ref)
     const [was = null] = yield* rows.ruleUses([id])
     // Removed with its rule.

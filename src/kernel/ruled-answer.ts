@@ -2,7 +2,8 @@ import { type Approval, isPending } from '../core/approval/approval.ts'
 import { type Answer, isOver } from '../core/approval/decide-answer.ts'
 import { deniedEdit, deniedSince, refuseEdit, unresolvedEdit } from '../core/approval/edit.ts'
 import { actionOf, actionText, type ResolvedAction } from '../core/capability/action.ts'
-import { ALLOWED, type Ruling } from '../core/capability/ruling.ts'
+import type { Need } from '../core/capability/need.ts'
+import { ALLOWED, type RuleRef, type Ruling } from '../core/capability/ruling.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { isRefusal, type Refusal } from '../core/refusal.ts'
@@ -19,6 +20,14 @@ export interface Edit {
   readonly resolved: ResolvedAction | null
   /** The host that resolved it. */
   readonly host?: string | null
+  /** The effects of an edited tool call, if its executor knows them. */
+  readonly effects?: readonly Need[] | undefined
+}
+
+/** A yes that does not count. `rule`: the rule that denies the action. */
+export interface RefusedYes {
+  readonly refusal: Refusal
+  readonly rule: RuleRef | null
 }
 
 /** A yes as it counts: ruled on again, with the uses that are reserved for it now. */
@@ -38,7 +47,7 @@ export function* ruledAnswer(
   approval: Approval,
   { answer, edit }: { readonly answer: Answer; readonly edit?: Edit },
   at: number,
-): PlanPart<RuledYes | Refusal> {
+): PlanPart<RuledYes | RefusedYes> {
   const { pid, request } = approval
   if (answer.type !== 'approve' || !isPending(approval) || isOver(approval, at)) return { answer }
   const row = yield* rows.process(pid)
@@ -48,10 +57,12 @@ export function* ruledAnswer(
     edit === undefined
       ? { answer, ruling: yield* ruleOnRequest(rows, request, row.record, at) }
       : yield* ruledEdit(edges, rows, { request, record: row.record, answer, edit, at })
-  if (isRefusal(ruled)) return ruled
+  if (isRefusal(ruled)) return { refusal: ruled, rule: null }
   const { ruling } = ruled
-  if (ruling.type === 'deny')
-    return edit === undefined ? deniedSince(approval.id, ruling) : deniedEdit(pid, ruling)
+  if (ruling.type === 'deny') {
+    const refusal = edit === undefined ? deniedSince(approval.id, ruling) : deniedEdit(pid, ruling)
+    return { refusal, rule: ruling.rule }
+  }
   const uses = ruling.uses.map(({ subject, id }) => ({ subject, id }))
   yield* reserveUses(rows, uses)
   return { ...ruled, uses }
@@ -89,6 +100,7 @@ function* ruledEdit(
     places: undefined,
     looksLeft: 0,
     boundBy: request.boundBy ?? [],
+    effects: edit.effects,
   })
   const action = actionOf({ ...record, spec: edit.spec }, request.subject, host, edit.resolved)
   const actionHash = action === null ? request.actionHash : edges.hash(actionText(action))

@@ -32,7 +32,7 @@ export async function sweep(edges: Edges, parts: SweepParts): Promise<RecoveryRe
   for (const row of carrying.items) carriers.carryOn(row)
   await releases.look()
   await approvals.expireDue()
-  await approvals.settleCovered()
+  approvals.settleCovered()
   await closeAuditWindows(edges)
   // Other kernels of the store append, too.
   edges.onAudited?.()

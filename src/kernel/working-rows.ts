@@ -14,23 +14,24 @@ import type { PlanPart } from './plan-part.ts'
 export class WorkingRows {
   readonly changes: Change[] = []
   readonly #processes = new Map<Pid, ProcessRow | null>()
-  readonly #groups = new Map<string, Group | null>()
-  readonly #inboxes = new Map<string, Inbox | null>()
-  readonly #accounts = new Map<string, Account | null>()
-  readonly #ruleUses = new Map<string, RuleUse | null>()
-  readonly #sessions = new Map<string, Session | null>()
+  // Few plans need these: each is made with its first row.
+  #groups: Map<string, Group | null> | undefined
+  #inboxes: Map<string, Inbox | null> | undefined
+  #accounts: Map<string, Account | null> | undefined
+  #ruleUses: Map<string, RuleUse | null> | undefined
+  #sessions: Map<string, Session | null> | undefined
 
   add(changes: readonly Change[]): void {
     for (const change of changes) {
       this.changes.push(change)
       if (change.type === 'process') this.#processes.set(change.row.record.pid, change.row)
       if (change.type === 'prune') for (const { pid } of change.tombstones) this.#processes.set(pid, null)
-      if (change.type === 'group') this.#groups.set(change.group.id, change.group)
-      if (change.type === 'group_gone') this.#groups.set(change.id, null)
-      if (change.type === 'inbox') this.#inboxes.set(change.inbox.scope, change.inbox)
-      if (change.type === 'account') this.#accounts.set(change.account.id, change.account)
-      if (change.type === 'account_gone') this.#accounts.set(change.id, null)
-      if (change.type === 'rule_use') this.#ruleUses.set(change.use.id, change.use)
+      if (change.type === 'group') this.#groups = withRow(this.#groups, change.group.id, change.group)
+      if (change.type === 'group_gone') this.#groups = withRow(this.#groups, change.id, null)
+      if (change.type === 'inbox') this.#inboxes = withRow(this.#inboxes, change.inbox.scope, change.inbox)
+      if (change.type === 'account') this.learnedAccount(change.account.id, change.account)
+      if (change.type === 'account_gone') this.learnedAccount(change.id, null)
+      if (change.type === 'rule_use') this.#ruleUses = withRow(this.#ruleUses, change.use.id, change.use)
     }
   }
 
@@ -60,46 +61,51 @@ export class WorkingRows {
     return pids.map((pid) => this.#processes.get(pid) ?? null)
   }
 
+  /** Undefined if the plan has not read it yet. */
+  knownSession(id: string): Session | null | undefined {
+    return this.#sessions?.get(id)
+  }
+
   /** For a plan that changes no session. */
   *session(id: string): PlanPart<Session | null> {
-    const known = this.#sessions.get(id)
+    const known = this.#sessions?.get(id)
     if (known !== undefined) return known
     const found = yield* know({ ask: 'session', id })
-    this.#sessions.set(id, found)
+    this.#sessions = withRow(this.#sessions, id, found)
     return found
   }
 
   *group(id: string): PlanPart<Group | null> {
-    const known = this.#groups.get(id)
+    const known = this.#groups?.get(id)
     if (known !== undefined) return known
     return yield* know({ ask: 'group', id })
   }
 
   *inbox(scope: string): PlanPart<Inbox | null> {
-    const known = this.#inboxes.get(scope)
+    const known = this.#inboxes?.get(scope)
     if (known !== undefined) return known
     return yield* know({ ask: 'inbox', scope })
   }
 
   learnedAccount(id: string, account: Account | null): void {
-    this.#accounts.set(id, account)
+    this.#accounts = withRow(this.#accounts, id, account)
   }
 
   *account(id: string): PlanPart<Account | null> {
-    const known = this.#accounts.get(id)
+    const known = this.#accounts?.get(id)
     if (known !== undefined) return known
     return yield* know({ ask: 'account', id })
   }
 
   /** Reads them in one round trip. */
   *ruleUses(ids: readonly string[]): PlanPart<(RuleUse | null)[]> {
-    const unknown = ids.filter((id) => !this.#ruleUses.has(id))
+    const unknown = ids.filter((id) => this.#ruleUses?.has(id) !== true)
     if (unknown.length > 0) {
       const uses = yield unknown.map((id) => ({ ask: 'ruleUse', id }) as const)
       for (const [index, id] of unknown.entries())
-        this.#ruleUses.set(id, (uses[index] ?? null) as RuleUse | null)
+        this.#ruleUses = withRow(this.#ruleUses, id, (uses[index] ?? null) as RuleUse | null)
     }
-    return ids.map((id) => this.#ruleUses.get(id) ?? null)
+    return ids.map((id) => this.#ruleUses?.get(id) ?? null)
   }
 
   /** For a pid that was just generated: no process can have it. */
@@ -116,4 +122,9 @@ export class WorkingRows {
     }
     return yield* know({ ask: 'event', pid, replayKey })
   }
+}
+
+/** The rows with one more, in place. */
+function withRow<Row>(rows: Map<string, Row> | undefined, id: string, row: Row): Map<string, Row> {
+  return (rows ?? new Map<string, Row>()).set(id, row)
 }

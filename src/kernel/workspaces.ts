@@ -41,14 +41,19 @@ const MAX_ABSENCE_MS = 500
 /** The folders of one registration, as the host found them. */
 export type Places = ReadonlyMap<string, FolderPolicies>
 
+interface KnownProcess {
+  readonly session: string | null
+  readonly cwd: string | null
+}
+
 /** The workspaces that this kernel knows of. */
 export class Workspaces {
   readonly files: PolicyFiles
   /** Sessions and processes that have acted here. Guesses, which save a plan: each plan reads the rows. */
   readonly #sessions = new BoundedMap<string, Session>(MAX_KNOWN)
-  readonly #processes = new BoundedMap<Pid, { readonly session: string | null; readonly cwd: string | null }>(
-    MAX_KNOWN,
-  )
+  readonly #processes = new BoundedMap<Pid, KnownProcess>(MAX_KNOWN)
+  /** Many processes of a session have the same facts: they share one object. */
+  #learned: KnownProcess = { session: null, cwd: null }
 
   constructor(files: PolicyFiles) {
     this.files = files
@@ -85,7 +90,11 @@ export class Workspaces {
   }
 
   learnProcess({ pid, owner, cwd }: Pick<ProcessRecord, 'pid' | 'owner' | 'cwd'>): void {
-    this.#processes.set(pid, { session: owner.session ?? null, cwd })
+    const { session = null } = owner
+    // Most processes of a host: what they start is bound by no folder, and needs no guess.
+    if (session === null && cwd === null) return
+    if (this.#learned.session !== session || this.#learned.cwd !== cwd) this.#learned = { session, cwd }
+    this.#processes.set(pid, this.#learned)
   }
 
   /** Looks again at the files that could not be used: a person may have corrected them. */

@@ -11,6 +11,7 @@ import { blobRaces } from './conformance/blob-races.ts'
 import { blobs } from './conformance/blobs.ts'
 import { ceilings } from './conformance/ceilings.ts'
 import { charges } from './conformance/charges.ts'
+import { coveredRequests } from './conformance/covered-requests.ts'
 import { delegations } from './conformance/delegations.ts'
 import { ends } from './conformance/ends.ts'
 import { environments } from './conformance/environments.ts'
@@ -104,6 +105,7 @@ export function storeConformance(suite: Suite): void {
   approvers(behaves)
   gate(behaves)
   grants(behaves)
+  coveredRequests(behaves)
   ruledAnswers(behaves)
   ceilings(behaves)
   policyFiles(behaves)

@@ -29,6 +29,8 @@ export interface TestKernelOptions {
   readonly keeping?: Keeping
   readonly concurrency?: number
   readonly backoff?: Backoff
+  /** How often the kernel sweeps; every 10 s by default. */
+  readonly sweepMs?: number
 }
 
 /** A kernel that counts its executions, holds each until the test ends it, and can be killed at any moment. */
@@ -46,7 +48,8 @@ export interface TestKernel {
   crash(): void
 }
 
-const TIMES = { renewMs: 10_000, ttlMs: 30_000, sweepMs: 10_000 }
+/** A kernel renews its row when a test says so: a renewal by itself would revive a row that a test has let expire. */
+const TIMES = { renewMs: 600_000, ttlMs: 1_800_000, sweepMs: 10_000 }
 const BACKOFF = { baseMs: 1_000, maxMs: 60_000 }
 
 /** Starts a kernel over `store`, which stays open when the kernel is closed or crashes. */
@@ -98,7 +101,7 @@ export async function testKernel(store: Store, options: TestKernelOptions): Prom
     holder: identity(options.id),
     executors: [executor],
     concurrency: options.concurrency ?? 100,
-    times: TIMES,
+    times: options.sweepMs === undefined ? TIMES : { ...TIMES, sweepMs: options.sweepMs },
     backoff: options.backoff ?? BACKOFF,
   })
   await kernel.start()

@@ -132,7 +132,11 @@ test('a yes after a stop, a no and a yes again start nothing', async () => {
   const denied = await onlyPending(reeve)
   await reeve.deny({ id: denied.id })
   expect(await reeve.approve({ id: denied.id })).toMatchObject({ approval: { answer: { type: 'denied' } } })
-  for (const { pid } of [stopped, denied]) expect((await reeve.show({ pid })).status).toBe('cancelled')
+  for (const [{ pid }, state] of [
+    [stopped, 'withdrawn'],
+    [denied, 'denied'],
+  ] as const)
+    expect(await reeve.show({ pid })).toMatchObject({ status: 'cancelled', gate: { state } })
   expect(ran).toEqual([])
 })
 
@@ -227,4 +231,36 @@ test('what the host starts is not bound, and what a session starts below it is',
   expect(waited).toMatchObject({ record: { outcome: { status: 'completed', result: 'waiting' } } })
   expect((await onlyPending(reeve)).request).toMatchObject({ subject: 'session:s1' })
   expect(ran).toEqual(['deploy'])
+})
+
+test('an edit by an actor that may not answer is refused as its yes is, whatever the edit says', async () => {
+  const { reeve, agent, other, ran } = await ruledReeve(ASK)
+  await agent.spawn(tool('deploy'))
+  const { id } = await onlyPending(reeve)
+  for (const one of [agent, other])
+    for (const spec of [{ tool: 'deploy' }, { tool: 'build' }, { argv: ['true'] }, {}])
+      expect(await codeOf(one.approve({ id, spec }))).toBe('denied')
+  expect((await onlyPending(reeve)).id).toBe(id)
+  expect(ran).toEqual([])
+})
+
+test('an agent that tries to change rules, to trust a file or to shorten the audit is in the audit', async () => {
+  const { reeve, agent } = await ruledReeve(ASK)
+  const attempts = {
+    addRule: agent.addRule({ rule: { effect: 'allow', resource: 'tool:**' } }),
+    removeRule: agent.removeRule({ id: 'r1' }),
+    setPreset: agent.setPreset({ preset: 'full' }),
+    clearRules: agent.clearRules({}),
+    trustPolicy: agent.trustPolicy({ folder: '/nowhere', hash: null }),
+    forgetPolicy: agent.forgetPolicy({ folder: '/nowhere' }),
+    pruneAudit: agent.pruneAudit({ keep: 0 }),
+    delegate: agent.delegateRule({
+      to: { type: 'session', session: 's2' },
+      rule: { effect: 'allow', resource: 'tool:deploy' },
+    }),
+  }
+  for (const attempt of Object.values(attempts)) expect(await codeOf(attempt)).toBe('denied')
+  const { entries } = await reeve.audit({ actor: 'session:s1', decision: 'denied', oldestFirst: true })
+  const actions = entries.flatMap((entry) => (entry.type === 'entry' ? [entry.action] : []))
+  expect(actions.sort()).toEqual(Object.keys(attempts).sort())
 })

@@ -65,6 +65,18 @@ export const VERB_TABLE: { readonly [Name in VerbName]?: 'answers' | 'rules' | '
   track: 'none',
   transferGrants: 'none',
   write: 'none',
+  reorderInputs: 'none',
+  removeInput: 'none',
+  editInput: 'none',
+  allowAgent: 'none',
+  configureAgent: 'none',
+  shutDownAgent: 'none',
+  compactAgent: 'none',
+  notifyAgent: 'none',
+  pauseAgent: 'none',
+  cancelTurn: 'none',
+  resumeAgent: 'none',
+  runAgent: 'none',
 }
 
 export const GUARDED: readonly string[] = Object.entries(VERB_TABLE).flatMap(([name, does]) =>

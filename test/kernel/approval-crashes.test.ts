@@ -7,13 +7,14 @@ import type { Kernel } from '../../src/kernel/kernel.ts'
 import { addRule } from '../../src/kernel/policies.ts'
 import { openSession } from '../../src/kernel/sessions.ts'
 import { verifyAudit } from '../../src/kernel/verify-audit.ts'
-import type { Plan, Store } from '../../src/store/contract.ts'
+import type { Store } from '../../src/store/contract.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { simulatedClock } from '../../src/testing/simulated-clock.ts'
 import { testEdges } from '../../src/testing/test-edges.ts'
 import { testKernel } from '../../src/testing/test-kernel.ts'
 import { newStores } from '../crash/new-stores.ts'
+import { DyingStore } from '../dying-store.ts'
 
 const STORES = [
   ['SQLite', async () => openerOf(await newStores.SQLite())],
@@ -79,10 +80,9 @@ class Run {
   /** False if the scenario ended before so many commits. */
   async untilDeath(commit: number, when: 'before' | 'after'): Promise<boolean> {
     const store = await this.#open()
-    const death = Promise.withResolvers<true>()
-    const mortal = dyingAt(store, commit, when, () => death.resolve(true))
-    const alive = this.#play(mortal, this.#first, START).then(() => false)
-    const died = await Promise.race([death.promise, alive])
+    const dying = new DyingStore(store, { commit, when })
+    const alive = this.#play(dying.store, this.#first, START).then(() => false)
+    const died = await Promise.race([dying.death.then(() => true), alive])
     await store.close()
     return died
   }
@@ -190,35 +190,5 @@ class Run {
   async #checkChain(store: Store): Promise<void> {
     const verified = await verifyAudit(testEdges(store), [])
     expect(verified.type).toBe('sound')
-  }
-}
-
-/** The store of a kernel that dies with one of its writes: before it is sent, or after it is committed. */
-function dyingAt(store: Store, commit: number, when: 'before' | 'after', die: () => void): Store {
-  let writes = 0
-  let isDead = false
-  const silence = new Promise<never>(() => {})
-  return {
-    durability: store.durability,
-    blobs: store.blobs,
-    ask: (question) => (isDead ? silence : store.ask(question).then((answer) => (isDead ? silence : answer))),
-    async write<Written>(plan: Plan<Written>): Promise<Written> {
-      if (isDead) return silence
-      writes += 1
-      const isLast = writes === commit
-      if (isLast && when === 'before') {
-        isDead = true
-        die()
-        return silence
-      }
-      const answer = await store.write(plan)
-      if (isLast) {
-        isDead = true
-        die()
-      }
-      return isDead ? silence : answer
-    },
-    onCommit: (listener) => store.onCommit((committed) => isDead || listener(committed)),
-    close: () => store.close(),
   }
 }

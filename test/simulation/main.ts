@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { authorityPlants } from './authority/plants.ts'
 import { Counts } from './counts.ts'
 import type { Plant } from './plant.ts'
 import { plants } from './plants.ts'
@@ -32,7 +33,8 @@ const seeds = only === undefined ? whole(values.seeds, 100) : 1
 const first = only ?? 1
 
 if (values.plants) {
-  for (const plant of plants) console.log(`${await firstToFind(plant)}  ${plant.name}`)
+  for (const plant of [...plants, ...authorityPlants])
+    console.log(`${await firstToFind(plant)}  ${plant.name}`)
   process.exit(0)
 }
 
@@ -73,7 +75,7 @@ else {
 
 async function firstToFind(plant: Plant): Promise<number | undefined> {
   for (let tried = first; tried < first + seeds; tried++) {
-    const { violations } = await simulate(tried, { plant, steps })
+    const { violations } = await simulate(tried, { plant, steps, often: plant.often ?? [] })
     if (violations.some(({ law }) => plant.laws.includes(law))) return tried
   }
   return undefined

@@ -24,6 +24,8 @@ export interface Plant {
    * does; `npm run simulate -- --plants` prints the seeds that find the bugs now.
    */
   readonly since?: number
+  /** The requests that show it, if they are so rare that few seeds do: they are made ten times as often. */
+  readonly often?: readonly string[]
   readonly plan?: <Answer>(plan: Plan<Answer>, planting: Planting) => Plan<Answer>
   readonly transaction?: (inner: Transaction, planting: Planting) => Transaction
   readonly kernel?: (edges: Edges, options: KernelOptions) => Kernel

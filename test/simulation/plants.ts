@@ -6,17 +6,16 @@ import type { ProcessRow } from '../../src/core/process/row.ts'
 import { Kernel } from '../../src/kernel/kernel.ts'
 import type { Change, Plan } from '../../src/store/contract.ts'
 import { holderNamed } from '../../src/testing/test-kernel.ts'
-import { authorityPlants } from './authority/plants.ts'
 import { changing, forging, misinformed, type Steps } from './false-facts.ts'
 import type { Plant } from './plant.ts'
 import { Forgetful, KeepsSlots, ReadsFirst, seeingEverywhere } from './planted-parts.ts'
 
-/** Plausible bugs, each planted where the kernel uses an injected dependency. */
+/** Plausible bugs of a world without rules, each planted where the kernel uses an injected dependency. */
 export const plants: readonly Plant[] = [
   {
     name: 'an unfenced completion',
     laws: ['one executor'],
-    since: 15,
+    since: 132,
     plan: (plan, planting) =>
       forging(plan, isCompletion, (row) => {
         const fence = planting.fenceOf(row.record.pid)
@@ -28,7 +27,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a lost outbox row',
     laws: ['no lost notice'],
-    since: 36,
+    since: 24,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notice' || change.notice.kind !== 'wake'),
@@ -49,13 +48,13 @@ export const plants: readonly Plant[] = [
   {
     name: 'a wait that reads before it subscribes',
     laws: ['a wait resolves if and only if it has ended'],
-    since: 138,
+    since: 70,
     kernel: (edges, options) => new ReadsFirst(edges, options),
   },
   {
     name: 'a reclaim without compare-and-swap',
     laws: ['one executor', 'fences never go backwards'],
-    since: 22,
+    since: 11,
     plan: (plan, planting) =>
       forging(plan, isRecovery, (row) => {
         // The facts of an earlier recovery: before the present holder claimed it, or before another kernel recovered it.
@@ -68,7 +67,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a stop that counts as delivered when it is on record',
     laws: ['never invent an outcome', 'refold'],
-    since: 84,
+    since: 10,
     plan: (plan) =>
       forging(plan, isSeenGone, (row) => {
         const { stopRequest, updatedAt } = row.record
@@ -84,6 +83,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'an allowance that does not come back',
     laws: ['no tree uses more than it was given'],
+    since: 2,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'account' || !isGivenBack(change.was, change.account)),
@@ -92,7 +92,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a tool that counts as a child',
     laws: ['a tool is a call, not a child'],
-    since: 43,
+    since: 6,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.some(isNewTool)
@@ -108,13 +108,13 @@ export const plants: readonly Plant[] = [
   {
     name: 'a notice that is given while another has it',
     laws: ['exclusive delivery'],
-    since: 17,
+    since: 6,
     plan: (plan) => unaware(plan),
   },
   {
     name: 'an outcome that nobody has',
     laws: ['no lost notice'],
-    since: 105,
+    since: 75,
     plan: (plan) =>
       changing(plan, (changes) =>
         // Whoever waited once is taken to wait still.
@@ -127,7 +127,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a received message that stays in the inbox',
     laws: ['messages are received once, in order'],
-    since: 219,
+    since: 356,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notices_done' || !change.scope.startsWith('process:')),
@@ -136,7 +136,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a release that nobody is told of',
     laws: ['no lost notice'],
-    since: 78,
+    since: 7,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notice' || change.notice.kind !== 'overflow_released'),
@@ -145,6 +145,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'claim ignores placement',
     laws: ['it runs where it was placed'],
+    since: 3,
     plan: (plan) => ignoringPlacement(plan),
     kernel: (edges, options) => new Kernel({ ...edges, store: seeingEverywhere(edges.store) }, options),
   },
@@ -152,12 +153,13 @@ export const plants: readonly Plant[] = [
     name: 'a removed holder that renews its row',
     // It renews its row, or claims under its former id first.
     laws: ['a removed holder does not come back', 'a removed holder begins nothing'],
+    since: 7,
     plan: (plan, planting) => unawareOfRemoval(plan, planting.holder),
   },
   {
     name: 'a stop that is never given up',
     laws: ['a stop that is ignored is given up', 'a holder executes what it holds'],
-    since: 15,
+    since: 137,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.some((change) => change.type === 'process' && change.events.some(isGivenUpStop))
@@ -168,7 +170,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a wait that keeps its slot',
     laws: ['nothing is left lying'],
-    since: 280,
+    since: 142,
     kernel: (edges, options) => new KeepsSlots(edges, options),
   },
   {
@@ -182,7 +184,6 @@ export const plants: readonly Plant[] = [
         return refused ? [...changes, { type: 'grant', grant }] : changes
       }),
   },
-  ...authorityPlants,
 ]
 
 /** Tells a holder that its row exists, and is only expired. */

@@ -17,6 +17,8 @@ export interface RunOptions {
   readonly hasRules?: boolean
   /** Requests in addition to all others. */
   readonly more?: readonly Request[]
+  /** The names of requests that are made ten times as often. */
+  readonly often?: readonly string[]
 }
 
 export interface SeedReport {
@@ -45,7 +47,10 @@ export async function simulate(seed: number, options: RunOptions = {}): Promise<
   const { stage } = world
   const steps = options.steps ?? DEFAULT_STEPS
   const usual = hasRules ? [...requests.map(rarer), ...authority] : requests
-  const asked = [...usual, ...(options.more ?? [])]
+  const { often = [], more = [] } = options
+  const asked = [...usual, ...more].map((one) =>
+    often.includes(one.name) ? { ...one, weight: one.weight * 10 } : one,
+  )
   try {
     for (let peers = stage.random.between(2, 3); peers > 0; peers--) bootSome(world)
     await settle(world)

@@ -34,7 +34,13 @@ export type TurnAct =
       /** The provider interrupted its own answer: nothing new is said to the model. */
       readonly continues?: boolean
     }
-  | { readonly type: 'begin_output'; readonly turn: number; readonly call: number }
+  /** `from`: where the output of the call begins in the live log. */
+  | {
+      readonly type: 'begin_output'
+      readonly turn: number
+      readonly call: number
+      readonly from?: number
+    }
   /** Closes the call. */
   | {
       readonly type: 'record_answer'
@@ -42,11 +48,13 @@ export type TurnAct =
       readonly call: number
       readonly model: string
       readonly items: readonly AnswerItem[]
+      /** For the model, if the answer asks for no tool: its answer was cut, and it goes on. */
+      readonly note?: string
     }
   | ({ readonly type: 'record_result' } & Omit<PayloadOf<'tool_answered'>, 'callId' | 'interrupted'>)
   | ({ readonly type: 'record_usage' } & PayloadOf<'model_used'>)
   /** The call ends without an answer; the next one has another number. */
-  | ({ readonly type: 'cut_call' } & PayloadOf<'model_call_cut'>)
+  | ({ readonly type: 'cut_call' } & Omit<PayloadOf<'model_call_cut'>, 'from'>)
   /** The same call is sent again. */
   | ({ readonly type: 'retry_call' } & PayloadOf<'model_call_retried'>)
   | {
@@ -97,7 +105,7 @@ type EndReason = Exclude<TurnReason, 'cancelled' | 'rolled_back' | 'paused' | 'c
 export function actKey(act: AgentAct): string | null {
   switch (act.type) {
     case 'begin_call':
-      return `call:${act.turn}.${act.call}`
+      return callKey(act)
     case 'begin_output':
       return `output:${act.turn}.${act.call}`
     case 'record_answer':
@@ -105,7 +113,7 @@ export function actKey(act: AgentAct): string | null {
     case 'record_result':
       return toolAnsweredKey(act)
     case 'record_usage':
-      return `usage:${act.turn}.${act.call}`
+      return usageKey(act)
     case 'cut_call':
       return cutKey(act)
     case 'add_system_item':
@@ -122,6 +130,10 @@ export function actKey(act: AgentAct): string | null {
   }
 }
 
+export function callKey({ turn, call }: { readonly turn: number; readonly call: number }): string {
+  return `call:${turn}.${call}`
+}
+
 export function toolAnsweredKey(ref: {
   readonly turn: number
   readonly call: number
@@ -132,6 +144,10 @@ export function toolAnsweredKey(ref: {
 
 export function cutKey({ turn, call }: { readonly turn: number; readonly call: number }): string {
   return `cut:${turn}.${call}`
+}
+
+export function usageKey({ turn, call }: { readonly turn: number; readonly call: number }): string {
+  return `usage:${turn}.${call}`
 }
 
 export function turnEndedKey(turn: number): string {

@@ -18,7 +18,7 @@ import { type Refusal, refusal } from '../refusal.ts'
 import { type AgentAct, actKey, type TurnAct } from './act.ts'
 import { decideBeginCall, decideCutCall, decideRecordAnswer, decideRetryCall } from './decide-call.ts'
 import { Draft } from './draft.ts'
-import { isPaused, noCall, notAnAgent, refuseBetween } from './refusals.ts'
+import { isPaused, noCall, notAnAgent, refuseBetween, turnOver } from './refusals.ts'
 import { stallMessage, stallOf } from './stall.ts'
 import { type AgentState, MAX_OUTPUT_REPAIRS, type OpenTurn, softLimitsOf } from './state.ts'
 import { endTurn } from './turns.ts'
@@ -97,7 +97,8 @@ function replay(record: ProcessRecord, event: StoredEvent, act: AgentAct): Decis
 
 function decideBeginOutput(draft: Draft, turn: OpenTurn, act: Act<'begin_output'>): Decision {
   if (turn.call?.number !== act.call) return refuse(noCall(draft.record, act.call))
-  draft.add({ type: 'output_begun', payload: { turn: act.turn, call: act.call } }, actKey(act))
+  const { type: _, ...output } = act
+  draft.add({ type: 'output_begun', payload: output }, actKey(act))
   return draft.decision()
 }
 
@@ -223,14 +224,5 @@ function refuseUnfinished(record: ProcessRecord, turn: OpenTurn, agent: AgentSta
     'conflict',
     `Turn ${turn.number} of ${record.pid} is not finished: ${isPending ? 'an input or a notice joins it' : 'the model has not answered'}.`,
     'Call the model again.',
-  )
-}
-
-function turnOver({ pid, agent }: ProcessRecord, turn: number): Refusal {
-  return refusal(
-    'turn_ended',
-    `Turn ${turn} of ${pid} is over; its last one is ${agent?.turns ?? 0}.`,
-    'Stop working on it, and ask the state what to do next.',
-    { turn: agent?.turn?.number ?? null },
   )
 }

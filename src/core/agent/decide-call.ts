@@ -3,7 +3,7 @@ import { type Refusal, refusal } from '../refusal.ts'
 import { type AgentAct, type AnswerItem, actKey } from './act.ts'
 import type { Draft } from './draft.ts'
 import { isPaused, noCall, refuseBetween } from './refusals.ts'
-import { MAX_CALLS_PER_ANSWER, type OpenTurn } from './state.ts'
+import { MAX_CALLS_PER_ANSWER, type OpenTurn, shownFrom } from './state.ts'
 import { promote, promoteNotices } from './turns.ts'
 
 type Act<Type extends AgentAct['type']> = Extract<AgentAct, { type: Type }>
@@ -40,7 +40,7 @@ export function decideBeginCall(draft: Draft, turn: OpenTurn, act: Act<'begin_ca
   return draft.decision()
 }
 
-/** The items of one answer are one commit: no crash leaves a text without its tool calls. */
+/** The items of one answer are one commit: no crash leaves a text without its tool calls, or a cut answer as the result. */
 export function decideRecordAnswer(
   draft: Draft,
   turn: OpenTurn,
@@ -67,13 +67,17 @@ export function decideRecordAnswer(
     draft.add({ type: 'tool_called', payload: { ...at, index, callId, tool, parts, ...executed } }, key)
     index += 1
   }
+  if (act.note !== undefined && draft.agent.turn?.tools.length === 0) {
+    const parts = [{ type: 'text', text: act.note }]
+    draft.add({ type: 'system_item', payload: { ...at, kind: 'note', parts } })
+  }
   return draft.decision()
 }
 
 export function decideCutCall(draft: Draft, turn: OpenTurn, act: Act<'cut_call'>): Decision {
   if (turn.call?.number !== act.call) return refuse(noCall(draft.record, act.call))
   const { type: _, ...cut } = act
-  draft.add({ type: 'model_call_cut', payload: cut }, actKey(act))
+  draft.add({ type: 'model_call_cut', payload: { ...cut, ...shownFrom(turn.call) } }, actKey(act))
   return draft.decision()
 }
 

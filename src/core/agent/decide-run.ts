@@ -28,6 +28,14 @@ export function decideRun(draft: Draft, request: RunRequest, rules: Rules): Deci
   if (moved !== undefined) return refuse(moved)
   const starts = phase === 'idle' || (phase === 'paused' && mode === 'run')
   if (!starts) {
+    if (mode === 'steer' && request.schema !== undefined)
+      return refuse(
+        invalidRequest(
+          record,
+          'an input that joins a running turn has no result of its own',
+          'Leave the schema out, or queue the input.',
+        ),
+      )
     if (draft.agent.inputs.length >= MAX_QUEUED_INPUTS) return refuse(queueFull(record))
     const place = draft.agent.inputs.length + 1
     const answer: AgentAnswer = { type: 'admitted', input, mode: mode === 'run' ? 'queue' : mode, place }
@@ -51,8 +59,9 @@ export function decideRun(draft: Draft, request: RunRequest, rules: Rules): Deci
     index,
   }))
   const answer: AgentAnswer = { type: 'started', input, turn: agent.turns + 1, interrupts }
-  admit(draft, request, answer)
+  // The end of the paused turn ends its goal loop as well, so it comes before the input, which may begin another one.
   if (phase === 'paused') leavePause(draft)
+  admit(draft, request, answer)
   start(draft, input, interrupts)
   return draft.decision(answer)
 }

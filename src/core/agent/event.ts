@@ -100,8 +100,8 @@ export type AgentEvent =
       readonly type: 'model_call_begun'
       readonly payload: InCall & { readonly model: string; readonly purpose: CallPurpose }
     }
-  /** The first fragment of thinking, text or a tool call. */
-  | { readonly type: 'output_begun'; readonly payload: InCall }
+  /** The first fragment of thinking, text or a tool call. `from`: its offset in the live log. */
+  | { readonly type: 'output_begun'; readonly payload: InCall & { readonly from?: number } }
   | {
       readonly type: 'assistant_item'
       readonly payload: InCall & { readonly model: string; readonly parts: readonly Part[] }
@@ -142,10 +142,10 @@ export type AgentEvent =
         readonly isEstimate: boolean
       }
     }
-  /** The call ended without an answer. `shown`: how much of the live log it had filled. */
+  /** The call ended without an answer. `from` and `shown`: which bytes of the live log have its output. */
   | {
       readonly type: 'model_call_cut'
-      readonly payload: InCall & { readonly why: string; readonly shown?: number }
+      readonly payload: InCall & { readonly why: string; readonly from?: number; readonly shown?: number }
     }
   | {
       readonly type: 'model_call_retried'

@@ -86,8 +86,10 @@ function changed(agent: AgentState, event: Stored<AgentEvent>): AgentState {
     }
     case 'segment_begun': {
       const segment = { number: event.payload.segment, from: event.seq }
-      const turn = agent.turn?.call?.purpose === 'compaction' ? { ...agent.turn, call: null } : agent.turn
-      return { ...agent, segment, turn: expecting(turn, event.payload.why === 'compaction' ? 'end' : null) }
+      if (agent.turn === null || event.payload.why !== 'compaction') return { ...agent, segment }
+      // A roll-back would take the summary back, while the record goes on with its segment.
+      const turn = { ...agent.turn, ...withOutput(agent.turn), call: null }
+      return { ...agent, segment, turn: turn.cause === 'compact' ? { ...turn, expects: 'end' } : turn }
     }
     case 'agent_alerted': {
       const { alert, limit } = event.payload
@@ -122,8 +124,11 @@ function inTurn(agent: AgentState, turn: OpenTurn, event: Stored<AgentEvent>): A
       const { call: number, purpose } = event.payload
       return to({ calls: number, call: { number, purpose }, interrupted: [] })
     }
-    case 'output_begun':
-      return to(withOutput(turn))
+    case 'output_begun': {
+      const { from } = event.payload
+      const call = turn.call === null || from === undefined ? turn.call : { ...turn.call, from }
+      return to({ ...withOutput(turn), call })
+    }
     case 'assistant_item':
       return to({
         ...withOutput(turn),
@@ -240,10 +245,6 @@ export function afterLostHolder(agent: AgentState | null): AgentState | null {
 
 function withOutput(turn: OpenTurn): Partial<OpenTurn> {
   return turn.hasOutput ? {} : { hasOutput: true, taken: { inputs: [], notices: NO_NOTICES } }
-}
-
-function expecting(turn: OpenTurn | null, expects: OpenTurn['expects'] | null): OpenTurn | null {
-  return turn === null || expects === null || turn.cause !== 'compact' ? turn : { ...turn, expects }
 }
 
 function plus(one: NoticeBuffer, other: NoticeBuffer): NoticeBuffer {

@@ -4,6 +4,7 @@ import type { Actor, ProcessRecord, Registration } from '../process/record.ts'
 import type { ProcessRow } from '../process/row.ts'
 import { notify } from './decide-run.ts'
 import { Draft } from './draft.ts'
+import { inputKey } from './request.ts'
 import { isNativeAgent, MAX_TURN_CRASHES, type Part } from './state.ts'
 import { beginTurn, closeTurn, endTurn, settle } from './turns.ts'
 
@@ -20,7 +21,7 @@ export function firstEvents(registered: ProcessRecord, isGated: boolean, asked: 
   const part: Part = typeof goal === 'string' ? { type: 'text', text: goal } : { type: 'json', value: goal }
   const answer = { type: 'started', input: GOAL_INPUT, turn: 1, interrupts: [] } as const
   const input = { input: GOAL_INPUT, mode: 'run', parts: [part], asker: asked.actor, answer } as const
-  draft.add({ type: 'input_admitted', payload: input }, `input:${GOAL_INPUT}`)
+  draft.add({ type: 'input_admitted', payload: input }, inputKey(GOAL_INPUT))
   const [queued = null] = draft.agent.inputs
   beginTurn(draft, { cause: 'user', asker: asked.actor, input: queued })
   return draft.events

@@ -23,18 +23,20 @@ type EntryType =
  */
 export function entriesInView(events: readonly ProcessEvent[]): readonly AgentEntry[] {
   const path: AgentEntry[] = []
-  for (const event of events) {
-    const entry = entryOf(event)
-    if (entry === null) continue
-    if (entry.type === 'turn_begun') cutBehind(path, entry.payload.follows)
-    if (entry.type === 'turn_ended' && entry.payload.reason === 'rolled_back') {
-      const begun = path.findLastIndex((one) => one.type === 'turn_begun')
-      path.length = Math.max(0, begun)
-      continue
-    }
-    path.push(entry)
-  }
+  for (const event of events) extendView(path, event)
   return path
+}
+
+/** Adds the next event of a log to the entries in view. Returns whether they changed. */
+export function extendView(path: AgentEntry[], event: ProcessEvent): boolean {
+  const entry = entryOf(event)
+  if (entry === null) return false
+  if (entry.type === 'turn_begun') cutBehind(path, entry.payload.follows)
+  if (entry.type === 'turn_ended' && entry.payload.reason === 'rolled_back') {
+    const begun = path.findLastIndex((one) => one.type === 'turn_begun')
+    path.length = Math.max(0, begun)
+  } else path.push(entry)
+  return true
 }
 
 function entryOf(event: ProcessEvent): AgentEntry | null {

@@ -1,6 +1,6 @@
 import type { ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
-import type { OpenTurn } from './state.ts'
+import type { OpenTurn, ToolCallRef } from './state.ts'
 
 export function notAnAgent({ pid, kind }: ProcessRecord): Refusal {
   return refusal(
@@ -65,4 +65,26 @@ export function noCall({ pid }: ProcessRecord, call: number): Refusal {
 
 export function isPaused({ pid }: ProcessRecord): Refusal {
   return refusal('conflict', `${pid} is paused.`, 'Stop working on it until it is resumed.')
+}
+
+export function turnOver({ pid, agent }: ProcessRecord, turn: number): Refusal {
+  return refusal(
+    'turn_ended',
+    `Turn ${turn} of ${pid} is over; its last one is ${agent?.turns ?? 0}.`,
+    'Stop working on it, and ask the state what to do next.',
+    { turn: agent?.turn?.number ?? null },
+  )
+}
+
+/** A process of a tool call is registered only while the call is open: a cancel that was committed before has closed it. */
+export function refuseClosedCall(
+  parent: ProcessRecord | null,
+  ref: ToolCallRef | undefined,
+): Refusal | undefined {
+  if (ref === undefined || parent === null) return undefined
+  const turn = parent.agent?.turn ?? null
+  const isOpen =
+    turn?.number === ref.turn &&
+    turn.tools.some(({ call, index }) => call === ref.call && index === ref.index)
+  return isOpen ? undefined : turnOver(parent, ref.turn)
 }

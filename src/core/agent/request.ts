@@ -104,6 +104,10 @@ interface TurnStopped {
 
 /** The replay key of a request. */
 export function requestKey(request: AgentRequest): string {
-  if (request.type === 'run') return `input:${request.id}`
+  if (request.type === 'run') return inputKey(request.id)
   return request.type === 'notify' ? `notice:${request.id}` : `request:${request.id}`
+}
+
+export function inputKey(id: string): string {
+  return `input:${id}`
 }

@@ -123,6 +123,12 @@ export interface OpenTurn {
 interface OpenCall {
   readonly number: number
   readonly purpose: CallPurpose
+  /** Where its output begins in the live log, once it has output. */
+  readonly from?: number
+}
+
+export function shownFrom({ from }: OpenCall): { readonly from?: number } {
+  return from === undefined ? {} : { from }
 }
 
 /** Names one tool call of an agent: turn, model call, index in the answer. Never the id of the provider. */

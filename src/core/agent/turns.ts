@@ -5,7 +5,7 @@ import type { Actor, Outcome, ProcessRecord } from '../process/record.ts'
 import { cutKey, toolAnsweredKey, turnEndedKey } from './act.ts'
 import type { Draft } from './draft.ts'
 import { countTurn, decideNextTurn, type GoalCheck } from './goal.ts'
-import type { QueuedInput, ToolCallRef, TurnCause, TurnReason } from './state.ts'
+import { type QueuedInput, shownFrom, type ToolCallRef, type TurnCause, type TurnReason } from './state.ts'
 
 interface TurnEnding {
   readonly reason: TurnReason
@@ -20,12 +20,14 @@ interface TurnEnding {
 
 /** Ends the open turn, and goes on with the next one, the end of the agent, or nothing. Returns the tool calls that it closed. */
 export function endTurn(draft: Draft, ending: TurnEnding): readonly ToolCallRef[] {
+  const hasSchema = (draft.agent.turn?.output ?? null) !== null
   const closed = closeTurn(draft, ending)
-  if (draft.record.spec['once'] === true) {
+  // A goal that is not reached yet needs more turns.
+  if (draft.record.spec['once'] === true && draft.agent.goal === null) {
     endAgent(draft, ending)
     return closed
   }
-  if (!goesOnWithGoal(draft, ending) && ending.holdsQueue !== true && goesOn(ending.reason)) {
+  if (!goesOnWithGoal(draft, ending, hasSchema) && ending.holdsQueue !== true && goesOn(ending.reason)) {
     const isHeld = ending.holdsNotices === true && draft.agent.inputs.length === 0
     if (!isHeld) beginNext(draft)
   }
@@ -40,7 +42,10 @@ export function closeTurn(draft: Draft, ending: TurnEnding): readonly ToolCallRe
   const { reason, result = null, message, check } = ending
   if (turn.call !== null) {
     const cut = { turn: turn.number, call: turn.call.number }
-    draft.add({ type: 'model_call_cut', payload: { ...cut, why: reason } }, cutKey(cut))
+    draft.add(
+      { type: 'model_call_cut', payload: { ...cut, why: reason, ...shownFrom(turn.call) } },
+      cutKey(cut),
+    )
   }
   const closed = turn.tools.map(({ call, index, callId }) => {
     const ref = { turn: turn.number, call, index }
@@ -76,7 +81,7 @@ const INTERRUPTED = 'Interrupted; its effect is unverified, check before repeati
 
 export function beginTurn(
   draft: Draft,
-  { cause, asker, input = null, interrupted = [] }: TurnBeginning,
+  { cause, asker, input = null, hasSchema = input?.hasSchema ?? false, interrupted = [] }: TurnBeginning,
 ): number {
   const { turns, head, segment } = draft.agent
   const turn = turns + 1
@@ -89,7 +94,7 @@ export function beginTurn(
       input: input?.id ?? null,
       follows: head,
       segment: segment.number,
-      hasSchema: input?.hasSchema ?? false,
+      hasSchema,
       interrupted,
     },
   })
@@ -101,6 +106,8 @@ interface TurnBeginning {
   readonly cause: TurnCause
   readonly asker: Actor
   readonly input?: QueuedInput | null
+  /** Its result must fit the schema of an earlier input. */
+  readonly hasSchema?: boolean
   readonly interrupted?: readonly ToolCallRef[]
 }
 
@@ -160,10 +167,10 @@ function goesOn(reason: TurnReason): boolean {
 }
 
 /** The record has a goal after the end of a turn only if another turn is to follow. */
-function goesOnWithGoal(draft: Draft, { check }: TurnEnding): boolean {
+function goesOnWithGoal(draft: Draft, { check }: TurnEnding, hasSchema: boolean): boolean {
   const { goal } = draft.agent
   if (goal === null) return false
-  const turn = beginTurn(draft, { cause: 'goal', asker: goal.asker })
+  const turn = beginTurn(draft, { cause: 'goal', asker: goal.asker, hasSchema })
   const parts = [{ type: 'text', text: `The goal is not reached yet: ${check?.found ?? ''}` }]
   draft.add({ type: 'system_item', payload: { turn, call: 0, kind: 'goal', parts } })
   return true

@@ -2,7 +2,7 @@ import type { AgentClient } from '../authority/person.ts'
 import type { Actor } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import type { Approval } from './approval.ts'
-import type { Answer } from './decide-answer.ts'
+import type { GivenAnswer } from './decide-answer.ts'
 
 /** Facts about the request that is answered. */
 export interface AskerFacts {
@@ -18,7 +18,7 @@ export interface AskerFacts {
  */
 export function refuseThroughClient(
   approval: Approval,
-  answer: Answer,
+  answer: GivenAnswer,
   { sessions, elicited }: AgentClient,
   facts: AskerFacts,
 ): Refusal | undefined {
@@ -29,8 +29,8 @@ export function refuseThroughClient(
   return asked.some((one) => sessions.some((own) => matches(own, one))) ? ownRequest(approval) : undefined
 }
 
-function reachesTooFar(answer: Answer): boolean {
-  return answer.type === 'approve' && (answer.edit !== undefined || !ELICITED_GRANTS.includes(answer.grant))
+function reachesTooFar({ answer, isEdited }: GivenAnswer): boolean {
+  return answer.type === 'approve' && (isEdited || !ELICITED_GRANTS.includes(answer.grant))
 }
 
 const ELICITED_GRANTS: readonly string[] = ['once', 'session']

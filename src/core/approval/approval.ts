@@ -86,6 +86,11 @@ export interface QuestionRequest {
   readonly type: 'question'
   readonly text: string
   readonly choices: readonly string[] | null
+  /**
+   * The uses of counted rules that were reserved for it. Nothing begins, so they are given back when it is settled. Absent in
+   * requests that an earlier version stored.
+   */
+  readonly uses?: readonly Pick<RuleRef, 'subject' | 'id'>[]
 }
 
 export type ApprovalAnswer = { readonly by: Actor; readonly at: number } & (

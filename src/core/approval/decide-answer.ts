@@ -29,6 +29,13 @@ export type Answer =
   | { readonly type: 'deny'; readonly advice?: string }
   | { readonly type: 'reply'; readonly value: Json }
 
+/** An answer before its edit is looked at. */
+export interface GivenAnswer {
+  readonly answer: Answer
+  /** It changes the action. */
+  readonly isEdited: boolean
+}
+
 export type AnswerDecision =
   | {
       readonly type: 'settle'
@@ -38,13 +45,15 @@ export type AnswerDecision =
     }
   /** It was settled before: this is the recorded decision. */
   | { readonly type: 'settled_before'; readonly approval: Approval }
+  /** Its time is over, and no kernel has ended the process yet: the caller does that, in the name of the kernel. */
+  | { readonly type: 'too_late' }
   | { readonly type: 'refuse'; readonly refusal: Refusal }
 
 /** Settles an approval with an answer. The first answer wins, and every later one gets the recorded decision. */
 export function decideAnswer(approval: Approval, answer: Answer, by: Actor, at: number): AnswerDecision {
   if (!isPending(approval)) return { type: 'settled_before', approval }
   // A clock that stood still, or a daemon that was away, must not let a late answer start it.
-  if (isOver(approval, at)) return expired(approval, by)
+  if (isOver(approval, at)) return { type: 'too_late' }
   const refused = refuseAnswer(approval, answer, by)
   if (refused !== undefined) return { type: 'refuse', refusal: refused }
   return {
@@ -58,7 +67,7 @@ export function decideAnswer(approval: Approval, answer: Answer, by: Actor, at: 
 /** A stored rule answers it: the action is one that a person has approved for every time. */
 export function settledByRule(approval: Approval, rule: RuleRef, by: Actor, at: number): AnswerDecision {
   if (!isPending(approval)) return { type: 'settled_before', approval }
-  if (isOver(approval, at)) return expired(approval, by)
+  if (isOver(approval, at)) return { type: 'too_late' }
   return {
     type: 'settle',
     approval: {
@@ -76,8 +85,11 @@ export function isOver({ expiresAt }: Approval, at: number): boolean {
   return expiresAt !== null && expiresAt <= at
 }
 
-/** Its time is over: the process ends, and does not begin. */
-export function expired(approval: Approval, by: Actor): AnswerDecision {
+/** Its time is over: the process ends, and does not begin. `by`: the kernel that ends it. */
+export function expired(
+  approval: Approval,
+  by: Actor,
+): Extract<AnswerDecision, { type: 'settle' | 'settled_before' }> {
   if (!isPending(approval)) return { type: 'settled_before', approval }
   return {
     type: 'settle',
@@ -92,7 +104,8 @@ export function withdrawn(approval: Approval): Approval {
   return isPending(approval) ? { ...approval, state: 'withdrawn' } : approval
 }
 
-function refuseAnswer({ id, request }: Approval, answer: Answer, by: Actor): Refusal | undefined {
+function refuseAnswer(approval: Approval, answer: Answer, by: Actor): Refusal | undefined {
+  const { id, request } = approval
   if (answer.type === 'deny') return undefined
   if (answer.type === 'reply') {
     return request.type === 'question'
@@ -100,7 +113,8 @@ function refuseAnswer({ id, request }: Approval, answer: Answer, by: Actor): Ref
       : wrong(id, 'asks for a permission', 'Approve or deny it.')
   }
   return request.type === 'permission'
-    ? (refuseLasting(id, answer, by) ?? refuseGrant(id, request, answer))
+    ? (refuseReach(approval, { answer, isEdited: answer.edit !== undefined }, by) ??
+        refuseGrant(id, request, answer))
     : wrong(id, 'is a question', 'Reply to it with a text or one of its choices.')
 }
 
@@ -109,13 +123,17 @@ function refuseReply(id: string, { choices }: QuestionRequest, value: Json): Ref
   return wrong(id, `has no choice ${JSON.stringify(value)}`, `Reply with one of: ${choices.join(', ')}.`)
 }
 
-/** An agent that reviews requests decides about one of them. Only a person changes the action, or what will be asked later. */
-function refuseLasting(
-  id: string,
-  { grant, edit }: Extract<Answer, { type: 'approve' }>,
+/**
+ * Refuses an answer that reaches further than its actor may decide: an agent that may answer decides about one request. Only a person
+ * changes the action, or what will be asked later.
+ */
+export function refuseReach(
+  { id }: Approval,
+  { answer, isEdited }: GivenAnswer,
   by: Actor,
 ): Refusal | undefined {
-  if (by === 'host' || by.startsWith('human:') || (grant === 'once' && edit === undefined)) return undefined
+  if (by === 'host' || by.startsWith('human:')) return undefined
+  if (answer.type !== 'approve' || (answer.grant === 'once' && !isEdited)) return undefined
   return refusal(
     'denied',
     `${by} may approve ${id} as it is and once, and no more.`,

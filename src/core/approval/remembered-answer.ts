@@ -1,5 +1,5 @@
 import type { Rule, RuleLink } from '../capability/rule.ts'
-import type { RuleSet } from '../capability/rule-set.ts'
+import { emptySet, type RuleSet } from '../capability/rule-set.ts'
 import type { ApprovalGrant, PermissionRequest } from './approval.ts'
 
 /** The rules that a grant stores, and the set that gets them; null for a grant that stores none. */
@@ -27,6 +27,17 @@ export function withAnswers(set: RuleSet, rules: readonly Rule[]): readonly Rule
     return known === undefined ? rule : { ...rule, settles: linksOf(known.settles ?? [], rule.settles ?? []) }
   })
   return [...set.rules.filter(({ id }) => !rules.some((rule) => rule.id === id)), ...added]
+}
+
+/** The set of the home, marked: an answer for every time may cover other pending requests. */
+export function withSettling(home: RuleSet | null, approval: string): RuleSet {
+  return { ...(home ?? emptySet('home')), settling: approval }
+}
+
+/** The set of the home without its mark; null if nothing is left of it. */
+export function withoutSettling({ settling: _, ...set }: RuleSet): RuleSet | null {
+  const isEmpty = set.rules.length === 0 && !set.closed && set.lastId === undefined
+  return isEmpty ? null : set
 }
 
 /** The subjects whose sets may have a rule that answers a request for every time. */

@@ -55,7 +55,11 @@ export function reviewKeyOf(approval: string): string {
 }
 
 /** The approval that a process reviews; null if it reviews none. Only kernels register reviews. */
-export function reviewedBy({ originator, causedBy, parent }: ProcessRecord): string | null {
+export function reviewedBy({
+  originator,
+  causedBy,
+  parent,
+}: Pick<ProcessRecord, 'originator' | 'causedBy' | 'parent'>): string | null {
   const reviews = causedBy?.['reviews']
   return originator.startsWith('kernel:') && parent === null && typeof reviews === 'string' ? reviews : null
 }

@@ -40,6 +40,11 @@ type Act =
   | { readonly type: 'workflow'; readonly workflow: string; readonly input: Json }
   | { readonly type: 'agent'; readonly agent: string; readonly goal: Json }
 
+/** The act as the audit keeps it: a command's input may be large, and is often a secret. */
+export function withoutInput(act: Act): Act | (Omit<Act, 'stdin'> & { readonly stdin: 'text' }) {
+  return act.type === 'command' && typeof act.stdin === 'object' ? { ...act, stdin: 'text' } : act
+}
+
 /** A program of a command, and the file that the host found for it. */
 export interface ActionProgram {
   readonly name: string

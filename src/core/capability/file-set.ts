@@ -59,11 +59,19 @@ function keptFrom({ rules, closed, source, trusted: isTrusted, kept }: RuleSet):
     const limit = limitIn(rule)
     return limit === undefined || known.has(contentOf(limit)) ? [] : [limit]
   })
-  const first = before.rules.length + 1
+  const ids = new Set(before.rules.map(({ id }) => id))
   return {
     ...before,
-    rules: [...before.rules, ...added.map((rule, index) => ({ ...rule, id: `k${first + index}` }))],
+    rules: [...before.rules, ...added.map((rule) => ({ ...rule, id: freeId(rule.id, ids) }))],
   }
+}
+
+/** The id in its file, unless an earlier version gave it to another rule. */
+function freeId(id: string, taken: Set<string>): string {
+  let free = id
+  for (let count = 2; taken.has(free); count++) free = `${id}.${count}`
+  taken.add(free)
+  return free
 }
 
 /** The part of an untrusted rule that holds something back; undefined if it only permits. */

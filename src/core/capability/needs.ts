@@ -86,6 +86,7 @@ export function secretsGivenTo(
   request: Pick<RegistrationRequest, 'kind' | 'spec'>,
   environment: Environment | null,
 ): readonly string[] {
+  if (environment === null && request.kind !== 'command') return []
   const passed = request.kind === 'command' ? (specOf(request, 'command').passEnv ?? []) : []
   return [...new Set([...secretsNamedIn(environment), ...passed.map((name) => `${FROM_ENV}${name}`)])]
 }

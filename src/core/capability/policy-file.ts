@@ -1,4 +1,5 @@
 import { didYouMean } from '../../base/nearest-name.ts'
+import { canonical } from '../json/canonical.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import { type JsonPath, type LocatedJson, parseLocated } from '../json/located-json.ts'
 import { isRefusal, type Refusal } from '../refusal.ts'
@@ -30,8 +31,15 @@ export const MAX_FILE_RULES = 1_000
 /** Counts and links of one store make no sense in a file that many stores read. */
 const NOT_IN_FILES = ['uses', 'delegable', 'revocable'] as const
 
-/** The rules of a policy file, with their examples verified. `needsOf` gives the needs of a command line. */
-export function parsePolicyFile(text: string, needsOf: NeedsOfCommandLine): PolicyFileAnswer {
+/**
+ * The rules of a policy file, with their examples verified. `needsOf` gives the needs of a command line, `hash` the hex text of a
+ * collision-free hash, which names the rules without an id.
+ */
+export function parsePolicyFile(
+  text: string,
+  needsOf: NeedsOfCommandLine,
+  hash: (text: string) => string,
+): PolicyFileAnswer {
   const json = parseLocated(text)
   if (json.type === 'problem')
     return {
@@ -41,7 +49,7 @@ export function parsePolicyFile(text: string, needsOf: NeedsOfCommandLine): Poli
   const { value } = json
   if (!isObject(value))
     return failed(json, [], 'A policy file holds one object.', 'Write { "rules": [ … ] }.')
-  const found = [wrongKey(json, value), ...presetIn(json, value), ...rulesIn(json, value, needsOf)]
+  const found = [wrongKey(json, value), ...presetIn(json, value), ...rulesIn(json, value, needsOf, hash)]
   const rules = found.flatMap((one) => (one !== undefined && 'effect' in one ? [one] : []))
   const problems = found.flatMap((one) => (one !== undefined && 'line' in one ? [one] : []))
   const repeated = repeatedId(json, rules)
@@ -71,13 +79,15 @@ function rulesIn(
   json: LocatedJson,
   { rules = [] }: JsonObject,
   needsOf: NeedsOfCommandLine,
+  hash: (text: string) => string,
 ): readonly (Rule | PolicyProblem)[] {
   if (!Array.isArray(rules))
     return [problem(json, ['rules'], 'rules must be a list.', 'Write "rules": [ … ].')]
   if (rules.length > MAX_FILE_RULES)
     return [problem(json, ['rules'], `There are more than ${MAX_FILE_RULES} rules.`, 'Remove some.')]
+  const idOf = idsByContent(hash)
   return (rules as readonly Json[]).map((rule, index) => {
-    const parsed = parseRule(rule, `r${index + 1}`)
+    const parsed = parseRule(rule, idOf(rule))
     if (isRefusal(parsed)) return refused(json, placeOf(index, rule, parsed), parsed)
     const misplaced = NOT_IN_FILES.find((field) => parsed[field] !== undefined)
     if (misplaced !== undefined)
@@ -90,6 +100,25 @@ function rulesIn(
     const wrong = refuseExamples(parsed, needsOf)
     return wrong === undefined ? parsed : refused(json, placeOf(index, rule, wrong), wrong)
   })
+}
+
+/** Members of a rule that say nothing about its effect. */
+const NOT_IN_NAMES: readonly string[] = ['id', 'justification', 'match', 'nonmatch']
+
+/**
+ * Names rules by what they say: the answers to the requests of a rule count for that rule, and not for another one that takes its
+ * place in a later version of the file. Equal rules are numbered.
+ */
+function idsByContent(hash: (text: string) => string): (rule: Json) => string {
+  const seen = new Map<string, number>()
+  return (rule) => {
+    const members = Object.entries(isObject(rule) ? rule : {})
+    const content = Object.fromEntries(members.filter(([name]) => !NOT_IN_NAMES.includes(name)))
+    const id = `f-${hash(canonical(content)).slice(0, 16)}`
+    const count = (seen.get(id) ?? 0) + 1
+    seen.set(id, count)
+    return count === 1 ? id : `${id}-${count}`
+  }
 }
 
 /** The part of the file that a refusal is about. */

@@ -43,7 +43,10 @@ function ruleOnAnswered(
   facts: RulingFacts,
   answered: ReadonlySet<string>,
 ): Ruling {
-  return strictestOf([...sets, ...ceilings.map(setOf)].map((set) => rulingOf(set, { need, facts, answered })))
+  const asked = { need, facts, answered }
+  const rulings = sets.map((set) => rulingOf(set, asked))
+  for (const ceiling of ceilings) rulings.push(rulingOf(setOf(ceiling), asked))
+  return strictestOf(rulings)
 }
 
 /** What the rules say about an action: a deny of one need denies it, else an ask of one asks for all of it. */
@@ -92,8 +95,9 @@ export function countedRulesOf(
   needs: readonly Need[],
   facts: Omit<RulingFacts, 'used'>,
 ): readonly RuleRef[] {
-  const counting = [...sets, ...ceilings.map(setOf)].filter(({ rules }) => tableOf(rules).counts)
-  if (counting.length === 0) return []
+  const isCounting = ({ rules }: { readonly rules: readonly Rule[] }) => tableOf(rules).counts
+  if (!sets.some(isCounting) && !ceilings.some(isCounting)) return []
+  const counting = [...sets, ...ceilings.map(setOf)].filter(isCounting)
   const found = counting.flatMap((set) =>
     needs.flatMap((need) =>
       matching(tableOf(set.rules), need, facts)
@@ -113,8 +117,16 @@ interface Asked {
   readonly answered: ReadonlySet<string>
 }
 
-function setOf({ givenTo, rules }: Ceiling): AskedSet {
-  return { subject: `ceiling:${givenTo}`, rules, trusted: true, closed: true }
+const ceilingSets = new WeakMap<Ceiling, AskedSet>()
+
+/** The same object each time, so that what it said is remembered. */
+function setOf(ceiling: Ceiling): AskedSet {
+  const known = ceilingSets.get(ceiling)
+  if (known !== undefined) return known
+  const { givenTo, rules } = ceiling
+  const set = { subject: `ceiling:${givenTo}`, rules, trusted: true, closed: true }
+  ceilingSets.set(ceiling, set)
+  return set
 }
 
 /** Of each set, what it said before. A set that changes is another object. */

@@ -18,6 +18,11 @@ export interface RuleSet {
    * would become those of another one.
    */
   readonly lastId?: number
+  /**
+   * Of the home: the approval that was answered for every time last, while other pending requests that such an answer covers may still
+   * have to be settled. A kernel goes on with them after a crash.
+   */
+  readonly settling?: string
 }
 
 /** The version of a file that a person trusted last, if there is one, and the asks and denies of the versions after it. */

@@ -203,9 +203,9 @@ function unreportedIn({ result, reason }: Outcome): JsonObject {
 /** How much of a reply a notice carries; the result of the process has all of it. */
 const MAX_REPLY_CHARS = 2_000
 
-/** What a person said to a process that waited for a person until its end. */
+/** What a person said to a process that did not begin. */
 function saidByPerson(record: ProcessRecord, { status, result }: Outcome): JsonObject {
-  if (record.gate?.state !== 'pending') return {}
+  if (record.gate?.state !== 'denied' && record.gate?.state !== 'answered') return {}
   const { advice } = objectOf(result)
   if (status !== 'completed') return typeof advice === 'string' ? { advice } : {}
   const reply = typeof result === 'string' ? result : JSON.stringify(result)

@@ -21,8 +21,9 @@ interface ModelSettings {
   readonly temperature?: number
 }
 
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 /** How much a model thinks; each provider has its own steps. */
-type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+export type Effort = (typeof EFFORTS)[number]
 
 export interface ToolDeclaration {
   readonly name: string

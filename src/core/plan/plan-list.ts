@@ -1,3 +1,5 @@
+import { isObject } from '../../base/is-object.ts'
+
 export const PLAN_STATUSES = ['pending', 'in_progress', 'done', 'dropped'] as const
 type PlanStatus = (typeof PLAN_STATUSES)[number]
 
@@ -81,4 +83,17 @@ function applied(items: readonly PlanItem[], change: PlanChange): readonly PlanI
           : item,
       )
   }
+}
+
+/** Whether a stored value is a plan. */
+export function isPlanList(value: unknown): value is PlanList {
+  return isObject(value) && Array.isArray(value['items']) && value['items'].every(isPlanItem)
+}
+
+function isPlanItem(value: unknown): value is PlanItem {
+  return (
+    isObject(value) &&
+    typeof value['text'] === 'string' &&
+    PLAN_STATUSES.some((status) => status === value['status'])
+  )
 }

@@ -231,7 +231,8 @@ function approvalRequested(record: ProcessRecord, asked: ApprovalRequested, at: 
 
 /** An approved process is queued; every other answer is followed by the end. */
 function approvalSettled(record: ProcessRecord, settled: ApprovalSettled): ProcessRecord {
-  if (record.gate === null || settled.how !== 'approved') return record
+  if (record.gate === null) return record
+  if (settled.how !== 'approved') return { ...record, gate: { ...record.gate, state: settled.how } }
   const { approval: name, actionHash = record.gate.actionHash, spec = null } = settled
   const wait = { on: 'approval', name, ordinal: 1, how: 'answered', signalSeq: null, value: null } as const
   const gate = { ...record.gate, actionHash, state: 'approved' } as const
@@ -270,5 +271,7 @@ function outcomeOf(
 
 function end(record: ProcessRecord, outcome: Outcome): ProcessRecord {
   const waits = { wait: null, moreWaits: [], parked: false }
-  return { ...record, ...waits, status: outcome.status, outcome, pausedFrom: null, retryAt: null }
+  const gate =
+    record.gate?.state === 'pending' ? { ...record.gate, state: 'withdrawn' as const } : record.gate
+  return { ...record, ...waits, gate, status: outcome.status, outcome, pausedFrom: null, retryAt: null }
 }

@@ -1,6 +1,7 @@
 import type { ProcessRecord } from './record.ts'
 
-export const GATE_STATES = ['pending', 'approved'] as const
+/** Only an approved process begins. `answered`: a question has its reply. `withdrawn`: the process ended before an answer. */
+export const GATE_STATES = ['pending', 'approved', 'denied', 'answered', 'expired', 'withdrawn'] as const
 
 /** The approval that a process needs before it may begin. */
 export interface Gate {

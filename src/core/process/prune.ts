@@ -22,7 +22,10 @@ export interface PruneFacts {
   readonly carry: Carry | null
   /** It has children, and a process of its tree lives. */
   readonly hasLiveTree: boolean
-  /** The kind of its parent, if that lives. */
+  /**
+   * The kind of its parent, if that lives. What an ended tool call of a live agent started counts as the agent's: the session log refers
+   * to the output of its commands.
+   */
   readonly liveParent: Kind | null
   /** The record of a live process names it (`referencesOf`). */
   readonly isReferenced: boolean
@@ -60,7 +63,7 @@ export type KeepReason = (typeof KEEP_REASONS)[number]
  * | just_ended    | until other kernels can read its end: never pruned by the commit that ended it      |
  * | carrying      | until its stop or end has been carried to its children                             |
  * | live_tree     | while its tree lives: a stop passes through it                                     |
- * | live_parent   | while its parent runs code that finds its children again when it is run again      |
+ * | live_parent   | while its parent runs code that finds its children again when it is run again; what a tool call of an agent started, while the agent lives |
  * | referenced    | while a live process waits for it, or is its restart                               |
  * | unread        | from limits alone: while a notice about it is unread, for up to 90 days            |
  */

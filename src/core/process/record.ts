@@ -292,12 +292,16 @@ export interface ProcessRecord<K extends Kind = Kind, Spec extends JsonObject = 
   readonly updatedAt: number
 }
 
+/** The target of agents that Reeve drives. */
+export const NATIVE_AGENT = 'native'
+
 export function hasEnded(record: ProcessRecord): boolean {
   return record.outcome !== null
 }
 
-/** The tool or workflow that a process names; null for kinds that name none. */
+/** The tool or workflow that a process names, or that an agent is driven by Reeve; null for all others. */
 export function targetOf(kind: Kind, spec: JsonObject): string | null {
+  if (kind === 'agent') return typeof spec['model'] === 'string' ? NATIVE_AGENT : null
   const name = kind === 'tool' ? spec['tool'] : kind === 'workflow' ? spec['workflow'] : undefined
   return typeof name === 'string' ? name : null
 }

@@ -1,5 +1,6 @@
 import { firstEvents, isIdleAtFirst } from '../agent/from-outside.ts'
-import { isNativeAgent } from '../agent/state.ts'
+import { refuseClosedCall } from '../agent/refusals.ts'
+import { isNativeAgent, type ToolCallRef } from '../agent/state.ts'
 import { type Account, aboveOf, accountOf, sessionAccountOf } from '../allowance/account.ts'
 import { type Carved, decideCarve, fitting, refuseIdle } from '../allowance/decide.ts'
 import type { Group } from '../group/group.ts'
@@ -52,6 +53,8 @@ export interface RegisterIntent {
   readonly fence: Fence | null
   /** The step of the parent, a workflow, that spawns it. */
   readonly stepIndex: number | null
+  /** The call of the parent, an agent, that it is the process of. */
+  readonly openCall?: ToolCallRef
   /** It is registered unbegun, and begins when this approval is given. */
   readonly approval: ApprovalRequested | null
   /** If less than the requested allowance is available, it accepts the rest. */
@@ -126,6 +129,7 @@ export function decideRegister(
   const reason =
     refuseTracking(intent.request, intent.actor) ??
     refuseParent(facts, { ...intent, parent: intent.request.parent }) ??
+    refuseClosedCall(facts.parent?.record ?? null, intent.openCall) ??
     refuseKind(facts, unlimited) ??
     refusePlacement(intent.request, intent.pid) ??
     refuseCeiling(facts, intent.request) ??

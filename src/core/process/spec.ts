@@ -1,5 +1,6 @@
 import type { Amounts } from '../allowance/amounts.ts'
 import type { Json, JsonObject } from '../json/json.ts'
+import type { Effort } from '../model/prompt.ts'
 import type { Kind, ProcessRecord } from './record.ts'
 import type { RestartPolicy } from './restart-policy.ts'
 import type { TrackedProcess } from './tracked.ts'
@@ -18,10 +19,47 @@ type AgentSpec = {
   readonly agent: string
   readonly goal?: Json
   readonly model?: string
+  readonly fallbacks?: readonly string[]
+  readonly effort?: Effort
+  readonly maxOutputTokens?: number
   readonly system?: string
   readonly tools?: readonly string[]
   readonly once?: boolean
   readonly softLimits?: Amounts
+  readonly mcpServers?: { readonly [name: string]: McpServerSpec }
+}
+
+/** A value, or the name of a secret. */
+export type SecretOrText = string | SecretRef
+type SecretRef = { readonly secret: string }
+
+/** An MCP server that Reeve starts as a command, or reaches over HTTP. */
+export type McpServerSpec = McpCommandSpec | McpHttpSpec
+
+export type McpCommandSpec = {
+  readonly type: 'command'
+  readonly argv?: readonly string[]
+  readonly run?: string
+  readonly env?: { readonly [name: string]: SecretOrText }
+  readonly cwd?: string
+  readonly timeoutMs?: number
+}
+
+export type McpHttpSpec = {
+  readonly type: 'http'
+  readonly url: string
+  readonly headers?: { readonly [name: string]: SecretOrText }
+  readonly auth?:
+    | { readonly type: 'bearer'; readonly token: SecretRef }
+    /** Client credentials. The secret is sent to this issuer alone, also if the server names another one. */
+    | {
+        readonly type: 'oauth'
+        readonly issuer: string
+        readonly clientId: string
+        readonly clientSecret: SecretRef
+        readonly scope?: string
+      }
+  readonly timeoutMs?: number
 }
 
 /** The schema in the verb `spawn` describes each field. */

@@ -1,5 +1,5 @@
 /** A result that is no longer than this is shown whole. */
-const INLINE_LINES = 80
+export const INLINE_LINES = 80
 export const INLINE_BYTES = 12 * 1024
 
 export type Spilled =

@@ -45,6 +45,28 @@ export function audit(behaves: Behaves): void {
     },
   )
 
+  behaves('a plan reads the entries of the plans before it', async (bench) => {
+    const read: Plan<readonly number[]> = function* () {
+      const { items } = yield* know({ ask: 'audit', after: null, limit: 10 })
+      const { position } = yield* know({ ask: 'auditTail' })
+      return { answer: [items.length, position], changes: [appended('read')] }
+    }
+    const [, first, second] = await Promise.all([
+      put(bench.store, appended('a'), appended('b')),
+      bench.store.write(read),
+      bench.store.write(read),
+    ])
+    assert.deepEqual(
+      [first, second],
+      [
+        [2, 2],
+        [3, 3],
+      ],
+    )
+    assert.deepEqual(await targets(bench.store), ['a', 'b', 'read', 'read'])
+    assert.equal((await verifiedAudit(bench.store)).position, 4)
+  })
+
   behaves('several connections that append at once extend one chain', async (bench) => {
     const stores = [bench.store, await bench.open(), await bench.open()]
     for (const text of ['a', 'b', 'c']) await bench.register(OUTSIDE, { pid: pidOf(text) })

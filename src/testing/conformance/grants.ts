@@ -47,6 +47,11 @@ export function grants(behaves: Behaves): void {
     (await bench.store.ask({ ask: 'audit', after: null, limit: 100 })).items.map(({ text }) =>
       JSON.parse(text),
     )
+  const requestOfId = async (bench: Bench, id: string) => {
+    const found = await bench.store.ask({ ask: 'approval', id })
+    assert.ok(found)
+    return found
+  }
   const edit = (bench: Bench, id: string, spec: JsonObject) =>
     answerApproval(bench.edges, 'k1', { id, by: 'human:ada', answer: YES, edit: { spec, resolved: null } })
 
@@ -154,6 +159,7 @@ export function grants(behaves: Behaves): void {
       await approveFor(bench, first, 'always')
       const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
       await kernel.sweep()
+      await kernel.approvals.coveredSettled()
       for (const { id } of covered)
         assert.equal((await bench.store.ask({ ask: 'approval', id }))?.state, 'answered')
       await kernel.approvals.answer({ id: denied.id, by: 'human:ada', answer: { type: 'deny' } })
@@ -165,6 +171,7 @@ export function grants(behaves: Behaves): void {
         by: 'human:ada',
         answer: { type: 'approve', grant: 'always', rule },
       })
+      await kernel.approvals.coveredSettled()
       assert.equal((await bench.store.ask({ ask: 'approval', id: twin.id }))?.state, 'answered')
     },
   )
@@ -282,7 +289,18 @@ export function grants(behaves: Behaves): void {
       bench.clock.jump(120_000)
       // Answered before any sweep has seen that its time is over.
       const settled = await answer(bench, early.id, { type: 'approve', grant: 'session' })
-      assert.equal(settled.type === 'settled' && settled.approval.state, 'expired')
+      assert.equal(settled.type === 'settled_before' && settled.approval.state, 'expired')
+      // The end is an act of the kernel: the person has decided nothing.
+      assert.equal((await bench.row(early.pid)).record.outcome?.source, 'kernel:k1')
+      assert.deepEqual(
+        (await bench.events(early.pid)).slice(-2).map(({ type, actor }) => [type, actor]),
+        [
+          ['approval_settled', 'kernel:k1'],
+          ['ended', 'kernel:k1'],
+        ],
+      )
+      const last = (await audited(bench)).at(-1)
+      assert.deepEqual([last?.actor, last?.decision], ['kernel:k1', 'expired'])
       assert.equal(await isAsked(bench, 'a'), true)
       const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
       await kernel.sweep()
@@ -302,5 +320,56 @@ export function grants(behaves: Behaves): void {
     assert.equal(refused.type === 'refused' && refused.refusal.code, 'denied')
     const settled = await answer(bench, request.id, { type: 'approve', grant: 'once' }, 'session:s2')
     assert.equal(settled.type, 'settled')
+  })
+
+  const denials = async (bench: Bench) =>
+    (await audited(bench))
+      .filter(({ action, decision }) => action === 'answer' && decision === 'denied')
+      .map(({ actor, target, reason, inputs }) => [actor, target, inputs.approval, reason])
+
+  behaves(
+    'an answer by an actor that may not give it is in the audit, once for equal ones',
+    async (bench) => {
+      await setUp(bench)
+      const { id, pid } = await requestOf(bench, 'a')
+      for (const given of [YES, YES, { type: 'deny' } as const]) await answer(bench, id, given, 'session:s2')
+      const [denial, ...more] = await denials(bench)
+      assert.deepEqual(denial?.slice(0, 3), ['session:s2', `process:${pid}`, id])
+      assert.match(String(denial?.[3]), /may not answer/)
+      assert.deepEqual(more, [])
+      await answer(bench, 'a_none', YES, 'session:s2')
+      assert.equal((await denials(bench)).length, 1)
+    },
+  )
+
+  behaves('a yes that a rule forbids by now is in the audit with the rule', async (bench) => {
+    await setUp(bench)
+    const { id } = await requestOf(bench, 'a')
+    const deny: Rule = { ...ask, id: 'r2', effect: 'deny' }
+    await changeRules(bench.store, 'home', () => ({ ...ruleSet('home'), rules: [ask, deny] }))
+    await answer(bench, id, YES)
+    await edit(bench, id, { tool: 'deploy', input: 'b' })
+    const last = (await audited(bench)).at(-1)
+    assert.deepEqual([last?.actor, last?.decision, last?.rule?.id], ['human:ada', 'denied', 'r2'])
+    assert.equal((await bench.row((await requestOfId(bench, id)).pid)).record.gate?.state, 'pending')
+  })
+
+  behaves('a withdrawn request is in the audit, with the actor that ended its process', async (bench) => {
+    await setUp(bench)
+    const { id, pid } = await requestOf(bench, 'a')
+    const stop = { how: 'cancel', reason: 'not needed', cause: null, replayKey: 'stop' } as const
+    await bench.performed('appended', { type: 'stop', pid, actor, ...stop })
+    await bench.performed('kept', { type: 'stop', pid, actor, ...stop, replayKey: 'again' })
+    const entries = (await audited(bench)).filter(({ decision }) => decision === 'withdrawn')
+    assert.deepEqual(
+      entries.map((entry) => [
+        entry.actor,
+        entry.target,
+        entry.reason,
+        entry.inputs.approval,
+        entry.rule?.id,
+      ]),
+      [[actor, `process:${pid}`, 'not needed', id, 'r1']],
+    )
   })
 }

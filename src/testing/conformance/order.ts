@@ -79,10 +79,18 @@ export function order(behaves: Behaves): void {
       await bench.register(OUTSIDE, { pid: pidOf('a') })
       for (const id of ['x', 'y', 'z'])
         await bench.performed('appended', { type: 'signal', pid: pidOf('a'), name: 'go', id, value: id })
-      const tail = async (limit: number) =>
-        (await bench.store.ask({ ask: 'tail', pid: pidOf('a'), limit })).map(({ seq }) => seq)
+      const tail = async (limit: number, more: { before?: number; bytes?: number } = {}) =>
+        (await bench.store.ask({ ask: 'tail', pid: pidOf('a'), limit, ...more })).map(({ seq }) => seq)
       assert.deepEqual(await tail(2), [3, 4])
       assert.deepEqual(await tail(100), [1, 2, 3, 4])
+      assert.deepEqual(await tail(2, { before: 4 }), [2, 3])
+      assert.deepEqual(await tail(2, { before: 1 }), [])
+      assert.deepEqual(await tail(2, { before: 100 }), [3, 4])
+      const length = JSON.stringify({ id: 'z', value: 'z' }).length
+      assert.deepEqual(await tail(3, { bytes: 1 }), [4])
+      assert.deepEqual(await tail(3, { bytes: length }), [4])
+      assert.deepEqual(await tail(3, { bytes: length + 1 }), [3, 4])
+      assert.deepEqual(await tail(3, { before: 4, bytes: length + 1 }), [2, 3])
       const third = await bench.store.ask({ ask: 'eventAt', pid: pidOf('a'), seq: 3 })
       assert.deepEqual(third?.payload, { id: 'y', value: 'y' })
       const keyed = await bench.store.ask({ ask: 'event', pid: pidOf('a'), replayKey: 'signal:go:y' })

@@ -29,6 +29,18 @@ export function pruneExemptions(behaves: Behaves): void {
     },
   )
 
+  behaves('what a tool call of an agent started is kept until the agent ends', async (bench) => {
+    const [agent, call, command] = [pidOf('a'), pidOf('b'), pidOf('c')]
+    await bench.register({ kind: 'agent', spec: { agent: 'coder' } }, { pid: agent })
+    await bench.register({ ...TOOL, parent: agent }, { pid: call })
+    await bench.register({ ...OUTSIDE, parent: call, lifetime: 'detached' }, { pid: command })
+    await abandon(bench, 'c')
+    await abandon(bench, 'b')
+    assert.deepEqual(await keptBy(bench, { pids: [command] }), [[command, 'live_parent']])
+    await abandon(bench, 'a')
+    assert.deepEqual(await prune(bench.edges, { pids: [command] }), [command])
+  })
+
   behaves('an ended child of an external process is pruned', async (bench) => {
     await bench.register(OUTSIDE, { pid: pidOf('a') })
     await bench.register({ ...OUTSIDE, parent: pidOf('a') }, { pid: pidOf('b') })

@@ -63,6 +63,25 @@ export function questions(behaves: Behaves): void {
     )
   })
 
+  behaves('an end that a program reports while a question waits is no reply', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const eventTypes = { done: { schema: {}, end: 'completed' } } as const
+    const { record } = await bench.register({ ...process(choose), eventTypes }, { actor: session })
+    await bench.performed('appended', {
+      type: 'append',
+      pid: record.pid,
+      fence: null,
+      event: 'done',
+      payload: 'next',
+      replayKey: 'done',
+    })
+    const notices = await bench.store.ask({ ask: 'notices', scope: session, after: 0, limit: 10 })
+    const end = notices.find(({ kind }) => kind === 'completion')
+    assert.ok(end)
+    assert.equal('reply' in Object(end.payload), false)
+    assert.equal((await bench.row(record.pid)).record.gate?.state, 'withdrawn')
+  })
+
   behaves('a denied question ends with the advice, and touches no other', async (bench) => {
     const [one, other] = [await ask(bench, choose), await ask(bench, choose)]
     await answer(bench, one.approval.id, { type: 'deny', advice: 'decide yourself' })
@@ -103,6 +122,60 @@ export function questions(behaves: Behaves): void {
       items.map(({ request }) => [request.type, request.subject, request.session]),
       [['question', session, 's1']],
     )
+  })
+
+  for (const effect of ['allow', 'ask'] as const)
+    behaves(
+      `a question under a counted ${effect} gives its use back, however it is settled, and once`,
+      async (bench) => {
+        await openSession(bench.edges, 'host', 's1', null)
+        const rule = { rights: ['execute'], resource: 'tool:human.ask' } as const
+        const few: Rule = { ...rule, id: 'few', effect: 'allow', uses: 4 }
+        const rules = effect === 'ask' ? [few, { ...rule, id: 'r1', effect }] : [few]
+        await changeRules(bench.store, session, () => ({ ...ruleSet(session), rules }))
+        const used = async () => (await bench.store.ask({ ask: 'ruleUse', id: `${session} few` }))?.used ?? 0
+        const [replied, denied, stopped, late] = [
+          await ask(bench, choose, session),
+          await ask(bench, choose, session),
+          await ask(bench, choose, session),
+          await ask(bench, { ...choose, timeoutMs: 60_000 }, session),
+        ]
+        assert.equal(await used(), 4)
+        const more = await bench.tryRegister([{ request: process(choose), actor: session }])
+        assert.equal(refusalOf(more), 'denied')
+        const next: Answer = { type: 'reply', value: 'next' }
+        for (const given of [next, next]) await answer(bench, replied.approval.id, given)
+        assert.equal(await used(), 3)
+        await answer(bench, denied.approval.id, { type: 'deny' })
+        assert.equal(await used(), 2)
+        const stop = { how: 'cancel', reason: 'no', cause: null, replayKey: 'stop' } as const
+        await bench.performed('appended', { type: 'stop', pid: stopped.record.pid, ...stop })
+        assert.equal(await used(), 1)
+        bench.clock.advance(60_000)
+        await expireApprovals(bench.edges, 'k1', 10)
+        assert.equal((await outcomeOf(bench, late.record.pid))?.reason, 'approval_expired')
+        assert.equal(await used(), 0)
+      },
+    )
+
+  behaves('a question waits no longer than the rule that asks about it says', async (bench) => {
+    await openSession(bench.edges, 'host', 's1', null)
+    const rule: Rule = {
+      id: 'r1',
+      effect: 'ask',
+      rights: ['execute'],
+      resource: 'tool:human.ask',
+      answerWithinMs: 5_000,
+    }
+    await changeRules(bench.store, session, () => ({ ...ruleSet(session), rules: [rule] }))
+    const waits = async (input: QuestionInput) => {
+      const { approval, record } = await ask(bench, input, session)
+      assert.equal(record.gate?.expiresAt, approval.expiresAt)
+      return (approval.expiresAt ?? 0) - approval.askedAt
+    }
+    assert.equal(await waits(choose), 5_000)
+    assert.equal(await waits({ ...choose, timeoutMs: 60_000 }), 5_000)
+    assert.equal(await waits({ ...choose, timeoutMs: 1_000 }), 1_000)
   })
 
   behaves('the asker may not reply, and neither may its session', async (bench) => {

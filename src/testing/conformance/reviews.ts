@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Approval } from '../../core/approval/approval.ts'
 import { REVIEW_MS, reviewKeyOf } from '../../core/approval/review.ts'
 import { type Json, objectOf } from '../../core/json/json.ts'
+import type { StoredEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { answerApproval } from '../../kernel/answer-approval.ts'
 import { openSession } from '../../kernel/sessions.ts'
@@ -23,9 +24,9 @@ export function reviews(behaves: Behaves): void {
     return { id, pid: record.pid, review: bench.edges.pidOf(reviewKeyOf(id)) }
   }
   /** Asks for a deployment, with a rule that names this reviewer, while a kernel serves the tool `check`. */
-  const asked = async (bench: Bench, reviewer = 'tool:check') => {
+  const asked = async (bench: Bench, reviewer = 'tool:check', sweepMs = 10_000) => {
     const serves = (['tool', 'workflow'] as const).map((kind) => ({ kind, targets: ['check'] }))
-    const kernel = await bench.kernel({ id: 'k_reviewer', serves })
+    const kernel = await bench.kernel({ id: 'k_reviewer', serves, sweepMs })
     await openSession(bench.edges, 'host', 's1', null)
     await changeRules(bench.store, 'session:s1', () => ({
       ...ruleSet('session:s1'),
@@ -232,6 +233,43 @@ export function reviews(behaves: Behaves): void {
         answered.type === 'settled' ? ['cancelled', 'human:ada'] : ['queued', `process:${review}`],
       )
     }
+  })
+
+  behaves('a person decides when the time of the reviewer is over, without any sweep', async (bench) => {
+    const { kernel, id, review } = await asked(bench, 'tool:check', 100 * REVIEW_MS)
+    await kernel.begun(review)
+    const isStopped = (event: StoredEvent) => event.pid === review && event.type === 'stop_requested'
+    const stopped = kernel.kernel.follow(0, isStopped, AbortSignal.timeout(30_000)).next()
+    for (let left = REVIEW_MS; left > 0; left -= 30_000) {
+      assert.equal((await approvalOf(bench, id)).request.reviewer, 'tool:check')
+      bench.clock.advance(30_000)
+    }
+    assert.ok(!(await stopped).done)
+    await isForPerson(bench, id)
+    kernel.finish(review)
+    await ended(kernel, review)
+  })
+
+  behaves('a yes of a reviewer after the expiry is recorded as the end by a kernel', async (bench) => {
+    const { kernel } = await asked(bench)
+    await changeRules(bench.store, 'session:s1', (was) => ({
+      ...(was ?? ruleSet('session:s1')),
+      rules: (was?.rules ?? []).map((rule) => ({ ...rule, answerWithinMs: 1_000 })),
+    }))
+    const { id, pid, review } = await ask(bench, 'late')
+    await kernel.begun(review)
+    bench.clock.jump(1_000)
+    kernel.finish(review, { status: 'completed', result: { decision: 'approve' } })
+    await ended(kernel, review)
+    await ended(kernel, pid)
+    const { state, answer } = await approvalOf(bench, id)
+    assert.deepEqual([state, answer], ['expired', null])
+    const { outcome } = (await bench.row(pid)).record
+    assert.equal(outcome?.reason, 'approval_expired')
+    assert.match(String(outcome?.source), /^kernel:/)
+    const [actor, decision] = (await decisions(bench)).at(-1) ?? []
+    assert.equal(decision, 'expired')
+    assert.match(String(actor), /^kernel:/)
   })
 
   behaves('the end of the asker cancels the reviewer', async (bench) => {

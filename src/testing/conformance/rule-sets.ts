@@ -245,7 +245,10 @@ export function ruleSets(behaves: Behaves): void {
       const use: Plan<number | null> = function* () {
         const rules = yield* know({ ask: 'ruleSet', subject: 'session:s1' })
         const was = yield* know({ ask: 'ruleUse', id })
-        if (rules === null) return { answer: was === null ? null : -1, changes: [] }
+        if (rules === null && was === null) return { answer: null, changes: [] }
+        // With a change the facts are compared at the commit: only then is it certain that both were so at once.
+        if (rules === null && was !== null)
+          return { answer: -1, changes: [{ type: 'rule_use', was, use: was }] }
         const used = (was?.used ?? 0) + 1
         return {
           answer: used,

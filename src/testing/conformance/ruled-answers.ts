@@ -59,6 +59,7 @@ export function ruledAnswers(behaves: Behaves): void {
     })
     assert.equal(settled.type, 'settled')
     await kernel.sweep()
+    await kernel.approvals.coveredSettled()
     assert.equal(await answerByRule(bench.edges, 'k1', other.id), undefined)
     assert.ok(await isWaiting(bench, other))
     await setRules(bench, 'session:s2', { ...ask, id: 'r3' })

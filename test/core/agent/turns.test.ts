@@ -324,3 +324,35 @@ function turn(agent: PureAgent, number: number, check: { holds: boolean; found: 
   expect(nextStep(agent.row.record)).toEqual({ type: 'end_turn', turn: number, checksGoal: true })
   expect(agent.act({ type: 'end_turn', turn: number, reason: 'finished', check })).toBe('done')
 }
+
+test('an input with a goal that interrupts a paused turn begins its goal loop', () => {
+  const agent = running()
+  answer(agent, ['a'])
+  agent.request({ type: 'pause', id: 'p' })
+  const until = { type: 'command', run: 'npm test' } as const
+  agent.request({ type: 'run', id: 'i', mode: 'run', parts: text('mend it'), until, maxTurns: 2 })
+  expect(agent.agent.goal).toMatchObject({ input: 'i', until, maxTurns: 2 })
+  expect(agent.agent.turn).toMatchObject({ number: 2, input: 'i' })
+})
+
+test('a turn that was summarised is not rolled back: the record stays with its segment', () => {
+  const agent = running()
+  agent.act({ type: 'begin_call', turn: 1, call: 1, model: 'm' })
+  agent.act({ type: 'cut_call', turn: 1, call: 1, why: 'overflow' })
+  agent.act({ type: 'begin_call', turn: 1, call: 2, model: 'm', purpose: 'compaction' })
+  const segment = { type: 'begin_segment', turn: 1, segment: 1, why: 'compaction', keepsFrom: null } as const
+  expect(agent.act({ ...segment, parts: text('short') })).toBe('done')
+  expect(agent.request({ type: 'cancel_turn', id: 'c' })).toMatchObject({ type: 'cancelled' })
+  const begun = entriesInView(agent.events).findLast(({ type }) => type === 'segment_begun')
+  expect(begun?.seq).toBe(agent.agent.segment.from)
+})
+
+test('a cut answer and the note that continues it are one commit', () => {
+  const agent = running()
+  agent.act({ type: 'begin_call', turn: 1, call: 1, model: 'm' })
+  const items = [{ type: 'item', parts: text('half a') }] as const
+  agent.act({ type: 'record_answer', turn: 1, call: 1, model: 'm', items, note: 'Continue.' })
+  agent.crash()
+  agent.claim()
+  expect(nextStep(agent.row.record)).toMatchObject({ type: 'call_model', call: 2 })
+})

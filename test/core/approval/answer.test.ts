@@ -78,13 +78,14 @@ test('a yes settles the approval once, and a later answer gets the recorded deci
   })
 })
 
-test('an answer at or after the expiry ends the process instead of starting it', () => {
+test('an answer at or after the expiry is too late: the process ends instead, and no person has ended it', () => {
   for (const at of [9_000, 9_001])
-    expect(decideAnswer(pending, YES, 'human:ada', at)).toMatchObject({
-      type: 'settle',
-      approval: { state: 'expired', answer: null },
-      settled: { how: 'expired' },
-    })
+    expect(decideAnswer(pending, YES, 'human:ada', at)).toEqual({ type: 'too_late' })
+  expect(expired(pending, 'kernel:k1')).toMatchObject({
+    type: 'settle',
+    approval: { state: 'expired', answer: null },
+    settled: { how: 'expired', by: 'kernel:k1' },
+  })
   expect(decideAnswer(pending, YES, 'human:ada', 8_999)).toMatchObject({ settled: { how: 'approved' } })
 })
 
@@ -252,7 +253,7 @@ test('a rule answers a pending request once, and not one that has expired', () =
     approval: { answer: { type: 'approved', grant: 'once', rule: ref } },
     settled: { how: 'approved' },
   })
-  expect(settledByRule(pending, ref, 'kernel:k1', 9_000)).toMatchObject({ settled: { how: 'expired' } })
+  expect(settledByRule(pending, ref, 'kernel:k1', 9_000)).toEqual({ type: 'too_late' })
   expect(settledByRule({ ...pending, state: 'withdrawn' }, ref, 'kernel:k1', 2_000)).toMatchObject({
     type: 'settled_before',
   })

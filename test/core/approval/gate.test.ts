@@ -72,16 +72,19 @@ test('a process that needs an approval ends without a start when it is denied, a
     result: { advice: 'Open a pull request.' },
     startedAt: null,
   })
+  expect(record.gate).toEqual({ ...request, state: 'denied' })
 })
 
 test('a process that needs an approval ends without a start when its approval expires', () => {
   const { record } = after(gated(), settle({ how: 'expired' }))
   expect(record.outcome).toMatchObject({ status: 'cancelled', reason: 'approval_expired', startedAt: null })
+  expect(record.gate?.state).toBe('expired')
 })
 
 test('a process that needs an approval ends with the answer when it is a question', () => {
   const { record } = after(gated(), settle({ how: 'answered' }, 'blue'))
   expect(record.outcome).toMatchObject({ status: 'completed', result: 'blue', startedAt: null })
+  expect(record.gate?.state).toBe('answered')
 })
 
 test('a process that needs an approval ignores the answer to another approval', () => {
@@ -103,6 +106,9 @@ test('a process that needs an approval ends at once when it is cancelled', () =>
   const stop = { how: 'cancel', reason: 'cancelled', cause: null, replayKey: 'stop' } as const
   const { record } = after(gated(), { type: 'stop', ...asked, ...stop })
   expect(record.outcome).toMatchObject({ status: 'cancelled', reason: 'cancelled', startedAt: null })
+  expect(record.gate?.state).toBe('withdrawn')
+  const approved = after(gated(), settle({ how: 'approved' }))
+  expect(after(approved, { type: 'stop', ...asked, ...stop }).record.gate?.state).toBe('approved')
 })
 
 test('a process that needs an approval stays paused when it is approved meanwhile, and is queued when it is resumed', () => {

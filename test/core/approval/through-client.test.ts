@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { refuseThroughClient } from '../../../src/core/approval/answer-through-client.ts'
 import type { Approval } from '../../../src/core/approval/approval.ts'
+import type { Answer } from '../../../src/core/approval/decide-answer.ts'
 
 const pending: Approval = {
   id: 'a_1',
@@ -25,21 +26,21 @@ const pending: Approval = {
 }
 const NONE = { askingSessions: [], originators: [] }
 const FORM = { sessions: [], elicited: true }
-const REPLY = { type: 'reply', value: 'red' } as const
+const given = (answer: Answer) => ({ answer, isEdited: false })
+const REPLY = given({ type: 'reply', value: 'red' })
 
 test('a form approves as it is, once or for the session; no and a reply always count', () => {
-  const edit = { spec: {}, actionHash: 'other' }
   for (const answer of [
     { type: 'approve', grant: 'once' },
     { type: 'approve', grant: 'session' },
     { type: 'deny' },
-    REPLY,
+    REPLY.answer,
   ] as const)
-    expect(refuseThroughClient(pending, answer, FORM, NONE)).toBe(undefined)
+    expect(refuseThroughClient(pending, given(answer), FORM, NONE)).toBe(undefined)
   for (const answer of [
-    { type: 'approve', grant: 'process' },
-    { type: 'approve', grant: 'always' },
-    { type: 'approve', grant: 'once', edit },
+    given({ type: 'approve', grant: 'process' }),
+    given({ type: 'approve', grant: 'always' }),
+    { answer: { type: 'approve', grant: 'once' }, isEdited: true },
   ] as const)
     expect(refuseThroughClient(pending, answer, FORM, NONE)).toMatchObject({ code: 'denied' })
 })

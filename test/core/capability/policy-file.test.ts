@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { commandLineNeeds } from '../../../src/command/resolve-action.ts'
@@ -6,6 +7,22 @@ import { ruleText } from '../../../src/core/capability/rule.ts'
 import { policyFileSchema, policyJsonSchema } from '../../../src/verbs/policy-file-schema.ts'
 
 const needs = await commandLineNeeds()
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+test('a rule is named by what it says, wherever it is in the file', () => {
+  const idsOf = (...rules: readonly object[]) =>
+    parsePolicyFile(JSON.stringify({ rules }), needs, sha256).rules.map(({ id }) => id)
+  const ask = { effect: 'ask', resource: 'tool:deploy' }
+  const deny = { effect: 'deny', resource: 'tool:deploy' }
+  const [first, second] = idsOf(ask, deny)
+  expect(first).not.toBe(second)
+  expect(idsOf(deny, { resource: 'tool:deploy', effect: 'ask', justification: 'reviewed' })).toEqual([
+    second,
+    first,
+  ])
+  expect(idsOf({ ...ask, answerWithinMs: 5 })).not.toEqual([first])
+  expect(idsOf(ask, ask, deny, ask)).toEqual([first, `${first}-2`, second, `${first}-3`])
+})
 
 test('a file has the rules of its preset and its own', () => {
   const { rules, problems } = parsePolicyFile(
@@ -18,10 +35,11 @@ test('a file has the rules of its preset and its own', () => {
       ],
     }),
     needs,
+    sha256,
   )
   expect(problems).toEqual([])
   expect(rules.filter(({ preset }) => preset === 'observe').length).toBeGreaterThan(5)
-  expect(rules.slice(-2).map(({ id }) => id)).toEqual(['r1', 'keep'])
+  expect(rules.slice(-2).map(({ id }) => id)).toEqual([expect.stringMatching(/^f-[0-9a-f]{16}$/), 'keep'])
   expect(rules.slice(-2).map(ruleText)).toEqual(['ask  execute shell:git push', 'deny  write fs:dist/**'])
 })
 
@@ -67,7 +85,7 @@ const CASES: readonly (readonly [text: string, line: number, said: string])[] = 
 ]
 
 test.each(CASES)('%j is wrong in line %i', (text, line, said) => {
-  const { problems } = parsePolicyFile(text, needs)
+  const { problems } = parsePolicyFile(text, needs, sha256)
   expect(problems).toContainEqual({
     line,
     message: expect.stringContaining(said),
@@ -79,6 +97,7 @@ test('every wrong rule is named, not the first alone', () => {
   const { problems } = parsePolicyFile(
     '{ "rules": [\n{ "effect": "x", "resource": "shell:a" },\n{ "effect": "ask", "resource": "b" }] }',
     needs,
+    sha256,
   )
   expect(problems.map(({ line }) => line)).toEqual([2, 3])
 })
@@ -113,7 +132,7 @@ test('the published schema accepts what the code accepts, and refuses wrong keys
   ]
   for (const file of good) {
     expect(policyFileSchema.safeParse(file).success).toBe(true)
-    expect(parsePolicyFile(JSON.stringify(file), needs).problems).toEqual([])
+    expect(parsePolicyFile(JSON.stringify(file), needs, sha256).problems).toEqual([])
   }
   const bad = [
     { rule: [] },
@@ -126,6 +145,6 @@ test('the published schema accepts what the code accepts, and refuses wrong keys
   ]
   for (const file of bad) {
     expect(policyFileSchema.safeParse(file).success).toBe(false)
-    expect(parsePolicyFile(JSON.stringify(file), needs).problems).not.toEqual([])
+    expect(parsePolicyFile(JSON.stringify(file), needs, sha256).problems).not.toEqual([])
   }
 })

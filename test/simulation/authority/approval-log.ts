@@ -148,6 +148,18 @@ export class ApprovalLog implements Check {
         `${id} became ${approval.state}, and ${pid} stayed as it was`,
       )
     if (approval.state === 'answered') this.#answered(approval, changes)
+    else this.#ended(approval, changes)
+  }
+
+  /** Nobody answered it: the audit says so, and an expiry is an act of a kernel. */
+  #ended({ id, state }: Approval, changes: readonly Change[]): void {
+    const entry = changes.flatMap((change) =>
+      change.type === 'audit' && change.entry.inputs['approval'] === id ? [change.entry] : [],
+    )[0]
+    if (entry?.decision !== state)
+      this.#broke('an act and its audit entry are one commit', `${id} became ${state} without an entry`)
+    if (state === 'expired' && entry?.actor.startsWith('kernel:') === false)
+      this.#broke('an expiry is an act of a kernel', `${id} was ended by ${entry.actor}`)
   }
 
   #answered(approval: Approval, changes: readonly Change[]): void {

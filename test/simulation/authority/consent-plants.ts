@@ -14,14 +14,15 @@ export const consentPlants: readonly Plant[] = [
     name: 'an answer that covers later rules',
     laws: ['every ruling is that of the rules'],
     hasRules: true,
-    since: 5,
+    since: 20,
     plan: answeringLaterRules,
   },
   {
     name: 'an edit that no rule is asked about',
     laws: ['every ruling is that of the rules'],
     hasRules: true,
-    since: 201,
+    since: 20,
+    often: ['approve with changes'],
     plan: (plan) =>
       forging(
         plan,
@@ -33,14 +34,14 @@ export const consentPlants: readonly Plant[] = [
     name: 'a review whose failure is forgotten',
     laws: ['a review is settled with its end'],
     hasRules: true,
-    since: 143,
+    since: 88,
     plan: forgettingFailedReviews,
   },
   {
     name: 'a reviewer where a person is wanted',
     laws: ['every ruling is that of the rules'],
     hasRules: true,
-    since: 6,
+    since: 21,
     plan: (plan) =>
       forging(
         plan,
@@ -57,7 +58,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a session that its parent does not bind',
     laws: ['every ruling is that of the rules'],
     hasRules: true,
-    since: 2,
+    since: 15,
     plan: (plan, planting) =>
       forging(plan, isNew, (question, answer, _round, together) =>
         isAboveAnother(question, together, planting) ? null : answer,
@@ -67,7 +68,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a session that answers for the one above',
     laws: ['only those who may answer do'],
     hasRules: true,
-    since: 47,
+    since: 29,
     plan: (plan) =>
       forging(
         plan,
@@ -83,7 +84,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a policy file that nobody trusts and that allows',
     laws: ['every ruling is that of the rules'],
     hasRules: true,
-    since: 2,
+    since: 12,
     plan: (plan) =>
       forging(plan, isNew, (question, answer) =>
         inSet(question, answer, (set) => (set.source === null ? set : { ...set, trusted: true })),
@@ -93,7 +94,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a policy file that is read once',
     laws: ['a policy file counts as it is'],
     hasRules: true,
-    since: 41,
+    since: 57,
     kernel: (edges, options) => {
       const { workspaces } = edges
       return new Kernel(

@@ -84,7 +84,15 @@ function heldAfter({ present, trusted, held }: FileState): readonly Rule[] {
     .filter(limits)
     .map(plain)
     .filter((rule) => !known.includes(contentOf(rule)))
-  return [...held, ...added.map((rule, index) => ({ ...rule, id: `k${kept.length + index + 1}` }))]
+  const ids = kept.map(({ id }) => id)
+  // A rule keeps its id, unless an earlier version had another rule of that id.
+  for (const rule of added) ids.push(nameAmong(ids, rule.id))
+  return [...held, ...added.map((rule, index) => ({ ...rule, id: ids[kept.length + index] ?? rule.id }))]
+}
+
+function nameAmong(ids: readonly string[], id: string): string {
+  const numbered = [id, ...ids.map((_, index) => `${id}.${index + 2}`)]
+  return numbered.find((one) => !ids.includes(one)) ?? id
 }
 
 function setOf(subject: string, rules: readonly Rule[], closed: boolean, trusted: boolean): ModelSet {

@@ -22,7 +22,7 @@ export const authorityPlants: readonly Plant[] = [
     // The grants that remember an answer compare the same hash.
     laws: ['only the approved action begins', 'every ruling is that of the rules'],
     hasRules: true,
-    since: 73,
+    since: 9,
     kernel: (edges, options) =>
       new Kernel({ ...edges, hash: (text) => edges.hash(text.replace(ENVIRONMENT_HASH, '')) }, options),
   },
@@ -30,14 +30,13 @@ export const authorityPlants: readonly Plant[] = [
     name: 'denial not written',
     laws: ['every denial is in the audit'],
     hasRules: true,
-    since: 2,
     plan: forgettingDenials,
   },
   {
     name: 'revoked link still counts',
     laws: ['every ruling is that of the rules'],
     hasRules: true,
-    since: 5,
+    since: 18,
     plan: rememberingLinks,
   },
   {
@@ -50,7 +49,7 @@ export const authorityPlants: readonly Plant[] = [
     name: 'use not spent after crash',
     laws: ['a use is spent once'],
     hasRules: true,
-    since: 25,
+    since: 2,
     plan: givingUsesBack,
   },
   ...consentPlants,

@@ -25,8 +25,8 @@ interface Known {
   /** The key of a group: its name and the scope that it notifies, as of the registration. */
   group: string | null
   startedAt: number | null
-  /** Whether it waits for a person before it begins. */
-  waitsForPerson: boolean
+  /** Whether a person has replied to it, or denied it. */
+  hasAnswer: boolean
 }
 
 interface Group {
@@ -109,7 +109,6 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
 
   const asked = (known: Known, event: StoredEvent) => {
     const { approval: id, expiresAt } = event.payload as { approval: string; expiresAt: Json }
-    known.waitsForPerson = true
     const isQuestion = known.registration.spec['tool'] === 'human.ask' ? { question: true } : {}
     tell(known, event, 'approval', { approval: id, until: expiresAt, ...isQuestion })
   }
@@ -117,8 +116,8 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
   /** Every answer but a yes is followed by the end, which is told. */
   const settled = (known: Known, event: StoredEvent) => {
     const { approval: id, how } = event.payload as { approval: string; how: string }
+    known.hasAnswer = how === 'answered' || how === 'denied'
     if (how !== 'approved') return
-    known.waitsForPerson = false
     tell(known, event, 'approval', { approval: id, how })
   }
 
@@ -162,7 +161,7 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
       wakeTarget: registration.wakeTarget,
       group: null,
       startedAt: null,
-      waitsForPerson: false,
+      hasAnswer: false,
     }
     processes.set(event.pid, known)
     const { group } = registration
@@ -262,9 +261,9 @@ function about({ registration }: Known, { pid, seq, at }: StoredEvent) {
   return { pid, seq, at, replyTo: registration.replyTo }
 }
 
-/** What the person said whom it waited for. */
-function saidOf({ waitsForPerson }: Known, { status, result }: Outcome): { readonly [name: string]: Json } {
-  if (!waitsForPerson) return {}
+/** What the person said whom it waited for. The result of a process that a program ends meanwhile is no reply. */
+function saidOf({ hasAnswer }: Known, { status, result }: Outcome): { readonly [name: string]: Json } {
+  if (!hasAnswer) return {}
   if (status === 'completed') return { reply: String(result) }
   const advice = (result as { readonly advice?: Json } | null)?.advice
   return advice === undefined ? {} : { advice }

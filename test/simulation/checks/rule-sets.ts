@@ -78,11 +78,13 @@ export function checkRuleSets(stage: Stage, rules: RuleModel) {
 }
 
 const ADDING: readonly string[] = ['addRule', 'delegate']
+/** Attempts that were denied, and counts of them, change nothing. */
+const DONE: readonly string[] = ['granted', 'revoked']
 const REMOVING: readonly string[] = ['removeRule', 'revokeDelegated']
 
 function entriesOf(changes: readonly Change[], ...actions: readonly string[]): readonly AuditEntry[] {
   return changes.flatMap((change) =>
-    change.type === 'audit' && actions.includes(change.entry.action) && change.entry.decision !== 'denied'
+    change.type === 'audit' && actions.includes(change.entry.action) && DONE.includes(change.entry.decision)
       ? [change.entry]
       : [],
   )

@@ -67,7 +67,7 @@ export function checkRulings(stage: Stage, ledger: Ledger, rules: RuleModel, act
   }
 
   /**
-   * What is denied, withdrawn or expired did not begin: it gives its uses back. A yes is ruled on again, by the rules of now. Answers
+   * What is denied, withdrawn or expired, and a question, did not begin: it gives its uses back. A yes is ruled on again, by the rules of now. Answers
    * the counted rules whose uses change, and what the answer is about if it counts for more than one time.
    */
   const settled = (
@@ -75,7 +75,7 @@ export function checkRulings(stage: Stage, ledger: Ledger, rules: RuleModel, act
   ): { readonly uses: readonly string[]; readonly answering?: Answering } => {
     const { was, approval } = change
     const { pid, state, request, answer } = approval
-    if (was?.state !== 'pending' || state === 'pending' || request.type !== 'permission') return { uses: [] }
+    if (was?.state !== 'pending' || state === 'pending') return { uses: [] }
     const before = (ledger.uses.get(pid) ?? []).filter((name) => rules.used(name) > 0)
     for (const name of before) rules.use(name, -1)
     const record = ledger.entry(pid)?.record
@@ -188,7 +188,10 @@ export function checkRulings(stage: Stage, ledger: Ledger, rules: RuleModel, act
   return {
     plan({ changes, answer }, { host }) {
       if (isDenial(answer) && !changes.some(({ type }) => type === 'audit' || type === 'audit_window'))
-        stage.violated('every denial is in the audit', `a registration was denied, and no entry tells of it`)
+        stage.violated(
+          'every denial is in the audit',
+          `an actor was denied something, and no entry tells of it`,
+        )
       const uses: string[] = []
       let answering: Answering | undefined
       for (const change of changes) {
@@ -230,9 +233,11 @@ function entriesOf(changes: readonly Change[], ...actions: readonly string[]): r
   )
 }
 
-/** Whether the answer of a plan is that rules deny a registration. */
+/** Whether the answer of a plan is that rules deny a registration, or that an actor may not answer. */
 function isDenial(answer: unknown): boolean {
-  const { code, details } = Object(answer) as { readonly code?: unknown; readonly details?: unknown }
+  const { code, details, refusal } = Object(answer) as Readonly<Record<string, unknown>>
+  const refused = Object(refusal) as Readonly<Record<string, unknown>>
+  if (refused['code'] === 'denied' && Object(refused['details'])['right'] === 'approve') return true
   return code === 'denied' && Object(details)['needs'] !== undefined
 }
 

@@ -154,7 +154,7 @@ export function answer(
   const id = approval?.id ?? 'a_unknown'
   const { stage, approvals: log } = world
   const asked = peer.kernel.approvals
-    .answer({ id, by, answer: given, ...(spec === undefined ? {} : { spec }) })
+    .answer({ id, by, answer: given, ...(spec === undefined ? {} : { edit: () => spec }) })
     .then((settlement) => {
       if (settlement.type !== 'refused') return settlement
       const isPerson = by === 'host' || by.startsWith('human:')

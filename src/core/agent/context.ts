@@ -1,0 +1,84 @@
+import { canonical } from '../json/canonical.ts'
+import { asJson, type Json, objectOf } from '../json/json.ts'
+import type { ToolDeclaration } from '../model/prompt.ts'
+import type { Part } from './state.ts'
+
+/** What the system prompt of an agent is made of, as it is now. */
+export interface ContextNow {
+  /** Given with the agent; null for the built-in one. */
+  readonly system: string | null
+  readonly workspace: string | null
+  /** The day, as `2026-11-18`. */
+  readonly date: string
+  readonly instructions: readonly { readonly path: string; readonly text: string; readonly hash: string }[]
+  readonly tools: readonly ToolDeclaration[]
+}
+
+/** The parts of the event that begins a segment: the system prompt verbatim, its tools, and what they were made of. */
+export function contextParts(now: ContextNow): readonly Part[] {
+  return [
+    { type: 'system', text: systemText(now) },
+    { type: 'tools', declarations: asJson(now.tools) },
+    sourcesPart(now),
+  ]
+}
+
+/**
+ * The parts of a system item that tells a model what has changed since its system prompt was written; null if nothing has. Tools are
+ * added and never removed within a segment, so that earlier declarations stay as they were.
+ */
+export function changedContext(
+  now: ContextNow,
+  told: { readonly tools: readonly ToolDeclaration[] | null; readonly sources: Json },
+): readonly Part[] | null {
+  const sources = objectOf(told.sources)
+  const files = objectOf(sources['files'] ?? null)
+  const changed = now.instructions.filter(({ path, hash }) => files[path] !== hash)
+  const declared = new Map((told.tools ?? []).map((tool) => [tool.name, tool]))
+  const added = now.tools.filter(({ name }) => !declared.has(name))
+  const lines = [
+    ...(sources['date'] === now.date ? [] : [`The date is ${now.date}.`]),
+    ...changed.map(instructionsText),
+    ...(added.length === 0 ? [] : [`New tools: ${added.map(({ name }) => name).join(', ')}.`]),
+  ]
+  if (lines.length === 0) return null
+  return [
+    { type: 'text', text: lines.join('\n\n') },
+    ...(added.length === 0
+      ? []
+      : [{ type: 'tools', declarations: asJson([...declared.values(), ...added]) }]),
+    sourcesPart(now, files),
+  ]
+}
+
+/** Equal for equal changes: the key of the system item. */
+export function contextKey(parts: readonly Part[]): string {
+  return canonical(asJson(parts))
+}
+
+function sourcesPart(
+  { date, instructions }: ContextNow,
+  earlier: { readonly [path: string]: Json } = {},
+): Part {
+  const now = Object.fromEntries(instructions.map(({ path, hash }) => [path, hash]))
+  return { type: 'sources', date, files: { ...earlier, ...now } }
+}
+
+function systemText({ system, workspace, date, instructions }: ContextNow): string {
+  return [
+    system ?? DEFAULT_SYSTEM,
+    [...(workspace === null ? [] : [`Workspace: ${workspace}`]), `Date: ${date}`].join('\n'),
+    ...instructions.map(instructionsText),
+  ].join('\n\n')
+}
+
+function instructionsText({ path, text }: ContextNow['instructions'][number]): string {
+  return `Instructions from ${path}:\n\n${text.trimEnd()}`
+}
+
+const DEFAULT_SYSTEM = [
+  'You are a software engineer at work in a folder of files, with tools to read, search and change them and to run commands.',
+  'Work until the request is done. Look at the code before you change it, keep changes small, and check them by running the tests or the program.',
+  'Everything you start is a process that outlives a crash of the program that runs you: a call that was interrupted says so, and you check its effect before you repeat it.',
+  'When you are done, say briefly what you did and what you left open.',
+].join('\n')

@@ -1,0 +1,27 @@
+import type { Part } from '../state.ts'
+
+/** What a part is for a reader; null if it has no text. */
+export function partText(part: Part): string | null {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return String(part['text'] ?? '')
+    case 'json':
+      return JSON.stringify(part['value'] ?? null, null, 2)
+    case 'blob':
+      return `(${String(part['bytes'])} bytes of ${String(part['mediaType'])}, blob ${String(part['hash'])})`
+    case 'image':
+    case 'file':
+      return `(${part.type} ${String(part['name'] ?? part['mediaType'] ?? '')})`
+    default:
+      return null
+  }
+}
+
+/** All texts of these parts. */
+export function partsText(parts: readonly Part[]): string {
+  return parts
+    .map(partText)
+    .filter((text) => text !== null)
+    .join('\n')
+}

@@ -1,0 +1,15 @@
+/** The name of a built-in tool as a process: no tool of a program has a dot in its name. */
+const BUILT_IN = 'agent.'
+
+export function processToolOf(name: string): string {
+  return `${BUILT_IN}${name}`
+}
+
+/** The name that models use; null if it is no built-in tool. */
+export function builtInName(tool: unknown): string | null {
+  return typeof tool === 'string' && tool.startsWith(BUILT_IN) ? tool.slice(BUILT_IN.length) : null
+}
+
+export function isProcessTool(tool: unknown): boolean {
+  return builtInName(tool) !== null
+}

@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest'
+import { lawsBroken } from './laws-broken.ts'
+import type { Plant } from './plant.ts'
+import { simulate } from './run.ts'
+
+/** A planted bug must be found within this many seeds. */
+const MAX_SEEDS = 200
+
+/** Declares a test for each of the plants. */
+export function findPlantedBugs(plants: readonly Plant[]): void {
+  describe('a planted bug is found, and the same seed is clean without it', () => {
+    test.each(plants.map((plant) => [plant.name, plant] as const))(
+      '%s',
+      { timeout: 600_000 },
+      async (_name, plant) => {
+        const found = await seedThatFinds(plant)
+        expect(await lawsBroken(found, plant.hasRules, plant.often), `seed ${found}`).toEqual([])
+      },
+    )
+  })
+}
+
+async function seedThatFinds(plant: Plant): Promise<number> {
+  const { since = 1, often = [] } = plant
+  for (let seed = since; seed < since + MAX_SEEDS; seed++) {
+    const { violations } = await simulate(seed, { plant, often })
+    if (violations.some(({ law }) => plant.laws.includes(law))) return seed
+    expect(
+      violations.map(({ law }) => law),
+      `seed ${seed} breaks another law first`,
+    ).toEqual([])
+  }
+  throw new Error(`${plant.name} is not found in ${MAX_SEEDS} seeds`)
+}

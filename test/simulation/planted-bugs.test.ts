@@ -1,0 +1,4 @@
+import { findPlantedBugs } from './find-planted-bugs.ts'
+import { plants } from './plants.ts'
+
+findPlantedBugs(plants)
