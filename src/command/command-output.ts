@@ -7,6 +7,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import type { CommandSecrets } from './command-secrets.ts'
 import { commandSpecOf } from './command-spec.ts'
 import type { KeeperSide } from './keeper-side.ts'
+import { LiveGrowth } from './live-growth.ts'
 import { Cursors } from './output/cursors.ts'
 import { logEnd } from './output/layout.ts'
 import { type Line, type LinesOptions, readLines } from './output/lines.ts'
@@ -27,9 +28,11 @@ import type { Screens } from './screen/screen.ts'
 const TAIL_BYTES_PER_CHAR = 8
 const TERMINAL = { cols: 120, rows: 30 }
 
-/** The output logs of all commands, as the verbs show them. */
+/** The output logs of all commands and agents, as the verbs show them. */
 export class CommandOutput {
   readonly followers: OutputFollowers
+  /** Told by the writer of live logs. */
+  readonly liveGrowth = new LiveGrowth()
   readonly #home: DataFolderPaths
   readonly #cursors: Cursors
   readonly #access: OutputAccess
@@ -45,7 +48,9 @@ export class CommandOutput {
     this.#home = home
     this.#cursors = new Cursors(home.cursors)
     this.#access = new OutputAccess(home, secrets, kernel)
-    this.followers = new OutputFollowers(this.#access, keeperOf)
+    this.followers = new OutputFollowers(this.#access, (record) =>
+      record.kind === 'agent' ? this.liveGrowth : keeperOf(record),
+    )
   }
 
   /** The output since the cursor that is given, or since the position that this actor, or its reader, has reached. */

@@ -78,6 +78,15 @@ export class Commands {
     this.#settings = parts.settings
   }
 
+  /** Where agents write what their models stream, so that it is read as output is. */
+  get liveLogs() {
+    return {
+      output: this.home.output,
+      minFreeBytes: this.#settings.caps.minFreeBytes,
+      grew: (pid: Pid) => this.output.liveGrowth.grew(pid),
+    }
+  }
+
   get executors(): readonly KeeperSide[] {
     return this.#keepers
   }

@@ -14,7 +14,7 @@ import { readRange } from './output/read.ts'
 /** `masked`: secrets are masked. `raw`: secrets are shown; the caller has checked the right to see them. */
 export type View = 'masked' | 'raw'
 
-/** The location of the output log of a command, and the masking for its readers. */
+/** The location of the output log of a command or an agent, and the masking for its readers. */
 export class OutputAccess {
   readonly #home: DataFolderPaths
   readonly #secrets: CommandSecrets
@@ -31,7 +31,7 @@ export class OutputAccess {
   /** The folder of the log. Refused if the log of a command that has begun is not there. */
   async folderOf(record: ProcessRecord): Promise<string> {
     const folder = join(this.#home.output, record.pid)
-    // A command that was never begun has printed nothing.
+    // A command that was never begun has printed nothing, and neither has an agent without a log.
     if (record.program === null) return folder
     // A listing is enough: to look at every segment would cost more than to read a page of one.
     if ((await segmentOffsets(folder)) !== null) return folder
@@ -47,7 +47,7 @@ export class OutputAccess {
   async masking(record: ProcessRecord, view: View): Promise<Masking | null> {
     const masker = view === 'raw' ? null : await this.#secrets.maskerFor(record, this.#kernel())
     if (masker === null) return null
-    const tagged = startSpecOf(record)['output'] === 'tagged'
+    const tagged = record.kind === 'agent' || startSpecOf(record)['output'] === 'tagged'
     // A program that writes its log itself may rewrite it, so ranges that were scanned once may have changed.
     const kept = startSpecOf(record)['output'] === 'direct' ? {} : { lookedThrough: this.#lookedThrough }
     return { masker, tagged, final: hasEnded(record), mayShow: this.#held.mayShow, ...kept }
@@ -71,7 +71,8 @@ export class OutputAccess {
  * Where the output of a command ended, if its keeper saw the end. Bytes behind it are late: descendants wrote them, and no
  * follower waits for them.
  */
-export function outputEndIn({ outcome }: ProcessRecord): number | undefined {
+export function outputEndIn({ kind, outcome }: ProcessRecord): number | undefined {
+  if (kind !== 'command') return undefined
   const result = outcome?.result as { outputBytes?: number } | null | undefined
   return result?.outputBytes
 }

@@ -1,9 +1,9 @@
 import { Nudge } from '../base/nudge.ts'
+import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Waited, WaitOptions } from '../kernel/wait.ts'
 import type { OutputPiece } from '../verbs/attachment.ts'
-import type { KeeperSide } from './keeper-side.ts'
 import { followOutput } from './output/follow.ts'
 import { type Gap, joined, layoutOf } from './output/layout.ts'
 import { type FoundLine, LineFinder } from './output/line-finder.ts'
@@ -25,14 +25,19 @@ interface LineWait {
   readonly scannedTo: number
 }
 
-/** Follows the output of commands while they run: nudged by their keeper, ended by their kernel. */
+/** What nudges the followers of a log: the keeper of a command, or this program for an agent. */
+interface GrowthSource {
+  follow(pid: Pid, grew: () => void): () => void
+}
+
+/** Follows output logs while they grow: nudged by their writer, ended by the kernel. */
 export class OutputFollowers {
   readonly #access: OutputAccess
-  readonly #keeperOf: (record: ProcessRecord) => KeeperSide
+  readonly #growthOf: (record: ProcessRecord) => GrowthSource
 
-  constructor(access: OutputAccess, keeperOf: (record: ProcessRecord) => KeeperSide) {
+  constructor(access: OutputAccess, growthOf: (record: ProcessRecord) => GrowthSource) {
     this.#access = access
-    this.#keeperOf = keeperOf
+    this.#growthOf = growthOf
   }
 
   async *follow(
@@ -46,7 +51,7 @@ export class OutputFollowers {
     const nudge = new Nudge()
     const ended: { at: number | null } = { at: null }
     const stop = new AbortController()
-    const unfollow = this.#keeperOf(record).follow(record.pid, () => nudge.give())
+    const unfollow = this.#growthOf(record).follow(record.pid, () => nudge.give())
     const whenEnded = kernel.waits.forEnd(record.pid, { signal: stop.signal }).then(
       async (waited) => {
         if (waited.type !== 'done') return

@@ -62,9 +62,9 @@ export function childrenOf(osPid: number): { osPid: number; state: string }[] {
 /** Living OS processes whose environment says that they belong to a command; `ending` is the end of the marker. */
 export function markedWith(ending: string): number[] {
   return osPids().filter((osPid) => {
-    if (startTimeOf(osPid) === '') return false
     const marker = variablesOf(osPid).find((variable) => variable.startsWith(`${MARKER}=`))
-    return marker?.slice(MARKER.length + 1).endsWith(ending) ?? false
+    if (marker === undefined || !marker.slice(MARKER.length + 1).endsWith(ending)) return false
+    return startTimeOf(osPid) !== ''
   })
 }
 
@@ -107,7 +107,9 @@ function linkOf(path: string): string {
 
 function variablesOf(osPid: number): string[] {
   try {
-    return readFileSync(`/proc/${osPid}/environ`, 'utf8').split('\0')
+    const text = readFileSync(`/proc/${osPid}/environ`, 'latin1')
+    // Tests look again and again, and most OS processes belong to no command.
+    return text.includes(MARKER) ? text.split('\0') : []
   } catch {
     // Gone since it was listed.
     return []

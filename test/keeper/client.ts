@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type DataFolderPaths, dataFolderAt } from '../../src/keeper/protocol/data-folder-paths.ts'
 import { lineReader } from '../../src/keeper/protocol/lines.ts'
-import { segmentOffset } from '../../src/keeper/protocol/log-format.ts'
 import {
   type AskName,
   type Asks,
@@ -17,6 +16,7 @@ import type { ProgramState } from '../../src/keeper/protocol/program-state.ts'
 import type { SpawnPlan } from '../../src/keeper/protocol/spawn-plan.ts'
 import { groupsBelow, removeCgroup, removeIfEmpty } from '../../src/keeper/tree/cgroup-files.ts'
 import { ownCgroups } from '../../src/os/own-cgroups.ts'
+import { segmentOffset } from '../../src/output-log/log-format.ts'
 import { quickFolder } from '../quick-folder.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')

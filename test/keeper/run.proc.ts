@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { decodeEntry, ENTRY_BYTES, type IndexEntry } from '../../src/keeper/protocol/log-format.ts'
+import { decodeEntry, ENTRY_BYTES, type IndexEntry } from '../../src/output-log/log-format.ts'
 import { NEEDS_USER_NAMESPACE } from '../reporting/test-if.ts'
 import { exitOf, keeperWithDaemon, startTimeOf, TempKeeper, until } from './client.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { decodeEntry } from '../../src/keeper/protocol/log-format.ts'
+import { decodeEntry } from '../../src/output-log/log-format.ts'
 import { keeperWithDaemon, until } from './client.ts'
 
 const pty = { cols: 100, rows: 30 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { HOLES_NAME } from '../../keeper/protocol/log-format.ts'
+import { HOLES_NAME } from '../../output-log/log-format.ts'
 import type { Gap } from './layout.ts'
 import { orMissing } from './missing.ts'
 

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { decodeEntry, ENTRY_BYTES, INDEX_NAME, type IndexEntry } from '../../keeper/protocol/log-format.ts'
+import { decodeEntry, ENTRY_BYTES, INDEX_NAME, type IndexEntry } from '../../output-log/log-format.ts'
 import { orMissing } from './missing.ts'
 
 /** The index of an output log, read lazily in blocks. */

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { segmentName, segmentOffset } from '../../keeper/protocol/log-format.ts'
+import { segmentName, segmentOffset } from '../../output-log/log-format.ts'
 import { holesOf } from './holes.ts'
 import { orMissing } from './missing.ts'
 

@@ -1,8 +1,9 @@
 import { BoundedMap } from '../../base/bounded-map.ts'
+import type { Stream } from '../../output-log/log-format.ts'
 import { type Gap, type Layout, layoutOf } from './layout.ts'
 import { pieces } from './pieces.ts'
 import { type LineStart, NEWLINE } from './split-lines.ts'
-import { ofStream, type Stream } from './streams.ts'
+import { ofStream } from './streams.ts'
 
 /** Where lines can be counted from: the beginning of a block of the log. */
 export interface LineIndexEntry extends LineStart {

@@ -1,9 +1,10 @@
+import type { Stream } from '../../output-log/log-format.ts'
 import type { Gap } from './layout.ts'
 import { indexLines, type LineIndex } from './line-index.ts'
 import type { Masking } from './masking.ts'
 import { isPlainText, renderedLine } from './rendered-text.ts'
 import type { RawLine } from './split-lines.ts'
-import { refuseUntagged, type Stream, streamsOf } from './streams.ts'
+import { refuseUntagged, streamsOf } from './streams.ts'
 import { cutText, type Showing } from './text.ts'
 import { truncatedBy, walkLines } from './walk-lines.ts'
 

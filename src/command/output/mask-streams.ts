@@ -1,5 +1,5 @@
+import { STREAMS, type Stream } from '../../output-log/log-format.ts'
 import type { Masked, Masker, Stretch } from '../../redaction/masker.ts'
-import type { Stream } from './streams.ts'
 
 /** The start of a run of bytes of one stream; `at` is relative to the beginning of the range. */
 export interface PartStart {
@@ -27,8 +27,6 @@ export function maskStreams(masker: Masker, stretch: Stretch, starts: readonly P
     isClean: each.every(({ isClean }) => isClean),
   }
 }
-
-const STREAMS: readonly Stream[] = ['stdout', 'stderr']
 
 interface Part {
   readonly from: number

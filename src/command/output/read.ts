@@ -1,6 +1,6 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { segmentName } from '../../keeper/protocol/log-format.ts'
+import { segmentName } from '../../output-log/log-format.ts'
 import { LOOK_AHEAD_BYTES, LOOK_BACK_BYTES } from '../../redaction/masker.ts'
 import { holesOf } from './holes.ts'
 import { type Gap, joined, MAX_LISTINGS, segmentOffsets, segmentSize, unsteady } from './layout.ts'

@@ -1,3 +1,4 @@
+import type { Stream } from '../../output-log/log-format.ts'
 import type { Gap } from './layout.ts'
 import { indexLines } from './line-index.ts'
 import { type Line, lineOf, MAX_PAGE_BYTES, textOf } from './lines.ts'
@@ -5,7 +6,7 @@ import type { Masking } from './masking.ts'
 import { locatorOf, type Matcher, matcherOf, type Wanted } from './pattern.ts'
 import { scanTurns } from './scan-turns.ts'
 import type { RawLine } from './split-lines.ts'
-import { refuseUntagged, type Stream } from './streams.ts'
+import { refuseUntagged } from './streams.ts'
 import type { Showing } from './text.ts'
 import { truncatedBy, walkLines } from './walk-lines.ts'
 

@@ -1,11 +1,8 @@
 import { RefusedError } from '../../core/errors.ts'
 import { refusal } from '../../core/refusal.ts'
-import type { IndexEntry } from '../../keeper/protocol/log-format.ts'
+import { type IndexEntry, STREAMS, type Stream } from '../../output-log/log-format.ts'
 import { IndexFile } from './index-file.ts'
 import type { Piece } from './pieces.ts'
-
-/** Which of its two pipes a byte came through, where they are kept apart. */
-export type Stream = 'stdout' | 'stderr'
 
 export interface StreamStart {
   readonly offset: number
@@ -76,6 +73,8 @@ export function streamsBetween(folder: string, from: number, to: number): Promis
   })
 }
 
+const TAGS: ReadonlySet<string> = new Set(STREAMS)
+
 function isTagged(entry: IndexEntry): entry is IndexEntry & { sort: Stream } {
-  return entry.sort === 'stdout' || entry.sort === 'stderr'
+  return TAGS.has(entry.sort)
 }

@@ -1,4 +1,4 @@
-import type { IndexEntry } from '../../keeper/protocol/log-format.ts'
+import type { IndexEntry } from '../../output-log/log-format.ts'
 import { IndexFile } from './index-file.ts'
 
 /** When the byte at this offset came, in milliseconds since 1970, as near as the index knows; null if it knows nothing. */

@@ -1,9 +1,10 @@
+import type { Stream } from '../../output-log/log-format.ts'
 import { type Gap, joined } from './layout.ts'
 import type { LineIndex, LineIndexEntry } from './line-index.ts'
 import type { Masking } from './masking.ts'
 import { type Piece, pieces } from './pieces.ts'
 import { LineSplitter, type RawLine } from './split-lines.ts'
-import { ofStream, type Stream } from './streams.ts'
+import { ofStream } from './streams.ts'
 
 /** A step on the way through the lines of a log. */
 export interface Step {

@@ -1,5 +1,5 @@
 import headless from '@xterm/headless'
-import type { IndexEntry } from '../../keeper/protocol/log-format.ts'
+import type { IndexEntry } from '../../output-log/log-format.ts'
 import type { Masker } from '../../redaction/masker.ts'
 import { IndexFile } from '../output/index-file.ts'
 import type { Gap } from '../output/layout.ts'

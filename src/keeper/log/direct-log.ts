@@ -12,10 +12,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf, messageOf } from '../../base/error-text.ts'
-import { HOLES_NAME, segmentName } from '../protocol/log-format.ts'
+import { hasRoom } from '../../output-log/has-room.ts'
+import { IndexWriter } from '../../output-log/index-writer.ts'
+import { HOLES_NAME, segmentName } from '../../output-log/log-format.ts'
 import type { OutputCaps } from '../protocol/spawn-plan.ts'
-import { IndexWriter } from './index-writer.ts'
-import { hasRoom } from './output-log.ts'
 import type { ProgramLog } from './program-log.ts'
 
 /**

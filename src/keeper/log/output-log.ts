@@ -1,14 +1,16 @@
-import { existsSync, statfsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { codeOf, messageOf } from '../../base/error-text.ts'
 import { ExponentialBackoff } from '../../base/exponential-backoff.ts'
+import { hasRoom } from '../../output-log/has-room.ts'
+import { IndexWriter } from '../../output-log/index-writer.ts'
+import type { OpenLog, OpenLogs } from '../../output-log/open-logs.ts'
+import { Segments } from '../../output-log/segments.ts'
 import type { HeldBack } from '../protocol/program-state.ts'
 import { RESERVE_BYTES } from '../protocol/reserve.ts'
 import type { OutputCaps } from '../protocol/spawn-plan.ts'
-import { IndexWriter } from './index-writer.ts'
-import type { OpenLog, OpenLogs } from './open-logs.ts'
 import type { ProgramLog } from './program-log.ts'
-import { Segments } from './segments.ts'
 
+/** Of a program whose pipes are kept apart. */
 export type Stream = 'stdout' | 'stderr'
 
 /** The events of a log. */
@@ -283,15 +285,3 @@ const TIME_EVERY_MS = 1000
 export const CHECK_DISK_BYTES = 4 * 1024 * 1024
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 2000
-
-export function hasRoom(folder: string, minFreeBytes: number): boolean {
-  if (minFreeBytes <= 0) return true
-  try {
-    const { bavail, bsize } = statfsSync(folder)
-    return bavail * bsize >= minFreeBytes
-  } catch (error) {
-    // The log was deleted, and needs no room.
-    if (codeOf(error) === 'ENOENT') return true
-    throw error
-  }
-}

@@ -1,4 +1,4 @@
-import type { OpenLogs } from '../log/open-logs.ts'
+import type { OpenLogs } from '../../output-log/open-logs.ts'
 import type { Cgroups } from '../tree/cgroups.ts'
 import type { FifoPool } from './fifo-pool.ts'
 import type { UsageLimits } from './usage-limits.ts'

@@ -12,7 +12,7 @@ import { join } from 'node:path'
  * | `live/<pid>.exit`        | how it ended, until the daemon has acknowledged it          | keeper                |
  * | `live/<pid>.left`        | the same of one that is forgotten, while its cgroup is used | keeper                |
  * | `fifos/`                 | `<pid>.out`, `.err`, `.in`, and a few made in advance       | keeper                |
- * | `output/<pid>/`          | its output log (log-format.ts)                              | keeper                |
+ * | `output/<pid>/`          | its output log (src/output-log/log-format.ts)               | keeper; agents: daemon |
  * | `cursors/<pid>/`         | how far each session has polled                             | daemon                |
  * | `passed/<pid>.<hash>`    | secrets that its client passed by name, or that it printed  | daemon                |
  * | `reserve`                | disk space that is given up to start on a full disk (reserve.ts) | daemon           |

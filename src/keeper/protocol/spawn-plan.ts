@@ -1,9 +1,7 @@
 import type { ResourceLimits } from '../../os/resource-limits.ts'
+import type { SegmentCaps } from '../../output-log/segments.ts'
 
-export interface OutputCaps {
-  readonly headBytes: number
-  readonly tailBytes: number
-  readonly segmentBytes: number
+export interface OutputCaps extends SegmentCaps {
   /** With less than this free on disk, programs that write are held back. */
   readonly minFreeBytes: number
 }

@@ -16,7 +16,7 @@ import {
   INDEX_NAME,
   type IndexEntry,
   segmentName,
-} from '../../../src/keeper/protocol/log-format.ts'
+} from '../../../src/output-log/log-format.ts'
 
 interface Caps {
   readonly headBytes: number

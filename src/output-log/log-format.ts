@@ -15,10 +15,22 @@
  * | sort   | value                                              |
  * | time   | milliseconds since 1970 when these bytes came       |
  * | stdout, stderr | (mode `tagged`) the same, and which stream it is |
+ * | text, thinking, tool_arguments, label | (live log of an agent) the same, and which stream it is |
  * | size   | the terminal has been this large since: cols × 65536 + rows |
  */
-const SORTS = ['time', 'stdout', 'stderr', 'size'] as const
+const SORTS = ['time', 'stdout', 'stderr', 'size', 'text', 'thinking', 'tool_arguments', 'label'] as const
 type IndexSort = (typeof SORTS)[number]
+
+/** The streams that the bytes of a log may belong to. */
+export const STREAMS = [
+  'stdout',
+  'stderr',
+  'text',
+  'thinking',
+  'tool_arguments',
+  'label',
+] as const satisfies readonly IndexSort[]
+export type Stream = (typeof STREAMS)[number]
 
 export interface IndexEntry {
   readonly offset: number
@@ -45,7 +57,7 @@ export function encodeEntry(entry: IndexEntry, into: Buffer, at: number): void {
   into.writeDoubleLE(entry.value, at + 8)
 }
 
-/** Undefined for an entry of a sort that a newer keeper wrote. */
+/** Undefined for an entry of a sort that a newer version wrote. */
 export function decodeEntry(from: Buffer, at: number): IndexEntry | undefined {
   const packed = from.readBigUInt64LE(at)
   const sort = SORTS[Number(packed & 0xffn)]

@@ -9,7 +9,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { decodeEntry, ENTRY_BYTES, encodeEntry, INDEX_NAME, type IndexEntry } from '../protocol/log-format.ts'
+import { decodeEntry, ENTRY_BYTES, encodeEntry, INDEX_NAME, type IndexEntry } from './log-format.ts'
 
 /** Appends to the index of an output log. */
 export class IndexWriter {

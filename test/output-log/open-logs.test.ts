@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { maxOpenLogs, OpenLogs } from '../../../src/keeper/log/open-logs.ts'
-import { OutputLog } from '../../../src/keeper/log/output-log.ts'
-import { tempFolder } from '../../temp-folder.ts'
+import { OutputLog } from '../../src/keeper/log/output-log.ts'
+import { maxOpenLogs, OpenLogs } from '../../src/output-log/open-logs.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 const CAPS = { headBytes: 1024, tailBytes: 4096, segmentBytes: 1024, minFreeBytes: 0 }
 const EVENTS = { flows() {}, dropped() {}, trouble() {}, heldBackChanged() {} }

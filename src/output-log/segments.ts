@@ -1,8 +1,14 @@
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf } from '../../base/error-text.ts'
-import { segmentName, segmentOffset } from '../protocol/log-format.ts'
-import type { OutputCaps } from '../protocol/spawn-plan.ts'
+import { codeOf } from '../base/error-text.ts'
+import { segmentName, segmentOffset } from './log-format.ts'
+
+/** How much of a log is kept: its first bytes and its last, in segments of this size. */
+export interface SegmentCaps {
+  readonly headBytes: number
+  readonly tailBytes: number
+  readonly segmentBytes: number
+}
 
 interface Segment {
   readonly offset: number
@@ -15,7 +21,7 @@ interface Segment {
  */
 export class Segments {
   readonly #folder: string
-  readonly #caps: OutputCaps
+  readonly #caps: SegmentCaps
   readonly #fellOut: (from: number, to: number) => void
   /** The segments of the tail without the current one, oldest first. */
   readonly #tail: Segment[] = []
@@ -24,8 +30,8 @@ export class Segments {
   #end = 0
   #fd: number | null = null
 
-  /** Continues the segments of an earlier keeper. */
-  constructor(folder: string, caps: OutputCaps, fellOut: (from: number, to: number) => void) {
+  /** Continues the segments of an earlier writer. */
+  constructor(folder: string, caps: SegmentCaps, fellOut: (from: number, to: number) => void) {
     this.#folder = folder
     this.#caps = caps
     this.#fellOut = fellOut
@@ -55,6 +61,15 @@ export class Segments {
     return written
   }
 
+  /** Leaves a gap of this many bytes, which were not written. */
+  skip(bytes: number): void {
+    if (bytes === 0) return
+    this.#finish()
+    if (this.#end === this.#offset) rmSync(join(this.#folder, segmentName(this.#offset)), { force: true })
+    this.#end += bytes
+    this.#offset = this.#end
+  }
+
   close(): void {
     if (this.#fd !== null) closeSync(this.#fd)
     this.#fd = null
@@ -67,12 +82,17 @@ export class Segments {
 
   /** Creates the next segment before it deletes an old one, so that readers never see the end of the log move backwards. */
   #rotate(): void {
-    const finished = { offset: this.#offset, bytes: this.#end - this.#offset }
-    this.close()
+    this.#finish()
     this.#offset = this.#end
-    if (finished.offset >= this.#caps.headBytes) this.#addToTail(finished)
     this.#fd = this.#open()
     this.#shortenTail()
+  }
+
+  /** The current segment gets no more bytes. */
+  #finish(): void {
+    const finished = { offset: this.#offset, bytes: this.#end - this.#offset }
+    this.close()
+    if (finished.bytes > 0 && finished.offset >= this.#caps.headBytes) this.#addToTail(finished)
   }
 
   #addToTail(segment: Segment): void {
