@@ -117,7 +117,7 @@ export class Models {
     } catch (error) {
       return modelRefusal(
         'script_invalid',
-        `The script ${name} cannot be read: ${messageOf(error)}`,
+        `The script ${name} cannot be read: ${messageOf(error)}.`,
         'Give the path of a script as scripted/<file>, or use scripted/demo.',
       )
     }

@@ -10,7 +10,7 @@ import { wordSet } from './word-set.ts'
  * `instead`: replaces these objects without a search.
  */
 export function maskJson<Value>(
-  masker: Masker,
+  masker: Pick<Masker, 'text'>,
   value: Value,
   { leave = NOTHING, instead = NO_OTHERS }: MaskJsonOptions = {},
 ): Value {
@@ -24,7 +24,7 @@ interface MaskJsonOptions {
 }
 
 interface Walk extends Required<MaskJsonOptions> {
-  readonly masker: Masker
+  readonly masker: Pick<Masker, 'text'>
 }
 
 const NOTHING = () => false

@@ -12,6 +12,8 @@ export class Redaction {
   readonly #patterns: readonly string[]
   readonly #values: Set<string>
   readonly #sources: (() => Iterable<string>)[] = []
+  /** Of the known secrets alone: most answers need no other. */
+  #usual: Masker | undefined
   /** By the additional values of one command; the least recently used first. */
   readonly #maskers = new BoundedMap<string, Masker>(MAX_MASKERS)
 
@@ -33,12 +35,18 @@ export class Redaction {
   know(values: Iterable<string>): void {
     const before = this.#values.size
     for (const value of values) this.#values.add(value)
-    if (this.#values.size > before) this.#maskers.clear()
+    if (this.#values.size === before) return
+    this.#maskers.clear()
+    this.#usual = undefined
   }
 
   /** A masker of all known secrets and these. */
   masker(besides: readonly string[] = []): Masker {
     for (const source of this.#sources) this.know(source())
+    if (besides.length === 0) {
+      this.#usual ??= new Masker({ values: [...this.#values], patterns: this.#patterns })
+      return this.#usual
+    }
     const key = besides.join('\0')
     const known = this.#maskers.get(key)
     const masker = known ?? new Masker({ values: [...this.#values, ...besides], patterns: this.#patterns })

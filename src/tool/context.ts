@@ -40,7 +40,7 @@ export class HandlerContext implements ToolContext {
   readonly env: Variables
   readonly #ledger: ToolLedger
   /** How many waits of each name this attempt has entered: the same code counts the same in every attempt. */
-  readonly #ordinals = new Map<string, number>()
+  #ordinals: Map<string, number> | undefined
   #children = 0
   #charges = 0
   #messages = 0
@@ -150,11 +150,12 @@ export class HandlerContext implements ToolContext {
   #next(on: WaitOn, name: string): WaitRef {
     if (on === 'signal') checkSignalName(name)
     const ordinal = this.#ordinal(on, name) + 1
+    this.#ordinals ??= new Map()
     this.#ordinals.set(`${on}:${name}`, ordinal)
     return { on, name, ordinal }
   }
 
   #ordinal(on: WaitOn, name: string): number {
-    return this.#ordinals.get(`${on}:${name}`) ?? 0
+    return this.#ordinals?.get(`${on}:${name}`) ?? 0
   }
 }

@@ -1,10 +1,14 @@
 import type { Variables } from '../core/environment/secrets.ts'
+import type { WaitRef } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
+import type { Answered } from '../kernel/await-answer.ts'
 import type { Executor, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import type { OwnIntent } from '../kernel/perform-as.ts'
 import { sendMessage } from '../kernel/send-message.ts'
 import type { InputOf } from '../verbs/reeve.ts'
+import type { ChildOfTool } from '../verbs/tool-function.ts'
 import { HandlerContext } from './context.ts'
 import type { ToolLedger } from './ledger.ts'
 import { runHandler } from './run-handler.ts'
@@ -39,42 +43,78 @@ export class Tools implements Executor {
     const handler = this.#tools.handlerOf(work.record)
     if (handler === undefined) throw new Error(`This kernel has no tool ${String(work.record.spec['tool'])}`)
     const env = await this.#variablesOf(work.record, kernel, work.signal)
-    return runHandler(handler, new HandlerContext(ledgerOf(work, kernel, this.#spawnAs), env))
+    return runHandler(handler, new HandlerContext(new WorkLedger(work, kernel, this.#spawnAs), env))
   }
 }
 
-function ledgerOf(work: Work, kernel: Kernel, spawnAs: SpawnAs): ToolLedger {
-  const { record, signal } = work
-  const { pid } = record
-  const actor = `process:${pid}` as const
-  return {
-    record,
-    signal,
-    now: () => kernel.edges.clock.now(),
-    async write(intent) {
-      const { type } = await kernel.performAs(work, intent)
-      return { isReplayed: type === 'replayed' }
-    },
-    spawn: (request, number) => spawnAs(work, { ...request, parent: pid, idempotencyKey: `child:${number}` }),
-    async waitForEnd(other: Pid) {
-      const waited = await kernel.waits.forEnd(other, { signal, waiter: work })
-      if (waited.type !== 'done') throw signal.reason
-      return waited.value.record
-    },
-    waitForAnswer: (wait, until) => kernel.waits.forAnswer(work, wait, until),
-    sendMessage: async (sending) => void (await sendMessage(kernel, { actor, ...sending })),
-    keyFor: (wait) => kernel.waits.keyOf(pid, wait),
-    charge: async (charging) => void (await kernel.charge({ pid, actor, ...charging })),
-    async untilResumed() {
-      const row = await kernel.edges.store.ask({ ask: 'process', pid })
-      if (row === null || row.record.status !== 'paused') return
-      await kernel.waits.forEvent(
-        pid,
-        row.record.revision,
-        (event) => event.type === 'resumed' || event.type === 'stop_requested',
-        { signal, waiter: work },
-      )
-      signal.throwIfAborted()
-    },
+/** A class, because every call of a tool makes one, and few calls use more than one method. */
+class WorkLedger implements ToolLedger {
+  readonly #work: Work
+  readonly #kernel: Kernel
+  readonly #spawnAs: SpawnAs
+
+  constructor(work: Work, kernel: Kernel, spawnAs: SpawnAs) {
+    this.#work = work
+    this.#kernel = kernel
+    this.#spawnAs = spawnAs
+  }
+
+  get record(): ProcessRecord {
+    return this.#work.record
+  }
+
+  get signal(): AbortSignal {
+    return this.#work.signal
+  }
+
+  now(): number {
+    return this.#kernel.edges.clock.now()
+  }
+
+  async write(intent: OwnIntent) {
+    const { type } = await this.#kernel.performAs(this.#work, intent)
+    return { isReplayed: type === 'replayed' }
+  }
+
+  spawn(request: ChildOfTool, number: number): Promise<ProcessRecord> {
+    const { pid: parent } = this.record
+    return this.#spawnAs(this.#work, { ...request, parent, idempotencyKey: `child:${number}` })
+  }
+
+  async waitForEnd(other: Pid): Promise<ProcessRecord> {
+    const { signal } = this
+    const waited = await this.#kernel.waits.forEnd(other, { signal, waiter: this.#work })
+    if (waited.type !== 'done') throw signal.reason
+    return waited.value.record
+  }
+
+  waitForAnswer(wait: WaitRef, until: number | null): Promise<Answered> {
+    return this.#kernel.waits.forAnswer(this.#work, wait, until)
+  }
+
+  async sendMessage(sending: Parameters<ToolLedger['sendMessage']>[0]): Promise<void> {
+    await sendMessage(this.#kernel, { actor: `process:${this.record.pid}`, ...sending })
+  }
+
+  keyFor(wait: WaitRef): Promise<string> {
+    return this.#kernel.waits.keyOf(this.record.pid, wait)
+  }
+
+  async charge(charging: Parameters<ToolLedger['charge']>[0]): Promise<void> {
+    const { pid } = this.record
+    await this.#kernel.charge({ pid, actor: `process:${pid}`, ...charging })
+  }
+
+  async untilResumed(): Promise<void> {
+    const { signal, record } = this
+    const row = await this.#kernel.edges.store.ask({ ask: 'process', pid: record.pid })
+    if (row === null || row.record.status !== 'paused') return
+    await this.#kernel.waits.forEvent(
+      record.pid,
+      row.record.revision,
+      (event) => event.type === 'resumed' || event.type === 'stop_requested',
+      { signal, waiter: this.#work },
+    )
+    signal.throwIfAborted()
   }
 }

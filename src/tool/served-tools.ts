@@ -12,6 +12,8 @@ export type ServedTool = ToolHandler | ToolDefinition
 /** The tools that this program serves, by name. */
 export class ServedTools {
   readonly #tools = new Map<string, ServedTool>()
+  /** Every registration asks for it. */
+  #serves: readonly Served[] | undefined
 
   get names(): readonly string[] {
     return [...this.#tools.keys()]
@@ -27,6 +29,11 @@ export class ServedTools {
 
   /** As the row of a holder has it. */
   get serves(): readonly Served[] {
+    this.#serves ??= this.#served()
+    return this.#serves
+  }
+
+  #served(): readonly Served[] {
     const { names, declarations } = this
     if (names.length === 0) return []
     return [
@@ -52,10 +59,12 @@ export class ServedTools {
         refusal('conflict', `The tool ${name} is served here already.`, 'Give each tool a name of its own.'),
       )
     this.#tools.set(name, tool)
+    this.#serves = undefined
   }
 
   remove(name: string): void {
     this.#tools.delete(name)
+    this.#serves = undefined
   }
 
   /** The handler that runs this process; undefined if its tool is not served here. */

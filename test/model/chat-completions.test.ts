@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { PromptItem } from '../../src/core/model/prompt.ts'
 import { chatDelta, sendChat } from './chat-events.ts'
 import { ask, openModel, watch } from './open-model.ts'
-import { beginEvents, providerServer } from './provider-server.ts'
+import { providerServer } from './provider-server.ts'
+import { beginEvents } from './send-events.ts'
 
 const USAGE = {
   inputTokens: 100,

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { beginEvents } from './provider-server.ts'
+import { beginEvents } from './send-events.ts'
 
 /** One event of a chat completion. */
 export function chatDelta(delta: object, finish: string | null = null): object {

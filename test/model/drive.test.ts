@@ -7,7 +7,7 @@ import type { PromptItem } from '../../src/core/model/prompt.ts'
 import type { Model } from '../../src/model/model.ts'
 import { chatDelta } from './chat-events.ts'
 import { ask, openModel } from './open-model.ts'
-import { beginEvents } from './provider-server.ts'
+import { beginEvents } from './send-events.ts'
 import { strictProvider } from './strict-provider.ts'
 
 /** What an executor does for one answer, without its waits: progress is stored and read between the calls. */

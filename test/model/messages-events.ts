@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { beginEvents } from './provider-server.ts'
+import { beginEvents } from './send-events.ts'
 
 /** The blocks of an answer of Anthropic's API. */
 export type Block =

@@ -9,7 +9,8 @@ import { systemClock } from '../../src/store/system-clock.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { chatDelta, sendChat } from './chat-events.ts'
 import { ask, watch } from './open-model.ts'
-import { beginEvents, type ProviderServer, providerServer } from './provider-server.ts'
+import { type ProviderServer, providerServer } from './provider-server.ts'
+import { beginEvents } from './send-events.ts'
 
 const models = (url?: string) =>
   new Models(

@@ -2,7 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import type { PromptItem } from '../../src/core/model/prompt.ts'
 import { ask, openModel } from './open-model.ts'
-import { beginEvents, providerServer } from './provider-server.ts'
+import { providerServer } from './provider-server.ts'
+import { beginEvents } from './send-events.ts'
 
 const MODEL = 'gpt-6-sol'
 

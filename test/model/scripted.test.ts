@@ -200,7 +200,7 @@ describe('a script', () => {
 
 describe('scripted/demo', () => {
   const tool = (name: string): ToolDeclaration => ({ name, description: name, input: { type: 'object' } })
-  const tools = ['file_read', 'file_edit', 'command_run'].map(tool)
+  const tools = ['read_file', 'edit_file', 'run_command'].map(tool)
 
   /** Plays the demo with tools that return such results, without its delays. */
   async function play(
@@ -237,17 +237,17 @@ describe('scripted/demo', () => {
 
   test('plays a small coding session: read, test, edit, test, done', async () => {
     expect(await play(() => ({ text: 'ok', isError: false }))).toEqual([
-      'file_read {"path":"sum.js"}',
-      'command_run {"command":"node --test"}',
-      'file_edit {"path":"sum.js","old":"return a - b","new":"return a + b"}',
-      'command_run {"command":"node --test"}',
+      'read_file {"path":"sum.js"}',
+      'run_command {"command":"node --test"}',
+      'edit_file {"path":"sum.js","edits":[{"oldText":"return a - b","newText":"return a + b"}]}',
+      'run_command {"command":"node --test"}',
       'Done: `sum` in `sum.js` adds now, and the tests pass.',
     ])
   })
 
   test('says so in a folder that it does not know', async () => {
-    const [read, text] = await play((name) => ({ text: 'no such file', isError: name === 'file_read' }))
-    expect(read).toBe('file_read {"path":"sum.js"}')
+    const [read, text] = await play((name) => ({ text: 'no such file', isError: name === 'read_file' }))
+    expect(read).toBe('read_file {"path":"sum.js"}')
     expect(text).toMatch(/^I am a script/)
   })
 })

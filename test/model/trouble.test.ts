@@ -7,7 +7,8 @@ import { simulatedClock } from '../../src/testing/simulated-clock.ts'
 import { chatDelta } from './chat-events.ts'
 import { beginMessage } from './messages-events.ts'
 import { ask, openModel, watch } from './open-model.ts'
-import { beginEvents, providerServer } from './provider-server.ts'
+import { providerServer } from './provider-server.ts'
+import { beginEvents } from './send-events.ts'
 
 /** One call of a compatible server that answers like that. */
 async function callOf(answer: (response: ServerResponse) => void) {

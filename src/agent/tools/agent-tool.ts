@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import type { Need } from '../../core/capability/need.ts'
+import type { PlanList } from '../../core/plan/plan-list.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { ToolDeclaration } from '../../core/tool/declaration.ts'
 import { defineTool } from '../../verbs/define-tool.ts'
@@ -10,6 +11,8 @@ export interface AgentTool extends ToolDeclaration {
   readonly essential?: boolean
   /** It bounds its output itself, with paging, so that nothing of it is spilled. */
   readonly isBounded?: boolean
+  /** How long a call may run; null: as long as it takes, because it waits for a process or a person. */
+  readonly maxMs?: number | null
   /** Checks an input against the schema. Throws a `ToolError` that a model can act upon. */
   parse(input: unknown): Promise<unknown>
   /** What a call with this input would do, for the gate. Paths are canonical. Throws a `ToolError` for a call that cannot be made. */
@@ -32,6 +35,19 @@ export interface ToolOutput {
   readonly changes?: readonly FileChange[]
   /** The files whose content it read, with the hash of that content. */
   readonly reads?: readonly { readonly path: string; readonly hash: string }[]
+  /** The names of further tools that a search found. */
+  readonly found?: readonly string[]
+  /** The plan of the agent from now on. */
+  readonly plan?: PlanList
+  /** The part of a command's output that the text shows the end of. */
+  readonly range?: OutputRange
+}
+
+/** Bytes of the output log of a command, by offset. */
+export interface OutputRange {
+  readonly pid: Pid
+  readonly from: number
+  readonly to: number
 }
 
 export type OutputPart =
@@ -61,13 +77,14 @@ export interface AgentToolToDefine<Schema extends z.ZodType> {
   readonly recovery: ToolDeclaration['recovery']
   readonly essential?: boolean
   readonly isBounded?: boolean
+  readonly maxMs?: number | null
   needs?(input: z.output<Schema>): Promise<readonly Need[]> | readonly Need[]
   run(input: z.output<Schema>, context: AgentToolContext): Promise<ToolOutput> | ToolOutput
 }
 
 /** Defines a tool of native agents. */
 export function agentTool<Schema extends z.ZodType>(tool: AgentToolToDefine<Schema>): AgentTool {
-  const { name, description, input, recovery, essential, isBounded } = tool
+  const { name, description, input, recovery, essential, isBounded, maxMs } = tool
   const { inputSchema } = defineTool({ name, description, input, recovery, run: () => null })
   const parse = (given: unknown): z.output<Schema> => {
     const parsed = input.safeParse(given)
@@ -84,6 +101,7 @@ export function agentTool<Schema extends z.ZodType>(tool: AgentToolToDefine<Sche
     recovery,
     ...(essential === undefined ? {} : { essential }),
     ...(isBounded === undefined ? {} : { isBounded }),
+    ...(maxMs === undefined ? {} : { maxMs }),
     parse: async (given) => parse(given),
     needs: async (given) => (await tool.needs?.(parse(given))) ?? [],
     run: async (given, context) => tool.run(parse(given), context),
@@ -103,7 +121,18 @@ export type ToolErrorCode =
   | 'edit_refused'
   | 'address_refused'
   | 'fetch_failed'
+  | 'not_available'
+  | 'refused'
+  | 'timed_out'
   | 'io_error'
+  /** The MCP server answered with an error, or its tool did. */
+  | 'mcp_error'
+  /** The MCP server is not there, does not answer, or cannot be understood. */
+  | 'mcp_unavailable'
+  /** The MCP server did not answer: whether the call had an effect is unknown. */
+  | 'mcp_interrupted'
+  /** The tool of an MCP server has changed, and no person has accepted it. */
+  | 'mcp_tool_changed'
 
 /** Why a tool could not do what it was asked. The message is what the model reads: what happened, and what to do next. */
 export class ToolError extends Error {

@@ -11,7 +11,7 @@ import { type AgentTool, agentTool, ToolError, textOutput } from './agent-tool.t
 
 /** Where the plan of an agent is kept: by its executor, in the agent's log. */
 export interface PlanParts {
-  plan(): PlanList
+  plan(): PlanList | Promise<PlanList>
   /** Keeps the plan. It is durable when this resolves. */
   keep(plan: PlanList): Promise<void>
 }
@@ -58,10 +58,10 @@ export function planTool({ plan, keep }: PlanParts): AgentTool {
     // The same changes twice would add an item twice.
     recovery: 'bound',
     async run({ changes }) {
-      const answer = changePlan(plan(), changes)
+      const answer = changePlan(await plan(), changes)
       if (answer.type === 'refused') throw new ToolError('invalid_input', answer.reason)
       if (changes.length > 0) await keep(answer.plan)
-      return textOutput(planText(answer.plan))
+      return { ...textOutput(planText(answer.plan)), plan: answer.plan }
     },
   })
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { ToolDeclaration } from '../../core/tool/declaration.ts'
 import { searchTools } from '../../core/tool/declared-tools.ts'
 import { type AgentTool, agentTool, textOutput } from './agent-tool.ts'
 
@@ -7,9 +8,7 @@ const MAX_FOUND = 20
 
 export interface ToolSearchParts {
   /** The tools that the prompt does not declare. */
-  searchable(): readonly AgentTool[]
-  /** The agent may call these from now on: the next prompt declares them, as far as they fit. */
-  found(names: readonly string[]): void
+  searchable(): readonly ToolDeclaration[] | Promise<readonly ToolDeclaration[]>
 }
 
 const input = z.strictObject({
@@ -23,7 +22,8 @@ const input = z.strictObject({
     .describe(`how many tools; ${DEFAULT_FOUND} if left out`),
 })
 
-export function toolSearchTool({ searchable, found }: ToolSearchParts): AgentTool {
+/** The next prompt declares what a search finds, as far as it fits. */
+export function toolSearchTool({ searchable }: ToolSearchParts): AgentTool {
   return agentTool({
     name: 'tool_search',
     description:
@@ -31,10 +31,9 @@ export function toolSearchTool({ searchable, found }: ToolSearchParts): AgentToo
     input,
     recovery: 'rerunnable',
     essential: true,
-    run({ query, limit = DEFAULT_FOUND }) {
-      const tools = searchable()
+    async run({ query, limit = DEFAULT_FOUND }) {
+      const tools = await searchable()
       const matches = searchTools(tools, query, limit)
-      found(matches.map(({ name }) => name))
       if (matches.length === 0)
         return textOutput(
           `None of ${tools.length} further tools fits ${JSON.stringify(query)}. Use other words.`,
@@ -43,7 +42,7 @@ export function toolSearchTool({ searchable, found }: ToolSearchParts): AgentToo
         ({ name, description, inputSchema }) =>
           `${name}: ${description}\ninput: ${JSON.stringify(inputSchema)}`,
       )
-      return textOutput(described.join('\n\n'))
+      return { ...textOutput(described.join('\n\n')), found: matches.map(({ name }) => name) }
     },
   })
 }

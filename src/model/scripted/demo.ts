@@ -1,9 +1,9 @@
 import type { Script } from './script.ts'
 
 /** The tools that the demo calls: those of a coding agent. */
-const READ = 'file_read'
-const EDIT = 'file_edit'
-const RUN = 'command_run'
+const READ = 'read_file'
+const EDIT = 'edit_file'
+const RUN = 'run_command'
 
 /** The file that the demo repairs, with its defect and the repair. */
 const FILE = 'sum.js'
@@ -50,7 +50,7 @@ export const DEMO_SCRIPT: Script = {
       parts: [
         { thinking: 'It subtracts where the test expects a sum.' },
         { text: '`sum` subtracts. I correct that.' },
-        { tool: EDIT, input: { path: FILE, old: DEFECT, new: REPAIR } },
+        { tool: EDIT, input: { path: FILE, edits: [{ oldText: DEFECT, newText: REPAIR }] } },
       ],
     },
     {

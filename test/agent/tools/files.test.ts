@@ -320,3 +320,14 @@ test('an aborted search ends with the reason', async () => {
   const tools = fileTools({ root, agent: ANNA, tracker: new FileTracker(), isNamed: () => false })
   await expect(callerOf(tools, stop.signal).call('search_files', { glob: '*' })).rejects.toThrow('enough')
 })
+
+test('search_files names files that it cannot read', async () => {
+  // Even root cannot read the memory of a process from its beginning.
+  const root = realpathSync('/proc/self')
+  const { text } = callerOf(
+    fileTools({ root, agent: ANNA, tracker: new FileTracker(), isNamed: () => false }),
+  )
+  expect(await text('search_files', { glob: 'mem', text: 'x' })).toMatch(
+    /^Nothing found in \.\.\n\(skipped, because they cannot be read: .*\bmem\b/,
+  )
+})

@@ -40,14 +40,11 @@ test('an agent makes a plan, changes it, and reads it; a wrong change changes no
 
 test('tool_search describes tools that are not declared, and reports which were found', async () => {
   const further = [planTool({ plan: () => EMPTY_PLAN, keep: async () => undefined })]
-  const found: string[] = []
-  const { text } = callerOf([
-    toolSearchTool({ searchable: () => further, found: (names) => void found.push(...names) }),
-  ])
+  const { call, text } = callerOf([toolSearchTool({ searchable: () => further })])
   expect(await text('tool_search', { query: 'plan items' })).toMatch(
     /^plan: Reads and changes your plan.*\ninput: \{"type":"object"/,
   )
-  expect(found).toEqual(['plan'])
+  expect(await call('tool_search', { query: 'plan items' })).toMatchObject({ found: ['plan'] })
   expect(await text('tool_search', { query: 'weather' })).toBe(
     'None of 1 further tools fits "weather". Use other words.',
   )

@@ -30,7 +30,7 @@ function fetcher(
     resource,
   }))
   const tool = webFetchTool({
-    isNamed: (need) => isNamed([{ rules, trusted: true }], need, { at: 0, host: null }),
+    isNamed: (need, byPort) => isNamed([{ rules, trusted: true }], need, { at: 0, host: null }, byPort),
     ownAddresses: () => [],
     refuse: async () => undefined,
     resolve: async (host) => {
@@ -213,6 +213,21 @@ test("Reeve's own address is refused in every form, also where it is a public on
       code: 'address_refused',
       message: expect.stringContaining("Reeve's own"),
     })
+})
+
+test("a rule for every port of an address does not open Reeve's own port there, and a rule for that port does", async () => {
+  const answer: RequestListener = (_, response) =>
+    void response.writeHead(200, { 'content-type': 'text/plain' }).end('here')
+  const [own, other] = [await serverWith(answer), await serverWith(answer)]
+  const ownAddresses = () => [{ address: '127.0.0.1', port: own }]
+  const wide = fetcher(['net:127.0.0.1'], { ownAddresses })
+  expect(await wide.text(`http://127.0.0.1:${other}/`)).toContain('here')
+  expect(await wide.refused(`http://127.0.0.1:${own}/`)).toMatchObject({
+    code: 'address_refused',
+    message: expect.stringContaining("Reeve's own"),
+  })
+  const exact = fetcher([`net:127.0.0.1:${own}`], { ownAddresses })
+  expect(await exact.text(`http://127.0.0.1:${own}/`)).toContain('here')
 })
 
 test('a name is resolved once for a request: a second answer cannot change the address', async () => {

@@ -6,7 +6,7 @@ import { cutLine, linesOf } from '../../../core/files/numbered-lines.ts'
 import { type AgentTool, agentTool, ToolError, textOutput } from '../agent-tool.ts'
 import type { FileToolParts } from './file-tools.ts'
 import { globTest, type PathTest } from './glob-pattern.ts'
-import { decodeText, readContent } from './read-content.ts'
+import { decodeText, type FileContent, readContent } from './read-content.ts'
 import { type WalkedEntry, walk } from './walk.ts'
 import { fileNeed, refuseOutside, resolveIn } from './workspace-path.ts'
 
@@ -18,6 +18,8 @@ const MAX_SEARCHED_BYTES = 2 * 1024 * 1024
 const MAX_TOTAL_BYTES = 64 * 1024 * 1024
 /** Other work of the program goes on after this many lines. */
 const LINES_AT_ONCE = 2_000
+/** Files that are named as skipped; more are counted. */
+const MAX_NAMED = 10
 /** Of one line that matches. */
 const MAX_MATCH_CHARS = 300
 
@@ -85,6 +87,7 @@ class Search {
   readonly #limit: number
   readonly #found: string[] = []
   readonly #notes = new Set<string>()
+  readonly #unreadable: string[] = []
   #skipped = 0
   #bytes = 0
 
@@ -102,10 +105,10 @@ class Search {
   async look({ path, real }: WalkedEntry, signal: AbortSignal): Promise<boolean> {
     if (!this.#names(path)) return true
     if (this.#lines === undefined) return this.#add(path)
-    // A file that cannot be read, or not any more, has no matches.
-    const content = await readContent({ real, shown: path, isInside: true }).catch(() => null)
-    if (content === null || content.bytes.length > MAX_SEARCHED_BYTES) {
-      if (content !== null) this.#skipped += 1
+    const content = await this.#read(path, real)
+    if (content === null) return true
+    if (content.bytes.length > MAX_SEARCHED_BYTES) {
+      this.#skipped += 1
       return true
     }
     this.#bytes += content.bytes.length
@@ -115,6 +118,17 @@ class Search {
     }
     const text = decodeText(content.bytes)
     return text === null || this.#lookInText(path, text, this.#lines, signal)
+  }
+
+  /** Null if there is no such file any more, or if it cannot be read, which the result says. */
+  async #read(path: string, real: string): Promise<FileContent | null> {
+    try {
+      return await readContent({ real, shown: path, isInside: true })
+    } catch (error) {
+      if (error instanceof ToolError && error.code === 'too_large') this.#skipped += 1
+      else this.#unreadable.push(path)
+      return null
+    }
   }
 
   async #lookInText(
@@ -149,6 +163,12 @@ class Search {
   text(where: string): string {
     if (this.#skipped > 0)
       this.note(`${this.#skipped} files larger than ${MAX_SEARCHED_BYTES} bytes were skipped`)
+    const unread = this.#unreadable
+    if (unread.length > 0) {
+      const named = unread.slice(0, MAX_NAMED).join(', ')
+      const more = unread.length > MAX_NAMED ? `, and ${unread.length - MAX_NAMED} more` : ''
+      this.note(`skipped, because they cannot be read: ${named}${more}`)
+    }
     const notes = [...this.#notes].map((note) => `(${note})`)
     const found = this.#found.length === 0 ? [`Nothing found in ${where}.`] : this.#found
     return [...found, ...notes].join('\n')

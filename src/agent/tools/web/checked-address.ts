@@ -6,8 +6,8 @@ import { addressBytes } from '../../../core/net/ip-address.ts'
 import { ToolError } from '../agent-tool.ts'
 
 export interface NetParts {
-  /** Whether a capability names this address: `isNamed` of the agent's rule sets. */
-  readonly isNamed: (need: Need) => boolean | Promise<boolean>
+  /** Whether a capability names this address, and with `byPort` its port: `isNamed` of the agent's rule sets. */
+  readonly isNamed: (need: Need, byPort?: boolean) => boolean | Promise<boolean>
   /** Where Reeve itself listens. */
   readonly ownAddresses: () => readonly { readonly address: string; readonly port: number }[]
   /** Resolves a name; that of the operating system by default. */
@@ -44,9 +44,10 @@ export async function refuseInternal(url: URL, address: string, parts: NetParts)
   const kind = isOwn ? "Reeve's own" : internalKindOf(address)
   if (kind === undefined) return
   const host = hostOf(url)
+  // A rule for every port of this machine is meant for other servers than Reeve.
   // A rule for another name does not open an internal address: the owner of that name chooses its address.
   const names = host === 'localhost' ? [address, host] : [address]
-  for (const name of names) if (await parts.isNamed(netNeed(name, port))) return
+  for (const name of names) if (await parts.isNamed(netNeed(name, port), isOwn)) return
   const shown = address === host ? address : `${host} (${address})`
   const resource = `net:${address.includes(':') ? `[${address}]` : address}:${port}`
   throw new ToolError(

@@ -1,0 +1,78 @@
+import { hash } from 'node:crypto'
+import { type ContextNow, changedContext, contextKey, contextParts } from '../core/agent/context.ts'
+import type { Part } from '../core/agent/state.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import { specOf, startSpecOf } from '../core/process/spec.ts'
+import type { AgentLedger } from './agent-ledger.ts'
+import type { AgentParts } from './agent-parts.ts'
+import { storeParts } from './parts/stored-parts.ts'
+import { readInstructions } from './prompt/instructions.ts'
+import type { SessionHistory } from './session-history.ts'
+
+/** Writes the system prompt of a session, and later its changes. Both are entries, so that prompts are made of the log alone. */
+export class AgentContext {
+  readonly #ledger: AgentLedger
+  readonly #parts: AgentParts
+  readonly #history: SessionHistory
+
+  constructor(ledger: AgentLedger, parts: AgentParts, history: SessionHistory) {
+    this.#ledger = ledger
+    this.#parts = parts
+    this.#history = history
+  }
+
+  /** Called between model calls. Returns whether something was written. */
+  async sample(record: ProcessRecord, turn: number): Promise<boolean> {
+    const now = await this.#now(record)
+    if (!this.#history.hasSegment) {
+      // The first input was promoted before its system prompt could be written.
+      const keepsFrom = this.#history.entries[0]?.seq ?? null
+      await this.beginSegment(record, { turn, why: 'context', keepsFrom, parts: contextParts(now) })
+      return true
+    }
+    const { tools, sources } = await this.#history.prompt()
+    const changed = changedContext(now, { tools, sources })
+    if (changed === null) return false
+    const key = hash('sha256', contextKey(changed), 'hex')
+    const { parts, blobs } = storeParts(changed)
+    await this.#ledger.act({ type: 'add_system_item', turn, kind: 'context', parts, key }, blobs)
+    return true
+  }
+
+  /** The parts of a segment that begins now. */
+  async partsNow(record: ProcessRecord): Promise<readonly Part[]> {
+    return contextParts(await this.#now(record))
+  }
+
+  async beginSegment(record: ProcessRecord, segment: NewSegment): Promise<void> {
+    const { number = 1, from = 0 } = record.agent?.segment ?? {}
+    const { parts, blobs } = storeParts(segment.parts)
+    const act = { type: 'begin_segment', ...segment, parts, segment: from === 0 ? 1 : number + 1 } as const
+    await this.#ledger.act(act, blobs)
+  }
+
+  async #now(record: ProcessRecord): Promise<ContextNow> {
+    const { system = null } = specOf({ kind: record.kind, spec: startSpecOf(record) }, 'agent')
+    const declared = await this.#parts.toolbox.declarations(record)
+    const instructions =
+      record.cwd === null ? [] : await readInstructions(record.cwd, this.#history.touchedPaths)
+    return {
+      system,
+      workspace: record.cwd,
+      date: new Date(this.#ledger.now()).toISOString().slice(0, 'yyyy-mm-dd'.length),
+      instructions: instructions.map((one) => ({ ...one, text: this.#parts.mask(one.text) })),
+      tools: declared.map(({ name, description, inputSchema }) => ({
+        name,
+        description,
+        input: inputSchema,
+      })),
+    }
+  }
+}
+
+interface NewSegment {
+  readonly turn: number
+  readonly why: 'context' | 'compaction'
+  readonly keepsFrom: number | null
+  readonly parts: readonly Part[]
+}

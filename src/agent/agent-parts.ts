@@ -1,0 +1,58 @@
+import type { Json, JsonObject } from '../core/json/json.ts'
+import type { FactOverrides } from '../core/model/facts.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { Work } from '../kernel/executor.ts'
+import type { OpenedModel } from '../model/models.ts'
+import type { LiveLogs } from './live/live-logs.ts'
+import type { Toolbox } from './toolbox/toolbox.ts'
+
+/** What the executor of agents cannot do by itself. */
+export interface AgentParts {
+  readonly models: {
+    open(id: string, folder: string): Promise<OpenedModel>
+    readonly overrides: FactOverrides
+  }
+  readonly toolbox: Toolbox
+  /** The MCP servers of agents. */
+  readonly servers: AgentServers
+  readonly live: LiveLogs
+  /**
+   * Runs a shell line in the name of the agent, as a process of its own. The same key is the same process. Null: the signal was
+   * aborted before the command ended.
+   */
+  runCheck(work: Work, check: GoalCommand, signal: AbortSignal): Promise<CheckedCommand | null>
+  /** Returns how a value misses a JSON schema. Throws if the schema cannot be used. */
+  compileSchema(schema: JsonObject): (value: Json) => string | undefined
+  /** Masks secrets: what is written to a session log goes to models. */
+  mask(text: string): string
+  readonly times?: Partial<AgentTimes>
+}
+
+/** Times of agents, in milliseconds. */
+export interface AgentTimes {
+  /** How long an agent at work may have no event before it is reported as silent. */
+  readonly silentMs: number
+}
+
+export const AGENT_TIMES: AgentTimes = { silentMs: 300_000 }
+
+export interface GoalCommand {
+  readonly run: string
+  readonly key: string
+  /** The turn that it checks: the command is stopped if that turn ends meanwhile. */
+  readonly turn: number
+}
+
+export interface CheckedCommand {
+  readonly pid: Pid
+  readonly succeeded: boolean
+  /** The end of its output, masked. */
+  readonly output: string
+}
+
+export interface AgentServers {
+  /** What happened to the servers of an agent since the last call of this. */
+  takeAlerts(agent: Pid): readonly { readonly code: string; readonly message: string; readonly key: string }[]
+  /** The agent is idle, or is driven elsewhere. */
+  release(agent: Pid): void
+}

@@ -1,0 +1,307 @@
+import { messageOf } from '../base/error-text.ts'
+import { pause } from '../base/pause.ts'
+import { type AgentStep, nextStep } from '../core/agent/next-step.ts'
+import { type OpenToolCall, toolCallName } from '../core/agent/state.ts'
+import { ReeveError, RefusedError } from '../core/errors.ts'
+import type { ToolCall } from '../core/model/prompt.ts'
+import { knownEvent, type StoredEvent } from '../core/process/event.ts'
+import type { Ending } from '../core/process/intent.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import type { Left, Parked, Work } from '../kernel/executor.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { interruptScope } from '../kernel/stop-scope.ts'
+import { AgentContext } from './agent-context.ts'
+import { AgentLedger } from './agent-ledger.ts'
+import { AGENT_TIMES, type AgentParts } from './agent-parts.ts'
+import { type AnswerEnd, ModelCaller, type TurnFailure } from './call-model.ts'
+import { SessionCompactor } from './compact-session.ts'
+import { TurnFinisher } from './finish-turn.ts'
+import type { SessionHistory } from './session-history.ts'
+import { SilenceWatch } from './silence-watch.ts'
+import type { PendingCall } from './toolbox/toolbox.ts'
+import { TurnSignal } from './turn-signal.ts'
+
+/** Answers in a row whose calls could not be executed: then the model does not know how to call. */
+const MAX_INVALID_ANSWERS = 3
+/** Refused writes in a row without a change of the record. Each is a race that the next look settles; more are a defect. */
+const MAX_CONFLICTS = 5
+const LEAVE_MS = 1_000
+
+type Step<Type extends AgentStep['type']> = Extract<AgentStep, { type: Type }>
+
+/**
+ * One attempt at an agent: looks at the record, does the next step, and looks again, until the agent is idle or has ended. All state is in
+ * the record and the log, so a crash between any two writes costs a model call at most.
+ */
+export class AgentRun {
+  readonly #ledger: AgentLedger
+  readonly #parts: AgentParts
+  readonly #history: SessionHistory
+  readonly #turnSignal: TurnSignal
+  readonly #context: AgentContext
+  readonly #caller: ModelCaller
+  readonly #compactor: SessionCompactor
+  readonly #finisher: TurnFinisher
+  #conflicts = { revision: 0, count: 0 }
+
+  constructor(work: Work, kernel: Kernel, parts: AgentParts, history: SessionHistory) {
+    this.#ledger = new AgentLedger(work, kernel)
+    this.#parts = parts
+    this.#history = history
+    this.#turnSignal = new TurnSignal(kernel, work.record.pid)
+    this.#context = new AgentContext(this.#ledger, parts, history)
+    this.#caller = new ModelCaller(this.#ledger, parts, history)
+    this.#compactor = new SessionCompactor(this.#ledger, parts, history, this.#caller, this.#context)
+    this.#finisher = new TurnFinisher(this.#ledger, parts, history, this.#caller)
+  }
+
+  async run(): Promise<Ending | Parked | Left> {
+    const { kernel, pid } = this.#ledger
+    const { silentMs } = { ...AGENT_TIMES, ...this.#parts.times }
+    const report = () => this.#reportSilence(silentMs)
+    const silence = new SilenceWatch({ clock: kernel.edges.clock, silentMs, report })
+    const unsubscribe = kernel.feed.on(pid, (events) => {
+      if (events === null || !events.every(isSilence)) silence.heard()
+    })
+    try {
+      return await this.#drive()
+    } finally {
+      this.#turnSignal.close()
+      unsubscribe()
+      await silence.close()
+    }
+  }
+
+  async #drive(): Promise<Ending | Parked | Left> {
+    const { signal } = this.#ledger.work
+    for (;;) {
+      signal.throwIfAborted()
+      try {
+        const mark = this.#turnSignal.mark
+        const record = await this.#look()
+        const done = await this.#perform(record, mark)
+        if (done !== null) return done
+      } catch (error) {
+        if (signal.aborted) throw signal.reason
+        const done = await this.#afterError(error)
+        if (done !== null) return done
+      }
+    }
+  }
+
+  /** An error never ends the agent: the next look settles a race, the turn ends with a defect, and trouble of the store is left to a later attempt. */
+  async #afterError(error: unknown): Promise<Parked | Left | null> {
+    try {
+      if (!(error instanceof ReeveError)) return await this.#report(error)
+      if (!(error instanceof RefusedError) || error.code === 'stale_fence') return await this.#leave()
+      if (error.code === 'already_ended') return { status: 'parked' }
+      const { revision } = await this.#ledger.record()
+      const count = this.#conflicts.revision === revision ? this.#conflicts.count + 1 : 1
+      this.#conflicts = { revision, count }
+      return count < MAX_CONFLICTS ? null : await this.#report(error)
+    } catch (second) {
+      this.#ledger.kernel.edges.onTrouble(second, `driving ${this.#ledger.pid}`)
+      return this.#leave()
+    }
+  }
+
+  /** The next attempt begins a moment later, so that lasting trouble is not tried all the time. */
+  async #leave(): Promise<Left> {
+    await pause(this.#ledger.kernel.edges.clock, LEAVE_MS, this.#ledger.work.signal)
+    return { status: 'left' }
+  }
+
+  async #look(): Promise<ProcessRecord> {
+    const record = await this.#ledger.record()
+    await this.#history.catchUp(record)
+    return record
+  }
+
+  /** Null: look at the record again. */
+  async #perform(record: ProcessRecord, mark: number): Promise<Parked | null> {
+    const step = nextStep(record)
+    switch (step?.type) {
+      case undefined:
+        throw new Error(`${record.pid} is no agent`)
+      case 'none':
+        // The end took the lease back; a stop aborts the signal of the attempt.
+        if (step.why === 'ended') return { status: 'parked' }
+        await this.#waitForChange(mark)
+        return null
+      case 'go_idle':
+        await this.#ledger.act({ type: 'go_idle' })
+        return { status: 'parked' }
+      case 'cut_call':
+        await this.#ledger.act({ type: 'cut_call', turn: step.turn, call: step.call, why: 'holder lost' })
+        await this.#look()
+        await this.#chargeLost(record, step.turn)
+        return null
+      case 'run_tools':
+        await this.#chargeLost(record, step.turn)
+        await this.#runTools(step)
+        return null
+      case 'call_model':
+        await this.#chargeLost(record, step.turn)
+        await this.#callModel(record, step)
+        return null
+      case 'end_turn': {
+        const turn = record.agent?.turn
+        if (turn === null || turn === undefined) return null
+        await this.#chargeLost(record, step.turn)
+        const signal = AbortSignal.any([this.#turnSignal.of(step.turn), this.#ledger.work.signal])
+        await this.#finisher.finish(record, turn, signal)
+        return null
+      }
+    }
+  }
+
+  async #waitForChange(mark: number): Promise<void> {
+    const { work } = this.#ledger
+    const takeBack = work.lendSlot()
+    try {
+      await this.#turnSignal.changed(mark, work.signal)
+    } finally {
+      takeBack()
+    }
+  }
+
+  /** The use of a call that a crash kept from being recorded. */
+  async #chargeLost(record: ProcessRecord, turn: number): Promise<void> {
+    for (const call of this.#history.uncharged(turn)) {
+      await this.#caller.chargeEstimate(record, { turn, call })
+      await this.#look()
+    }
+  }
+
+  async #callModel(given: ProcessRecord, step: Step<'call_model'>): Promise<void> {
+    const { turn, call } = step
+    const signal = this.#turnSignal.of(turn)
+    for (const ref of step.interruptFirst) await this.#interrupt(toolCallName(given.pid, ref))
+    if ((await this.#history.invalidAnswers(turn)) >= MAX_INVALID_ANSWERS) {
+      const message = `The model made ${MAX_INVALID_ANSWERS} answers in a row whose tool calls could not be executed.`
+      await this.#ledger.act({ type: 'end_turn', turn, reason: 'invalid_tool_calls', message })
+      return
+    }
+    if (await this.#context.sample(given, turn)) return
+    await this.#reportAlerts(turn)
+    if (step.purpose === 'compaction') return this.#compact(given, step, signal)
+    const ids = this.#caller.modelsOf(given)
+    const model = ids[Math.min(this.#history.progressOf(turn).model, ids.length - 1)] ?? ''
+    const begun = await this.#ledger.act({ type: 'begin_call', turn, call, model })
+    await this.#history.catchUp(begun)
+    const answered = await this.#caller.answer(
+      begun,
+      { turn, call },
+      AbortSignal.any([signal, this.#ledger.work.signal]),
+    )
+    if (answered.type === 'overflow') await this.#overflowed(turn)
+    else await this.#settle(turn, answered)
+  }
+
+  /** A prompt that is too long is shortened once. If that was not enough, the turn ends. */
+  async #overflowed(turn: number): Promise<void> {
+    const record = await this.#look()
+    if (this.#history.isCompactedIn(turn)) {
+      const message =
+        'The session is still longer than the context window of the model after it was shortened.'
+      await this.#ledger.act({
+        type: 'alert',
+        turn,
+        alert: 'compaction_without_effect',
+        message,
+        key: 'context',
+      })
+      await this.#ledger.act({ type: 'end_turn', turn, reason: 'limit:context', message })
+      return
+    }
+    const call = (record.agent?.turn?.calls ?? 0) + 1
+    await this.#compact(record, { turn, call }, this.#turnSignal.of(turn))
+  }
+
+  async #compact(
+    record: ProcessRecord,
+    at: { readonly turn: number; readonly call: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { turn, call } = at
+    const any = AbortSignal.any([signal, this.#ledger.work.signal])
+    const compacted = await this.#compactor.compact(record, { turn, call }, any)
+    if (compacted.type === 'failed') await this.#settle(turn, compacted)
+  }
+
+  async #settle(turn: number, answered: AnswerEnd | TurnFailure): Promise<void> {
+    if (answered.type !== 'failed') return
+    const { reason } = answered
+    await this.#ledger.act({ type: 'end_turn', turn, reason, message: this.#parts.mask(answered.message) })
+  }
+
+  async #runTools({ turn, tools }: Step<'run_tools'>): Promise<void> {
+    const signal = AbortSignal.any([this.#turnSignal.of(turn), this.#ledger.work.signal])
+    const calls = await Promise.all(tools.map((tool) => this.#pendingCall(turn, tool)))
+    try {
+      await this.#parts.toolbox.run(this.#ledger.work, turn, calls, signal)
+    } catch (error) {
+      // The turn is over or paused: the record says which.
+      if (!signal.aborted) throw error
+    }
+  }
+
+  async #pendingCall(turn: number, open: OpenToolCall): Promise<PendingCall> {
+    const { call, index, callId, tool } = open
+    const part = await this.#history.toolCall(turn, call, index)
+    const { input = {}, problem }: Partial<ToolCall> = part ?? {}
+    return { call, index, callId, tool, input, ...(problem === undefined ? {} : { problem }) }
+  }
+
+  async #interrupt(toolCall: string): Promise<void> {
+    const { kernel, pid } = this.#ledger
+    const reason = `tool call of ${pid} closed`
+    // Nothing is found if the call had ended, or had not begun.
+    await interruptScope(kernel, `kernel:${kernel.id}`, { toolCall }, { reason, tree: false })
+  }
+
+  /** The servers of the agent fail on their own, and the turn goes on without their tools. */
+  async #reportAlerts(turn: number): Promise<void> {
+    for (const { code, message, key } of this.#parts.servers.takeAlerts(this.#ledger.pid))
+      await this.#ledger.act({ type: 'report_trouble', turn, code, message: this.#parts.mask(message), key })
+  }
+
+  /** A slow model, a long tool call or a person who does not answer: the turn goes on. A paused agent is silent on purpose. */
+  async #reportSilence(silentMs: number): Promise<void> {
+    const { kernel, pid } = this.#ledger
+    try {
+      const { agent, status, revision } = await this.#ledger.record()
+      const turn = agent?.turn?.number
+      if (turn === undefined || status === 'paused') return
+      const message = `No event for ${silentMs / 1_000} s.`
+      await this.#ledger.act({ type: 'alert', turn, alert: 'silent', message, key: `silent:${revision}` })
+    } catch (error) {
+      // The turn is over, or another holder drives it.
+      if (!(error instanceof ReeveError)) kernel.edges.onTrouble(error, `reporting the silence of ${pid}`)
+    }
+  }
+
+  /** A defect, or trouble that no rule foresees: the turn ends with it, and the agent goes on. */
+  async #report(error: unknown): Promise<null> {
+    const { kernel, pid } = this.#ledger
+    kernel.edges.onTrouble(error, `driving ${pid}`)
+    const { agent } = await this.#ledger.record()
+    const turn = agent?.turn?.number
+    if (turn === undefined) throw error
+    const message = this.#parts.mask(messageOf(error))
+    await this.#ledger.act({
+      type: 'report_trouble',
+      turn,
+      code: 'internal',
+      message,
+      key: message.slice(0, 100),
+    })
+    await this.#ledger.act({ type: 'end_turn', turn, reason: 'setup_failed', message })
+    return null
+  }
+}
+
+function isSilence(event: StoredEvent): boolean {
+  const known = knownEvent(event)
+  return known?.type === 'agent_alerted' && known.payload.alert === 'silent'
+}

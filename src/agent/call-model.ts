@@ -1,0 +1,264 @@
+import { pause } from '../base/pause.ts'
+import type { CallAnswer, Usage } from '../core/model/answer.ts'
+import { promptProblem } from '../core/model/check-prompt.ts'
+import { estimateRequest } from '../core/model/estimate.ts'
+import { factsOf, refuseParts } from '../core/model/facts.ts'
+import { modelIdOf } from '../core/model/model-id.ts'
+import { type CallProgress, type NextStep, nextStep } from '../core/model/next-step.ts'
+import { refuseUnpriced } from '../core/model/price.ts'
+import type { ModelRequest, PromptItem } from '../core/model/prompt.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import { specOf, startSpecOf } from '../core/process/spec.ts'
+import type { Model } from '../model/model.ts'
+import type { AgentLedger } from './agent-ledger.ts'
+import type { AgentParts } from './agent-parts.ts'
+import { LiveCall } from './live-call.ts'
+import { answerItems, usageOf } from './model-answer.ts'
+import type { SessionHistory } from './session-history.ts'
+
+export interface CallPlace {
+  readonly turn: number
+  readonly call: number
+}
+
+/** Why a turn cannot go on. */
+export interface TurnFailure {
+  readonly type: 'failed'
+  readonly reason: 'provider_error' | 'setup_failed' | 'refused'
+  readonly message: string
+}
+
+/** `overflow`: the prompt must become shorter. `stopped`: the turn has ended or paused meanwhile. */
+export type AnswerEnd = { readonly type: 'recorded' | 'overflow' | 'stopped' } | TurnFailure
+
+/** Calls the model of an agent for one answer, with retries and fallbacks, and records the answer and what it cost. */
+export class ModelCaller {
+  readonly #ledger: AgentLedger
+  readonly #parts: AgentParts
+  readonly #history: SessionHistory
+  readonly #opened = new Map<string, Model>()
+
+  constructor(ledger: AgentLedger, parts: AgentParts, history: SessionHistory) {
+    this.#ledger = ledger
+    this.#parts = parts
+    this.#history = history
+  }
+
+  /** The list of models of this agent, the preferred one first. */
+  modelsOf(record: ProcessRecord): readonly string[] {
+    const { model, fallbacks = [] } = specOf({ kind: record.kind, spec: startSpecOf(record) }, 'agent')
+    return model === undefined ? [] : [model, ...fallbacks]
+  }
+
+  /** A model stays open until the agent is idle: a changed key counts from its next input on. */
+  async open(record: ProcessRecord, id: string): Promise<Model | TurnFailure> {
+    const known = this.#opened.get(id)
+    if (known !== undefined) return known
+    const opened = await this.#open(record, id)
+    if (!('reason' in opened)) this.#opened.set(id, opened)
+    return opened
+  }
+
+  async #open(record: ProcessRecord, id: string): Promise<Model | TurnFailure> {
+    const opened = await this.#parts.models.open(id, record.cwd ?? '/')
+    if (opened.type === 'refused') return setupFailed(opened)
+    const { model } = opened
+    const { price } = factsOf(model, this.#parts.models.overrides)
+    const unpriced = refuseUnpriced(model, price, record.limits.allowance ?? {})
+    return unpriced === undefined ? model : setupFailed(unpriced)
+  }
+
+  /** The request for the next answer, from the log alone. */
+  async request(record: ProcessRecord): Promise<ModelRequest> {
+    const { system, items, tools } = await this.#history.prompt()
+    const { effort, maxOutputTokens } = specOf({ kind: record.kind, spec: startSpecOf(record) }, 'agent')
+    return {
+      system: system ?? '',
+      prompt: items,
+      tools: (tools ?? []).map(({ name, description, input }) => ({ name, description, input })),
+      settings: {
+        ...(effort === undefined ? {} : { effort }),
+        ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+      },
+      cacheKey: record.pid,
+    }
+  }
+
+  /** One answer. The call has begun in the log. */
+  async answer(record: ProcessRecord, at: CallPlace, signal: AbortSignal): Promise<AnswerEnd> {
+    const request = await this.request(record)
+    const problem = promptProblem(request.prompt)
+    if (problem !== undefined)
+      return { type: 'failed', reason: 'provider_error', message: `The session is not in order. ${problem}` }
+    const ids = this.modelsOf(record)
+    let progress = this.#history.progressOf(at.turn)
+    for (;;) {
+      const model = await this.open(record, ids[Math.min(progress.model, ids.length - 1)] ?? '')
+      if ('reason' in model) return model
+      const unfit = refuseParts(
+        model,
+        factsOf(model, this.#parts.models.overrides),
+        userParts(request.prompt),
+      )
+      if (unfit !== undefined) return setupFailed(unfit)
+      const answer = await this.#call(model, request, at, signal)
+      if (signal.aborted) return this.#stopped(model, request, at, answer)
+      const random = this.#ledger.kernel.edges.random()
+      const next = nextStep({ answer, progress, models: ids.length, random })
+      const end = await this.#after(next, { answer, model, request, at, signal })
+      if (end !== null) return end
+      if ('progress' in next) progress = next.progress
+    }
+  }
+
+  async #call(model: Model, request: ModelRequest, at: CallPlace, signal: AbortSignal): Promise<CallAnswer> {
+    const live = new LiveCall(this.#parts.live, this.#ledger, at)
+    const abortSignal = AbortSignal.any([signal, live.refused])
+    const answer = await model.call(request, {
+      abortSignal,
+      onFragment: (fragment) => live.append(fragment),
+    })
+    await live.close()
+    return answer
+  }
+
+  /** Null: the call is sent again. */
+  async #after(next: NextStep, called: Called): Promise<AnswerEnd | null> {
+    const { answer, model, request, at, signal } = called
+    switch (next.type) {
+      case 'use':
+        await this.#record(called, answer.type === 'answered' ? answer.parts : [])
+        return { type: 'recorded' }
+      case 'retry':
+      case 'fall_back':
+        await this.#retry(at, next)
+        await pause(this.#ledger.kernel.edges.clock, 'delayMs' in next ? next.delayMs : 0, signal)
+        return signal.aborted ? { type: 'stopped' } : null
+      case 'continue':
+        await this.#retry(at, next)
+        await this.#continue(called)
+        await pause(this.#ledger.kernel.edges.clock, next.delayMs, signal)
+        return { type: 'recorded' }
+      case 'compact':
+        await this.#cut(at, 'overflow')
+        if (answer.type === 'overflow' && answer.usage !== undefined)
+          await this.charge(at, model, answer.usage)
+        return { type: 'overflow' }
+      case 'give_up':
+        return this.#giveUp(next.reason, { model, request, at, answer })
+    }
+  }
+
+  async #giveUp(
+    reason: Extract<NextStep, { type: 'give_up' }>['reason'],
+    { model, at, answer }: Omit<Called, 'signal'>,
+  ): Promise<AnswerEnd> {
+    if (reason.type === 'aborted') return { type: 'stopped' }
+    await this.#cut(at, reason.type)
+    if ('usage' in answer && answer.usage !== undefined) await this.charge(at, model, answer.usage)
+    if (reason.type === 'refused') return { type: 'failed', reason: 'refused', message: reason.message }
+    const { message, remedy } = reason.failure
+    return { type: 'failed', reason: 'provider_error', message: `${message} ${remedy}`.trim() }
+  }
+
+  /** The model is told where its answer broke. Complete tool calls are executed: their results show it how far it got. */
+  async #continue(called: Called): Promise<void> {
+    const { answer, model, at } = called
+    const parts = answer.type === 'cut' ? answer.parts : []
+    if (parts.length === 0) {
+      await this.#cut(at, 'broken stream')
+      if ('usage' in answer && answer.usage !== undefined) await this.charge(at, model, answer.usage)
+      return
+    }
+    await this.#record(called, parts, CUT_NOTE)
+  }
+
+  async #record(
+    { answer, model, at }: Called,
+    parts: Parameters<typeof answerItems>[0],
+    note?: string,
+  ): Promise<void> {
+    const { items, blobs } = answerItems(parts)
+    const told = note === undefined ? {} : { note }
+    await this.#ledger.act({ type: 'record_answer', ...at, model: modelIdOf(model), items, ...told }, blobs)
+    if ('usage' in answer && answer.usage !== undefined) await this.charge(at, model, answer.usage)
+  }
+
+  async charge(at: CallPlace, model: Model, usage: Usage): Promise<void> {
+    const { act, amounts } = usageOf(at, model, usage, this.#parts.models.overrides)
+    await this.#ledger.charge(act, amounts)
+  }
+
+  /** The cost of a call of an earlier holder is unknown, so it is estimated. */
+  async chargeEstimate(record: ProcessRecord, at: CallPlace): Promise<void> {
+    const id = this.#history.modelOf(at.turn, at.call) ?? this.modelsOf(record)[0] ?? ''
+    const model = await this.open(record, id)
+    if ('reason' in model) return
+    const usage = { ...NO_USAGE, inputTokens: estimateRequest(await this.request(record)) }
+    await this.charge(at, model, usage)
+  }
+
+  async #stopped(model: Model, request: ModelRequest, at: CallPlace, answer: CallAnswer): Promise<AnswerEnd> {
+    // The provider worked for it, whether or not the turn is there to hear it. A lost lease charges nothing: the next holder does.
+    if (!this.#ledger.work.signal.aborted) {
+      const known = 'usage' in answer ? answer.usage : undefined
+      await this.charge(at, model, known ?? { ...NO_USAGE, inputTokens: estimateRequest(request) })
+    }
+    return { type: 'stopped' }
+  }
+
+  async #retry(at: CallPlace, next: { readonly progress: CallProgress } & Failed): Promise<void> {
+    const retryAt = this.#ledger.now() + (next.delayMs ?? 0)
+    const { message } = next.failure
+    await this.#ledger.act({
+      type: 'retry_call',
+      ...at,
+      failure: this.#parts.mask(message),
+      retryAt,
+      progress: { ...next.progress },
+    })
+  }
+
+  async #cut(at: CallPlace, why: string): Promise<void> {
+    await this.#ledger.act({ type: 'cut_call', ...at, why })
+  }
+}
+
+interface Called {
+  readonly answer: CallAnswer
+  readonly model: Model
+  readonly request: ModelRequest
+  readonly at: CallPlace
+  readonly signal: AbortSignal
+}
+
+interface Failed {
+  readonly failure: { readonly message: string }
+  readonly delayMs?: number
+}
+
+const CUT_NOTE =
+  'The connection broke while you were answering. The text above is what arrived. Continue exactly where it ends, without repeating it.'
+
+const NO_USAGE: Usage = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  isEstimate: true,
+}
+
+function setupFailed({
+  message,
+  remedy,
+}: {
+  readonly message: string
+  readonly remedy: string
+}): TurnFailure {
+  return { type: 'failed', reason: 'setup_failed', message: `${message} ${remedy}`.trim() }
+}
+
+function userParts(prompt: readonly PromptItem[]) {
+  return prompt.flatMap((item) => (item.type === 'user' ? item.parts : []))
+}

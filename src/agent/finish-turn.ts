@@ -1,0 +1,115 @@
+import type { GoalCheck } from '../core/agent/goal.ts'
+import { checkRequest, isYes, lastAnswer, parseOutput, repairText, resultText } from '../core/agent/output.ts'
+import { MAX_OUTPUT_REPAIRS, type OpenTurn, type Until } from '../core/agent/state.ts'
+import { RefusedError } from '../core/errors.ts'
+import type { Json } from '../core/json/json.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import type { AgentLedger } from './agent-ledger.ts'
+import type { AgentParts } from './agent-parts.ts'
+import type { ModelCaller } from './call-model.ts'
+import type { SessionHistory } from './session-history.ts'
+
+/** A check that finds more is shortened: its beginning is compared with those of other turns, to notice a stall. */
+const MAX_FOUND_CHARS = 2_000
+
+/** The number that the use of a check is recorded under. Calls of the turn begin at 1: an input that steers may cause another one. */
+const CHECK_CALL = 0
+
+/** Ends a turn whose model has answered: checks the goal and the schema first. */
+export class TurnFinisher {
+  readonly #ledger: AgentLedger
+  readonly #parts: AgentParts
+  readonly #history: SessionHistory
+  readonly #caller: ModelCaller
+
+  constructor(ledger: AgentLedger, parts: AgentParts, history: SessionHistory, caller: ModelCaller) {
+    this.#ledger = ledger
+    this.#parts = parts
+    this.#history = history
+    this.#caller = caller
+  }
+
+  async finish(record: ProcessRecord, turn: OpenTurn, signal: AbortSignal): Promise<void> {
+    const text = lastAnswer(await this.#history.wholeEntries(), turn.number)
+    const output = await this.#output(turn, text, record.agent?.goal?.input ?? null)
+    if (output.type === 'misfit') return this.#repair(turn, output.message)
+    const until = record.agent?.goal?.until
+    const check = until === undefined ? undefined : await this.#check(record, turn, until, text, signal)
+    if (signal.aborted) return
+    await this.#ledger.act({
+      type: 'end_turn',
+      turn: turn.number,
+      reason: 'finished',
+      result: output.value,
+      ...(turn.output === null ? {} : { fitsSchema: true }),
+      ...(check === undefined ? {} : { check }),
+    })
+  }
+
+  /** The turns of a goal loop have no input of their own: the input that asked for the loop has their schema. */
+  async #output(
+    turn: OpenTurn,
+    text: string,
+    goalInput: string | null,
+  ): Promise<{ type: 'fits'; value: Json } | { type: 'misfit'; message: string }> {
+    const schema = turn.output === null ? null : await this.#history.schemaOf(turn.input ?? goalInput)
+    if (schema === null) return { type: 'fits', value: resultText(text) }
+    const parsed = parseOutput(text)
+    if (parsed.type === 'not_json') return { type: 'misfit', message: parsed.message }
+    const misfit = this.#parts.compileSchema(schema)(parsed.value)
+    return misfit === undefined ? { type: 'fits', value: parsed.value } : { type: 'misfit', message: misfit }
+  }
+
+  async #repair({ number: turn, output }: OpenTurn, misfit: string): Promise<void> {
+    const repairs = output?.repairs ?? MAX_OUTPUT_REPAIRS
+    if (repairs >= MAX_OUTPUT_REPAIRS) {
+      const message = `The answer did not fit the schema after ${repairs} repairs: ${misfit}`
+      await this.#ledger.act({ type: 'end_turn', turn, reason: 'invalid_output', message })
+      return
+    }
+    const parts = [{ type: 'text', text: repairText(misfit) }]
+    await this.#ledger.act({ type: 'add_system_item', turn, kind: 'repair', parts, key: `repair:${repairs}` })
+  }
+
+  async #check(
+    record: ProcessRecord,
+    turn: OpenTurn,
+    until: Until,
+    answer: string,
+    signal: AbortSignal,
+  ): Promise<GoalCheck | undefined> {
+    if (until.type === 'model') return this.#judge(record, turn, until.check, answer, signal)
+    const check = { run: until.run, key: `goal:${turn.number}`, turn: turn.number }
+    try {
+      const checked = await this.#parts.runCheck(this.#ledger.work, check, signal)
+      return checked === null ? undefined : { holds: checked.succeeded, found: shortened(checked.output) }
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.code === 'stale_fence') throw error
+      // The rules of the agent deny the command, for example.
+      return { holds: false, found: shortened(`The check could not be started: ${error.message}`) }
+    }
+  }
+
+  async #judge(
+    record: ProcessRecord,
+    { number: turn }: OpenTurn,
+    check: string,
+    answer: string,
+    signal: AbortSignal,
+  ): Promise<GoalCheck | undefined> {
+    const model = await this.#caller.open(record, this.#caller.modelsOf(record)[0] ?? '')
+    if ('reason' in model) return { holds: false, found: model.message }
+    const prompt = [{ type: 'user', parts: [{ type: 'text', text: checkRequest(check, answer) }] }] as const
+    const judged = await model.call({ system: '', prompt, tools: [] }, { abortSignal: signal })
+    if (signal.aborted) return undefined
+    if ('usage' in judged && judged.usage !== undefined)
+      await this.#caller.charge({ turn, call: CHECK_CALL }, model, judged.usage)
+    if (judged.type !== 'answered') return { holds: false, found: `The check was ${judged.type}.` }
+    const said = judged.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+    return { holds: isYes(said), found: shortened(said) }
+  }
+}
+
+function shortened(text: string): string {
+  return text.length <= MAX_FOUND_CHARS ? text : text.slice(-MAX_FOUND_CHARS)
+}

@@ -1,0 +1,35 @@
+import type { JsonObject } from '../../core/json/json.ts'
+import type { Negotiated } from './protocol.ts'
+import type { RpcMessage } from './rpc-message.ts'
+
+/** What arrives from a server. */
+export type Incoming =
+  | { readonly type: 'message'; readonly message: RpcMessage }
+  /** A line that is no JSON-RPC. */
+  | { readonly type: 'garbage'; readonly text: string }
+  | { readonly type: 'too_long'; readonly excerpt: string }
+  /** Messages may be missing from here on. */
+  | { readonly type: 'lost'; readonly why: string }
+  /** Nothing more arrives. */
+  | { readonly type: 'ended'; readonly why: string }
+
+export interface SendOptions {
+  /** Makes the message safe to repeat: the channel sends a number once. Numbers rise. */
+  readonly seq?: number
+  /** Aborts a request on a channel that has one exchange for each request. */
+  readonly signal?: AbortSignal
+  /** Called if the response of this request alone cannot arrive any more. */
+  readonly lost?: (why: string) => void
+}
+
+/** Carries messages to one server and back. */
+export interface Channel {
+  /** Resolves when the message has been passed on. Throws an `McpFailure`. */
+  send(message: JsonObject, options?: SendOptions): Promise<void>
+  /** The server and Reeve have agreed upon this. */
+  negotiated(negotiated: Negotiated): void
+  /** Passes on what arrives, from now until `close`. Called once. */
+  listen(listener: (incoming: Incoming) => void): void
+  /** Stops listening. A kept server goes on. */
+  close(): void
+}

@@ -1,0 +1,60 @@
+import { messageOf } from '../../base/error-text.ts'
+import { ReeveError } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
+import type { Channel, Incoming, SendOptions } from './channel.ts'
+import { keptMessages, type LogReader } from './kept-messages.ts'
+import { McpFailure } from './mcp-failure.ts'
+
+/** A server that a keeper holds: messages are lines of its standard input and of its output log. */
+export class KeptChannel implements Channel {
+  readonly pid: string
+  readonly #verbs: LogReader & Pick<ReeveVerbs, 'write'>
+  readonly #offset: number
+  readonly #closed = new AbortController()
+
+  /** `offset`: where listening begins in the output log. */
+  constructor(verbs: LogReader & Pick<ReeveVerbs, 'write'>, pid: string, offset: number) {
+    this.#verbs = verbs
+    this.pid = pid
+    this.#offset = offset
+  }
+
+  async send(message: JsonObject, { seq }: SendOptions = {}): Promise<void> {
+    const text = `${JSON.stringify(message)}\n`
+    if (Buffer.byteLength(text) > MAX_WRITE_BYTES)
+      throw new McpFailure('refused', `A message to an MCP server has at most ${MAX_WRITE_BYTES} bytes.`)
+    try {
+      await this.#verbs.write({ pid: this.pid, text, ...(seq === undefined ? {} : { seq }) })
+    } catch (error) {
+      if (error instanceof ReeveError) throw new McpFailure('unavailable', error.message)
+      throw error
+    }
+  }
+
+  negotiated(): void {
+    // A pipe carries every revision alike.
+  }
+
+  listen(listener: (incoming: Incoming) => void): void {
+    this.#read(listener).catch((error: unknown) => {
+      // The server outlives a kernel that closes, and so do its calls.
+      if (error instanceof ReeveError && error.code === 'closed') return
+      listener({ type: 'ended', why: `its output cannot be read: ${messageOf(error)}` })
+    })
+  }
+
+  async #read(listener: (incoming: Incoming) => void): Promise<void> {
+    const { signal } = this.#closed
+    for await (const incoming of keptMessages(this.#verbs, this.pid, this.#offset, signal)) {
+      if (signal.aborted) return
+      listener(incoming)
+    }
+  }
+
+  close(): void {
+    this.#closed.abort()
+  }
+}
+
+const MAX_WRITE_BYTES = 1024 * 1024

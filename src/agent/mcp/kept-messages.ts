@@ -1,0 +1,106 @@
+import type { Outcome } from '../../core/process/record.ts'
+import type { OutputPiece } from '../../verbs/attachment.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
+import type { Incoming } from './channel.ts'
+import { LineSplitter } from './line-splitter.ts'
+import { rpcMessages } from './rpc-message.ts'
+
+/** The longest message of a server. */
+export const MAX_MESSAGE_BYTES = 20 * 1024 * 1024
+const MAX_EXCERPT_CHARS = 200
+
+export type LogReader = Pick<ReeveVerbs, 'followOutput' | 'outputStreams' | 'log'>
+
+/** What a kept server has printed from an offset on, then as it comes. The end of the server is the last item. */
+export async function* keptMessages(
+  verbs: LogReader,
+  pid: string,
+  offset: number,
+  signal: AbortSignal,
+): AsyncGenerator<Incoming> {
+  const lines = new LineSplitter(MAX_MESSAGE_BYTES)
+  for await (const piece of verbs.followOutput({ pid, offset }, { signal })) {
+    if (piece.gap !== null) {
+      lines.clear()
+      yield { type: 'lost', why: `${piece.gap.to - piece.gap.from} bytes of its output are not kept` }
+    }
+    if (piece.outcome !== undefined) {
+      yield { type: 'ended', why: await endOf(verbs, pid, piece.outcome) }
+      return
+    }
+    for (const bytes of await stdoutOf(verbs, pid, piece))
+      for (const line of lines.push(bytes))
+        yield* line.type === 'line'
+          ? messagesIn(line.text)
+          : [{ type: 'too_long', excerpt: line.excerpt } as const]
+  }
+}
+
+/** The messages in one piece of the output. */
+export async function messagesOf(
+  verbs: LogReader,
+  pid: string,
+  piece: Pick<OutputPiece, 'offset' | 'bytes'>,
+): Promise<readonly Extract<Incoming, { readonly type: 'message' }>[]> {
+  const lines = new LineSplitter(MAX_MESSAGE_BYTES)
+  const split = (await stdoutOf(verbs, pid, piece)).flatMap((bytes) => [...lines.push(bytes)])
+  return split
+    .flatMap((line) => (line.type === 'line' ? messagesIn(line.text) : []))
+    .filter((incoming) => incoming.type === 'message')
+}
+
+function messagesIn(text: string): readonly Incoming[] {
+  const trimmed = text.trim()
+  if (trimmed === '') return []
+  const messages = rpcMessages(jsonIn(trimmed))
+  if (messages.length === 0) return [{ type: 'garbage', text: trimmed.slice(0, MAX_EXCERPT_CHARS) }]
+  return messages.map((message) => ({ type: 'message', message }))
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The bytes of a piece that are standard output: standard error is for people. */
+async function stdoutOf(
+  verbs: LogReader,
+  pid: string,
+  piece: Pick<OutputPiece, 'offset' | 'bytes'>,
+): Promise<readonly Uint8Array[]> {
+  const { offset, bytes } = piece
+  if (bytes.length === 0) return []
+  const end = offset + bytes.length
+  const { parts } = await verbs.outputStreams({ pid, from: offset, to: end })
+  if (parts.length === 0) return [bytes]
+  return parts.flatMap((part, index) => {
+    if (part.stream !== 'stdout') return []
+    const from = Math.max(0, part.offset - offset)
+    const to = Math.min(end, parts[index + 1]?.offset ?? end) - offset
+    return from < to ? [bytes.subarray(from, to)] : []
+  })
+}
+
+const STDERR_LINES = 5
+
+async function endOf(verbs: LogReader, pid: string, outcome: Outcome): Promise<string> {
+  const how =
+    outcome.exitCode !== null
+      ? `exit code ${outcome.exitCode}`
+      : (outcome.signal ?? outcome.reason ?? outcome.status)
+  const last = await lastErrors(verbs, pid)
+  return `it ended (${how})${last === '' ? '' : `; its last lines on standard error: ${last}`}`
+}
+
+async function lastErrors(verbs: LogReader, pid: string): Promise<string> {
+  try {
+    const { lines } = await verbs.log({ pid, stream: 'stderr', limit: STDERR_LINES })
+    return lines.map(({ text }) => text.slice(0, MAX_EXCERPT_CHARS)).join(' | ')
+  } catch {
+    // The log of a command that never began, or that is gone, adds nothing to its outcome.
+    return ''
+  }
+}

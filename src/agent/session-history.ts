@@ -1,0 +1,325 @@
+import { isObject } from '../base/is-object.ts'
+import { callKey } from '../core/agent/act.ts'
+import { isAgentEvent } from '../core/agent/event.ts'
+import { type AgentEntry, entriesOfSegment, extendView } from '../core/agent/history.ts'
+import { promptOf, type SessionPrompt } from '../core/agent/prompt.ts'
+import { inputKey } from '../core/agent/request.ts'
+import type { Part } from '../core/agent/state.ts'
+import { isPartBlob } from '../core/blob/part-blob.ts'
+import type { JsonObject } from '../core/json/json.ts'
+import { type CallProgress, NO_PROGRESS } from '../core/model/next-step.ts'
+import type { ToolCall } from '../core/model/prompt.ts'
+import type { StoredEvent } from '../core/process/event.ts'
+import { knownEvent } from '../core/process/event.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import type { Store } from '../store/contract.ts'
+import { loadParts } from './parts/stored-parts.ts'
+
+/** Paths whose folders may have instructions. */
+const MAX_TOUCHED = 1_000
+const PAGE_EVENTS = 1_000
+const PAGE_BYTES = 8 * 1024 * 1024
+
+/** The session log of one agent, as its executor reads it: once, and then what was added since. */
+export class SessionHistory {
+  readonly #store: Store
+  readonly #pid: string
+  #events: StoredEvent[] = []
+  #lastSeq = 0
+  readonly #models = new Map<string, string>()
+  /** Inputs and notices, by their `seq`. */
+  readonly #admitted = new Map<number, StoredEvent>()
+  readonly #schemas = new Map<string, JsonObject>()
+  readonly #touched = new Set<string>()
+  /** Parts that were blobs, by the `seq` of their event. */
+  readonly #loaded = new Map<number, readonly Part[]>()
+  /** Calls whose use is not in the log, by turn. */
+  readonly #uncharged = new Map<number, Set<number>>()
+  readonly #view: AgentEntry[] = []
+  /** Made of the view when they are asked for, and dropped when it changes: a model call asks several times. */
+  #entries: readonly AgentEntry[] | null = null
+  #prompt: Promise<SessionPrompt> | null = null
+
+  constructor(store: Store, pid: string) {
+    this.#store = store
+    this.#pid = pid
+  }
+
+  /** How many events are in memory. */
+  get size(): number {
+    return this.#events.length
+  }
+
+  /** Reads what was added since the last time. */
+  async catchUp({ agent, revision }: ProcessRecord): Promise<void> {
+    if (this.#lastSeq === 0) this.#lastSeq = await this.#firstNeeded(agent?.segment.from ?? 0)
+    while (this.#lastSeq < revision) {
+      const read = { pid: this.#pid, after: this.#lastSeq, limit: PAGE_EVENTS, bytes: PAGE_BYTES }
+      const events = await this.#store.ask({ ask: 'events', ...read })
+      const last = events.at(-1)
+      if (last === undefined) return
+      for (const event of events) {
+        await this.#note(event)
+        this.#lastSeq = event.seq
+      }
+    }
+  }
+
+  async #note(event: StoredEvent): Promise<void> {
+    const known = knownEvent(event)
+    if (known === null || !isAgentEvent(known)) return
+    switch (known.type) {
+      case 'model_call_begun':
+      case 'assistant_item': {
+        const { turn, call, model } = known.payload
+        this.#models.set(`${turn}.${call}`, model)
+        if (known.type === 'model_call_begun') this.#noteBegun(turn, call)
+        break
+      }
+      case 'model_used':
+        this.#noteUsed(known.payload.turn, known.payload.call)
+        break
+      case 'input_admitted':
+        if (known.payload.schema !== undefined) this.#schemas.set(known.payload.input, known.payload.schema)
+        this.#admitted.set(event.seq, event)
+        break
+      case 'input_edited':
+      case 'notice_buffered':
+        this.#admitted.set(event.seq, event)
+        break
+      case 'tool_called': {
+        await this.#noteModel(known.payload)
+        const path = pathIn(await this.#load(event.seq, known.payload.parts))
+        if (path !== undefined && this.#touched.size < MAX_TOUCHED) this.#touched.add(path)
+        break
+      }
+    }
+    this.#events.push(event)
+    if (!extendView(this.#view, event)) return
+    this.#entries = null
+    this.#prompt = null
+  }
+
+  /** The first kept answer of a summarised session may have no text: then only the beginning of its call, which is not kept, names its model. */
+  async #noteModel({ turn, call }: { readonly turn: number; readonly call: number }): Promise<void> {
+    if (this.modelOf(turn, call) !== undefined) return
+    const begun = await this.#eventWith(callKey({ turn, call }))
+    if (begun?.type === 'model_call_begun') this.#models.set(`${turn}.${call}`, begun.payload.model)
+  }
+
+  #noteBegun(turn: number, call: number): void {
+    const calls = this.#uncharged.get(turn)
+    if (calls === undefined) this.#uncharged.set(turn, new Set([call]))
+    else calls.add(call)
+  }
+
+  #noteUsed(turn: number, call: number): void {
+    const calls = this.#uncharged.get(turn)
+    calls?.delete(call)
+    if (calls?.size === 0) this.#uncharged.delete(turn)
+  }
+
+  /** The entries that the next prompt is made of. */
+  get entries(): readonly AgentEntry[] {
+    this.#entries ??= entriesOfSegment([...this.#view])
+    return this.#entries
+  }
+
+  /** The call of a model that this entry has. */
+  async toolCall(turn: number, call: number, index: number): Promise<Partial<ToolCall> | undefined> {
+    const entry = this.entries.findLast(
+      ({ type, payload }) =>
+        type === 'tool_called' && payload.turn === turn && payload.call === call && payload.index === index,
+    )
+    if (entry?.type !== 'tool_called') return undefined
+    const [part] = await this.#load(entry.seq, entry.payload.parts)
+    return part as (Part & Partial<ToolCall>) | undefined
+  }
+
+  /** Whether the current branch has a system prompt. It has none if the turn that began with it was rolled back. */
+  get hasSegment(): boolean {
+    return this.entries.some(({ type }) => type === 'segment_begun')
+  }
+
+  /** The first request of the session, if it was summarised before. */
+  get summarisedGoal(): string | undefined {
+    const segment = this.entries.find((entry) => entry.type === 'segment_begun')
+    const goal = segment?.payload.parts.find(({ type }) => type === 'summary')?.['goal']
+    return typeof goal === 'string' ? goal : undefined
+  }
+
+  /** The paths that tools were called with. */
+  get touchedPaths(): readonly string[] {
+    return [...this.#touched]
+  }
+
+  /** The entries with the content of their blobs. */
+  async wholeEntries(): Promise<readonly AgentEntry[]> {
+    const whole = [...this.entries]
+    for (const [index, entry] of whole.entries())
+      if (hasBlobs(entry)) whole[index] = await this.#wholeEntry(entry)
+    return whole
+  }
+
+  prompt(): Promise<SessionPrompt> {
+    if (this.#prompt !== null) return this.#prompt
+    const made = this.#makePrompt()
+    this.#prompt = made
+    // A blob that could not be read may be readable the next time.
+    made.catch(() => {
+      if (this.#prompt === made) this.#prompt = null
+    })
+    return made
+  }
+
+  async #makePrompt(): Promise<SessionPrompt> {
+    const { entries } = this
+    const whole = await this.wholeEntries()
+    const promoted = new Map<number, readonly Part[]>()
+    for (const seq of entries.flatMap(promotedIn)) promoted.set(seq, await this.#partsAt(seq))
+    return promptOf({
+      entries: whole,
+      partsAt: (seq) => promoted.get(seq) ?? [],
+      modelOf: (turn, call) => this.modelOf(turn, call),
+    })
+  }
+
+  modelOf(turn: number, call: number): string | undefined {
+    return this.#models.get(`${turn}.${call}`)
+  }
+
+  /** The JSON schema that the result of a turn must fit, as the input of the turn has it. A compaction may have left the input out. */
+  async schemaOf(input: string | null): Promise<JsonObject | null> {
+    if (input === null) return null
+    const known = this.#schemas.get(input)
+    if (known !== undefined) return known
+    const admitted = await this.#eventWith(inputKey(input))
+    return admitted?.type === 'input_admitted' ? (admitted.payload.schema ?? null) : null
+  }
+
+  /** How far the calls for the next answer have got, before a crash or here. */
+  progressOf(turn: number): CallProgress {
+    for (const event of backwards(this.#events)) {
+      const known = knownEvent(event)
+      switch (known?.type) {
+        case 'model_call_retried':
+          if (known.payload.turn !== turn) return NO_PROGRESS
+          return progressIn(known.payload.progress)
+        case 'input_promoted':
+        case 'notices_promoted':
+        case 'tool_answered':
+        case 'turn_begun':
+        case 'segment_begun':
+          return NO_PROGRESS
+      }
+    }
+    return NO_PROGRESS
+  }
+
+  /** Calls of the turn whose use is not in the log: a crash came in between. */
+  uncharged(turn: number): readonly number[] {
+    return [...(this.#uncharged.get(turn) ?? [])]
+  }
+
+  /** Answers at the end of the turn in which no call could be executed. */
+  async invalidAnswers(turn: number): Promise<number> {
+    let count = 0
+    let call = 0
+    for (const entry of backwards(this.entries)) {
+      if (entry.type === 'tool_answered' || entry.type === 'assistant_item') continue
+      if (entry.type !== 'tool_called' || entry.payload.turn !== turn) break
+      const [part] = await this.#load(entry.seq, entry.payload.parts)
+      if (part?.['problem'] === undefined) break
+      if (entry.payload.call !== call) count += 1
+      call = entry.payload.call
+    }
+    return count
+  }
+
+  /** Whether this turn has been shortened since its last answer: a second time would change nothing. */
+  isCompactedIn(turn: number): boolean {
+    for (const event of backwards(this.#events)) {
+      const known = knownEvent(event)
+      switch (known?.type) {
+        case 'segment_begun':
+          return known.payload.turn === turn && known.payload.why === 'compaction'
+        case 'assistant_item':
+        case 'tool_called':
+        case 'turn_begun':
+          return false
+      }
+    }
+    return false
+  }
+
+  async #wholeEntry(entry: AgentEntry): Promise<AgentEntry> {
+    if (!('parts' in entry.payload)) return entry
+    const parts = await this.#load(entry.seq, entry.payload.parts)
+    return { ...entry, payload: { ...entry.payload, parts } } as AgentEntry
+  }
+
+  async #partsAt(seq: number): Promise<readonly Part[]> {
+    const found = this.#admitted.get(seq) ?? (await this.#eventAt(seq))
+    const known = found === undefined ? null : knownEvent(found)
+    switch (known?.type) {
+      case 'input_admitted':
+      case 'input_edited':
+      case 'notice_buffered':
+        return this.#load(seq, known.payload.parts)
+      default:
+        return []
+    }
+  }
+
+  /** An input may have been admitted before the segment began. */
+  async #eventAt(seq: number): Promise<StoredEvent | undefined> {
+    const read = { pid: this.#pid, after: seq - 1, limit: 1, bytes: PAGE_BYTES }
+    return (await this.#store.ask({ ask: 'events', ...read })).find((event) => event.seq === seq)
+  }
+
+  async #eventWith(replayKey: string) {
+    const found = await this.#store.ask({ ask: 'event', pid: this.#pid, replayKey })
+    return found === null ? null : knownEvent(found)
+  }
+
+  async #load(seq: number, parts: readonly Part[]): Promise<readonly Part[]> {
+    const known = this.#loaded.get(seq)
+    if (known !== undefined) return known
+    const loaded = await loadParts(this.#store.blobs, parts)
+    if (loaded !== parts) this.#loaded.set(seq, loaded)
+    return loaded
+  }
+
+  /** A summarised session is read from the first entry that the summary keeps. */
+  async #firstNeeded(segmentFrom: number): Promise<number> {
+    const begun = segmentFrom === 0 ? undefined : await this.#eventAt(segmentFrom)
+    const known = begun === undefined ? null : knownEvent(begun)
+    if (known?.type !== 'segment_begun' || known.payload.why !== 'compaction') return 0
+    return Math.min(known.payload.keepsFrom ?? segmentFrom, segmentFrom) - 1
+  }
+}
+
+/** The argument `path` of a tool call, as file tools have it. */
+function pathIn([part]: readonly Part[]): string | undefined {
+  const input = part?.['input']
+  const path = isObject(input) ? input['path'] : undefined
+  return typeof path === 'string' ? path : undefined
+}
+
+/** The latest first, without a copy. */
+function* backwards<Item>(items: readonly Item[]): Generator<Item> {
+  for (let index = items.length - 1; index >= 0; index--) yield items[index] as Item
+}
+
+function hasBlobs({ payload }: AgentEntry): boolean {
+  return 'parts' in payload && payload.parts.some(isPartBlob)
+}
+
+function promotedIn(entry: AgentEntry): readonly number[] {
+  if (entry.type === 'input_promoted') return [entry.payload.seq]
+  return entry.type === 'notices_promoted' ? entry.payload.seqs : []
+}
+
+function progressIn(stored: unknown): CallProgress {
+  return { ...NO_PROGRESS, ...(stored as CallProgress) }
+}

@@ -1,0 +1,53 @@
+import { agentSessionOf } from '../../core/agent/session.ts'
+import { isNamed } from '../../core/capability/is-named.ts'
+import type { Need } from '../../core/capability/need.ts'
+import { strictestOf } from '../../core/capability/ruling.ts'
+import { RefusedError } from '../../core/errors.ts'
+import type { Pid } from '../../core/process/pid.ts'
+import { isRefusal, type Refusal, refusal } from '../../core/refusal.ts'
+import { type Explanation, explainEffect } from '../../kernel/explain.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+
+/** What the rules of one agent say about an effect inside of a running call. The call itself was ruled on when it was registered. */
+export class AgentRules {
+  readonly #kernel: () => Kernel
+  readonly #agent: Pid
+
+  constructor(kernel: () => Kernel, agent: Pid) {
+    this.#kernel = kernel
+    this.#agent = agent
+  }
+
+  /** Whether an allow names this resource itself. */
+  readonly isNamed = async (need: Need, byPort = false): Promise<boolean> => {
+    const { edges, host } = this.#kernel()
+    const sets = (await this.#explanations(need)).flatMap((explained) => explained.sets)
+    return isNamed(sets, need, { at: edges.clock.now(), host }, byPort)
+  }
+
+  /** The refusal of an effect that is not allowed. A person cannot be asked in the middle of a call. */
+  readonly refuse = async (need: Need): Promise<Refusal | undefined> => {
+    const explained = await this.#explanations(need)
+    const ruling = strictestOf(explained.map((one) => one.ruling))
+    switch (ruling.type) {
+      case 'allow':
+        return undefined
+      case 'deny':
+        return refusal('denied', ruling.reason, 'Do it another way, or ask the person who set the rules.')
+      case 'ask':
+        return refusal('denied', 'A person must be asked first.', 'Call the tool with that address itself.')
+    }
+  }
+
+  async #explanations(need: Need): Promise<readonly Explanation[]> {
+    const { edges } = this.#kernel()
+    const actors = [`process:${this.#agent}`, `session:${agentSessionOf(this.#agent)}`] as const
+    const explained = await Promise.all(
+      actors.map((actor) => explainEffect(edges, need, { actor, cwd: null })),
+    )
+    return explained.map((one) => {
+      if (isRefusal(one)) throw new RefusedError(one)
+      return one
+    })
+  }
+}

@@ -1,0 +1,67 @@
+import type { Pid } from '../../core/process/pid.ts'
+import type { ProcessRecord } from '../../core/process/record.ts'
+import type { Executor, Work } from '../../kernel/executor.ts'
+import { AgentSessions } from './agent-sessions.ts'
+import { BuiltInNames } from './built-in-names.ts'
+import { EndedAgents } from './ended-agents.ts'
+import type { PendingCall, Toolbox, ToolboxParts } from './toolbox.ts'
+import type { ToolboxCore } from './toolbox-core.ts'
+
+/** The tools of all native agents of a program. A program without agents loads none of them. */
+export class AgentToolbox implements Toolbox {
+  /** Runs the built-in tools. It is one of the kernel's executors. */
+  readonly executor: Executor
+  readonly sessions: AgentSessions
+  readonly #parts: ToolboxParts
+  readonly #names = new BuiltInNames()
+  #core: Promise<ToolboxCore> | undefined
+  #ended: EndedAgents | undefined
+
+  constructor(parts: ToolboxParts) {
+    this.#parts = parts
+    this.sessions = new AgentSessions(parts.kernel)
+    const names = this.#names
+    this.executor = {
+      get serves() {
+        return names.serves
+      },
+      run: async (work, kernel) => (await this.#load()).builtIn.run(work, kernel),
+      effectsOf: async (record) => (await this.#load()).builtIn.effectsOf(record),
+    }
+  }
+
+  /** The kernel runs: the sessions of agents end with their agents. */
+  start(): void {
+    this.#ended ??= new EndedAgents(
+      this.#parts.kernel(),
+      (pid) => this.sessions.isOpen(pid),
+      (pid) => this.#agentEnded(pid),
+    )
+  }
+
+  close(): void {
+    this.#ended?.close()
+  }
+
+  async declarations(agent: ProcessRecord): ReturnType<Toolbox['declarations']> {
+    return (await this.#load()).declarations(agent)
+  }
+
+  async run(work: Work, turn: number, calls: readonly PendingCall[], signal: AbortSignal): Promise<void> {
+    return (await this.#load()).run(work, turn, calls, signal)
+  }
+
+  #load(): Promise<ToolboxCore> {
+    this.#core ??= import('./toolbox-core.ts').then(
+      (loaded) => new loaded.ToolboxCore(this.#parts, this.sessions, this.#names),
+    )
+    return this.#core
+  }
+
+  /** What the agent left in memory is forgotten, and its session ends, with the commands that it left running. */
+  async #agentEnded(pid: Pid): Promise<void> {
+    const core = await this.#core
+    core?.tools.forget(pid)
+    await this.sessions.end(pid)
+  }
+}

@@ -1,0 +1,126 @@
+import { realpath } from 'node:fs/promises'
+import { BoundedMap } from '../../base/bounded-map.ts'
+import type { PlanList } from '../../core/plan/plan-list.ts'
+import type { Pid } from '../../core/process/pid.ts'
+import type { ProcessRecord } from '../../core/process/record.ts'
+import { startSpecOf } from '../../core/process/spec.ts'
+import type { ToolDeclaration } from '../../core/tool/declaration.ts'
+import { type DeclarableTool, type DeclaredTools, declareTools } from '../../core/tool/declared-tools.ts'
+import type { AgentTool } from '../tools/agent-tool.ts'
+import { fileTools } from '../tools/files/file-tools.ts'
+import { FileTracker } from '../tools/files/file-tracker.ts'
+import { planTool } from '../tools/plan-list.ts'
+import { toolSearchTool } from '../tools/tool-search.ts'
+import { webFetchTool } from '../tools/web/web-fetch.ts'
+import { AgentRules } from './agent-rules.ts'
+import { commandTools } from './command-tools.ts'
+import { connectedTools } from './connected-tools.ts'
+import { EarlierCalls } from './earlier-calls.ts'
+import { humanTools } from './human-tools.ts'
+import { readResultTool } from './read-result.ts'
+import type { RunningCalls } from './running-calls.ts'
+import type { ToolboxParts } from './toolbox.ts'
+
+/** Agents whose tools are kept in memory. */
+const MAX_AGENTS = 1_000
+
+/** A tool of an agent. `tool` null: a connected program runs it. */
+export interface KnownTool extends DeclarableTool {
+  readonly tool: AgentTool | null
+}
+
+/** These give an agent nothing that it does not have: without them it could not use the tools that it has. */
+const ALWAYS = ['tool_search', 'read_result']
+
+/** The tools of each agent. Those of this program are made once for an agent; others come and go. */
+export class AgentTools {
+  readonly #parts: ToolboxParts
+  readonly #calls: RunningCalls
+  readonly #earlier: EarlierCalls
+  readonly #tracker = new FileTracker()
+  readonly #made = new BoundedMap<Pid, Promise<readonly AgentTool[]>>(MAX_AGENTS)
+  /** Plans that were changed here. Before that, the plan is in the results of earlier calls. */
+  readonly #plans = new BoundedMap<Pid, PlanList>(MAX_AGENTS)
+
+  constructor(parts: ToolboxParts, calls: RunningCalls) {
+    this.#parts = parts
+    this.#calls = calls
+    this.#earlier = new EarlierCalls(parts.kernel)
+  }
+
+  /** All tools that the agent may call, in a stable order. */
+  async of(agent: ProcessRecord): Promise<readonly KnownTool[]> {
+    const connected = await connectedTools(this.#parts.kernel().edges)
+    const replaced = new Set(connected.map(({ name }) => name))
+    const own = (await this.builtIn(agent)).filter(({ name }) => !replaced.has(name))
+    const all = [...own.map((tool) => known(tool, tool)), ...connected.map((tool) => known(tool, null))]
+    return wanted(all, namesIn(agent))
+  }
+
+  /** The tools that its prompt declares, and the rest. */
+  async declared(agent: ProcessRecord): Promise<DeclaredTools<KnownTool>> {
+    const all = await this.of(agent)
+    const others = all.filter(({ name }) => name !== 'tool_search')
+    const whole = declareTools(others)
+    if (whole.searchable.length === 0) return whole
+    return declareTools(all, await this.#earlier.found(agent.pid))
+  }
+
+  /** The tools that this program runs, whether or not the agent's spec names them. */
+  async builtIn(agent: ProcessRecord): Promise<readonly AgentTool[]> {
+    const made = this.#made.get(agent.pid) ?? this.#make(agent)
+    this.#made.set(agent.pid, made)
+    const more = (await this.#parts.moreTools?.(agent)) ?? []
+    return [...(await made), ...more]
+  }
+
+  /** The agent has ended. */
+  forget(agent: Pid): void {
+    this.#made.delete(agent)
+    this.#plans.delete(agent)
+    this.#tracker.forget(agent)
+  }
+
+  async #make(agent: ProcessRecord): Promise<readonly AgentTool[]> {
+    const { kernel, ownAddresses, mask, spawnAs, actAs, hasCommands } = this.#parts
+    const calls = this.#calls
+    const { pid, cwd } = agent
+    const { isNamed, refuse } = new AgentRules(kernel, pid)
+    const root = cwd === null ? null : await realpath(cwd).catch(() => cwd)
+    const files = root === null ? [] : fileTools({ root, agent: pid, tracker: this.#tracker, isNamed })
+    return [
+      ...files,
+      ...(hasCommands ? commandTools({ kernel, spawnAs, actAs, agent: pid, root, calls }) : []),
+      readResultTool({ kernel, mask, agent: pid }),
+      ...humanTools({ kernel, spawnAs, calls }),
+      toolSearchTool({ searchable: () => this.#searchable(pid) }),
+      webFetchTool({ isNamed, refuse, ownAddresses }),
+      planTool({
+        plan: () => this.#plans.get(pid) ?? this.#earlier.plan(pid),
+        keep: async (plan) => void this.#plans.set(pid, plan),
+      }),
+    ]
+  }
+
+  async #searchable(pid: Pid): Promise<readonly ToolDeclaration[]> {
+    const row = await this.#parts.kernel().edges.store.ask({ ask: 'process', pid })
+    return row === null ? [] : (await this.declared(row.record)).searchable
+  }
+}
+
+function known(declared: DeclarableTool, tool: AgentTool | null): KnownTool {
+  const { name, description, inputSchema, recovery, essential = false } = declared
+  return { name, description, inputSchema, recovery, essential, tool }
+}
+
+function wanted(tools: readonly KnownTool[], names: readonly string[] | null): readonly KnownTool[] {
+  if (names === null) return tools
+  if (names.length === 0) return []
+  return tools.filter(({ name }) => names.includes(name) || ALWAYS.includes(name))
+}
+
+/** The tools that the spec of the agent names; null if it names none, which means all. */
+function namesIn(agent: ProcessRecord): readonly string[] | null {
+  const { tools } = startSpecOf(agent)
+  return Array.isArray(tools) ? tools.filter((name) => typeof name === 'string') : null
+}

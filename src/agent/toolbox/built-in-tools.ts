@@ -1,0 +1,132 @@
+import { messageOf } from '../../base/error-text.ts'
+import { isNativeAgent } from '../../core/agent/state.ts'
+import { type Need, needText } from '../../core/capability/need.ts'
+import { ReeveError } from '../../core/errors.ts'
+import { objectOf } from '../../core/json/json.ts'
+import type { Ending } from '../../core/process/intent.ts'
+import type { ProcessRecord } from '../../core/process/record.ts'
+import { startSpecOf } from '../../core/process/spec.ts'
+import { builtInName } from '../../core/tool/built-in-name.ts'
+import type { Work } from '../../kernel/executor.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { type AgentTool, ToolError } from '../tools/agent-tool.ts'
+import type { AgentTools } from './agent-tools.ts'
+import type { RunningCalls } from './running-calls.ts'
+import { storedOutput } from './stored-output.ts'
+import { effectsOf } from './tool-calls.ts'
+import { TOOL_TIMES, type ToolboxParts } from './toolbox.ts'
+
+/** Executes the calls of built-in tools: those of Reeve, and those that `moreTools` adds. Only below a native agent. */
+export class BuiltInTools {
+  readonly #parts: ToolboxParts
+  readonly #tools: AgentTools
+  readonly #calls: RunningCalls
+
+  constructor(parts: ToolboxParts, tools: AgentTools, calls: RunningCalls) {
+    this.#parts = parts
+    this.#tools = tools
+    this.#calls = calls
+  }
+
+  async effectsOf(record: ProcessRecord): Promise<readonly Need[]> {
+    const agent = await this.#agentOf(record)
+    return effectsOf(await this.#toolOf(agent, record), startSpecOf(record)['input'] ?? null)
+  }
+
+  async run(work: Work, kernel: Kernel): Promise<Ending> {
+    const { record, signal } = work
+    try {
+      const agent = await this.#agentOf(record)
+      const tool = await this.#toolOf(agent, record)
+      const input = startSpecOf(record)['input'] ?? null
+      await refuseOther(record, tool, input)
+      const output = await this.#calls.during({ work, agent }, () => this.#within(work, tool, input))
+      const { store } = kernel.edges
+      const result = await storedOutput(
+        { store, mask: this.#parts.mask },
+        record.pid,
+        output,
+        tool.isBounded === true,
+      )
+      return { status: 'completed', result }
+    } catch (error) {
+      // The kernel turns the reason into the end: a stop, or a lease that went elsewhere.
+      if (signal.aborted) throw signal.reason
+      const remedy = error instanceof ReeveError ? ` ${error.remedy}` : ''
+      return failed(this.#parts.mask(`${messageOf(error)}${remedy}`), error)
+    }
+  }
+
+  /** Runs the tool until it is done, is stopped, or its time is over. A tool that ignores its signal is left behind. */
+  async #within(work: Work, tool: AgentTool, input: unknown) {
+    const { signal, record } = work
+    signal.throwIfAborted()
+    const { maxMs = { ...TOOL_TIMES, ...this.#parts.times }.maxRunMs } = tool
+    const limit = new AbortController()
+    const abortSignal = AbortSignal.any([signal, limit.signal])
+    const stopped = Promise.withResolvers<never>()
+    const onAbort = () => stopped.reject(abortSignal.reason)
+    abortSignal.addEventListener('abort', onAbort, { once: true })
+    const cancel =
+      maxMs === null
+        ? undefined
+        : this.#parts.kernel().edges.clock.after(maxMs, () => limit.abort(outOfTime(tool, maxMs)))
+    try {
+      const running = tool.run(input, { pid: record.pid, abortSignal })
+      return await Promise.race([running, stopped.promise])
+    } finally {
+      cancel?.()
+      abortSignal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /**
+   * Another actor that registers such a process, with the pid of an agent as its parent, has passed no rule about its effects: only the agent's
+   * own executor registers them with their effects.
+   */
+  async #agentOf({ parent, originator, pid }: ProcessRecord): Promise<ProcessRecord> {
+    const row =
+      parent === null ? null : await this.#parts.kernel().edges.store.ask({ ask: 'process', pid: parent })
+    if (row === null || !isNativeAgent(row.record) || originator !== `process:${row.record.pid}`)
+      throw new ToolError(
+        'not_available',
+        `${pid} is no call of an agent, and this tool is for agents alone.`,
+      )
+    return row.record
+  }
+
+  async #toolOf(agent: ProcessRecord, { spec }: ProcessRecord): Promise<AgentTool> {
+    const name = builtInName(spec['tool'])
+    const tool = (await this.#tools.builtIn(agent)).find((one) => one.name === name)
+    if (tool === undefined) throw new ToolError('not_available', `The tool ${name} is not available now.`)
+    return tool
+  }
+}
+
+/** A link may have been put into a path since the call was ruled on. An edited call was ruled on as it is now. */
+async function refuseOther(record: ProcessRecord, tool: AgentTool, input: unknown): Promise<void> {
+  if (record.effectiveSpec !== null) return
+  const { needs } = objectOf(record.causedBy ?? undefined)
+  const now = (await effectsOf(tool, input)).map(needText)
+  if (Array.isArray(needs) && needs.join('\n') === now.join('\n')) return
+  throw new ToolError(
+    'refused',
+    'What this call would touch has changed since it was allowed. Call it again.',
+  )
+}
+
+function outOfTime({ name }: AgentTool, maxMs: number): ToolError {
+  return new ToolError(
+    'timed_out',
+    `${name} was stopped after ${maxMs / 1_000} s; its effect is unverified, check before repeating.`,
+  )
+}
+
+const MAX_REASON_CHARS = 8_000
+
+/** An error of a tool is a result that the model reads. */
+function failed(message: string, error: unknown): Ending {
+  const text = message.slice(0, MAX_REASON_CHARS).toWellFormed()
+  const code = error instanceof ToolError ? error.code : 'tool_error'
+  return { status: 'failed', reason: text, result: { error: text, code } }
+}

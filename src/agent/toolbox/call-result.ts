@@ -1,0 +1,76 @@
+import type { Part } from '../../core/agent/state.ts'
+import { type Json, objectOf } from '../../core/json/json.ts'
+import type { Outcome, ProcessRecord } from '../../core/process/record.ts'
+import { isProcessTool } from '../../core/tool/built-in-name.ts'
+import { shownText } from './stored-output.ts'
+
+/** What a model reads of a call, as an entry of the session log has it. */
+export interface CallResult {
+  readonly parts: readonly Part[]
+  readonly isError: boolean
+}
+
+/** The reason of a stop by the toolbox: no program serves the tool any more. */
+export const TOOL_UNAVAILABLE = 'tool_unavailable'
+
+/** What a model reads in the place of a result that was not seen. */
+const INTERRUPTED = 'Interrupted; its effect is unverified, check before repeating.'
+
+/** The result of a process that has ended. `justification`: of the rule that asked a person about it. */
+export function resultOf(
+  record: ProcessRecord,
+  outcome: Outcome,
+  { mask, justification }: { readonly mask: (text: string) => string; readonly justification: string | null },
+): CallResult {
+  if (outcome.status !== 'completed') return errorResult(mask(problemOf(record, outcome, justification)))
+  if (isProcessTool(record.spec['tool'])) {
+    const { parts } = objectOf(outcome.result)
+    return { parts: partsIn(parts), isError: false }
+  }
+  return {
+    parts: [{ type: 'text', text: shownText(mask(textOf(outcome.result)), record.pid) }],
+    isError: false,
+  }
+}
+
+export function errorResult(text: string): CallResult {
+  return { parts: [{ type: 'text', text: text.slice(0, MAX_ERROR_CHARS).toWellFormed() }], isError: true }
+}
+
+const MAX_ERROR_CHARS = 12 * 1024
+
+/** The value that a tool of a program returned, as text. */
+export function textOf(result: Json): string {
+  if (typeof result === 'string') return result
+  return result === null ? 'Done.' : JSON.stringify(result, null, 2)
+}
+
+/** Why a process that a model asked for did not complete. */
+export function problemOf(record: ProcessRecord, outcome: Outcome, justification: string | null): string {
+  const { status, reason, result, startedAt } = outcome
+  const { advice, error } = objectOf(result)
+  if (reason === 'approval_denied') {
+    const said = typeof advice === 'string' ? ` They say: ${advice}` : ''
+    return `A person denied this call; it did not run.${said}${why(justification)}`
+  }
+  if (reason === 'approval_expired')
+    return `This call needs a person's permission, and nobody answered in time; it did not run.${why(justification)}`
+  if (status === 'failed') return typeof error === 'string' ? error : (reason ?? 'The tool failed.')
+  if (startedAt !== null) return INTERRUPTED
+  if (reason === TOOL_UNAVAILABLE)
+    return `tool_unavailable: no program that is connected now serves ${String(record.spec['tool'])}; the call did not run.`
+  return `The call was stopped before it began (${reason ?? status}); it did not run.`
+}
+
+function why(justification: string | null): string {
+  return justification === null ? '' : ` The rule says: ${justification}`
+}
+
+/** The parts of a stored result. */
+export function partsIn(parts: Json | undefined): readonly Part[] {
+  return Array.isArray(parts) ? parts.filter(isPart) : []
+}
+
+function isPart(value: Json): value is Part {
+  return typeof objectOf(value)['type'] === 'string'
+}

@@ -1,0 +1,45 @@
+import { objectOf } from '../../core/json/json.ts'
+import { EMPTY_PLAN, isPlanList, type PlanList } from '../../core/plan/plan-list.ts'
+import type { Pid } from '../../core/process/pid.ts'
+import { processToolOf } from '../../core/tool/built-in-name.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+
+/** Searches that count. A tool that was found before the last of these, and not since, has to be found again. */
+const MAX_SEARCHES = 50
+
+/** What the results of an agent's earlier calls say: there is no other memory, so a restart changes nothing. */
+export class EarlierCalls {
+  readonly #kernel: () => Kernel
+
+  constructor(kernel: () => Kernel) {
+    this.#kernel = kernel
+  }
+
+  /** The names of the tools that its searches have found. */
+  async found(agent: Pid): Promise<ReadonlySet<string>> {
+    const results = await this.#results(agent, 'tool_search', MAX_SEARCHES)
+    const names = results.flatMap(({ found }) => (Array.isArray(found) ? found : []))
+    return new Set(names.filter((name) => typeof name === 'string'))
+  }
+
+  async plan(agent: Pid): Promise<PlanList> {
+    const [last] = await this.#results(agent, 'plan', 1)
+    const plan: unknown = last?.['plan']
+    return isPlanList(plan) ? plan : EMPTY_PLAN
+  }
+
+  /** The results of the last calls of a tool that completed, the newest first. */
+  async #results(agent: Pid, tool: string, limit: number) {
+    const { store } = this.#kernel().edges
+    const { items } = await store.ask({
+      ask: 'processes',
+      filter: { parent: [agent], kind: ['tool'], label: [tool], status: ['completed'] },
+      newestFirst: true,
+      after: null,
+      limit,
+    })
+    return items
+      .filter(({ record }) => record.spec['tool'] === processToolOf(tool))
+      .map(({ record }) => objectOf(record.outcome?.result))
+  }
+}

@@ -1,0 +1,44 @@
+import type { Pid } from '../../core/process/pid.ts'
+import type { Outcome, ProcessRecord } from '../../core/process/record.ts'
+import { INLINE_BYTES, INLINE_LINES } from '../../core/tool/spill.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
+import type { OutputRange } from '../tools/agent-tool.ts'
+
+/** The end of a command's output, masked by the verb that reads it. */
+export interface ShownOutput {
+  readonly text: string
+  /** All bytes that the log had. The output stays there: no copy is stored. */
+  readonly range: OutputRange
+}
+
+/** What a model sees of a command's output: all of it, or its last lines and how to read the rest. */
+export async function shownOutput(reeve: ReeveVerbs, pid: Pid): Promise<ShownOutput> {
+  const { lines, total } = await reeve.log({ pid, from: 'end', limit: INLINE_LINES })
+  const { end: to } = await reeve.output({ pid, offset: 0, limit: 1 })
+  const shown: (typeof lines)[number][] = []
+  let bytes = 0
+  for (const line of lines.toReversed()) {
+    bytes += Buffer.byteLength(line.text) + 1
+    if (bytes > INLINE_BYTES && shown.length > 0) break
+    shown.unshift(line)
+  }
+  const text = shown.map((line) => line.text).join('\n')
+  const range = { pid, from: 0, to }
+  const isWhole =
+    shown.length === total && shown.every(({ cut, partial }) => cut !== true && partial !== true)
+  if (isWhole) return { text: total === 0 ? '(no output)' : text, range }
+  const hint = `(the last ${shown.length} of ${total} lines, ${to} bytes in all; read them with command_output {"pid":"${pid}","cursor":"o0"})`
+  return { text: `${hint}\n${text.slice(-2 * INLINE_BYTES).toWellFormed()}`, range }
+}
+
+/** How a command is, in a few words. */
+export function stateText({ status, outcome }: ProcessRecord): string {
+  return outcome === null ? `It is ${status}.` : endText(outcome)
+}
+
+function endText({ status, exitCode, signal, reason }: Outcome): string {
+  const why = reason === null ? '' : ` (${reason})`
+  if (exitCode !== null) return `Exit code ${exitCode}${why}.`
+  if (signal !== null) return `Ended by ${signal}${why}.`
+  return status === 'abandoned' ? 'It is gone, and how it ended is unknown.' : `It ended: ${status}${why}.`
+}

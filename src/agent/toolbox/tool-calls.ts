@@ -1,0 +1,242 @@
+import { messageOf } from '../../base/error-text.ts'
+import { didYouMean } from '../../base/nearest-name.ts'
+import { type ToolCallRef, toolCallName } from '../../core/agent/state.ts'
+import { missingBlobs } from '../../core/blob/blob-missing.ts'
+import { type Need, needText } from '../../core/capability/need.ts'
+import { type ReeveError, RefusedError } from '../../core/errors.ts'
+import { canonical } from '../../core/json/canonical.ts'
+import type { PlacementRequest } from '../../core/placement/placement.ts'
+import { awaitsApproval } from '../../core/process/gate.ts'
+import type { Pid } from '../../core/process/pid.ts'
+import type { Outcome, ProcessRecord } from '../../core/process/record.ts'
+import { isProcessTool, processToolOf } from '../../core/tool/built-in-name.ts'
+import { writeWithBlobs } from '../../kernel/blobs.ts'
+import type { Work } from '../../kernel/executor.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import type { Registering } from '../../kernel/register.ts'
+import { storeParts } from '../parts/stored-parts.ts'
+import type { AgentTool } from '../tools/agent-tool.ts'
+import type { AgentSessions } from './agent-sessions.ts'
+import type { AgentTools, KnownTool } from './agent-tools.ts'
+import { type CallResult, errorResult, resultOf, TOOL_UNAVAILABLE } from './call-result.ts'
+import { isToolServed } from './connected-tools.ts'
+import { justificationOf } from './justification.ts'
+import { callKey, type PendingCall, TOOL_TIMES, type ToolboxParts } from './toolbox.ts'
+
+/** A reads-only or waiting tool may be begun again as often as daemons die; what it waits for is begun once. */
+const RERUN_ATTEMPTS = 1_000
+
+/** The process of each tool call: registers it, or finds the one that an earlier holder registered, and records its result. */
+export class ToolCalls {
+  readonly #parts: ToolboxParts
+  readonly #tools: AgentTools
+  readonly #sessions: AgentSessions
+
+  constructor(parts: ToolboxParts, tools: AgentTools, sessions: AgentSessions) {
+    this.#parts = parts
+    this.#tools = tools
+    this.#sessions = sessions
+  }
+
+  async run(work: Work, turn: number, pending: PendingCall, signal: AbortSignal): Promise<void> {
+    const { call, index } = pending
+    const ref = { turn, call, index }
+    const result = await this.#resultOf(work, ref, pending, signal)
+    signal.throwIfAborted()
+    await this.#record(work, ref, pending, result)
+  }
+
+  async #resultOf(
+    work: Work,
+    ref: ToolCallRef,
+    pending: PendingCall,
+    signal: AbortSignal,
+  ): Promise<CallResult> {
+    if (pending.problem !== undefined) return errorResult(pending.problem.message)
+    const kernel = this.#parts.kernel()
+    const actor = `process:${work.record.pid}` as const
+    const pid = await kernel.edges.pidForKey(actor, callKey(ref))
+    const found = await kernel.edges.store.ask({ ask: 'process', pid })
+    const begun = found?.record ?? (await this.#begin(work, ref, pending, pid))
+    if (!('pid' in begun)) return begun
+    const ended = await this.#ended(begun, signal)
+    return resultOf(ended.record, ended.outcome, {
+      mask: this.#parts.mask,
+      justification: await justificationOf(kernel, ended.record),
+    })
+  }
+
+  /** Registers the process. What speaks against the call before it begins is its result. */
+  async #begin(
+    work: Work,
+    ref: ToolCallRef,
+    { tool: name, input }: PendingCall,
+    pid: Pid,
+  ): Promise<ProcessRecord | CallResult> {
+    const { record: agent } = work
+    const all = await this.#tools.of(agent)
+    const known = all.find((one) => one.name === name)
+    if (known === undefined) return errorResult(unknownTool(name, all))
+    let effects: readonly Need[] | undefined
+    try {
+      effects = known.tool === null ? undefined : await effectsOf(known.tool, input)
+    } catch (error) {
+      return errorResult(this.#parts.mask(messageOf(error)))
+    }
+    try {
+      return await this.#register(work, ref, { known, input, effects, pid })
+    } catch (error) {
+      if (!(error instanceof RefusedError) || OF_AGENT.has(error.code)) throw error
+      return errorResult(this.#parts.mask(`${error.message} ${error.remedy}`))
+    }
+  }
+
+  async #register(
+    work: Work,
+    ref: ToolCallRef,
+    asked: {
+      readonly known: KnownTool
+      readonly input: PendingCall['input']
+      readonly effects: readonly Need[] | undefined
+      readonly pid: Pid
+    },
+  ): Promise<ProcessRecord> {
+    const { known, input, effects, pid } = asked
+    const { pid: agent } = work.record
+    const tool = known.tool === null ? known.name : processToolOf(known.name)
+    const registering: Registering = {
+      actor: `process:${agent}`,
+      pid,
+      openCall: ref,
+      ...(effects === undefined ? {} : { effects }),
+      request: {
+        kind: 'tool',
+        spec: { tool, input },
+        label: known.name,
+        parent: agent,
+        owner: { session: await this.#sessions.of(work.record), toolCall: toolCallName(agent, ref) },
+        lifetime: 'parent',
+        recovery: known.recovery,
+        ...(known.tool === null ? {} : { placement: this.#placementOf(work.record) }),
+        ...(known.recovery === 'rerunnable' ? { limits: { attempts: RERUN_ATTEMPTS } } : {}),
+        ...(effects === undefined ? {} : { causedBy: { needs: effects.map(needText) } }),
+      },
+    }
+    for (;;) {
+      const fence = work.fence()
+      try {
+        const [registered] = await this.#parts.kernel().register([{ ...registering, fence }])
+        if (registered === undefined || registered.type === 'refused')
+          throw new Error(`A registration of ${pid} without an answer`)
+        return registered.row.record
+      } catch (error) {
+        // As with every write of an executor: the fence may have risen during the write.
+        const isStale = error instanceof RefusedError && error.code === 'stale_fence'
+        if (!isStale || work.fence().fence <= fence.fence) throw error
+      }
+    }
+  }
+
+  /** Files are those of a machine: where several machines share a store, the machine that drives the agent runs its tools. */
+  #placementOf({ placement }: ProcessRecord): PlacementRequest {
+    const { edges, host } = this.#parts.kernel()
+    const isShared = edges.machine !== undefined && edges.machine !== null
+    return placement === null && isShared && host !== null ? `host:${host}` : 'parent'
+  }
+
+  /** Waits for the end, as long as a program may begin the process. This program serves built-in tools itself. */
+  async #ended(
+    { pid, spec }: ProcessRecord,
+    signal: AbortSignal,
+  ): Promise<{ readonly record: ProcessRecord; readonly outcome: Outcome }> {
+    const { lookMs, unservedMs } = { ...TOOL_TIMES, ...this.#parts.times }
+    const kernel = this.#parts.kernel()
+    const { clock } = kernel.edges
+    const look = isProcessTool(spec['tool']) ? {} : { timeoutMs: lookMs }
+    let unservedSince: number | null = null
+    for (;;) {
+      const waited = await kernel.waits.forEnd(pid, { signal, ...look })
+      if (waited.type === 'interrupted') throw signal.reason
+      if (waited.type === 'done') {
+        const { record } = waited.value
+        if (record.outcome !== null) return { record, outcome: record.outcome }
+        continue
+      }
+      if (!(await this.#isUnserved(kernel, pid))) unservedSince = null
+      else {
+        unservedSince ??= clock.now() - lookMs
+        if (clock.now() - unservedSince >= unservedMs) await stopUnserved(kernel, pid)
+      }
+    }
+  }
+
+  async #isUnserved(kernel: Kernel, pid: Pid): Promise<boolean> {
+    const row = await kernel.edges.store.ask({ ask: 'process', pid })
+    if (row === null || row.holder !== null || awaitsApproval(row.record)) return false
+    return !(await isToolServed(kernel.edges, String(row.record.spec['tool'])))
+  }
+
+  async #record(
+    work: Work,
+    ref: ToolCallRef,
+    { tool, input }: PendingCall,
+    result: CallResult,
+  ): Promise<void> {
+    const { edges } = this.#parts.kernel()
+    const said = canonical(result.parts).replaceAll(PIDS, 'p')
+    const pair = { call: edges.hash(`${tool} ${canonical(input)}`), result: edges.hash(said) }
+    try {
+      await this.#write(work, ref, result, pair)
+    } catch (error) {
+      if (missingBlobs(error) === undefined) throw error
+      const lost = 'The call has ended, but its result is not kept any more. Check its effect.'
+      await this.#write(work, ref, errorResult(lost), pair)
+    }
+  }
+
+  async #write(
+    work: Work,
+    ref: ToolCallRef,
+    { parts: given, isError }: CallResult,
+    pair: { readonly call: string; readonly result: string },
+  ): Promise<void> {
+    const { edges, agents } = this.#parts.kernel()
+    const { parts, blobs } = storeParts(given)
+    await writeWithBlobs(edges, blobs, () =>
+      agents.act(work, { type: 'record_result', ...ref, parts, isError, pair }),
+    )
+  }
+}
+
+/** Two results that differ in pids only are the same for the stall check. */
+const PIDS = /\bp_[0-9a-hjkmnp-tv-z]{12}\b/g
+
+/** Refusals that are about the agent, or its holder, and not about the call. */
+const OF_AGENT: ReadonlySet<ReeveError['code']> = new Set([
+  'stale_fence',
+  'turn_ended',
+  'stopping',
+  'already_ended',
+  'unknown_pid',
+  'session_ended',
+  'session_unknown',
+])
+
+/** What a call of a built-in tool does. A set that allows all of it need not allow the tool; a rule about the tool still holds. */
+export async function effectsOf(tool: AgentTool, input: unknown): Promise<readonly Need[]> {
+  await tool.parse(input)
+  const resource = { kind: 'tool', path: tool.name } as const
+  const itself: Need = { right: 'execute', resource, attributes: { transparent: true } }
+  return [itself, ...(await tool.needs(input))]
+}
+
+function unknownTool(name: string, all: readonly KnownTool[]): string {
+  const names = all.map((tool) => tool.name)
+  return `There is no tool ${JSON.stringify(name)}, and no connected program serves one.${didYouMean(name, names)}`
+}
+
+async function stopUnserved(kernel: Kernel, pid: Pid): Promise<void> {
+  const asked = { pid, actor: `kernel:${kernel.id}`, at: kernel.edges.clock.now() } as const
+  const stop = { how: 'cancel', reason: TOOL_UNAVAILABLE, cause: null, replayKey: TOOL_UNAVAILABLE } as const
+  await kernel.perform({ type: 'stop', ...asked, ...stop })
+}

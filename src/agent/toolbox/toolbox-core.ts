@@ -1,0 +1,62 @@
+import type { ProcessRecord } from '../../core/process/record.ts'
+import type { Work } from '../../kernel/executor.ts'
+import type { AgentSessions } from './agent-sessions.ts'
+import { AgentTools } from './agent-tools.ts'
+import type { BuiltInNames } from './built-in-names.ts'
+import { BuiltInTools } from './built-in-tools.ts'
+import { RunningCalls } from './running-calls.ts'
+import { ToolCalls } from './tool-calls.ts'
+import type { PendingCall, Toolbox, ToolboxParts } from './toolbox.ts'
+
+/** The part of the toolbox that has the tools themselves: it is loaded with the first agent. */
+export class ToolboxCore implements Toolbox {
+  readonly tools: AgentTools
+  readonly builtIn: BuiltInTools
+  readonly #parts: ToolboxParts
+  readonly #sessions: AgentSessions
+  readonly #names: BuiltInNames
+  readonly #toolCalls: ToolCalls
+
+  constructor(parts: ToolboxParts, sessions: AgentSessions, names: BuiltInNames) {
+    const calls = new RunningCalls()
+    this.#parts = parts
+    this.#sessions = sessions
+    this.#names = names
+    this.tools = new AgentTools(parts, calls)
+    this.builtIn = new BuiltInTools(parts, this.tools, calls)
+    this.#toolCalls = new ToolCalls(parts, this.tools, sessions)
+  }
+
+  async declarations(agent: ProcessRecord): ReturnType<Toolbox['declarations']> {
+    await this.#sessions.of(agent)
+    await this.#learn(agent)
+    const { declared } = await this.tools.declared(agent)
+    return declared.map(({ name, description, inputSchema, recovery }) => ({
+      name,
+      description,
+      inputSchema,
+      recovery,
+    }))
+  }
+
+  async run(work: Work, turn: number, calls: readonly PendingCall[], signal: AbortSignal): Promise<void> {
+    await this.#learn(work.record)
+    // The calls need slots of their own: with one slot for all, an agent that keeps its slot would wait forever.
+    const takeSlotBack = work.lendSlot()
+    try {
+      const ended = await Promise.allSettled(
+        calls.map((pending) => this.#toolCalls.run(work, turn, pending, signal)),
+      )
+      const failed = ended.find((one) => one.status === 'rejected')
+      if (failed !== undefined) throw failed.reason
+    } finally {
+      takeSlotBack()
+    }
+  }
+
+  /** A kernel claims calls of tools that it serves: those of the agent's servers become known with the agent. */
+  async #learn(agent: ProcessRecord): Promise<void> {
+    const names = (await this.tools.builtIn(agent)).map(({ name }) => name)
+    if (this.#names.learn(names)) await this.#parts.kernel().announce()
+  }
+}

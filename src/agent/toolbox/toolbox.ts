@@ -1,0 +1,64 @@
+import type { ToolCallRef } from '../../core/agent/state.ts'
+import type { JsonObject } from '../../core/json/json.ts'
+import type { ToolCallProblem } from '../../core/model/prompt.ts'
+import type { Actor, ProcessRecord } from '../../core/process/record.ts'
+import type { ToolDeclaration } from '../../core/tool/declaration.ts'
+import type { Work } from '../../kernel/executor.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import type { InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
+import type { AgentTool } from '../tools/agent-tool.ts'
+
+/** The tools of native agents, as the executor of agents uses them. */
+export interface Toolbox {
+  /** The tools of this agent, now: those that its prompt declares, in a stable order. */
+  declarations(agent: ProcessRecord): Promise<readonly ToolDeclaration[]>
+  /**
+   * Runs the calls as processes, in parallel, and records each result. Resolves when each has one; rejects if the signal is aborted.
+   * Calls of an earlier holder are continued, never repeated.
+   */
+  run(work: Work, turn: number, calls: readonly PendingCall[], signal: AbortSignal): Promise<void>
+}
+
+/** A tool call of a model's answer. */
+export interface PendingCall {
+  readonly call: number
+  readonly index: number
+  readonly callId: string
+  readonly tool: string
+  readonly input: JsonObject
+  readonly problem?: ToolCallProblem
+}
+
+/** What composition passes in: the toolbox knows neither actions nor other executors. */
+export interface ToolboxParts {
+  readonly kernel: () => Kernel
+  /** The verb `spawn` on behalf of a running process, under its fence. */
+  readonly spawnAs: (work: Work, request: InputOf<'spawn'>) => Promise<ProcessRecord>
+  /** The verbs on behalf of an actor, with the same checks as at every door. */
+  readonly actAs: (actor: Actor) => ReeveVerbs
+  /** Masks secrets. What a tool returns is masked when it is stored, so that prompts never change. */
+  readonly mask: (text: string) => string
+  /** Whether this program runs commands. */
+  readonly hasCommands: boolean
+  /** Where Reeve itself listens: no web page is fetched from there. */
+  readonly ownAddresses: () => readonly { readonly address: string; readonly port: number }[]
+  /** Further tools of an agent, such as those of its MCP servers. */
+  readonly moreTools?: (agent: ProcessRecord) => Promise<readonly AgentTool[]>
+  readonly times?: Partial<ToolTimes>
+}
+
+/** Times of tool calls, in milliseconds. */
+export interface ToolTimes {
+  /** How long a built-in tool may run, unless it says otherwise. */
+  readonly maxRunMs: number
+  /** How often a call that has not begun is looked at, and how long it waits for a program that serves it. */
+  readonly lookMs: number
+  readonly unservedMs: number
+}
+
+export const TOOL_TIMES: ToolTimes = { maxRunMs: 600_000, lookMs: 5_000, unservedMs: 30_000 }
+
+/** The idempotency key of a call: its pid follows from the agent and from its place in the log, never from the provider's id. */
+export function callKey({ turn, call, index }: ToolCallRef): string {
+  return `tool:${turn}.${call}.${index}`
+}
