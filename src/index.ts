@@ -41,6 +41,7 @@ export type { Durability, Store } from './store/contract.ts'
 export type { Attachment, OutputPiece } from './verbs/attachment.ts'
 export { defineTool, type ToolDefinition, type ToolToDefine } from './verbs/define-tool.ts'
 export type {
+  AgentFollowed,
   CallOptions,
   InboxNotice,
   InputOf,

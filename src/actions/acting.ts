@@ -4,6 +4,7 @@ import { RefusedError } from '../core/errors.ts'
 import type { Actor } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import { kernelClosed } from '../kernel/wait.ts'
+import { followAgent } from '../verbs/follow-agent.ts'
 import { followInbox } from '../verbs/follow-inbox.ts'
 import { type CallOptions, type ReeveVerbs, verbs } from '../verbs/reeve.ts'
 import { filter } from '../verbs/shapes/filter.ts'
@@ -64,14 +65,9 @@ export function acting(
   ])
   const called = Object.fromEntries(calls) as Omit<
     ReeveVerbs,
-    'kernel' | 'follow' | 'followOutput' | 'inbox' | 'attach'
+    'kernel' | 'follow' | 'followOutput' | 'followAgent' | 'inbox' | 'attach'
   >
-  return {
-    ...called,
-    get kernel() {
-      return kernel.id
-    },
-    inbox: (given, options = {}) => followInbox(called, parse(FOLLOW_INBOX, given, 'inbox'), options),
+  const streams: Pick<ReeveVerbs, 'follow' | 'followOutput'> = {
     follow: async function* (given = {}, options = {}) {
       yield* followChanges({ kernel, masker, reveals }, actor, parse(FOLLOW, given, 'follow'), options)
     },
@@ -85,6 +81,16 @@ export function acting(
         parse(FOLLOW_OUTPUT, given, 'followOutput'),
         options,
       ),
+  }
+  return {
+    ...called,
+    ...streams,
+    get kernel() {
+      return kernel.id
+    },
+    followAgent: (given, options = {}) =>
+      followAgent({ ...called, ...streams }, parse(FOLLOW_AGENT, given, 'followAgent'), options),
+    inbox: (given, options = {}) => followInbox(called, parse(FOLLOW_INBOX, given, 'inbox'), options),
     attach: async (given, options = {}) =>
       attach(kernel, actor, commands, called, parse(ATTACH, given, 'attach'), options),
   }
@@ -109,6 +115,13 @@ const FOLLOW_OUTPUT = z.strictObject({
   offset: count.default(0),
   reveal: z.boolean().default(false),
   terminal: z.boolean().default(false),
+})
+const FOLLOW_AGENT = z.strictObject({
+  pid: processRef,
+  from: count.exactOptional(),
+  offset: count.exactOptional(),
+  last: z.number().int().min(1).max(1_000).exactOptional(),
+  blobs: z.boolean().exactOptional(),
 })
 const ATTACH = z.strictObject({ pid: processRef, scrollback: count.default(SCROLLBACK_BYTES) })
 const FOLLOW_INBOX = z.strictObject({

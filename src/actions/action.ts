@@ -5,10 +5,12 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import type { Trouble } from '../core/trouble/trouble.ts'
+import { auditDenial } from '../kernel/audit.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { prunedPid } from '../kernel/perform.ts'
 import { refuseRead, resolve } from '../kernel/resolve.ts'
 import type { CallOptions, OutputOf, ParsedInputOf, VerbName } from '../verbs/reeve.ts'
+import type { AgentFacts } from './agent-facts.ts'
 import type { AuditAnchors } from './audit.ts'
 import type { ExternalStops } from './external-stops.ts'
 import type { AnswerMasker } from './mask-answers.ts'
@@ -36,12 +38,16 @@ export interface ActionParts {
   readonly externals: ExternalStops
   readonly waits: WaitTimes
   readonly reveals: Reveals
-  readonly masker: Pick<AnswerMasker, 'text'>
+  readonly masker: Pick<AnswerMasker, 'text' | 'answer'>
   readonly effects: ReadEffects
   readonly retention: Retention
   /** Undefined where no anchors are noted. */
   readonly anchoring: AuditAnchors | undefined
   readonly troubles: () => Trouble[]
+  /** Absent where this program drives no agents. */
+  readonly agents?: AgentFacts
+  /** The version of this package. */
+  readonly version: () => string
 }
 
 type Asking = Pick<ActionParts, 'kernel' | 'actor'>
@@ -52,6 +58,25 @@ export function throwIfRefused(refused: Refusal | undefined): void {
 
 export function permitOnStore({ kernel, actor }: Asking, right: 'read' | 'write' | 'admin'): void {
   throwIfRefused(kernel.edges.authorize(actor, right, { type: 'store' }))
+}
+
+/** For acts on rules and on the audit: the audit has the actors that tried them without the right to. */
+export async function permitOrAudit({ kernel, actor }: Asking, action: string): Promise<void> {
+  const { edges } = kernel
+  const denied = edges.authorize(actor, 'admin', { type: 'store' })
+  if (denied === undefined) return
+  await auditDenial(edges, {
+    at: edges.clock.now(),
+    actor,
+    action,
+    target: 'store',
+    decision: 'denied',
+    rule: null,
+    reason: denied.message,
+    inputs: {},
+    trace: null,
+  })
+  throw new RefusedError(denied)
 }
 
 /** A session reads about itself and the sessions below it. */

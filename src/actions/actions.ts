@@ -1,5 +1,8 @@
 import type { VerbName } from '../verbs/reeve.ts'
 import type { ActionParts, ActionsFor } from './action.ts'
+import { agentLogActions } from './agent-log.ts'
+import { agentReadActions } from './agent-reads.ts'
+import { agentActions } from './agents.ts'
 import { allowanceActions } from './allowances.ts'
 import { approvalActions } from './approvals.ts'
 import { auditActions } from './audit.ts'
@@ -24,6 +27,7 @@ import { spawnActions } from './spawn.ts'
 import { trackActions } from './track.ts'
 import { upkeepActions } from './upkeep.ts'
 import { waitActions } from './wait.ts'
+import { waitAgentActions } from './wait-agent.ts'
 import { waitSeveralActions } from './wait-several.ts'
 import { workerActions } from './workers.ts'
 
@@ -34,6 +38,7 @@ export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
     ...trackActions(parts),
     ...processActions(parts),
     ...eventActions(parts),
+    ...agentLogActions(parts),
     ...messageActions(parts),
     ...waitActions(parts),
     ...waitSeveralActions(parts),
@@ -56,5 +61,8 @@ export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
     ...explainActions(parts),
     ...auditActions(parts),
     ...upkeepActions(parts),
+    ...agentActions(parts),
+    ...agentReadActions(parts),
+    ...waitAgentActions(parts),
   }
 }

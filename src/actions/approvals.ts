@@ -2,7 +2,7 @@ import type { Approval } from '../core/approval/approval.ts'
 import { visibilityOf } from '../core/authority/visibility.ts'
 import { RefusedError } from '../core/errors.ts'
 import { asJson, type Json, type JsonObject } from '../core/json/json.ts'
-import type { Actor } from '../core/process/record.ts'
+import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import { unknownApproval } from '../kernel/answer-approval.ts'
 import type { AnswerRequest } from '../kernel/approvals.ts'
@@ -25,16 +25,6 @@ export function approvalActions({
     if (settled.type === 'refused') throw new RefusedError(settled.refusal)
     return { type: settled.type, approval: settled.approval }
   }
-  /** The edited spec, checked as that of a registration. */
-  const checkedSpec = async (id: string, given: JsonObject): Promise<JsonObject> => {
-    const approval = await store.ask({ ask: 'approval', id })
-    const row = approval === null ? null : await store.ask({ ask: 'process', pid: approval.pid })
-    if (row === null) throw new RefusedError(unknownApproval(id))
-    const { kind } = row.record
-    const spec: Json = checkJson(asJson(parse(specs[kind], given, 'approve')), 'spec')
-    if (kind === 'command') checkPatterns(parse(specs.command, given, 'approve'))
-    return spec as JsonObject
-  }
   return {
     async approvals({ state, order, person, after, limit }) {
       if (order === 'priority' && seesAll(actor)) {
@@ -56,7 +46,7 @@ export function approvalActions({
         throw new RefusedError(uselessRule(id, grant))
       const stored = level === undefined ? {} : { level }
       const shown = rule === undefined ? {} : { rule: parse(storedRule, rule, 'approve') }
-      const edited = spec === undefined ? {} : { spec: await checkedSpec(id, spec) }
+      const edited = spec === undefined ? {} : { edit: (record: ProcessRecord) => checkedSpec(record, spec) }
       return settle({ id, answer: { type: 'approve', grant, ...shown }, ...stored, ...edited })
     },
     deny: ({ id, advice }) =>
@@ -74,6 +64,13 @@ export function approvalActions({
       return { results }
     },
   }
+}
+
+/** The edited spec, checked as that of a registration. */
+function checkedSpec({ kind }: ProcessRecord, given: JsonObject): JsonObject {
+  const spec: Json = checkJson(asJson(parse(specs[kind], given, 'approve')), 'spec')
+  if (kind === 'command') checkPatterns(parse(specs.command, given, 'approve'))
+  return spec as JsonObject
 }
 
 /** A session sees the requests of its processes, and a process its own and those below it; people and the host see all. */

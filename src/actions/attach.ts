@@ -4,7 +4,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import type { Attachment, OutputPiece } from '../verbs/attachment.ts'
 import type { CallOptions, ReeveVerbs } from '../verbs/reeve.ts'
 import { readerFor } from './action.ts'
-import { commandIn } from './command-in.ts'
+import { commandIn, outputIn } from './command-in.ts'
 import { type Reveals, revealRequest, terminalView } from './reveal.ts'
 import { followWhileReadable } from './while-readable.ts'
 
@@ -24,7 +24,7 @@ export async function* followLog(
   options: CallOptions,
 ): AsyncGenerator<OutputPiece, void, void> {
   const record = await readerFor({ kernel, actor })(asked.pid)
-  const { output } = commandIn(commands, record)
+  const output = outputIn(commands, record)
   const request = revealRequest(actor, 'followOutput', options)
   const view = asked.terminal
     ? terminalView(kernel, actor)

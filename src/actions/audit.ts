@@ -4,7 +4,7 @@ import { auditEntryFrom } from '../core/audit/entry.ts'
 import { pruneAudit } from '../kernel/prune-audit.ts'
 import { verifyAudit } from '../kernel/verify-audit.ts'
 import type { OutputOf } from '../verbs/reeve.ts'
-import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
+import { type ActionParts, type ActionsFor, permitOnStore, permitOrAudit } from './action.ts'
 
 /** Places of the chain that were noted outside of the store, in order of position. None without a home. */
 export interface AuditAnchors {
@@ -22,7 +22,7 @@ export function auditActions(parts: ActionParts): ActionsFor<'audit' | 'pruneAud
       return { entries: items.map(shownEntry), next }
     },
     async pruneAudit({ olderThanMs, keep }) {
-      permitOnStore(parts, 'admin')
+      await permitOrAudit(parts, 'pruneAudit')
       const limits = {
         ...(olderThanMs === undefined ? {} : { before: edges.clock.now() - olderThanMs }),
         ...(keep === undefined ? {} : { keep }),

@@ -1,8 +1,15 @@
+import type { CommandOutput } from '../command/command-output.ts'
 import type { Commands } from '../command/commands.ts'
+import { isNativeAgent } from '../core/agent/state.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
 import type { HeldBack } from '../keeper/protocol/program-state.ts'
+
+/** The output logs, for a verb that reads what a command prints, or what the model of an agent streams. */
+export function outputIn(commands: Commands | undefined, record: ProcessRecord): CommandOutput {
+  return isNativeAgent(record) ? served(commands).output : commandIn(commands, record).output
+}
 
 /** The command executor, for a verb that applies to commands only. */
 export function commandIn(commands: Commands | undefined, { kind, pid }: ProcessRecord): Commands {

@@ -118,14 +118,17 @@ export class AnswerMasker {
 
   async #record(record: ProcessRecord, mode: MaskingMode): Promise<ProcessRecord> {
     const registered = this.#know(record.pid, record)
-    const masker = this.#redaction.masker([
-      ...(await this.#valuesOf(registered)),
-      ...variableSecretsIn(record.effectiveSpec),
-    ])
+    const given = await this.#valuesOf(registered)
+    const { effectiveSpec } = record
+    const masker = this.#redaction.masker(
+      effectiveSpec === null ? given : [...given, ...variableSecretsIn(effectiveSpec)],
+    )
     const hasData = mode === 'values' && registered.kind !== 'command'
     const leave = hasData ? (member: string, _: number, of: object) => isData(member, of) : () => false
     let changed: Record<string, unknown> | undefined
-    for (const [member, value] of Object.entries(record)) {
+    // Without a list of entries: nearly every answer has a record, and nearly every member is skipped.
+    for (const member in record) {
+      const value = record[member as keyof ProcessRecord]
       if (value === null || PLAIN.has(member) || (hasData && isData(member, record))) continue
       const masked = maskJson(masker, value, { leave })
       if (masked === value) continue
@@ -200,7 +203,7 @@ export class AnswerMasker {
     if (commands !== undefined) return commands.valuesOf(registered, this.#kernel(), LEARN_MS)
     const { env } = registered.spec as { readonly env?: Readonly<Record<string, string>> }
     const named = await this.#sources.named.knownValuesIn(registered.envRef, this.#kernel())
-    return [...named, ...secretsIn(env ?? {})]
+    return env === undefined ? named : [...named, ...secretsIn(env)]
   }
 }
 

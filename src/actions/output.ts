@@ -1,8 +1,8 @@
 import { whileUp } from '../command/keeper-answer.ts'
-import { hasEnded } from '../core/process/record.ts'
-import type { CallOptions, VerbName } from '../verbs/reeve.ts'
+import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import type { CallOptions, OutputOf, VerbName } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, readerFor } from './action.ts'
-import { commandIn, heldBackIn } from './command-in.ts'
+import { commandIn, heldBackIn, outputIn } from './command-in.ts'
 import { revealRequest, terminalView } from './reveal.ts'
 
 const NOTHING_USED = {
@@ -14,6 +14,13 @@ const NOTHING_USED = {
   sampled: true,
 }
 
+/** The model call of an agent that has begun to answer. */
+function callUnderWay({ agent }: ProcessRecord): Pick<OutputOf<'outputStreams'>, 'call'> {
+  const turn = agent?.turn ?? null
+  if (turn?.call?.from === undefined) return {}
+  return { call: { turn: turn.number, call: turn.call.number, from: turn.call.from } }
+}
+
 export function outputActions(
   parts: ActionParts,
 ): ActionsFor<'poll' | 'log' | 'search' | 'screen' | 'output' | 'outputStreams' | 'usage'> {
@@ -21,10 +28,9 @@ export function outputActions(
   const read = readerFor(parts)
   const find = async (text: string, options: CallOptions = {}) => {
     const record = await read(text)
-    const served = commandIn(commands, record)
     const view = (verb: VerbName, reveal: boolean) =>
       reveals.viewFor(revealRequest(actor, verb, options), record, reveal)
-    return { record, output: served.output, served, view }
+    return { record, output: outputIn(commands, record), view }
   }
   return {
     async poll({ pid, cursor, turn, reader = null, maxChars, ansi, reveal }, call) {
@@ -74,10 +80,12 @@ export function outputActions(
       // The end is read before the index, so that the index has all entries of these bytes.
       const end = Math.min(to, await output.length(record))
       const parts = [...(await output.streams(record, from, end))]
-      return times ? { parts, times: await output.times(record, from, end), end } : { parts, end }
+      const answer = { parts, end, ...callUnderWay(record) }
+      return times ? { ...answer, times: await output.times(record, from, end) } : answer
     },
     async usage({ pid }) {
-      const { record, output, served } = await find(pid)
+      const { record, output } = await find(pid)
+      const served = commandIn(commands, record)
       const outputBytes = await output.length(record)
       const ended = record.outcome?.result as { usage?: typeof NOTHING_USED } | null | undefined
       if (hasEnded(record)) return { ...NOTHING_USED, ...ended?.usage, outputBytes }

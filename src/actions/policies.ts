@@ -11,7 +11,7 @@ import { isRefusal, type Refusal } from '../core/refusal.ts'
 import { delegateRule, revokeDelegated } from '../kernel/delegations.ts'
 import { addRule, clearRules, removeRule, setPreset } from '../kernel/policies.ts'
 import type { OutputOf } from '../verbs/reeve.ts'
-import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
+import { type ActionParts, type ActionsFor, permitOnStore, permitOrAudit } from './action.ts'
 import { knownFiles } from './policy-files.ts'
 import { holderOf, kept, type RuleOwner, refuse, ruleOwner, shownRules } from './rule-owners.ts'
 
@@ -42,18 +42,18 @@ export function policyActions(
       }
     },
     async addRule({ to, rule: json }) {
-      permitOnStore(parts, 'admin')
+      await permitOrAudit(parts, 'addRule')
       const owner = await ruleOwner(edges, to)
       const rule = await addRule(edges, actor, owner.subject, await ruleReader(json, owner))
       return firstOf(shown(owner.subject, kept(rule)))
     },
     async removeRule({ id, from }) {
-      permitOnStore(parts, 'admin')
+      await permitOrAudit(parts, 'removeRule')
       const { subject } = await ruleOwner(edges, from)
       return firstOf(shown(subject, kept(await removeRule(edges, actor, subject, id))))
     },
     async setPreset({ to, preset }) {
-      permitOnStore(parts, 'admin')
+      await permitOrAudit(parts, 'setPreset')
       const named = preset === null || isPreset(preset) ? preset : refuse(presetRefusal(preset))
       const { subject, folder } = await ruleOwner(edges, to)
       const placed = (set: RuleSet) =>
@@ -62,7 +62,7 @@ export function policyActions(
       return { subject: here(subject), rules: shownRules(edges, set) }
     },
     async clearRules({ from }) {
-      permitOnStore(parts, 'admin')
+      await permitOrAudit(parts, 'clearRules')
       const { subject } = await ruleOwner(edges, from)
       return { subject: here(subject), removed: kept(await clearRules(edges, actor, subject)).rules.length }
     },

@@ -14,7 +14,7 @@ import {
 } from '../kernel/policy-files.ts'
 import type { PolicyFileFound } from '../kernel/workspaces.ts'
 import type { OutputOf } from '../verbs/reeve.ts'
-import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
+import { type ActionParts, type ActionsFor, permitOnStore, permitOrAudit } from './action.ts'
 import { kept, refuse } from './rule-owners.ts'
 
 type ShownFile = OutputOf<'policyFile'>
@@ -32,7 +32,7 @@ export function policyFileActions(
       return shownFile(own, found, set)
     },
     async trustPolicy({ folder, hash }) {
-      permitOnStore(parts, 'admin')
+      await permitOrAudit(parts, 'trustPolicy')
       const { found, folder: own } = await locate(edges, folder)
       if (hash === null) {
         const set = kept(await untrustPolicyFile(edges, actor, own))
@@ -43,13 +43,13 @@ export function policyFileActions(
       return shownFile(own, present, kept(await trustPolicyFile(edges, actor, present)))
     },
     async forgetPolicy({ folder }) {
-      permitOnStore(parts, 'admin')
+      await permitOrAudit(parts, 'forgetPolicy')
       const { folder: own } = await locate(edges, folder)
       const { rules, kept: before } = kept(await forgetPolicyFile(edges, actor, own))
       return { folder: own, path: policyPathOf(own), removed: rules.length + (before?.rules.length ?? 0) }
     },
     async checkPolicy({ text }) {
-      const { rules, problems } = parsePolicyFile(text, await commandLineNeeds())
+      const { rules, problems } = parsePolicyFile(text, await commandLineNeeds(), edges.hash)
       return { rules: problems.length > 0 ? [] : rules.map(ruleText), problems: [...problems] }
     },
   }

@@ -8,6 +8,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Kind } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { refusal } from '../core/refusal.ts'
+import { builtInName } from '../core/tool/built-in-name.ts'
 import type { ToolDeclaration } from '../core/tool/declaration.ts'
 import { Attempt } from '../kernel/attempt.ts'
 import { claimAnnounced } from '../kernel/claim.ts'
@@ -48,7 +49,8 @@ export function workerActions(
       permitOnStore(parts, 'read')
       const served = await liveServed(kernel, 'tool')
       const declared = new Map(served.flatMap(({ tools = [] }) => tools.map((tool) => [tool.name, tool])))
-      const tools = [...countNames(served)].map(([name, workers]) => {
+      const names = [...countNames(served)].filter(([name]) => builtInName(name) === null)
+      const tools = names.map(([name, workers]) => {
         const { name: _, ...declaration } = declared.get(name) ?? { name }
         return { name, workers, declaration: 'description' in declaration ? declaration : null }
       })

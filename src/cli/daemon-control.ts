@@ -56,7 +56,8 @@ export interface DaemonControl {
       readonly preset: string | undefined
     },
   ): Promise<number>
-  demo(): Promise<number>
+  /** Resolves with the exit code. */
+  demo(which: 'kernels' | 'agent'): Promise<number>
 }
 
 /** Called by a daemon in the foreground. */

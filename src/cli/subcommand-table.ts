@@ -19,6 +19,7 @@ const GROUPS: readonly (readonly [title: string, subcommands: Loaders])[] = [
       inbox: async () => (await import('./subcommands/inbox.ts')).inbox,
       events: async () => (await import('./subcommands/events.ts')).events,
       workflow: async () => (await import('./subcommands/workflow.ts')).workflow,
+      agent: async () => (await import('./subcommands/agent.ts')).agent,
     },
   ],
   [

@@ -1,4 +1,5 @@
 import { ReeveError } from '../core/errors.ts'
+import { type FollowAgentVerbs, followAgent } from '../verbs/follow-agent.ts'
 import { followInbox, type InboxVerbs } from '../verbs/follow-inbox.ts'
 import type { CallOptions, OutputOf, Reeve, ReeveVerbs, VerbName } from '../verbs/reeve.ts'
 import { routes } from '../verbs/routes.ts'
@@ -99,11 +100,12 @@ function acting(line: Line, kernel: string): ReeveVerbs {
   const made: ReeveVerbs = {
     ...(Object.fromEntries(acts) as Omit<
       ReeveVerbs,
-      'kernel' | 'follow' | 'followOutput' | 'inbox' | 'attach'
+      'kernel' | 'follow' | 'followOutput' | 'followAgent' | 'inbox' | 'attach'
     >),
     kernel,
     follow: (input = {}, options = {}) => follow(line, input, options),
     followOutput: (input, options = {}) => followOutput(line, input, options),
+    followAgent: (input, options = {}) => followAgent(patientVerbs(line), input, options),
     inbox: (input, options = {}) => followInbox(patientVerbs(line), input, options),
     // Loads the WebSocket library only when it is needed.
     attach: async (input, options = {}) => (await import('./attach.ts')).attach(line, input, options),
@@ -112,11 +114,17 @@ function acting(line: Line, kernel: string): ReeveVerbs {
   return made
 }
 
-/** For following an inbox: waits for a daemon that is away without a limit. */
-function patientVerbs(line: Line): InboxVerbs {
+/** For following an inbox or an agent: waits for a daemon that is away without a limit. */
+function patientVerbs(line: Line): InboxVerbs & FollowAgentVerbs {
   const asked = { ...line, retryMs: Number.POSITIVE_INFINITY }
   return {
     notices: async (input, options) => (await call(asked, 'notices', input, options)) as OutputOf<'notices'>,
+    agentLog: async (input, options) =>
+      (await call(asked, 'agentLog', input, options)) as OutputOf<'agentLog'>,
+    outputStreams: async (input, options) =>
+      (await call(asked, 'outputStreams', input, options)) as OutputOf<'outputStreams'>,
+    follow: (input = {}, options = {}) => follow(line, input, options),
+    followOutput: (input, options = {}) => followOutput(line, input, options),
     takeNotices: async (input, options) =>
       (await call(asked, 'takeNotices', input, options)) as OutputOf<'takeNotices'>,
   }

@@ -138,7 +138,8 @@ export const daemonControl: DaemonControl = {
     await serveMcpStdio(reeve, options).closed
     return 0
   },
-  async demo() {
+  async demo(which) {
+    if (which === 'agent') return (await import('../demo/agent-demo.ts')).agentDemo()
     const { demo } = await import('../demo/demo.ts')
     return demo()
   },

@@ -1,3 +1,4 @@
+import type { ToolboxParts } from '../agent/toolbox/toolbox.ts'
 import { ReeveError } from '../core/errors.ts'
 import { type Embedded, embedWith } from '../embed/embed.ts'
 import type { EmbedOptions } from '../embed/options.ts'
@@ -38,9 +39,12 @@ export interface EmbedInHomeParts {
   readonly log: DaemonLog
   readonly redaction: Redaction
   readonly times: EmbedOptions['times'] | undefined
+  /** Where the daemon listens, once it does. */
+  readonly ownAddresses: ToolboxParts['ownAddresses']
 }
 
-async function embeddedOnce({ home, values, log, redaction, times }: EmbedInHomeParts): Promise<Embedded> {
+async function embeddedOnce(parts: EmbedInHomeParts): Promise<Embedded> {
+  const { home, values, log, redaction, times, ownAddresses } = parts
   const { mostCommands, graceMs, environment, shell, tree, waitMs } = values
   const secrets = new SecretFile(home)
   const options: EmbedOptions = {
@@ -67,6 +71,7 @@ async function embeddedOnce({ home, values, log, redaction, times }: EmbedInHome
       ...(values.keepAudit === 0 ? {} : { auditMaxEntries: values.keepAudit }),
     },
     ...(values.sessionPreset === null ? {} : { sessionPreset: values.sessionPreset }),
+    modelOptions: { providers: values.providers, models: values.models },
     secrets,
     waits: { defaultMs: waitMs },
     flood: {
@@ -84,5 +89,6 @@ async function embeddedOnce({ home, values, log, redaction, times }: EmbedInHome
     anchorLog: new AnchorFile(home, log),
     logTrouble: () => log.trouble?.() ?? null,
     secretsTrouble: () => secrets.trouble(),
+    toolboxParts: { ownAddresses },
   })
 }

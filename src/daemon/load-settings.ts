@@ -69,6 +69,15 @@ function firstGiven(
     : { source: 'file', given: file[name], where }
 }
 
+/** The schema refuses a text that is no JSON. */
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
 /** Converts text to the type of the setting. Text that cannot be converted stays text, and the schema refuses it. */
 function meantBy(name: SettingName, given: string | boolean): unknown {
   if (typeof given === 'boolean') return given
@@ -77,6 +86,7 @@ function meantBy(name: SettingName, given: string | boolean): unknown {
     return { true: true, '1': true, false: false, '0': false }[given] ?? given
   if (typeof fallback === 'number') return /^\d+$/.test(given) ? Number(given) : given
   if (Array.isArray(fallback)) return given.split(',').map((one) => one.trim())
+  if (isObject(fallback)) return parsedJson(given)
   return given
 }
 

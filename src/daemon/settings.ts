@@ -5,6 +5,7 @@ import { PRESETS } from '../core/capability/presets.ts'
 import { FLOOD_LIMITS } from '../core/inbox/flood.ts'
 import { secretPatterns, secretValues } from '../embed/options.ts'
 import { SESSION_GRACE_MS } from '../mcp/session-grace.ts'
+import { modelOptions } from '../model/options.ts'
 import { duration } from '../verbs/shapes/scalars.ts'
 
 const bytes = z.number().int().min(1)
@@ -180,6 +181,12 @@ export const settingsSchema = z.strictObject({
     .describe(
       'a person sits at each agent client on the socket (reeve mcp), and may be asked there for approvals',
     ),
+  providers: modelOptions.shape.providers.describe(
+    'servers of models, by the first part of model ids: type, baseURL, key, headers and limits; anthropic, openai and google need none',
+  ),
+  models: modelOptions.shape.models.describe(
+    'facts of models, by id: contextWindow, maxOutputTokens, features and price; they replace those that Reeve knows',
+  ),
   otelEndpoint: z
     .string()
     .refine(isHttp, 'must be an http:// or https:// URL, without a password: that belongs in otelHeaders')

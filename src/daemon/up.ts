@@ -12,7 +12,7 @@ import { ownVersion } from '../package/own-files.ts'
 import { Redaction } from '../redaction/redaction.ts'
 import { secretsIn } from '../redaction/secret-name.ts'
 import type { Log } from '../server/served.ts'
-import type { MountedHandler, ServeOptions } from '../server/server.ts'
+import type { MountedHandler, ServeOptions, Server } from '../server/server.ts'
 import { closer } from './closer.ts'
 import { embedInHome } from './embed-in-home.ts'
 import { type Configuration, configuration, type Flags } from './load-settings.ts'
@@ -118,8 +118,10 @@ async function start(
     log.error({ err: error }, 'tokens cannot be read; the previous ones stay valid'),
   )
   // The server is loaded while the keeper starts, which takes most of the time until a daemon is ready.
+  let address: Server['address'] = null
+  const ownAddresses = () => (address === null ? [] : [address])
   const [reeve, { serve }] = await Promise.all([
-    embedInHome({ home, values: config.values, log, redaction, times: options.times }),
+    embedInHome({ home, values: config.values, log, redaction, times: options.times, ownAddresses }),
     import('../server/server.ts'),
   ])
   let mcp: McpService | undefined
@@ -141,6 +143,7 @@ async function start(
       streams: options.streams ?? {},
     })
     const { url } = server
+    address = server.address
     const startTime = startTimeOf(process.pid)
     const running = { osPid: process.pid, startTime, bootId: bootId(), url, version: ownVersion() }
     const { inheritEnv } = config.values

@@ -4,8 +4,15 @@ import type { Proof } from './proofs.ts'
 
 type Style = Parameters<typeof styleText>[0]
 
-/** The actors of the story: this program, the worker, the kill, or a command. */
-const VOICES = { here: 'cyan', worker: 'magenta', kill: 'red', build: 'yellow', count: 'yellow' } as const
+/** The actors of the story: this program, the worker, the agent, the kill, or a command. */
+const VOICES = {
+  here: 'cyan',
+  worker: 'magenta',
+  agent: 'magenta',
+  kill: 'red',
+  build: 'yellow',
+  count: 'yellow',
+} as const
 
 const COLOURS: Readonly<Record<string, Style>> = {
   completed: 'green',

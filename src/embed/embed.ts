@@ -8,6 +8,8 @@ import { Retention } from '../actions/retention.ts'
 import { Reveals } from '../actions/reveal.ts'
 import { spawnChild } from '../actions/spawn.ts'
 import { WAIT_TIMES } from '../actions/wait-times.ts'
+import type { AgentTimes } from '../agent/agent-parts.ts'
+import type { ToolboxParts } from '../agent/toolbox/toolbox.ts'
 import type { Commands } from '../command/commands.ts'
 import { openCommands } from '../command/open-commands.ts'
 import type { Seat } from '../core/authority/person.ts'
@@ -23,8 +25,10 @@ import { KERNEL_DEFAULTS } from '../kernel/defaults.ts'
 import { Kernel, type KernelOptions } from '../kernel/kernel.ts'
 import { Workspaces } from '../kernel/workspaces.ts'
 import { machineTag } from '../os/host.ts'
+import { ownVersion } from '../package/own-files.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
+import { withMaskedAudit } from '../store/masked-audit.ts'
 import { systemClock } from '../store/system-clock.ts'
 import { type SpawnAs, Tools } from '../tool/in-process.ts'
 import type { ServedTool } from '../tool/served-tools.ts'
@@ -32,7 +36,11 @@ import type { ToolDefinition } from '../verbs/define-tool.ts'
 import { type Reeve, type ReeveVerbs, type ServesTools, type ServesWorkflows, verbs } from '../verbs/reeve.ts'
 import { actor } from '../verbs/shapes/actor.ts'
 import { type VariablesOf, Workflows } from '../workflow/in-kernel.ts'
+import { AgentMcpServers } from './agent-servers.ts'
+import { type AgentDriver, openToolbox } from './agent-tools.ts'
+import { agentFacts, nativeAgents } from './agents.ts'
 import { Anchoring, type AnchorLog } from './anchoring.ts'
+import { auditMasking } from './audit-masking.ts'
 import { EnvironmentSecrets } from './environment-secrets.ts'
 import { ownIdentity } from './identity.ts'
 import { HASHES, nodeEdges } from './node-edges.ts'
@@ -87,6 +95,11 @@ export interface DaemonParts {
   readonly logTrouble?: () => TroubleFacts['log']
   /** Why the daemon's file of secrets cannot be read. */
   readonly secretsTrouble?: () => TroubleFacts['secrets']
+  /** Makes the executor of agents. */
+  readonly agentDriver?: AgentDriver
+  readonly agentTimes?: Partial<AgentTimes>
+  /** Where a daemon listens, and further tools of agents. */
+  readonly toolboxParts?: Partial<Pick<ToolboxParts, 'moreTools' | 'ownAddresses' | 'times'>>
 }
 
 export async function embedWith(options: EmbedOptions, parts: DaemonParts = {}): Promise<Embedded> {
@@ -125,10 +138,13 @@ async function start(
     anchorLog,
     logTrouble = () => null,
     secretsTrouble = () => null,
+    agentDriver,
+    agentTimes = {},
+    toolboxParts = {},
   }: DaemonParts,
 ): Promise<Embedded> {
   const watch = new StoreWatch(opened, systemClock)
-  const { store } = watch
+  const store = withMaskedAudit(watch.store, auditMasking(redaction))
   const secrets = new EnvironmentSecrets(options.secrets, redaction)
   const masker = new AnswerMasker(() => kernel, redaction, {
     commands: () => commands?.secrets,
@@ -157,6 +173,23 @@ async function start(
   for (const [name, run] of Object.entries(options.workflows ?? {})) workflows.add(name, run)
   const tools = new Tools(spawnAs, variablesOf)
   for (const [name, tool] of namedTools(options.tools)) tools.add(name, tool)
+  const actAs = (other: Actor) => acting(parts, other)
+  const servers = new AgentMcpServers({
+    actAs,
+    secrets,
+    openSession: (agent) => toolbox.sessions.of(agent),
+  })
+  const toolbox = openToolbox({
+    kernel: () => kernel,
+    spawnAs,
+    actAs,
+    moreTools: servers.toolsFor,
+    mask: (text) => masker.text(text),
+    hasCommands: commands !== undefined,
+    ownAddresses: () => [],
+    ...toolboxParts,
+  })
+  const modelOptions = { providers: {}, models: {}, ...options.modelOptions }
   const anchoring =
     anchorLog === undefined
       ? undefined
@@ -176,7 +209,25 @@ async function start(
     {
       holder,
       successor,
-      executors: [workflows, tools, ...(commands?.executors ?? [])],
+      executors: [
+        workflows,
+        tools,
+        toolbox.executor,
+        agentDriver?.(toolbox) ??
+          nativeAgents({
+            options: modelOptions,
+            objects: options.models ?? {},
+            secrets: options.secrets,
+            mask: (text) => masker.text(text),
+            commands: () => commands,
+            as: actAs,
+            toolbox,
+            servers,
+            times: agentTimes,
+            onTrouble,
+          }),
+        ...(commands?.executors ?? []),
+      ],
       concurrency: options.concurrency ?? KERNEL_DEFAULTS.concurrency,
       times: { ...KERNEL_DEFAULTS.times, ...options.times },
       backoff: KERNEL_DEFAULTS.backoff,
@@ -186,9 +237,10 @@ async function start(
   const retention = new Retention({ kernel, commands, limits: options.retention ?? {}, onTrouble })
   let closing: Promise<void> | undefined
   const close = ({ keep = false }: { readonly keep?: boolean } = {}) => {
+    toolbox.close()
     closing ??= retention
       .close()
-      .then(() => closeAll({ kernel, commands, externals, anchoring, leave }, keep))
+      .then(() => closeAll({ kernel, commands, servers, externals, anchoring, leave }, keep))
     return closing
   }
   try {
@@ -199,6 +251,7 @@ async function start(
     await commands?.inherited.sweep(kernel)
     await kernel.start()
     await settledAtBoot(kernel)
+    toolbox.start()
     await externals.start()
     await commands?.clearStrays(kernel)
     commands?.upkeep.start(kernel, TIDY_MS)
@@ -227,6 +280,8 @@ async function start(
     retention,
     anchoring,
     troubles,
+    version: ownVersion,
+    agents: agentFacts({ options: modelOptions }),
     externals: new ExternalStops(kernel, externals),
   }
   const atDoor = atDoors(parts)
@@ -279,6 +334,7 @@ async function settledAtBoot(kernel: Kernel): Promise<void> {
 interface Closing {
   readonly kernel: Kernel
   readonly commands: Commands | undefined
+  readonly servers: AgentMcpServers
   readonly externals: ExternalProcesses
   readonly anchoring: Anchoring | undefined
   readonly leave: () => Promise<void>
@@ -286,10 +342,11 @@ interface Closing {
 
 /** Releases the store and the lock even if the kernel could not hand everything back. */
 async function closeAll(closing: Closing, keep: boolean): Promise<void> {
-  const { kernel, commands, externals, anchoring, leave } = closing
+  const { kernel, commands, servers, externals, anchoring, leave } = closing
   try {
     await externals.close()
     await kernel.close(keep)
+    await servers.close()
     await commands?.close()
   } finally {
     await anchoring?.close()

@@ -6,6 +6,7 @@ import { PRESETS, type Preset } from '../core/capability/presets.ts'
 import type { Secrets } from '../core/environment/secrets.ts'
 import type { FloodLimits } from '../core/inbox/flood.ts'
 import type { OnStop } from '../external/deliveries.ts'
+import { type ModelOptions, modelOptions } from '../model/options.ts'
 import type { RedactOptions } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
 import type { ServedTool } from '../tool/served-tools.ts'
@@ -20,6 +21,16 @@ export interface EmbedOptions {
   readonly tools?: Readonly<Record<string, ServedTool>> | readonly ToolDefinition[]
   /** The functions that run `workflow` processes in this program. */
   readonly workflows?: Readonly<Record<string, WorkflowFunction>>
+  /**
+   * Models for agents, by the ids that agents name: objects that a provider of the AI SDK makes. Ids like `anthropic/…` need none.
+   *
+   * ```ts
+   * embed({ store: 'agents.db', models: { 'my/model': anthropic('claude-opus-5-5') } })
+   * ```
+   */
+  readonly models?: Readonly<Record<string, unknown>>
+  /** Servers and keys of providers, and facts and prices of models, as in the configuration of a daemon. */
+  readonly modelOptions?: Partial<ModelOptions>
   /** Runs `command` processes, with their output, pipes and keeper in this folder. */
   readonly commands?: CommandsOptions
   /** Prunes ended processes by age and number, when it starts and then every ten minutes. Without it all are kept. */
@@ -105,6 +116,13 @@ export const OPTIONS = z.strictObject({
   ),
   tools: servedTools.optional(),
   workflows: z.record(z.string().min(1), workflowFunction).optional(),
+  models: z
+    .record(
+      z.string().regex(/^[^/]+\/.+$/, 'must be the id of a model, as provider/model'),
+      z.looseObject({}),
+    )
+    .optional(),
+  modelOptions: modelOptions.partial().optional(),
   concurrency: z.number().int().min(1).max(100_000).optional(),
   onTrouble: z
     .custom<EmbedOptions['onTrouble']>((listener) => typeof listener === 'function', 'must be a function')

@@ -9,6 +9,7 @@ import { foldersAbove, isUsableFolder, policyPathOf } from '../core/capability/i
 import { type PolicyFileAnswer, parsePolicyFile } from '../core/capability/policy-file.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { FolderPolicies, PolicyFileFound, PolicyFiles } from '../kernel/workspaces.ts'
+import { HASHES } from './node-edges.ts'
 import { foreignOwner } from './policy-owner.ts'
 
 /** More than anyone writes by hand. */
@@ -149,7 +150,8 @@ async function answerOf({ text, problem }: Extract<ReadFile, { type: 'read' }>):
   if (text === null)
     return { rules: [], problems: [{ line: 1, message: problem, remedy: 'Make it a readable file.' }] }
   // The parser of command lines is large; most files have no examples.
-  return parsePolicyFile(text, /"(?:non)?match"/.test(text) ? await commandLineNeeds() : () => [])
+  const needsOf = /"(?:non)?match"/.test(text) ? await commandLineNeeds() : () => []
+  return parsePolicyFile(text, needsOf, HASHES.hash)
 }
 
 const UNUSABLE: PolicyFileAnswer = {

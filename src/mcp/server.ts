@@ -8,6 +8,11 @@ import { registerResources } from './resources.ts'
 import { wantsStructured } from './structured.ts'
 import { serveTasks } from './tasks.ts'
 import { register } from './tool.ts'
+import { agentList } from './tools/agent-list.ts'
+import { agentRead } from './tools/agent-read.ts'
+import { agentSend } from './tools/agent-send.ts'
+import { agentStart } from './tools/agent-start.ts'
+import { agentWait } from './tools/agent-wait.ts'
 import { humanAsk } from './tools/human-ask.ts'
 import { inbox } from './tools/inbox.ts'
 import { interrupt } from './tools/interrupt.ts'
@@ -60,7 +65,15 @@ export function mcpServer(client: McpClient): McpServer {
   register(server, client, prompts, interrupt)
   register(server, client, prompts, inbox)
   register(server, client, prompts, humanAsk)
-  if (client.operator !== undefined) registerOperatorTools(server, client, client.operator)
+  if (client.operator !== undefined) {
+    registerOperatorTools(server, client, client.operator)
+    // The list of other clients is as long as clients send to a model.
+    register(server, client, prompts, agentStart)
+    register(server, client, prompts, agentSend)
+    register(server, client, prompts, agentRead)
+    register(server, client, prompts, agentWait)
+    register(server, client, prompts, agentList)
+  }
   registerResources(server, client)
   if (client.era === 'modern') {
     const processes = processTasks(async (ctx) => {

@@ -133,6 +133,12 @@ export class Listener {
     return typeof address === 'object' && address !== null ? address.port : null
   }
 
+  /** The address that it is bound to; null for a socket file. */
+  get bound(): { readonly address: string; readonly port: number } | null {
+    const bound = this.server.address()
+    return typeof bound === 'object' && bound !== null ? { address: bound.address, port: bound.port } : null
+  }
+
   get connections(): number {
     return this.#open.size
   }

@@ -38,6 +38,8 @@ export interface ServeOptions {
 export interface Server {
   /** Null if it listens on its socket only. */
   readonly url: string | null
+  /** Where it listens; null as above. The address may be a wildcard. */
+  readonly address: { readonly address: string; readonly port: number } | null
   acting(caller: Caller): ReeveVerbs
   /** Resolves when no request about these ended processes is pending, or after a limit, so that their waits are answered. */
   told(pids: readonly string[]): Promise<void>
@@ -94,6 +96,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
       if (areAsking()) since = Date.now()
   }
   let url: string | null = null
+  let address: Server['address'] = null
   try {
     if (options.socket !== undefined)
       listeners.push(
@@ -111,12 +114,20 @@ export async function serve(options: ServeOptions): Promise<Server> {
       const listener = await Listener.open(options.listen, app, door, limits, terminals)
       listeners.push(listener)
       url = `${tls === undefined ? 'http' : 'https'}://${inUrl(WILDCARDS.get(host) ?? host)}:${listener.port}`
+      address = listener.bound
     }
   } catch (error) {
     await close()
     throw error
   }
-  return { url, acting: (caller) => actingFor(reeve, caller), counted: () => metrics.counted, told, close }
+  return {
+    url,
+    address,
+    acting: (caller) => actingFor(reeve, caller),
+    counted: () => metrics.counted,
+    told,
+    close,
+  }
 }
 
 /** The user that this program runs as. Characters that no name of a person has become `_`. */

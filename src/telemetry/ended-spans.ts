@@ -2,11 +2,12 @@ import { ReeveError } from '../core/errors.ts'
 import type { TypedEvent } from '../core/process/event.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
+import { AGENT_SPAN_EVENTS, AgentSpans } from './agent-spans.ts'
 import type { PositionFile } from './position-file.ts'
-import { MAX_EVENTS, type Span, spanOf } from './span.ts'
+import { MAX_EVENTS, type Span, spanOf, traceIdOf } from './span.ts'
 
 const PAGE = 1_000
-/** Spans per request, and in memory at any time. Spans that are not sent yet are read from the feed. */
+/** Spans per request. Spans that are not sent yet are read from the feed. */
 const BATCH = 64
 /** After a long time without a collector, older spans are skipped. */
 const MAX_SPAN_AGE_MS = 24 * 60 * 60 * 1_000
@@ -15,11 +16,12 @@ const MAX_SPAN_AGE_MS = 24 * 60 * 60 * 1_000
 type Send = (spans: readonly Span[]) => Promise<boolean>
 
 /**
- * Exports each ended process as one span, in the order of the feed. The feed position advances when a batch was accepted: so
+ * Exports each ended process, turn and model call as one span, in the order of the feed. The feed position advances when a batch was accepted: so
  * no span is buffered in memory while the collector is unavailable, and the next daemon continues where this one stopped.
  */
 export class EndedSpans {
   readonly #reeve: ReeveVerbs
+  readonly #agents: AgentSpans
   readonly #file: PositionFile
   #position: number
   #isSaved: boolean
@@ -27,23 +29,24 @@ export class EndedSpans {
   /** `now` is the current position of the feed. Without a saved position, the export begins there. */
   constructor(reeve: ReeveVerbs, file: PositionFile, now: number) {
     this.#reeve = reeve
+    this.#agents = new AgentSpans(reeve, async (record) => traceIdOf(record, await this.#rootOf(record)))
     this.#file = file
     const saved = file.read()
     this.#isSaved = saved !== null && saved <= now
     this.#position = this.#isSaved ? (saved ?? now) : now
   }
 
-  /** Exports the processes that ended up to this position. */
+  /** Exports what ended up to this position. */
   async export(upTo: number, send: Send, now: number): Promise<void> {
     if (!this.#isSaved) this.#save()
     while (this.#position < upTo) {
       const page = await this.#page()
-      const ends = page.events.filter(({ type, at }) => type === 'ended' && now - at < MAX_SPAN_AGE_MS)
+      const ends = page.events.filter(({ type, at }) => isEnd(type) && now - at < MAX_SPAN_AGE_MS)
       for (let at = 0; at < ends.length; at += BATCH) {
         const batch = ends.slice(at, at + BATCH)
-        const spans = await Promise.all(batch.map((event) => this.#spanFor(event)))
-        const known = spans.filter((span) => span !== null)
-        if (known.length > 0 && !(await send(known))) return
+        const spans = (await Promise.all(batch.map((event) => this.#spansFor(event)))).flat()
+        for (let sent = 0; sent < spans.length; sent += BATCH)
+          if (!(await send(spans.slice(sent, sent + BATCH)))) return
         this.#advance(batch.at(-1)?.position ?? this.#position)
       }
       this.#advance(Math.max(page.position, this.#position))
@@ -63,17 +66,21 @@ export class EndedSpans {
     }
   }
 
-  /** Null if the process was pruned meanwhile. */
-  async #spanFor({ pid }: TypedEvent): Promise<Span | null> {
+  /** None if the process was pruned meanwhile. */
+  async #spansFor(event: TypedEvent): Promise<readonly Span[]> {
     try {
-      const record = await this.#reeve.show({ pid })
-      if (record.outcome === null) return null
-      const { events, count } = await this.#reeve.events({ pid, tail: MAX_EVENTS + 2 })
-      return spanOf(record, record.outcome, events, count, await this.#rootOf(record))
+      return event.type === 'ended' ? await this.#processSpan(event) : await this.#agents.spansFor(event)
     } catch (error) {
-      if (error instanceof ReeveError && GONE.has(error.code)) return null
+      if (error instanceof ReeveError && GONE.has(error.code)) return []
       throw error
     }
+  }
+
+  async #processSpan({ pid }: TypedEvent): Promise<readonly Span[]> {
+    const record = await this.#reeve.show({ pid })
+    if (record.outcome === null) return []
+    const { events, count } = await this.#reeve.events({ pid, tail: MAX_EVENTS + 2 })
+    return [spanOf(record, record.outcome, events, count, await this.#rootOf(record))]
   }
 
   /** The root of the tree: its caller may have named a trace. If the root is gone, the trace is unknown. */
@@ -97,6 +104,10 @@ export class EndedSpans {
     this.#file.write(this.#position)
     this.#isSaved = true
   }
+}
+
+function isEnd(type: string): boolean {
+  return type === 'ended' || AGENT_SPAN_EVENTS.has(type)
 }
 
 const GONE = new Set(['unknown_pid', 'pruned_pid'])

@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import type { TypedEvent } from '../core/process/event.ts'
 import type { Outcome, ProcessRecord } from '../core/process/record.ts'
 import { type Attribute, attributes, nanos, type Value } from './otlp.ts'
+import { processSpanId, treeTraceId, turnSpanId } from './span-ids.ts'
+import { toolAttributes, toolCallOf } from './tool-call.ts'
 
 export interface Span {
   readonly traceId: string
@@ -28,8 +29,8 @@ interface SpanEvent {
 export const MAX_EVENTS = 128
 
 const INTERNAL = 1
-const STATUS_UNSET = 0
-const STATUS_ERROR = 2
+export const STATUS_UNSET = 0
+export const STATUS_ERROR = 2
 
 /**
  * An ended process as a span below the span of its parent. A tree is one trace, or part of the trace that it was started in.
@@ -44,11 +45,10 @@ export function spanOf(
   root: Pick<ProcessRecord, 'causedBy'>,
 ): Span {
   const exported = events.filter(({ type }) => !IMPLIED.has(type)).slice(-MAX_EVENTS)
-  const caller = callerOf(root)
-  const parentSpanId = record.parent === null ? caller?.spanId : digest('span', record.parent, 16)
+  const parentSpanId = parentOf(record, root)
   return {
-    traceId: caller?.traceId ?? digest('trace', record.root, 32),
-    spanId: digest('span', record.pid, 16),
+    traceId: traceIdOf(record, root),
+    spanId: processSpanId(record.pid),
     ...(parentSpanId === undefined ? {} : { parentSpanId }),
     name: nameOf(record),
     kind: INTERNAL,
@@ -61,9 +61,25 @@ export function spanOf(
   }
 }
 
+export function traceIdOf(
+  record: Pick<ProcessRecord, 'root'>,
+  root: Pick<ProcessRecord, 'causedBy'>,
+): string {
+  return callerOf(root)?.traceId ?? treeTraceId(record.root)
+}
+
+/** The parent of a tool call of an agent is its turn. */
+function parentOf(record: ProcessRecord, root: Pick<ProcessRecord, 'causedBy'>): string | undefined {
+  const { parent } = record
+  if (parent === null) return callerOf(root)?.spanId
+  const toolCall = toolCallOf(record)
+  return toolCall === undefined ? processSpanId(parent) : turnSpanId(parent, toolCall.turn)
+}
+
 function attributesOf(record: ProcessRecord, outcome: Outcome): Attribute[] {
   const { pid, kind, name, owner, lifetime, attempts, restartOf, program, firstStarted } = record
   return attributes({
+    ...agentToolAttributes(record, outcome),
     'reeve.pid': pid,
     'reeve.kind': kind,
     'reeve.name': name,
@@ -81,8 +97,21 @@ function attributesOf(record: ProcessRecord, outcome: Outcome): Attribute[] {
   })
 }
 
+/** The attributes of a tool call of an agent. */
+function agentToolAttributes(record: ProcessRecord, outcome: Outcome) {
+  const { parent, kind, identity } = record
+  const toolCall = toolCallOf(record)
+  if (kind !== 'tool' || parent === null || toolCall === undefined) return {}
+  return {
+    ...toolAttributes(parent, identity.label, toolCall),
+    'error.type': isError(outcome) ? (outcome.reason ?? outcome.status) : null,
+  }
+}
+
 /** Collectors group spans by name: it has the program or the tool, never its arguments. */
-function nameOf({ kind, name, spec, identity }: ProcessRecord): string {
+function nameOf(record: ProcessRecord): string {
+  const { kind, name, spec, identity } = record
+  if (kind === 'tool' && toolCallOf(record) !== undefined) return `execute_tool ${identity.label}`
   if (kind !== 'command') return `${kind} ${identity.label}`
   const { argv } = spec as { argv?: readonly string[] }
   return `command ${name ?? (argv?.[0] === undefined ? 'shell' : basename(argv[0]))}`
@@ -127,8 +156,13 @@ function isValue(value: unknown): value is Value {
 }
 
 /** A process that was stopped on purpose is not an error. */
-function statusOf({ status, reason, exitCode, signal }: Outcome): Span['status'] {
-  if (status === 'completed' || status === 'cancelled') return { code: STATUS_UNSET }
+function isError({ status }: Outcome): boolean {
+  return status !== 'completed' && status !== 'cancelled'
+}
+
+function statusOf(outcome: Outcome): Span['status'] {
+  const { status, reason, exitCode, signal } = outcome
+  if (!isError(outcome)) return { code: STATUS_UNSET }
   const how = reason ?? signal ?? (exitCode === null ? status : `exit code ${exitCode}`)
   return { code: STATUS_ERROR, message: how }
 }
@@ -140,8 +174,4 @@ function callerOf({ causedBy }: Pick<ProcessRecord, 'causedBy'>) {
   )
   const [, traceId = '', spanId = ''] = found ?? []
   return /[1-9a-f]/.test(traceId) && /[1-9a-f]/.test(spanId) ? { traceId, spanId } : undefined
-}
-
-function digest(what: string, id: string, length: number): string {
-  return createHash('sha256').update(`reeve ${what} ${id}`).digest('hex').slice(0, length)
 }

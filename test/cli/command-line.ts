@@ -85,9 +85,11 @@ export class CommandLine {
     words: readonly string[],
     size = { cols: 80, rows: 24 },
     flags: readonly string[] = [],
+    cwd = process.cwd(),
   ): AtTerminal {
     const pty = spawnPty(process.execPath, [...flags, LAUNCHER, ...words], {
       ...size,
+      cwd,
       env: { ...this.env, TERM: 'xterm' },
     })
     return new AtTerminal(pty)

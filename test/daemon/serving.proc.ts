@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -58,3 +58,19 @@ testIf(canRun('openssl', 'version'), 'needs openssl')(
     expect(status).toBe(200)
   },
 )
+
+test("an agent of the daemon cannot fetch the daemon's own pages", async () => {
+  const temp = new TempReeve()
+  const { reeve, url } = await temp.up()
+  const answers = [
+    { parts: [{ tool: 'web_fetch', input: { url: `${url}/healthz` } }] },
+    { parts: [{ text: 'done' }] },
+  ]
+  writeFileSync(join(temp.folder, 'script.json'), JSON.stringify({ answers }))
+  const spec = { agent: 'helper', model: 'scripted/script.json', goal: 'look', once: true }
+  const { record } = await reeve.spawn({ kind: 'agent', cwd: temp.folder, spec })
+  await reeve.wait({ pid: record.pid })
+  const { events } = await reeve.events({ pid: record.pid })
+  const answered = events.find(({ type }) => type === 'tool_answered')
+  expect(JSON.stringify(answered?.payload)).toContain("is an internal address (Reeve's own)")
+})

@@ -20,6 +20,7 @@ export async function callEveryVerb(reeve: Reeve): Promise<void> {
   await callWorkers(reeve)
   await callApprovals(reeve)
   await callInbox(reeve)
+  await callAgents(reeve)
   await callReads(reeve)
   await callStops(reeve)
 }
@@ -198,6 +199,71 @@ async function callInbox(reeve: Reeve): Promise<void> {
   const { notices } = await reeve.takeNotices({ scope, consumer: 'one' })
   await reeve.acknowledge({ scope, consumer: 'one', positions: notices.map(({ position }) => position) })
   await reeve.notices({ scope, all: true })
+}
+
+/** An agent whose model answers at once, and to "hold" with a first word and nothing more. */
+const SCRIPT = {
+  replies: [
+    {
+      when: { input: 'hold' },
+      answer: {
+        fragmentMs: 3_600_000,
+        parts: [{ text: 'This answer takes very long, longer than a test.' }],
+      },
+    },
+    { when: {}, answer: { parts: [{ text: 'Done.' }] } },
+  ],
+}
+
+export async function callAgents(reeve: Reeve): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-agent-'))
+  try {
+    const file = join(folder, 'script.json')
+    await writeFile(file, JSON.stringify(SCRIPT))
+    const model = `scripted/${file}`
+    const owner = { session: 's1' }
+    const spec = { agent: 'coder', model }
+    const { record } = await reeve.spawn({
+      kind: 'agent',
+      spec,
+      owner,
+      cwd: folder,
+      allowance: { toolCalls: 9 },
+    })
+    const { pid } = record
+    await reeve.agents()
+    await reeve.runAgent({ pid, text: 'go' })
+    await reeve.waitAgent({ pid })
+    await reeve.notifyAgent({ pid, text: 'It rains.' })
+    await reeve.waitAgent({ pid, turn: 2 })
+    await reeve.compactAgent({ pid })
+    await reeve.waitAgent({ pid })
+    await reeve.configureAgent({ pid, model })
+    await reeve.allowAgent({ pid, amounts: { toolCalls: 1 } })
+    await callQueue(reeve, pid)
+    await reeve.inspectAgent({ pid })
+    await reeve.agentCost({ pid })
+    await reeve.agentLog({ pid })
+    await reeve.exportAgent({ pid })
+    await reeve.shutDownAgent({ pid })
+    await ended(reeve, pid)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+async function callQueue(reeve: Reeve, pid: string): Promise<void> {
+  const { revision } = await reeve.show({ pid })
+  await reeve.runAgent({ pid, text: 'hold' })
+  await reeve.waitFor({ pid, types: ['output_begun'], after: revision })
+  await reeve.pauseAgent({ pid })
+  for (const id of ['one', 'two', 'three']) await reeve.runAgent({ pid, id, text: id, mode: 'queue' })
+  await reeve.editInput({ pid, input: 'one', text: 'other' })
+  await reeve.removeInput({ pid, input: 'two' })
+  await reeve.reorderInputs({ pid, inputs: ['three', 'one'] })
+  await reeve.agentInputs({ pid })
+  await reeve.resumeAgent({ pid })
+  await reeve.cancelTurn({ pid, dropQueued: true })
 }
 
 async function callReads(reeve: Reeve): Promise<void> {

@@ -78,7 +78,19 @@ test('a read token changes no table and no read position, whichever actor it act
   const { temp, user, read, pid, live } = await settled()
   const { envRef } = await user.putEnvironment({ variables: { A: '1' }, policy: {}, options: {} })
   const { approval } = await user.as('session:s1').ask({ question: 'Which?' })
+  const { record: agent } = await user.spawn({
+    kind: 'agent',
+    spec: { agent: 'coder', model: 'scripted/demo' },
+    owner: { session: 's1' },
+  })
   const inputs: { readonly [Name in VerbName]?: InputOf<Name>[] } = {
+    agents: [{}, { session: 's1', ended: true }],
+    inspectAgent: [{ pid: agent.pid }],
+    agentInputs: [{ pid: agent.pid }],
+    agentCost: [{ pid: agent.pid }],
+    agentLog: [{ pid: agent.pid }],
+    exportAgent: [{ pid: agent.pid }],
+    waitAgent: [{ pid: agent.pid }, { pid: agent.pid, turn: 1, timeoutMs: 10 }],
     liveCount: [{ session: 's1' }],
     approvals: [{}],
     approval: [{ id: approval }],

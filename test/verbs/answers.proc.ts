@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type VerbName, verbs } from '../../src/verbs/reeve.ts'
 import { fromWire, toWire } from '../../src/verbs/request.ts'
 import { TempReeve } from '../command/commands.ts'
-import { callPolicies } from '../laws/every-verb.ts'
+import { callAgents, callPolicies } from '../laws/every-verb.ts'
 
 /** The verbs that were answered in this file. */
 const answered = new Set<VerbName>()
@@ -195,6 +195,13 @@ test('answers about tools, workflows and budgets fit their schemas', async () =>
   await reeve.notices({ scope: to })
   await reeve.events({ pid: agent.record.pid })
   await reeve.signal({ pid: agent.record.pid, signal: 'cancel' })
+})
+
+test('answers about agents fit their schemas', async () => {
+  await using temp = new TempReeve()
+  const reeve = await opened(temp)
+  await reeve.openSession({ session: 's1' })
+  await callAgents(reeve)
 })
 
 test('answers about external processes fit their schemas', async () => {

@@ -271,8 +271,26 @@ onEachStore('a fractional wait time is accepted, and one beyond the limit is ref
   })
 })
 
+onEachStore('a function is parked during a long backoff', async (newStore) => {
+  const reeve = await serve(
+    await newStore(),
+    (ctx) =>
+      ctx.step('flaky', () => Promise.reject(new Error('not now')), {
+        retry: { times: 2, backoffMs: 3_600_000, maxBackoffMs: 3_600_000 },
+      }),
+    SOON,
+  )
+  const pid = await start(reeve)
+  await reeve.waitFor({ pid, types: ['parked'] })
+  expect(await reeve.show({ pid })).toMatchObject({
+    status: 'waiting',
+    parked: true,
+    wait: { on: 'timer', name: 'retry-1', ordinal: 1 },
+  })
+})
+
 onEachStore(
-  'a function is parked during a long backoff, and the step is retried when it is due',
+  'a function that is parked during a backoff retries the step when it is due',
   async (newStore) => {
     const tries: number[] = []
     let begun = 0
@@ -292,15 +310,10 @@ onEachStore(
       SOON,
     )
     const pid = await start(reeve)
-    await reeve.waitFor({ pid, types: ['parked'] })
-    expect(await reeve.show({ pid })).toMatchObject({
-      status: 'waiting',
-      parked: true,
-      wait: { on: 'timer', name: 'retry-1', ordinal: 1 },
-    })
     expect(await outcomeOf(reeve, pid)).toMatchObject({ status: 'completed', result: 'done' })
     expect(tries).toEqual([1, 2, 3])
-    expect(begun).toBe(3)
+    // On a busy machine a backoff may be over before the function is parked.
+    expect(begun).toBe(1 + (await logOf(reeve, pid, 'parked')).length)
     expect(await logOf(reeve, pid, 'wait_left')).toMatchObject([
       { on: 'timer', name: 'retry-1', ordinal: 1, how: 'due' },
       { on: 'timer', name: 'retry-1', ordinal: 2, how: 'due' },

@@ -21,6 +21,7 @@ export class Printer {
   readonly #options: GlobalOptions
   /** Asides that wait until the screen is free; null while it is free. */
   #held: string[] | null = null
+  #beforeAside: (() => void) | null = null
 
   constructor(around: Surroundings, options: GlobalOptions) {
     this.#around = around
@@ -58,6 +59,7 @@ export class Printer {
       this.#held = [...this.#held, text].slice(-MAX_HELD)
       return
     }
+    this.#beforeAside?.()
     const { dim } = coloursFor(this.#around.stderr, this.#around.env, this.#options.color)
     this.#around.stderr.write(`${dim(`reeve: ${neutral(hintFor(this.#options, text))}`)}\n`)
   }
@@ -69,6 +71,14 @@ export class Printer {
       const held = this.#held ?? []
       this.#held = null
       for (const text of held) this.aside(text)
+    }
+  }
+
+  /** Calls `endLine` before each aside, until the returned function is called: for output that stops in the middle of a line. */
+  endLineBeforeAsides(endLine: () => void): () => void {
+    this.#beforeAside = endLine
+    return () => {
+      this.#beforeAside = null
     }
   }
 

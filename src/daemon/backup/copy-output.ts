@@ -1,7 +1,7 @@
 import { constants, copyFileSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from '../../base/error-text.ts'
-import { segmentOffset } from '../../keeper/protocol/log-format.ts'
+import { segmentOffset } from '../../output-log/log-format.ts'
 
 /** Called after each output log, with the number of copied logs and of all. */
 export type OnCopied = (done: number, all: number) => void

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { stream } from '../../verbs/shapes/output.ts'
+import { commandStream } from '../../verbs/shapes/output.ts'
 import { processRef } from '../../verbs/shapes/scalars.ts'
 import { unlisted } from '../input-schema.ts'
 import { charsFor, cut, fitting, maxChars, outputRoom, pageOf } from '../page.ts'
@@ -24,7 +24,7 @@ export const processLog = tool({
       .exactOptional()
       .describe('first line, counted from 1; by default the last lines'),
     limit: z.number().int().min(1).max(2_000).default(100).describe('most lines'),
-    stream: stream.exactOptional().describe('needs output: tagged in process_start'),
+    stream: commandStream.exactOptional().describe('needs output: tagged in process_start'),
     raw: unlisted(z.boolean().default(false).describe('with escape sequences')),
     maxChars,
   }),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { search } from '../../verbs/search.ts'
-import { stream } from '../../verbs/shapes/output.ts'
+import { commandStream } from '../../verbs/shapes/output.ts'
 import { count, processRef } from '../../verbs/shapes/scalars.ts'
 import { cutAround, fitting, maxChars, outputRoom, pageOf } from '../page.ts'
 import { counted } from '../process-sentences.ts'
@@ -38,7 +38,7 @@ export const processSearch = tool({
       ignoreCase: ignoreCase.describe('ignore case'),
       context: context.describe('lines before and after each'),
       from: count.default(0).describe('byte to begin at: "more" of an answer'),
-      stream: stream.exactOptional().describe('needs output: tagged in process_start'),
+      stream: commandStream.exactOptional().describe('needs output: tagged in process_start'),
       limit: z.number().int().min(1).max(200).default(20).describe('most matches'),
       maxChars,
     })

@@ -12,7 +12,7 @@ export interface OutputView {
 }
 
 /**
- * The output log of a command, as bytes; offsets are those of the log. Programs that it left running may print after its
+ * The output log of a command or an agent, as bytes; offsets are those of the log. Programs that it left running may print after its
  * end: that output is late, and not part of the stream.
  *
  * | at the offset there is      | answer                                        |
@@ -75,8 +75,9 @@ function escaped(unit: string): string {
 }
 
 /** The end of the output of a command that has ended, as its outcome says, or the end of the log if that is shorter. */
-function finalOf({ outcome }: ProcessRecord, end: number): number | null {
+function finalOf({ kind, outcome }: ProcessRecord, end: number): number | null {
   if (outcome === null) return null
+  if (kind !== 'command') return end
   const { outputBytes } = (outcome.result ?? {}) as { outputBytes?: unknown }
   return typeof outputBytes === 'number' ? Math.min(outputBytes, end) : end
 }

@@ -1,0 +1,47 @@
+import type * as z from 'zod'
+import { factsOf, type ModelFacts } from '../core/model/facts.ts'
+import { parseModelId } from '../core/model/model-id.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import { startSpecOf } from '../core/process/spec.ts'
+import type { configuredValue } from '../verbs/shapes/agent-view.ts'
+
+export type ConfiguredValue = z.output<typeof configuredValue>
+
+/** Facts about native agents that only the program knows which executes them. */
+export interface AgentFacts {
+  /** What is known about a model, with the overrides of the settings. */
+  factsOf(model: string): ModelFacts
+  /** Values that count for this agent and are not in its spec: settings and defaults. */
+  settingsOf(agent: ProcessRecord): readonly ConfiguredValue[]
+}
+
+/** The model that the next call of an agent uses. */
+export function modelOf(agent: ProcessRecord): string {
+  return String(startSpecOf(agent)['model'])
+}
+
+/** Without an executor, the catalogue alone knows about models. */
+export function modelFacts(model: string, executor: AgentFacts | undefined): ModelFacts {
+  if (executor !== undefined) return executor.factsOf(model)
+  const name = parseModelId(model)
+  return name === undefined ? { features: {} } : factsOf(name)
+}
+
+/** Its name and its goal are no settings. */
+const NOT_CONFIGURED: ReadonlySet<string> = new Set(['agent', 'goal'])
+
+/** The values of the spec, and those of the executor for names that the spec leaves out. */
+export function configurationOf(
+  agent: ProcessRecord,
+  executor: AgentFacts | undefined,
+): readonly ConfiguredValue[] {
+  const counts = startSpecOf(agent)
+  const ofSpec = Object.entries(counts)
+    .filter(([name]) => !NOT_CONFIGURED.has(name))
+    .map(([name, value]): ConfiguredValue => {
+      const isGiven = JSON.stringify(agent.spec[name]) === JSON.stringify(value)
+      return { name, value, source: isGiven ? 'spec' : 'request' }
+    })
+  const others = (executor?.settingsOf(agent) ?? []).filter(({ name }) => !(name in counts))
+  return [...ofSpec, ...others]
+}

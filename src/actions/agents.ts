@@ -1,0 +1,141 @@
+import { storeParts } from '../agent/parts/stored-parts.ts'
+import { messageOf } from '../base/error-text.ts'
+import type { AgentAnswer } from '../core/agent/request.ts'
+import type { Part } from '../core/agent/state.ts'
+import { RefusedError } from '../core/errors.ts'
+import { asJson, type JsonObject } from '../core/json/json.ts'
+import { refuseParts } from '../core/model/facts.ts'
+import { parseModelId } from '../core/model/model-id.ts'
+import type { UserPart } from '../core/model/prompt.ts'
+import type { Pid } from '../core/process/pid.ts'
+import { refusal } from '../core/refusal.ts'
+import type { CallerRequest } from '../kernel/agents.ts'
+import { writeWithBlobs } from '../kernel/blobs.ts'
+import type { OutputOf } from '../verbs/reeve.ts'
+import { type ActionParts, type ActionsFor, finderFor, readerFor } from './action.ts'
+import { modelFacts, modelOf } from './agent-facts.ts'
+import { compileSchema } from './json-schema/compile.ts'
+import { checkJson } from './parse.ts'
+
+type Method =
+  | 'runAgent'
+  | 'resumeAgent'
+  | 'cancelTurn'
+  | 'pauseAgent'
+  | 'notifyAgent'
+  | 'compactAgent'
+  | 'shutDownAgent'
+  | 'configureAgent'
+  | 'allowAgent'
+  | 'editInput'
+  | 'removeInput'
+  | 'reorderInputs'
+
+/** The methods of agents. The rules are in `core/agent/`. */
+export function agentActions(parts: ActionParts): ActionsFor<Method> {
+  const { kernel, actor } = parts
+  const find = finderFor(parts)
+  const idOr = (id: string | undefined) => id ?? kernel.edges.newId()
+  const request = async <Name extends Method>(pid: string, asked: CallerRequest) =>
+    answerOf<Name>(await kernel.agents.request(await find(pid), actor, asked))
+  /** A request with content: large parts are blobs, which are in the store before the request. */
+  const requestWith = async <Name extends Method>(
+    pid: string,
+    content: Content,
+    asked: (parts: readonly Part[]) => CallerRequest,
+  ) => {
+    const stored = storeParts(await partsFor(parts, pid, content))
+    return writeWithBlobs(kernel.edges, stored.blobs, () => request<Name>(pid, asked(stored.parts)))
+  }
+  return {
+    async runAgent({ pid, id: given, text, parts: list, schema, ...more }) {
+      if (schema !== undefined) checkSchema(schema)
+      const asked = {
+        type: 'run',
+        id: idOr(given),
+        ...more,
+        ...(schema === undefined ? {} : { schema }),
+      } as const
+      return requestWith<'runAgent'>(pid, { text, parts: list }, (said) => ({ ...asked, parts: said }))
+    },
+    resumeAgent: ({ pid, id }) => request<'resumeAgent'>(pid, { type: 'resume', id: idOr(id) }),
+    cancelTurn: ({ pid, id, ...more }) =>
+      request<'cancelTurn'>(pid, { type: 'cancel_turn', id: idOr(id), ...more }),
+    pauseAgent: ({ pid, id }) => request<'pauseAgent'>(pid, { type: 'pause', id: idOr(id) }),
+    async notifyAgent({ pid, id: given, cause, ...content }) {
+      const asked = { type: 'notify', id: idOr(given), cause } as const
+      return requestWith<'notifyAgent'>(pid, content, (said) => ({ ...asked, parts: said }))
+    },
+    compactAgent: ({ pid, id, ...more }) =>
+      request<'compactAgent'>(pid, { type: 'compact', id: idOr(id), ...more }),
+    shutDownAgent: ({ pid, id, ...more }) =>
+      request<'shutDownAgent'>(pid, { type: 'shutdown', id: idOr(id), ...more }),
+    configureAgent: ({ pid, id, model }) =>
+      request<'configureAgent'>(pid, { type: 'configure', id: idOr(id), model }),
+    async allowAgent({ pid, id, amounts }) {
+      const found = await find(pid)
+      return answerOf<'allowAgent'>(await kernel.agents.allow(found, actor, { id: idOr(id), amounts }))
+    },
+    async editInput({ pid, id: given, input, ...content }) {
+      const asked = { type: 'edit_input', id: idOr(given), input } as const
+      return requestWith<'editInput'>(pid, content, (said) => ({ ...asked, parts: said }))
+    },
+    removeInput: ({ pid, id, input }) =>
+      request<'removeInput'>(pid, { type: 'remove_input', id: idOr(id), input }),
+    reorderInputs: ({ pid, id, inputs }) =>
+      request<'reorderInputs'>(pid, { type: 'reorder_inputs', id: idOr(id), inputs }),
+  }
+}
+
+/** Each method has answers of its own; the same id with another method is refused. */
+function answerOf<Name extends Method>(answer: AgentAnswer): OutputOf<Name> {
+  const untyped: unknown = answer
+  return untyped as OutputOf<Name>
+}
+
+interface Content {
+  readonly text?: string | undefined
+  readonly parts?: readonly UserPart[] | undefined
+}
+
+/** The parts of an input, if the model takes them: what it cannot take is refused before the turn. */
+async function partsFor(
+  actionParts: ActionParts,
+  pid: Pid,
+  { text, parts = [{ type: 'text', text: text ?? '' }] }: Content,
+): Promise<readonly Part[]> {
+  checkJson(parts.map(asJson), 'parts')
+  if (parts.some(({ type }) => type !== 'text')) {
+    const agent = await readerFor(actionParts)(pid)
+    const model = modelOf(agent)
+    const name = parseModelId(model)
+    const refused =
+      agent.agent === null || name === undefined
+        ? undefined
+        : refuseParts(name, modelFacts(model, actionParts.agents), parts)
+    if (refused !== undefined)
+      throw new RefusedError(
+        refusal('invalid_request', `${agent.pid}: ${refused.message}`, refused.remedy, {
+          problem: refused.code,
+        }),
+      )
+  }
+  return parts.map((part): Part => ({ ...part }))
+}
+
+/** An unusable schema is refused now, not at the end of the turn. */
+function checkSchema(schema: JsonObject): void {
+  checkJson(schema, 'schema')
+  try {
+    compileSchema(schema)
+  } catch (error) {
+    throw new RefusedError(
+      refusal(
+        'invalid_input',
+        `The schema of the result cannot be used: ${messageOf(error).replace(/\.$/, '')}.`,
+        'Correct the schema. Patterns are RE2: no look-around, no back-references.',
+        { field: 'schema' },
+      ),
+    )
+  }
+}

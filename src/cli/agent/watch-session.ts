@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto'
+import { createInterface } from 'node:readline'
+import { ReeveError } from '../../core/errors.ts'
+import type { AgentFollowed, OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
+import type { Context } from '../context.ts'
+import { howToAnswer } from '../pending-approvals.ts'
+import { SessionPrinter } from './session-printer.ts'
+
+/** A second Ctrl-C within this time leaves. */
+const LEAVE_MS = 2_000
+/** How long a tool call may take before it is worth a look whether a person is asked about it. */
+const ASKED_MS = 1_500
+
+const IDLE_HINT = 'Type what it should do next. Ctrl-C leaves; the agent stays.'
+const PAUSED_HINT = 'It is paused: reeve agent resume goes on, and a line that you type starts another turn.'
+
+export interface WatchOptions {
+  /** Leave when the agent is idle. */
+  readonly untilIdle: boolean
+  /** How many items of the past are shown. */
+  readonly last: number
+}
+
+export type Watched =
+  | { readonly type: 'left' }
+  | { readonly type: 'idle' | 'ended'; readonly reason: string | null }
+
+/** Shows a session as it happens, and passes on what the person types. Ctrl-C cancels the turn, a second one leaves. */
+export async function watchSession(
+  context: Context,
+  reeve: ReeveVerbs,
+  pid: string,
+  { untilIdle, last }: WatchOptions,
+): Promise<Watched> {
+  const { around, print } = context
+  const printer = new SessionPrinter(print, (text) => around.stdout.write(text))
+  const leaving = new AbortController()
+  const isPerson = around.stdin.isTTY === true && around.stdout.isTTY === true && !print.isJson
+  const state: State = { phase: 'running', reason: null, interruptedAt: 0 }
+  const say = (text: string) => printer.line(print.colours.dim(text))
+  const onInterrupt = () => {
+    if (isPerson) printer.interrupted()
+    interrupt(reeve, pid, state, leaving, say)
+  }
+  const lines = isPerson ? createInterface({ input: around.stdin, terminal: false }) : null
+  lines?.on('line', (line) => {
+    send(reeve, pid, line, { state, printer, say }).catch((error: unknown) => say(errorText(error)))
+  })
+  lines?.on('close', () => leaving.abort())
+  process.on('SIGINT', onInterrupt)
+  const stopEndingLines = print.isJson ? null : print.endLineBeforeAsides(() => printer.endLine())
+  let hasHint = !isPerson
+  const asked = new AskedPeople(reeve, pid, (text) => printer.line(print.colours.yellow(text)))
+  try {
+    for await (const followed of reeve.followAgent({ pid, last }, { signal: leaving.signal })) {
+      if (print.isJson) print.jsonLine(followed)
+      else printer.show(followed)
+      asked.heard(followed)
+      noteState(state, followed)
+      if (followed.type === 'ended') return { type: 'ended', reason: state.reason }
+      if (followed.type !== 'state' || state.phase === 'running') continue
+      if (untilIdle && !isPerson) return { type: 'idle', reason: state.reason }
+      if (!isPerson) continue
+      if (!hasHint) say(state.phase === 'paused' ? PAUSED_HINT : IDLE_HINT)
+      hasHint = true
+      printer.prompt()
+    }
+    return { type: 'left' }
+  } finally {
+    if (!print.isJson) printer.endLine()
+    stopEndingLines?.()
+    asked.close()
+    lines?.close()
+    process.off('SIGINT', onInterrupt)
+  }
+}
+
+interface State {
+  phase: OutputOf<'agentLog'>['phase']
+  /** How the last turn ended. */
+  reason: string | null
+  interruptedAt: number
+}
+
+function noteState(state: State, followed: AgentFollowed): void {
+  if (followed.type === 'state') state.phase = followed.phase
+  const items =
+    followed.type === 'item' ? [followed.item] : followed.type === 'snapshot' ? followed.page.items : []
+  for (const item of items) if (item.type === 'turn_ended') state.reason = item.payload.reason
+}
+
+function interrupt(
+  reeve: ReeveVerbs,
+  pid: string,
+  state: State,
+  leaving: AbortController,
+  say: (text: string) => void,
+): void {
+  const now = Date.now()
+  if (state.phase !== 'running' || now - state.interruptedAt < LEAVE_MS) {
+    leaving.abort()
+    return
+  }
+  state.interruptedAt = now
+  say('(cancelling the turn; Ctrl-C again leaves)')
+  reeve.cancelTurn({ pid }).catch((error: unknown) => say(errorText(error)))
+}
+
+interface Typing {
+  readonly state: State
+  readonly printer: SessionPrinter
+  readonly say: (text: string) => void
+}
+
+/** `!text` steers a running turn; other text waits for the next one. */
+async function send(
+  reeve: ReeveVerbs,
+  pid: string,
+  line: string,
+  { state, printer, say }: Typing,
+): Promise<void> {
+  const isAtPrompt = printer.typed()
+  const steers = line.startsWith('!')
+  const text = (steers ? line.slice(1) : line).trim()
+  if (text === '') {
+    if (state.phase !== 'running') printer.prompt()
+    return
+  }
+  const id = randomUUID()
+  if (isAtPrompt) printer.leaveOut(id)
+  const answer = await reeve.runAgent({ pid, id, text, mode: modeOf(state, steers) })
+  if (answer.type === 'admitted')
+    say(answer.mode === 'steer' ? '(it reads this before its next step)' : `(queued, number ${answer.place})`)
+  else state.phase = 'running'
+}
+
+function modeOf({ phase }: State, steers: boolean): 'run' | 'queue' | 'steer' {
+  if (steers) return 'steer'
+  return phase === 'paused' ? 'run' : 'queue'
+}
+
+/** Says when a tool call waits for the approval of a person. */
+class AskedPeople {
+  readonly #reeve: ReeveVerbs
+  readonly #pid: string
+  readonly #say: (text: string) => void
+  readonly #told = new Set<string>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(reeve: ReeveVerbs, pid: string, say: (text: string) => void) {
+    this.#reeve = reeve
+    this.#pid = pid
+    this.#say = say
+  }
+
+  heard(followed: AgentFollowed): void {
+    if (followed.type !== 'state') return
+    clearTimeout(this.#timer)
+    const isCalling = (followed.record.agent?.turn?.tools.length ?? 0) > 0
+    if (isCalling) this.#timer = setTimeout(() => this.#look().catch(() => undefined), ASKED_MS)
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+  }
+
+  /** A failed look says nothing: the follower reports what is wrong with the daemon. */
+  async #look(): Promise<void> {
+    const { approvals } = await this.#reeve.inspectAgent({ pid: this.#pid })
+    for (const approval of approvals.filter(({ id }) => !this.#told.has(id))) {
+      this.#told.add(approval.id)
+      this.#say(`? ${requestText(approval)}`)
+      this.#say(`  answer in another terminal: ${howToAnswer(approval)}`)
+    }
+  }
+}
+
+/** What a person is asked, in a line. */
+function requestText({ request }: OutputOf<'inspectAgent'>['approvals'][number]): string {
+  if (request.type === 'question')
+    return request.choices === null ? request.text : `${request.text} (${request.choices.join(', ')})`
+  const { needs, justification } = request
+  return `it wants to ${needs.join('; ')}${justification === null ? '' : ` (${justification})`}`
+}
+
+function errorText(error: unknown): string {
+  return error instanceof ReeveError ? `${error.message} ${error.remedy}` : String(error)
+}

@@ -1,0 +1,277 @@
+import { didYouMean } from '../../base/nearest-name.ts'
+import { EFFORTS } from '../../verbs/efforts.ts'
+import type { InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
+import { chooseModel } from '../agent/choose-model.ts'
+import { costText, printAgents, printCost } from '../agent/print-agents.ts'
+import { textOf } from '../agent/session-printer.ts'
+import { watchSession } from '../agent/watch-session.ts'
+import { ALLOW, allowanceIn } from '../allow.ts'
+import type { Context } from '../context.ts'
+import { FAILED } from '../exit-code.ts'
+import { subcommand } from '../subcommand.ts'
+import { UsageError } from '../usage-error.ts'
+
+type Options = {
+  readonly model: string | undefined
+  readonly name: string | undefined
+  readonly system: string | undefined
+  readonly effort: string | undefined
+  readonly tool: readonly string[]
+  readonly until: string | undefined
+  readonly 'max-turns': number | undefined
+  readonly once: boolean
+  readonly detach: boolean
+  readonly session: string | undefined
+  readonly allow: readonly string[]
+  readonly last: number | undefined
+  readonly format: string | undefined
+  readonly drop: boolean
+  readonly all: boolean
+}
+
+type Action = (context: Context<Options>, reeve: ReeveVerbs, rest: readonly string[]) => Promise<number>
+
+export const agent = subcommand({
+  name: 'agent',
+  summary: 'Runs an agent in this folder, and talks to agents',
+  usage: [
+    'agent [options] "<goal>"',
+    'agent list [--all]',
+    'agent show | attach | cost | pause | resume | cancel | compact | end <agent>',
+    'agent send | queue | steer <agent> "<text>"',
+    'agent export <agent> [--format jsonl|markdown|ui-messages]',
+  ],
+  options: {
+    model: { type: 'text', short: 'm', value: 'provider/model', about: 'the model; $REEVE_MODEL by default' },
+    name: { type: 'text', short: 'n', value: 'name', about: 'a name for the agent' },
+    system: { type: 'text', value: 'text', about: 'its system prompt, instead of the built-in one' },
+    effort: { type: 'text', value: 'level', about: `how much the model thinks: ${EFFORTS.join(', ')}` },
+    tool: { type: 'texts', value: 'name', about: 'a tool that it may call; all by default; repeatable' },
+    until: { type: 'text', value: 'command', about: 'repeat turns until this command succeeds' },
+    'max-turns': { type: 'number', value: 'count', about: 'with --until: how many turns at most' },
+    once: { type: 'flag', about: 'the agent ends with its first turn' },
+    detach: { type: 'flag', short: 'd', about: 'print its pid, and leave it at work' },
+    session: { type: 'text', value: 'id', about: 'the session that owns it' },
+    allow: ALLOW,
+    last: { type: 'number', value: 'count', about: 'attach, show: how many entries of the past to show' },
+    format: { type: 'text', value: 'name', about: 'export: jsonl (default), markdown or ui-messages' },
+    drop: { type: 'flag', about: 'cancel: remove the inputs that wait, too' },
+    all: { type: 'flag', short: 'a', about: 'list: ended agents, too' },
+  },
+  fields: { name: 'name', 'owner.session': 'session', 'spec.model': 'model', 'spec.effort': 'effort' },
+  about: `
+The agent works in this folder, with tools to read and change files and to run commands. Its session survives everything: kill the
+daemon, and it goes on where it was. While it works, a line that you type waits for its next turn, and a line that begins with ! is
+read before its next step. Ctrl-C cancels the turn; Ctrl-C again leaves, and reeve agent attach comes back.
+
+A model is provider/model, for example anthropic/claude-opus-5-5, with a key from reeve secret set or the environment of the daemon.
+scripted/demo needs no key.`,
+  examples: [
+    ['reeve agent "make the tests pass"', 'in a repository'],
+    ['reeve agent --until "npm test" "make the tests pass"', 'again until they do'],
+    ['reeve agent -d --name fixer "make the tests pass"', 'in the background'],
+    ['reeve agent attach fixer', 'from any terminal'],
+    ['reeve agent steer fixer "leave the lock file alone"', ''],
+    ['reeve agent cost fixer', 'tokens and dollars'],
+    ['reeve agent --model scripted/demo "try it"', 'without a key'],
+  ],
+  async run(context) {
+    const [first, ...rest] = context.args
+    const action = first === undefined ? ACTIONS['list'] : ACTIONS[first]
+    if (action !== undefined) return action(context, await context.acting(), rest)
+    if (first === undefined || rest.length > 0)
+      throw new UsageError(
+        `reeve agent does not know ${first}.${didYouMean(first ?? '', Object.keys(ACTIONS))}`,
+        'Quote the goal: reeve agent "make the tests pass"',
+      )
+    return start(context, first)
+  },
+})
+
+/** By the first argument. Anything else is a goal. */
+const ACTIONS: Readonly<Record<string, Action>> = {
+  list: async ({ print, options }, reeve) => {
+    const { agents } = await reeve.agents({ ended: options.all })
+    if (print.isJson) print.jsonList(agents)
+    else printAgents(print, agents)
+    return 0
+  },
+  show,
+  attach: async (context, reeve, rest) => {
+    const pid = agentIn('attach', rest)
+    return watch(context, reeve, pid, false)
+  },
+  cost: async ({ print }, reeve, rest) => {
+    const cost = await reeve.agentCost({ pid: agentIn('cost', rest) })
+    if (print.isJson) print.json(cost)
+    else printCost(print, cost)
+    return 0
+  },
+  export: exportSession,
+  send: (context, reeve, rest) => send(context, reeve, rest, 'run'),
+  queue: (context, reeve, rest) => send(context, reeve, rest, 'queue'),
+  steer: (context, reeve, rest) => send(context, reeve, rest, 'steer'),
+  pause: (context, reeve, rest) => answered(context, reeve.pauseAgent({ pid: agentIn('pause', rest) })),
+  resume: (context, reeve, rest) => answered(context, reeve.resumeAgent({ pid: agentIn('resume', rest) })),
+  cancel: (context, reeve, rest) =>
+    answered(context, reeve.cancelTurn({ pid: agentIn('cancel', rest), dropQueued: context.options.drop })),
+  compact: (context, reeve, rest) => answered(context, reeve.compactAgent({ pid: agentIn('compact', rest) })),
+  end: (context, reeve, rest) => answered(context, reeve.shutDownAgent({ pid: agentIn('end', rest) })),
+}
+
+async function start(context: Context<Options>, goal: string): Promise<number> {
+  const { options, print, around } = context
+  const model = await chooseModel(context, options.model)
+  const reeve = await context.acting()
+  const { until, detach, once } = options
+  const spec: Extract<InputOf<'spawn'>, { kind: 'agent' }>['spec'] = {
+    agent: options.name ?? 'agent',
+    model,
+    ...(options.system === undefined ? {} : { system: options.system }),
+    ...(options.effort === undefined ? {} : { effort: effortOf(options.effort) }),
+    ...(options.tool.length === 0 ? {} : { tools: [...options.tool] }),
+    ...(once ? { once } : {}),
+    ...(until === undefined ? { goal } : {}),
+  }
+  const { record } = await reeve.spawn({
+    kind: 'agent',
+    spec,
+    cwd: around.cwd,
+    ...(options.name === undefined ? {} : { name: options.name }),
+    ...(options.session === undefined ? {} : { owner: { session: options.session } }),
+    ...allowanceIn(options.allow),
+  })
+  const { pid } = record
+  if (until !== undefined) {
+    const maxTurns = options['max-turns']
+    const loop = {
+      until: { type: 'command', run: until },
+      ...(maxTurns === undefined ? {} : { maxTurns }),
+    } as const
+    await reeve.runAgent({ pid, text: goal, ...loop })
+  }
+  if (!detach) return watch(context, reeve, pid, !once)
+  if (print.isJson) print.json(record)
+  else print.line(pid)
+  return 0
+}
+
+async function watch(
+  context: Context<Options>,
+  reeve: ReeveVerbs,
+  pid: string,
+  untilIdle: boolean,
+): Promise<number> {
+  const { print, options } = context
+  const called = options.name ?? pid
+  const watched = await watchSession(context, reeve, pid, { untilIdle, last: options.last ?? 20 })
+  if (watched.type === 'left') {
+    print.aside(
+      `The agent stays: reeve agent attach ${called} comes back, reeve agent end ${called} ends it.`,
+    )
+    return 0
+  }
+  if (watched.type === 'ended') print.aside(`${called} has ended.`)
+  else
+    print.aside(`${called} is idle. Go on: reeve agent send ${called} "…"; end it: reeve agent end ${called}`)
+  return watched.reason === null || watched.reason === 'finished' ? 0 : FAILED
+}
+
+async function show(context: Context<Options>, reeve: ReeveVerbs, rest: readonly string[]): Promise<number> {
+  const { print } = context
+  const agent = await reeve.inspectAgent({ pid: agentIn('show', rest) })
+  if (print.isJson) {
+    print.json(agent)
+    return 0
+  }
+  const { bold, dim } = print.colours
+  const rows: readonly (readonly [string, string])[] = [
+    ['agent', `${agent.name ?? agent.pid} (${agent.phase})`],
+    ['model', agent.model],
+    ['workspace', agent.workspace ?? 'none'],
+    ['turns', String(agent.turns)],
+    ['context', contextText(agent)],
+    ['cost', costText(agent) || 'none yet'],
+    ...(agent.tools === null ? [] : [['tools', agent.tools.map(({ name }) => name).join(', ')] as const]),
+    ['commands', agent.commands.map(({ pid, identity }) => `${pid} ${identity.label}`).join(', ') || 'none'],
+    ['approvals', agent.approvals.map(({ id }) => id).join(', ') || 'none'],
+    ['waiting inputs', agent.inputs.map(({ parts }) => JSON.stringify(textOf(parts))).join(', ') || 'none'],
+  ]
+  for (const [title, text] of rows)
+    print.line(`${dim(title.padEnd(16))}${title === 'agent' ? bold(text) : text}`)
+  const { lastTurn } = agent
+  if (lastTurn !== null) {
+    const said = typeof lastTurn.result === 'string' ? lastTurn.result : JSON.stringify(lastTurn.result)
+    print.line(`${dim('last turn'.padEnd(16))}${lastTurn.reason}: ${lastTurn.message ?? said}`)
+  }
+  return 0
+}
+
+function contextText({
+  contextTokens,
+  contextWindow,
+}: Awaited<ReturnType<ReeveVerbs['inspectAgent']>>): string {
+  if (contextTokens === null) return 'empty'
+  return contextWindow === null ? `${contextTokens} tokens` : `${contextTokens} of ${contextWindow} tokens`
+}
+
+async function send(
+  context: Context<Options>,
+  reeve: ReeveVerbs,
+  rest: readonly string[],
+  mode: 'run' | 'queue' | 'steer',
+): Promise<number> {
+  const [pid, text, ...more] = rest
+  if (pid === undefined || text === undefined || more.length > 0)
+    throw new UsageError(
+      `reeve agent ${mode === 'run' ? 'send' : mode} needs an agent and one text.`,
+      'For example: reeve agent send fixer "now the docs"',
+    )
+  return answered(context, reeve.runAgent({ pid, text, mode }))
+}
+
+async function exportSession(
+  { options, print, around }: Context<Options>,
+  reeve: ReeveVerbs,
+  rest: readonly string[],
+): Promise<number> {
+  const pid = agentIn('export', rest)
+  const format = FORMATS.find((one) => one === (options.format ?? 'jsonl'))
+  if (format === undefined)
+    throw new UsageError(`--format was given ${options.format}.`, `It takes ${FORMATS.join(', ')}.`)
+  let after = 0
+  for (;;) {
+    const page = await reeve.exportAgent({ pid, format, after })
+    if (print.isJson) print.jsonLine(page)
+    else around.stdout.write(page.text)
+    if (!page.more) return 0
+    after = page.after
+  }
+}
+
+const FORMATS = [
+  'jsonl',
+  'markdown',
+  'ui-messages',
+] as const satisfies readonly InputOf<'exportAgent'>['format'][]
+
+async function answered(
+  { print }: Context<Options>,
+  answering: Promise<{ readonly type: string }>,
+): Promise<number> {
+  const answer = await answering
+  if (print.isJson) print.json(answer)
+  else print.line(answer.type.replaceAll('_', ' '))
+  return 0
+}
+
+function agentIn(action: string, [pid, ...more]: readonly string[]): string {
+  if (pid !== undefined && more.length === 0) return pid
+  throw new UsageError(`reeve agent ${action} takes one agent.`, 'reeve agent list shows them.')
+}
+
+function effortOf(given: string): (typeof EFFORTS)[number] {
+  const effort = EFFORTS.find((one) => one === given)
+  if (effort !== undefined) return effort
+  throw new UsageError(`--effort was given ${given}.`, `It takes ${EFFORTS.join(', ')}.`)
+}

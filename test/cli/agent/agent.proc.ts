@@ -1,0 +1,254 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { quickFolder } from '../../quick-folder.ts'
+import { CommandLine } from '../command-line.ts'
+
+test('an agent repairs a file: its session, its cost and its end', async () => {
+  const reeve = new CommandLine()
+  const cwd = brokenProject()
+  const ran = await reeve.run(
+    ['agent', '--model', 'scripted/demo', '--name', 'fixer', 'make the tests pass'],
+    {
+      cwd,
+    },
+  )
+  expect(ran).toMatchObject({ code: 0 })
+  expect(ran.stdout.split('\n')).toEqual([
+    '› make the tests pass',
+    'The tests say what is expected. The code first.',
+    'I read `sum.js` first.',
+    '→ read_file sum.js',
+    '  1  export function sum(a, b) { (+2 lines)',
+    'Now the tests.',
+    '→ run_command node --test',
+    expect.stringMatching(/^ {2}Exit code 1\. \(\+\d+ lines\)$/),
+    'It subtracts where the test expects a sum.',
+    '`sum` subtracts. I correct that.',
+    '→ edit_file sum.js {"edits":[{"oldText":"return a - b","newText":"return a + b"}]}',
+    '  Edited sum.js: 1 replacement, line 2.',
+    'And the tests again.',
+    '→ run_command node --test',
+    expect.stringMatching(/^ {2}Exit code 0\. \(\+\d+ lines\)$/),
+    'Done: `sum` in `sum.js` adds now, and the tests pass.',
+    expect.stringMatching(/^\(turn 1 finished, 5 model calls, \d+\.\dk tokens, cost \$0\)$/),
+    '',
+  ])
+  expect(ran.stderr).toContain(
+    'reeve: fixer is idle. Go on: reeve agent send fixer "…"; end it: reeve agent end fixer\n',
+  )
+  expect(readFileSync(join(cwd, 'sum.js'), 'utf8')).toContain('return a + b')
+  // npx node scripts/draw-terminal.ts draws it again.
+  expect(drawnLines()).toEqual(expect.arrayContaining(ran.stdout.trimEnd().split('\n').map(withoutNumbers)))
+
+  const { stdout: listed } = await reeve.run(['agent', 'list'])
+  expect(listed).toMatch(/^AGENT +PHASE +TURNS +TOKENS +COST +ACTIVE +MODEL +WORKSPACE\nfixer +idle +1 +\d/)
+  expect((await reeve.run(['agent'])).stdout).toMatch(/^fixer +idle/m)
+  const { stdout: shown } = await reeve.run(['agent', 'show', 'fixer'])
+  expect(shown).toMatch(/^agent +fixer \(idle\)\nmodel +scripted\/demo\n/)
+  expect(shown).toContain('finished: Done: `sum` in `sum.js` adds now, and the tests pass.')
+  expect((await reeve.run(['agent', 'cost', 'fixer'])).stdout).toMatch(/^ +1 +5 +\d+\.\dk +\d+ +\$0$/m)
+
+  const { stdout: jsonl } = await reeve.run(['agent', 'export', 'fixer'])
+  const types = jsonl
+    .trimEnd()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { type: string }).type)
+  expect(types.filter((type) => type === 'tool_called')).toHaveLength(4)
+  expect(types.at(-1)).toBe('turn_ended')
+  const { stdout: markdown } = await reeve.run(['agent', 'export', 'fixer', '--format', 'markdown'])
+  expect(markdown).toContain('## Turn 1\n\n**Input**\n\nmake the tests pass\n')
+  const { stdout: messages } = await reeve.run(['agent', 'export', 'fixer', '--format', 'ui-messages'])
+  expect(messages).toMatch(/^data: \{"type":"start"/)
+
+  expect(await reeve.run(['agent', 'pause', 'fixer'])).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining('is idle'),
+  })
+  expect((await reeve.run(['agent', 'end', 'fixer'])).code).toBe(0)
+  await reeve.run(['wait', 'fixer'])
+  expect((await reeve.run(['agent', 'list'])).stdout).not.toContain('fixer')
+  expect((await reeve.run(['agent', 'list', '--all'])).stdout).toMatch(/^fixer +ended/m)
+})
+
+test('with --json each event is one line, and nothing else is printed', async () => {
+  const reeve = new CommandLine()
+  const cwd = brokenProject()
+  const { code, stdout } = await reeve.run(['agent', '--model', 'scripted/demo', '--json', 'x'], { cwd })
+  expect(code).toBe(0)
+  const events = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { type: string; phase?: string; item?: { type: string } })
+  expect(events[0]?.type).toBe('snapshot')
+  expect(events.at(-1)).toMatchObject({ type: 'state', phase: 'idle' })
+  expect(events.filter(({ item }) => item?.type === 'turn_ended')).toHaveLength(1)
+})
+
+test('an agent goes on when its daemon is killed while a command of it runs; the command runs once', async () => {
+  const reeve = new CommandLine()
+  const { cwd, words } = waitingAgent()
+  const running = reeve.start(words, { cwd })
+  await running.printed('→ run_command')
+  await until(() => existsSync(join(cwd, 'ran')))
+  await reeve.temp.killDaemon()
+  writeFileSync(join(cwd, 'go'), '')
+  const { code, stdout } = await running.ended
+  expect(code).toBe(0)
+  expect(stdout).toContain('  Exit code 0. (+1 line)\nThat is all.\n(turn 1 finished, 2 model calls')
+  expect(readFileSync(join(cwd, 'ran'), 'utf8')).toBe('ran\n')
+})
+
+test('at a terminal a typed line waits, !text steers, Ctrl-C cancels the turn, and at the prompt it leaves', async () => {
+  const reeve = new CommandLine()
+  const { cwd, words } = waitingAgent()
+  const at = reeve.terminal(words, { cols: 100, rows: 30 }, [], cwd)
+  await until(() => existsSync(join(cwd, 'ran')))
+  at.type('and then the docs\r')
+  await at.until('(queued, number 1)')
+  at.type('!leave the lock file\r')
+  await at.until('(it reads this before its next step)')
+  at.type('\u0003')
+  await at.until('(cancelling the turn; Ctrl-C again leaves)')
+  await at.until('(turn 1 cancelled')
+  await at.until('› and then the docs')
+  await at.until('Ctrl-C leaves; the agent stays.')
+  await at.until(/› $/)
+  const before = at.shown.length
+  at.type('one more\r')
+  await at.until(/one more[\s\S]*turn \d finished[\s\S]*› $/)
+  // The terminal has shown it as it was typed.
+  expect(at.shown.slice(before).match(/one more/g)).toHaveLength(1)
+  at.type('\u0003')
+  expect(await at.ended).toBe(0)
+  expect(at.shown).toContain('The agent stays: reeve agent attach waits comes back')
+})
+
+test('a session can be followed from another terminal, until its agent ends', async () => {
+  const reeve = new CommandLine()
+  const { cwd, words } = waitingAgent()
+  expect((await reeve.run([...words, '-d'], { cwd })).code).toBe(0)
+  const attached = reeve.start(['agent', 'attach', 'waits'], { cwd })
+  await attached.printed('→ run_command')
+  writeFileSync(join(cwd, 'go'), '')
+  await attached.printed('(turn 1 finished')
+  expect((await reeve.run(['agent', 'send', 'waits', 'go on'])).stdout).toBe('started\n')
+  await attached.printed('› go on\nThat is all.\n(turn 2 finished')
+  expect((await reeve.run(['agent', 'end', 'waits'])).code).toBe(0)
+  expect(await attached.ended).toMatchObject({ code: 0, stderr: expect.stringContaining('has ended.') })
+})
+
+test('a session says what it wants to do, and how to answer', async () => {
+  const reeve = new CommandLine()
+  const cwd = brokenProject()
+  await reeve.run(['policy', 'add', 'ask', 'shell:node', '--because', 'tests are reviewed'])
+  const running = reeve.start(['agent', '--model', 'scripted/demo', '--once', 'make it pass'], { cwd })
+  const asked = '? it wants to execute shell:node --test (tests are reviewed)\n  answer in another terminal: '
+  await running.printed(`${asked}reeve approve a_`)
+  const [approval] = await reeve.json<{ id: string }[]>('approvals')
+  await reeve.run(['policy', 'remove', 'r1'])
+  expect((await reeve.run(['approve', approval?.id ?? ''])).code).toBe(0)
+  const { code, stdout, stderr } = await running.ended
+  expect({ code, stdout, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('has ended.') })
+  expect(stdout).toContain('and the tests pass.\n(turn 1 finished')
+})
+
+test('errors say what to do', async () => {
+  const reeve = new CommandLine()
+  const keys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GEMINI_API_KEY: '', REEVE_MODEL: '' }
+  const run = (...words: string[]) => reeve.run(['agent', ...words], { env: keys, cwd: temporaryFolder() })
+  expect(await run('make the tests pass')).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr:
+      'No model is named, and no key of a provider is there.\nStore a key (reeve secret set ANTHROPIC_API_KEY), name a model (--model provider/model), or try --model scripted/demo, which needs no key.\n',
+  })
+  expect(await run('lst', 'all')).toMatchObject({
+    code: 2,
+    stderr:
+      'reeve agent does not know lst. Did you mean list?\nQuote the goal: reeve agent "make the tests pass"\n',
+  })
+  expect(await run('export', 'x', '--format', 'xml')).toMatchObject({
+    code: 2,
+    stderr: '--format was given xml.\nIt takes jsonl, markdown, ui-messages.\n',
+  })
+  expect(await run('steer', 'x')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('reeve agent steer needs an agent and one text.'),
+  })
+  expect(await run('show')).toMatchObject({ code: 2, stderr: expect.stringContaining('takes one agent') })
+  expect(await run('--effort', 'huge', '--model', 'scripted/demo', 'x')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--effort was given huge.'),
+  })
+  expect(await run('show', 'x')).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('There is no process x.'),
+  })
+  expect(await run('--model', 'nobody/model', 'x')).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('(turn 1 setup failed, 1 model call)\nThere is no provider nobody.'),
+  })
+  expect(await run('--model', 'anthropic/claude-opus-5-5', 'x')).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('ANTHROPIC_API_KEY is not set. Run reeve secret set ANTHROPIC_API_KEY'),
+  })
+})
+
+/** A folder with a defect that `scripted/demo` repairs. */
+function brokenProject(): string {
+  const cwd = temporaryFolder()
+  writeFileSync(join(cwd, 'package.json'), '{ "type": "module" }\n')
+  writeFileSync(join(cwd, 'sum.js'), 'export function sum(a, b) {\n  return a - b\n}\n')
+  writeFileSync(
+    join(cwd, 'sum.test.js'),
+    [
+      "import assert from 'node:assert'",
+      "import { test } from 'node:test'",
+      "import { sum } from './sum.js'",
+      "test('adds', () => assert.equal(sum(1, 2), 3))",
+    ].join('\n'),
+  )
+  return cwd
+}
+
+/** An agent whose command notes that it ran, and waits for the file `go`. */
+function waitingAgent() {
+  const cwd = temporaryFolder()
+  const command = 'echo ran >> ran; until test -e go; do sleep 0.05; done; echo gone'
+  const answers = [
+    { parts: [{ text: 'I wait.' }, { tool: 'run_command', input: { command } }] },
+    { parts: [{ text: 'That is all.' }] },
+  ]
+  writeFileSync(join(cwd, 'script.json'), JSON.stringify({ answers, atEnd: 'repeat' }))
+  return { cwd, words: ['agent', '--model', 'scripted/script.json', '--name', 'waits', 'wait'] }
+}
+
+/** The lines of the picture in docs/agents.md. */
+function drawnLines(): string[] {
+  return [...readFileSync('docs/agent.svg', 'utf8').matchAll(/<text[^>]*>(.*?)<\/text>/g)].map(
+    ([, drawn = '']) =>
+      withoutNumbers(
+        drawn
+          .replaceAll(/<[^>]*>/g, '')
+          .replaceAll('&lt;', '<')
+          .replaceAll('&gt;', '>')
+          .replaceAll('&quot;', '"')
+          .replaceAll('&amp;', '&'),
+      ),
+  )
+}
+
+function withoutNumbers(line: string): string {
+  return line.replaceAll(/[\d.]+(?=k tokens| lines)/g, 'N')
+}
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(quickFolder, 'agent-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  await expect.poll(isSo, { timeout: 20_000 }).toBe(true)
+}
