@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { agents } from './agents/suite.ts'
 import { authority } from './authority/suite.ts'
 import { doors } from './doors/suite.ts'
 import { durable } from './durable/suite.ts'
@@ -12,7 +13,7 @@ import { host } from './host/suite.ts'
 import { table } from './report.ts'
 import type { Suite } from './suite.ts'
 
-const suites: Readonly<Record<string, Suite>> = { durable, host, doors, growth, authority }
+const suites: Readonly<Record<string, Suite>> = { durable, host, doors, growth, authority, agents }
 
 const HELP = `npm run bench -- <suite> [--only <text>] [--peers <folder>] [--quick] [--json]
 
@@ -25,7 +26,7 @@ ${Object.entries(suites)
   --quick           smaller sizes: a smoke test, not a result
   --json            one JSON object per figure on stdout, and nothing else
   --only <text>     only measurements whose name contains this
-  --count <n>       growth: with so many processes
+  --count <n>       growth: with so many processes; agents: with so many idle agents
 
 Examples
   npm run bench -- durable --quick

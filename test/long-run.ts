@@ -1,2 +1,2 @@
-/** True in `npm run soak:steps` and `npm run soak:races`, which repeat more and take longer than `npm test`. */
+/** True in `npm run soak:steps`, `soak:turns` and `soak:races`, which repeat more and take longer than `npm test`. */
 export const isLongRun: boolean = process.env['REEVE_LONG'] === '1'

@@ -234,19 +234,25 @@ function daemonsAndKeepersOf({ folder, commands }: HomePaths): OsProcess[] {
   const osPids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   const found = osPids.map(Number).filter((osPid) => {
     if (osPid === process.pid) return false
-    const isKeeper = textsIn(osPid, 'cmdline').at(-1) === commands
-    return isKeeper || textsIn(osPid, 'environ').includes(`REEVE_HOME=${folder}`)
+    const line = textOf(osPid, 'cmdline')
+    // Threads of the kernel and zombies have no command line.
+    if (line === '') return false
+    return line.endsWith(`\0${commands}\0`) || hasVariable(textOf(osPid, 'environ'), `REEVE_HOME=${folder}`)
   })
   return found.map(osProcess).filter(isAlive)
 }
 
-function textsIn(osPid: number, file: 'cmdline' | 'environ'): string[] {
+function textOf(osPid: number, file: 'cmdline' | 'environ'): string {
   try {
-    return readFileSync(`/proc/${osPid}/${file}`, 'utf8').split('\0').slice(0, -1)
+    return readFileSync(`/proc/${osPid}/${file}`, 'utf8')
   } catch {
     // The process has ended since it was listed.
-    return []
+    return ''
   }
+}
+
+function hasVariable(environment: string, variable: string): boolean {
+  return `\0${environment}`.includes(`\0${variable}\0`)
 }
 
 function descriptorsBelow(folder: string): string[] {

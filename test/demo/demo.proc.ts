@@ -40,6 +40,28 @@ test('the demo shows who did what, proves its claims, and leaves nothing behind'
   expect(leftBy(folder)).toEqual([])
 })
 
+test('the demo of an agent kills its daemon, proves that the agent went on, and leaves nothing behind', async () => {
+  const { printed, code, folder } = await finished(start('demo', 'agent'))
+  expect(printed).toMatch(/kill -9 \d+: the daemon is gone[^✓]*another daemon runs[^✓]*and the tests pass\./)
+  expect(printed).toContain('Each command ran once: 2 calls, 2 runs counted by the tests.')
+  expect(printed.match(/^ {2}✓ /gm)).toHaveLength(7)
+  expect(printed).toMatch(/^All proofs hold\.$/m)
+  expect(code).toBe(0)
+  expect(printed.split('\n').filter((line) => line.length > 80)).toEqual([])
+  expect(readdirSync(folder)).toEqual([])
+  expect(leftBy(folder)).toEqual([])
+})
+
+test('a demo of an agent that is interrupted without a daemon ends all it started, and removes its files', async () => {
+  const running = start('demo', 'agent')
+  await printedUntil(running, /kill -9 \d+/)
+  running.child.kill('SIGINT')
+  const { signal, folder } = await finished(running)
+  expect(signal).toBe('SIGINT')
+  expect(readdirSync(folder)).toEqual([])
+  expect(leftBy(folder)).toEqual([])
+})
+
 test.each([
   ['while its worker runs', /runs release: .* PID \d+/],
   ['while nobody has the commands', /kill -9 \d+/],

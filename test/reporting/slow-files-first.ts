@@ -1,20 +1,28 @@
 import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that take more than half a minute, the slowest first. */
+/** Files that take more than 20 s on two busy cores, the slowest first. */
 export const SLOW_FILES = [
   'test/mcp/clients/matrix.proc.ts',
-  'test/simulation/simulation.test.ts',
-  'test/cli/subcommands.proc.ts',
   'test/store/postgres/conformance.test.ts',
-  'test/crash/commands-daemon.proc.ts',
-  'test/crash/kill.proc.ts',
-  'test/cli/top/top.proc.ts',
+  'test/cli/subcommands.proc.ts',
   'test/soak/soak.proc.ts',
+  'test/examples/readme.proc.ts',
+  'test/examples/console.proc.ts',
+  'test/mcp/inspector.proc.ts',
+  'test/examples/examples.proc.ts',
+  'test/mcp/elicitation.proc.ts',
+  'test/cli/top/top.proc.ts',
+  'test/crash/workflow.proc.ts',
+  'test/keeper/take-over.proc.ts',
+  'test/worker/away.proc.ts',
+  'test/external/strangers.proc.ts',
+  'test/crash/commands-daemon.proc.ts',
   'test/cli/inherit-env.proc.ts',
-  'test/package/installed.proc.ts',
   'test/store/sqlite/conformance.test.ts',
   'test/command/races.proc.ts',
+  'test/package/installed.proc.ts',
+  'test/crash/kill.proc.ts',
 ]
 
 /**

@@ -192,13 +192,14 @@ class Run {
       const session = `counted-${number}`
       const resource = `shell:${this.#actions.countedProgram}`
       await this.#daemons.call((reeve) => reeve.openSession({ session }))
+      // The rules of a preset would allow it without any count.
+      const to = { type: 'session', session } as const
+      await this.#daemons.call((reeve) => reeve.setPreset({ to, preset: null }))
       for (const rule of [
         { id: 'counted', effect: 'allow', resource, uses: USES },
         { id: 'asked', effect: 'ask', resource },
       ])
-        await this.#daemons.call((reeve) =>
-          reeve.addRule({ to: { type: 'session', session }, rule }).catch(unlessTaken),
-        )
+        await this.#daemons.call((reeve) => reeve.addRule({ to, rule }).catch(unlessTaken))
       this.#counts.live += 1
       const approved = await this.#useUp(session, random)
       this.#counts.live -= 1

@@ -2,7 +2,12 @@ import type { Change } from '../../src/core/change.ts'
 
 /** The writes of an action that needs an approval, in their order. */
 export const WRITES = ['ask', 'answer', 'start', 'program', 'end'] as const
-export type Write = (typeof WRITES)[number]
+/** The writes of a turn of an agent. */
+export const AGENT_WRITES = [
+  ...(['input', 'turn', 'call', 'output', 'answer', 'tool', 'start', 'program'] as const),
+  ...(['end', 'result', 'usage', 'turn end'] as const),
+]
+export type Write = (typeof WRITES)[number] | (typeof AGENT_WRITES)[number]
 
 /** `before`: decided and not committed. `after`: committed, and its caller does not know. */
 export interface KillAt {
@@ -18,6 +23,15 @@ const OF_EVENTS = {
   started: 'start',
   program_started: 'program',
   ended: 'end',
+  input_admitted: 'input',
+  turn_begun: 'turn',
+  model_call_begun: 'call',
+  output_begun: 'output',
+  assistant_item: 'answer',
+  tool_called: 'tool',
+  tool_answered: 'result',
+  model_used: 'usage',
+  turn_ended: 'turn end',
 } as const satisfies { readonly [event: string]: Write }
 
 /** What a commit writes of such actions. */

@@ -6,11 +6,15 @@
  * `--few-descriptors` runs more commands than daemon and keeper have descriptors for. `--quick-commands n` reports the memory
  * of daemon and keeper while n commands come and go.
  *
+ * `npm run soak -- agent --kills 100` kills daemons at every sort of write of a turn and at random, while agents get inputs, cancels and
+ * pauses, and counts tools that ran twice, lost inputs and invalid prompts.
+ *
  * `npm run soak -- approvals --kills 100` kills daemons at every write between a request to a person, its answer and the start, and
  * counts the effects.
  */
 import { parseArgs } from 'node:util'
 import { canMount } from '../small-disk.ts'
+import { soakAgents } from './agents.ts'
 import { type ApprovalSoakReport, type SoakedStore, STORES, soakApprovals } from './approvals.ts'
 import { soakDenials } from './denials.ts'
 import { OPEN_FILES, soakFewDescriptors } from './few-descriptors.ts'
@@ -31,6 +35,7 @@ const HELP = `npm run soak -- [options]
   --snapshots <folder>   with --quick-commands: heap snapshots, at the first report and at the last
 
 npm run soak -- approvals [--kills <n>] [--store <name>] [--seed <n>]
+npm run soak -- agent [--kills <n>] [--store <name>] [--seed <n>]
 
   --kills <n>      how many daemons are killed, 100 by default, on all stores together
   --store <name>   sqlite or postgres; both by default
@@ -61,6 +66,7 @@ const { values, positionals } = parseArgs({
 const isFullDisk = values['full-disk']
 const isApprovals = positionals[0] === 'approvals'
 const isDenials = positionals[0] === 'denials'
+const isAgent = positionals[0] === 'agent'
 const stores = STORES.filter((store) => values.store === undefined || store === values.store)
 const kills = Number(values.kills)
 const [minutes, seed, commands] = [
@@ -75,7 +81,7 @@ const isUsable =
   kills >= 1 &&
   stores.length > 0 &&
   Number(values.count) >= 1 &&
-  positionals.length === (isApprovals || isDenials ? 1 : 0)
+  positionals.length === (isApprovals || isDenials || isAgent ? 1 : 0)
 if (values.help || !isUsable) {
   process.stdout.write(HELP)
   process.exit(values.help ? 0 : 2)
@@ -83,6 +89,7 @@ if (values.help || !isUsable) {
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 if (isApprovals) process.exitCode = await approvals(stores)
+else if (isAgent) process.exitCode = await agents(stores)
 else if (isDenials) process.exitCode = await denials(Number(values.count), stores)
 else if (values['quick-commands'] !== undefined) await withQuickCommands(Number(values['quick-commands']))
 else if (values['few-descriptors']) await withFewDescriptors()
@@ -103,6 +110,23 @@ async function approvals(on: readonly SoakedStore[]): Promise<number> {
   const other = problems.length === 0 ? '' : `${problems.length} other problems; `
   say(`${killed}; ${answered}; ${lasting}; seed ${seed}; ${other}${found}`)
   return wrongIn(report).length === 0 ? 0 : 1
+}
+
+/** Returns the exit code. */
+async function agents(on: readonly SoakedStore[]): Promise<number> {
+  say(`${kills} kills on ${on.join(' and ')}, seed ${seed}`)
+  const report = await soakAgents({ kills, stores: on, seed: Number(seed), say })
+  const { runTwice, lostInputs, invalidPrompts, problems } = report
+  const wrong = [...runTwice, ...lostInputs, ...invalidPrompts, ...problems]
+  for (const problem of wrong.slice(0, MAX_PROBLEMS)) say(`  ${problem}`)
+  const killed = `${report.kills} daemons killed, ${report.killsAtWrites} of them at a write`
+  const { rolledBack, cancelled, crashed } = report
+  const turns = `${report.turns} turns (${cancelled} cancelled, ${rolledBack} rolled back, ${crashed} crashed)`
+  const work = `${report.agents} agents, ${turns}, ${report.inputs} inputs, ${report.tools} tool calls, ${report.requests} model calls`
+  const found = `${runTwice.length} tools run twice, ${lostInputs.length} inputs lost, ${invalidPrompts.length} invalid prompts`
+  const other = problems.length === 0 ? '' : `${problems.length} other problems; `
+  say(`${killed}; ${work}; seed ${seed}; ${other}${found}`)
+  return wrong.length === 0 ? 0 : 1
 }
 
 /** Returns the exit code. */

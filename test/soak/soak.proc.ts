@@ -73,6 +73,14 @@ test(
   },
 )
 
+test('agents lose nothing while their daemons are killed', PROOF, async () => {
+  const { code, said } = await soak('agent', '--kills', '3', '--store', 'sqlite', '--seed', '1')
+  expect(said.at(-1)).toMatch(
+    /^3 daemons killed, .* [1-9]\d* inputs, .*; 0 tools run twice, 0 inputs lost, 0 invalid prompts$/,
+  )
+  expect(code).toBe(0)
+})
+
 test('a short soak of quick commands reports the memory of daemon and keeper', TIMES, async () => {
   const { code, said } = await soak('--quick-commands', '24')
   expect(said[0]).toMatch(/^0 commands: daemon \d+ MB, heap [\d.]+ MB; keeper \d+ MB, heap [\d.]+ MB$/)

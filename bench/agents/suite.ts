@@ -1,0 +1,54 @@
+import type { Setup } from '../doors/setup.ts'
+import { build } from '../durable/build.ts'
+import type { Figure } from '../figure.ts'
+import { dismissStrays, endStrays, MARK } from '../host/strays.ts'
+import { type Measurements, measureEach, type Suite, type SuiteOptions } from '../suite.ts'
+import { attach } from './attach.ts'
+import { idle } from './idle.ts'
+import { besidePeer } from './peer.ts'
+import { storage } from './storage.ts'
+import { work } from './work.ts'
+
+const FULL = {
+  idle: { count: 10_000, rounds: 5, settleMs: 5_000 },
+  work: { count: 200, seconds: 10 },
+  attach: { entries: 100_000, rounds: 15 },
+  storage: { turns: 2_000 },
+  peer: { turns: [200, 2_000], rounds: 3 },
+}
+const QUICK: typeof FULL = {
+  idle: { count: 1_000, rounds: 1, settleMs: 1_000 },
+  work: { count: 20, seconds: 4 },
+  attach: { entries: 10_000, rounds: 5 },
+  storage: { turns: 200 },
+  peer: { turns: [20, 200], rounds: 1 },
+}
+
+/** The cost of agents: idle, at work, attached to, stored. No figure needs a provider: all models are scripted. */
+export const agents: Suite = {
+  summary: 'agents with a scripted model: idle, at work, attach, storage, beside LangGraph JS (Linux)',
+  async *run(options) {
+    if (process.platform !== 'linux') throw new Error('The suite agents reads /proc, and so needs Linux.')
+    process.env[MARK] = options.folder
+    process.prependOnceListener('exit', () => endStrays(options.folder))
+    try {
+      yield* measured(options)
+    } finally {
+      await dismissStrays(options.folder)
+    }
+  },
+}
+
+async function* measured(options: SuiteOptions): AsyncGenerator<Figure> {
+  options.say('building Reeve')
+  const setup: Setup = { built: await build(), folder: options.folder }
+  const size = options.quick ? QUICK : FULL
+  const measurements: Measurements = {
+    idle: () => idle(setup, { ...size.idle, count: options.count ?? size.idle.count }),
+    work: () => work(setup, size.work),
+    attach: () => attach(setup, size.attach),
+    storage: () => storage(setup, size.storage),
+    peer: () => besidePeer(setup, size.peer, options),
+  }
+  yield* measureEach(measurements, options)
+}
