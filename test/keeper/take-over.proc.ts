@@ -198,9 +198,11 @@ test('a stranger that has the PID of a lost program is not touched', async () =>
   process.kill(started.program.osPid, 'SIGKILL')
   const path = join(temp.home.live, 'p_gone.program')
   const { osPid } = stranger.program
+  // A PID is reused later. Both programs may have begun within one clock tick here, with the same start time.
+  const startTime = String(Number(stranger.program.startTime) - 1)
   writeFileSync(
     path,
-    JSON.stringify({ ...started.program, osPid, group: osPid, cgroup: null, tree: 'marker' }),
+    JSON.stringify({ ...started.program, osPid, startTime, group: osPid, cgroup: null, tree: 'marker' }),
   )
   await temp.startKeeper()
   const daemon = await temp.daemon()
