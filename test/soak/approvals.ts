@@ -189,6 +189,8 @@ class Run {
   /** Sessions that may use a program a few times, each time with a person's consent. A use that is denied is given back. */
   async #actCounted(random: Random): Promise<void> {
     for (let number = 0; !this.#isOver; number++) {
+      // From here on people stay: the requests that follow need their answers.
+      this.#counts.live += 1
       const session = `counted-${number}`
       const resource = `shell:${this.#actions.countedProgram}`
       await this.#daemons.call((reeve) => reeve.openSession({ session }))
@@ -200,7 +202,6 @@ class Run {
         { id: 'asked', effect: 'ask', resource },
       ])
         await this.#daemons.call((reeve) => reeve.addRule({ to, rule }).catch(unlessTaken))
-      this.#counts.live += 1
       const approved = await this.#useUp(session, random)
       this.#counts.live -= 1
       this.#counted += approved
