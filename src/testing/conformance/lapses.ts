@@ -41,7 +41,8 @@ export function lapses(behaves: Behaves): void {
   behaves(
     'a live holder that comes back too late loses the lease, and its end is not written',
     async (bench) => {
-      const one = await bench.kernel({ id: 'k_one' })
+      // Its one slot is in use, so it does not claim the recovered process before the second kernel does.
+      const one = await bench.kernel({ id: 'k_one', concurrency: 1 })
       await one.kernel.register([{ request: RERUNNABLE, actor: 'host', pid }])
       const work = await one.begun(pid)
       await bench.announce('k_one', -1)
