@@ -1,4 +1,4 @@
-import type { AuditStart, ChainedEntry } from '../core/audit/chain.ts'
+import type { AuditAnchor, AuditStart, ChainedEntry } from '../core/audit/chain.ts'
 import type { AuditEntry } from '../core/audit/entry.ts'
 import { type AuditLimits, prunedThrough } from '../core/audit/retention.ts'
 import type { Change } from '../core/change.ts'
@@ -35,20 +35,26 @@ export async function pruneAudit(
   const entries = (end: number): readonly Change[] =>
     by === undefined ? [] : [{ type: 'audit', entry: removal(edges, by, end - from, end) }]
   while (isOpen() && (start?.position ?? 0) < through) {
-    const position: number = Math.min(through, (start?.position ?? from) + BATCH)
-    const { items } = await store.ask({ ask: 'audit', after: position - 1, limit: 1 })
-    const [last] = items
-    // Another kernel has removed it meanwhile, or an intruder: `verify` reports the latter.
-    if (last === undefined || last.position !== position) break
-    start = await signedStart(edges, { position, hash: last.hash })
-    const isLast = position === through
-    await change(edges, { type: 'audit_pruned', start }, ...(isLast ? entries(position) : []))
+    const before = start?.position ?? from
+    const place = await lastLink(edges, Math.min(through, before + BATCH))
+    // Links are removed as a whole: more may be kept than was asked for. Or another kernel has removed them meanwhile.
+    if (place === undefined || place.position <= before) break
+    start = await signedStart(edges, place)
+    const isLast = place.position === through
+    await change(edges, { type: 'audit_pruned', start }, ...(isLast ? entries(place.position) : []))
     isNoted ||= isLast
   }
   const end = start?.position ?? from
   if (!isNoted && end > from) await change(edges, ...entries(end))
   edges.onAudited?.()
   return { removed: end - from, start: placeOf(start) }
+}
+
+/** The end of the last link up to a position. */
+async function lastLink({ store }: Edges, through: number): Promise<AuditAnchor | undefined> {
+  const question = { ask: 'auditLinks', newestFirst: true, after: through + 1, limit: 1 } as const
+  const [found] = (await store.ask(question)).items
+  return found === undefined ? undefined : { position: found.position, hash: found.hash }
 }
 
 /** The position of the first entry that is not older; null if all are. */

@@ -1,5 +1,5 @@
 import type { NotedAnchor } from '../core/audit/anchors.ts'
-import { type AuditAnchor, type AuditTail, CHAIN_BEGIN, type ChainedEntry } from '../core/audit/chain.ts'
+import { type AuditAnchor, type AuditLink, type AuditTail, CHAIN_BEGIN } from '../core/audit/chain.ts'
 import {
   type ChainBreak,
   type VerifiedPage,
@@ -54,7 +54,7 @@ async function verifyFrom(
   let end: AuditAnchor = { position: begin.position, hash: begin.hash }
   for (let after: number | null = begin.position; after !== null; ) {
     signal?.throwIfAborted()
-    const page: Page<ChainedEntry> = await store.ask({ ask: 'audit', after, limit: PAGE })
+    const page: Page<AuditLink> = await store.ask({ ask: 'auditLinks', after, limit: PAGE })
     const verified: VerifiedPage = verifyPage(end, page.items, places, edges.hash)
     if (verified.type === 'broken') return verified
     end = verified.end

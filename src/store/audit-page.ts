@@ -1,6 +1,7 @@
-import type { AuditTail, ChainedEntry } from '../core/audit/chain.ts'
+import type { AuditLink, AuditTail, ChainedEntry } from '../core/audit/chain.ts'
 import { auditEntryFrom } from '../core/audit/entry.ts'
 import { type AuditFilter, matchesAudit } from '../core/audit/filter.ts'
+import { entriesOf } from '../core/audit/link.ts'
 import type { Page, Questions } from './contract.ts'
 
 /** Entries that one page looks at: some milliseconds. There is no index for filters, which every entry would have to pay for. */
@@ -26,16 +27,31 @@ export function scannedRange(question: Questions['audit'][0], { position, start 
   return { after, through, next: through < position ? through : null }
 }
 
-/** The page of entries that a database has found in the range, at most `limit` of them. */
+/**
+ * The page of entries in the links that a database has found, at most `limit` of them, in the order of the question. They have
+ * entries of the range, and may have others: the range can begin or end inside of a link.
+ */
 export function auditPage(
-  found: readonly ChainedEntry[],
+  found: readonly AuditLink[],
   question: Questions['audit'][0],
-  { next }: ScannedRange,
+  { after, through, next }: ScannedRange,
 ): Page<ChainedEntry> {
-  return {
-    items: found.filter(({ text }) => matchesAuditText(text, question)),
-    next: found.length < question.limit ? next : (found.at(-1)?.position ?? null),
-  }
+  const { limit, newestFirst = false } = question
+  const entries = found.flatMap((link) => (newestFirst ? entriesOf(link).toReversed() : entriesOf(link)))
+  const items = entries.filter(
+    ({ position, text }) => position > after && position <= through && matchesAuditText(text, question),
+  )
+  const last = items[limit - 1]
+  if (last !== undefined) return { items: items.slice(0, limit), next: last.position }
+  if (found.length < limit) return { items, next }
+  const reached = entries.at(-1)?.position ?? through
+  const isThrough = newestFirst ? reached <= after + 1 : reached >= through
+  return { items, next: isThrough ? next : reached }
+}
+
+/** Of the links that a database has found, in the order of the question. */
+export function linkPage(found: readonly AuditLink[], limit: number): Page<AuditLink> {
+  return { items: found, next: found.length < limit ? null : (found.at(-1)?.position ?? null) }
 }
 
 /** Without a filter, every text matches: also one that was changed in the database. */

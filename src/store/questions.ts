@@ -1,6 +1,6 @@
 import type { Account } from '../core/allowance/account.ts'
 import type { Approval, ApprovalState } from '../core/approval/approval.ts'
-import type { AuditTail, ChainedEntry } from '../core/audit/chain.ts'
+import type { AuditLink, AuditTail, ChainedEntry } from '../core/audit/chain.ts'
 import type { AuditFilter } from '../core/audit/filter.ts'
 import type { AuditWindow } from '../core/audit/window.ts'
 import type { Visibility } from '../core/authority/visibility.ts'
@@ -185,7 +185,7 @@ export interface Questions {
   /** When the next pending approval expires, or has to be pushed. */
   nextApprovalDue: [{ readonly by?: DueBy }, number | null]
   /**
-   * Entries of the chain in their order, or the newest first. A store looks at a bounded number of entries for one page, so a
+   * Entries of the audit in their order, or the newest first. A store looks at a bounded number of entries for one page, so a
    * page may have fewer than `limit` items, or none, and still have a next one. Entries that hold no entry any more match no
    * filter.
    */
@@ -196,6 +196,11 @@ export interface Questions {
       readonly limit: number
     },
     Page<ChainedEntry>,
+  ]
+  /** Links of the chain in their order, or the newest first. */
+  auditLinks: [
+    { readonly newestFirst?: boolean; readonly after: number | null; readonly limit: number },
+    Page<AuditLink>,
   ]
   auditTail: [object, AuditTail]
   auditWindow: [{ readonly key: string }, AuditWindow | null]

@@ -172,7 +172,7 @@ test('a failed commit of a rule set leaves the former one in force', async () =>
 /** What verification says about the stored chain. */
 async function verified(store: Store): Promise<ChainBreak | 'sound'> {
   const tail = await store.ask({ ask: 'auditTail' })
-  const { items } = await store.ask({ ask: 'audit', after: null, limit: 100 })
+  const { items } = await store.ask({ ask: 'auditLinks', after: null, limit: 100 })
   const page = verifyPage({ position: 0, hash: '' }, items, [tail], (text) => hash('sha256', text))
   return page.type === 'broken' ? page : (verifyEnd(page.end, [tail]) ?? 'sound')
 }

@@ -1,15 +1,24 @@
-/** A place in the chain with its hash. Before the first entry, the position is 0 and the hash is empty. */
+/** The end of a link, with its hash. Before the first link, the position is 0 and the hash is empty. */
 export interface AuditAnchor {
   readonly position: number
   readonly hash: string
 }
 
-/** The last entry that retention removed: the chain begins after it. The signature proves that Reeve removed the entries. */
+/** The end of the last link that retention removed: the chain begins after it. The signature proves that Reeve removed the entries. */
 export interface AuditStart extends AuditAnchor {
   readonly signature: string
 }
 
-/** An entry as the store keeps it. Its hash is that of the hash before it, followed by its text. */
+/**
+ * A link of the chain: entries that were committed together. Its position is that of its last entry, its time the latest of theirs. Its
+ * hash is that of the hash before it, followed by its text.
+ */
+export interface AuditLink extends AuditAnchor {
+  readonly at: number
+  readonly text: string
+}
+
+/** An entry with its own place and time. The hash is that of its link. */
 export interface ChainedEntry extends AuditAnchor {
   readonly at: number
   readonly text: string

@@ -26,7 +26,7 @@ export interface AuditEntry {
   readonly trace: string | null
 }
 
-/** The text that is stored, and that the hash of the chain covers. The members of an entry have one order, those of its inputs any. */
+/** The text of an entry. The members of an entry have one order, those of its inputs any. */
 export function auditText(entry: AuditEntry): string {
   const { action, actor, at, decision, inputs, reason, rule, target, trace } = entry
   return JSON.stringify({ action, actor, at, decision, inputs, reason, rule, target, trace })
@@ -42,7 +42,7 @@ export function auditEntryFrom(text: string): AuditEntry | null {
   }
 }
 
-function isEntry(value: unknown): value is AuditEntry {
+export function isEntry(value: unknown): value is AuditEntry {
   if (!isObject(value)) return false
   const { at, actor, action, target, decision, rule, reason, inputs, trace } = value
   const areTexts = [actor, action, target, decision].every((member) => typeof member === 'string')

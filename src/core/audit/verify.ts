@@ -1,11 +1,11 @@
-import type { AuditAnchor, ChainedEntry } from './chain.ts'
-import { auditEntryFrom } from './entry.ts'
+import type { AuditAnchor, AuditLink } from './chain.ts'
+import { entriesIn, latestOf } from './link.ts'
 
 /**
  * Where the chain stops being what was written.
  *
  * | reason    | found                                                                                     |
- * | changed   | the text, time or hash of this entry is not the one that was written                      |
+ * | changed   | the text, time or hash of the link with this entry is not the one that was written        |
  * | missing   | the entry with this position is not there, and later ones are                             |
  * | rewritten | the chain is consistent, but differs from an anchor: it was replaced from here on, or later |
  * | cut       | the chain ends here, and an anchor names a later entry                                     |
@@ -13,7 +13,7 @@ import { auditEntryFrom } from './entry.ts'
  */
 export interface ChainBreak {
   readonly type: 'broken'
-  /** The first position that cannot be trusted. */
+  /** The first position that cannot be trusted: the first of its link, since one hash covers the link. */
   readonly from: number
   readonly reason: 'changed' | 'missing' | 'rewritten' | 'cut' | 'unsigned'
 }
@@ -21,12 +21,12 @@ export interface ChainBreak {
 export type VerifiedPage = { readonly type: 'sound'; readonly end: AuditAnchor } | ChainBreak
 
 /**
- * Verifies the entries after `from`, a place that has been verified. `anchors` are places that were noted outside of the
+ * Verifies the links after `from`, a place that has been verified. `anchors` are places that were noted outside of the
  * store, in order of position. Pure: the caller provides the hash function.
  */
 export function verifyPage(
   from: AuditAnchor,
-  page: readonly ChainedEntry[],
+  page: readonly AuditLink[],
   anchors: readonly AuditAnchor[],
   hashOf: (text: string) => string,
 ): VerifiedPage {
@@ -34,14 +34,27 @@ export function verifyPage(
   let end = from
   for (const { position, at, text, hash } of page) {
     const next = end.position + 1
-    if (position !== next) return { type: 'broken', from: next, reason: 'missing' }
-    if (hash !== hashOf(`${end.hash}${text}`) || auditEntryFrom(text)?.at !== at)
+    const entries = entriesIn(text)
+    if (entries === null ? position < next : position !== end.position + entries.length)
+      return { type: 'broken', from: next, reason: 'missing' }
+    if (entries === null || hash !== hashOf(`${end.hash}${text}`) || latestOf(entries) !== at)
       return { type: 'broken', from: next, reason: 'changed' }
-    if (noted.get(position)?.some((anchor) => anchor.hash !== hash))
-      return { type: 'broken', from: afterLastAnchor(position, anchors), reason: 'rewritten' }
+    const differing = differingAnchor(noted, next, { position, hash })
+    if (differing !== undefined)
+      return { type: 'broken', from: afterLastAnchor(differing, anchors), reason: 'rewritten' }
     end = { position, hash }
   }
   return { type: 'sound', end }
+}
+
+/** The position of an anchor that is inside of the link which begins with `next`, or has another hash than the link. */
+function differingAnchor(
+  noted: ReadonlyMap<number, readonly AuditAnchor[]>,
+  next: number,
+  { position, hash }: AuditAnchor,
+): number | undefined {
+  for (let inside = next; inside < position; inside++) if (noted.has(inside)) return inside
+  return noted.get(position)?.some((anchor) => anchor.hash !== hash) ? position : undefined
 }
 
 /** Before the first page of a chain whose entries up to `start` were removed: an anchor of that place must have its hash. */

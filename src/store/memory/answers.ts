@@ -10,6 +10,7 @@ import {
   approvals,
   approvalsDue,
   auditEntries,
+  auditLinks,
   auditTail,
   nextApprovalDue,
 } from './authority.ts'
@@ -144,6 +145,8 @@ export function answerFrom({ tables, now, before }: View, question: Question): u
       return nextApprovalDue(tables, question)
     case 'audit':
       return auditEntries(tables, question)
+    case 'auditLinks':
+      return auditLinks(tables, question)
     case 'auditTail':
       return auditTail(tables)
     case 'auditWindow':

@@ -1,6 +1,6 @@
 import type { Approval } from '../../core/approval/approval.ts'
-import { type AuditTail, CHAIN_BEGIN, type ChainedEntry } from '../../core/audit/chain.ts'
-import { auditPage, matchesAuditText, scannedRange } from '../audit-page.ts'
+import { type AuditLink, type AuditTail, CHAIN_BEGIN, type ChainedEntry } from '../../core/audit/chain.ts'
+import { auditPage, linkPage, matchesAuditText, scannedRange } from '../audit-page.ts'
 import type { DueBy, Page, Questions } from '../contract.ts'
 import type { MemoryTables, NumberedApproval } from './memory-tables.ts'
 
@@ -71,4 +71,14 @@ export function auditEntries(tables: MemoryTables, question: Questions['audit'][
   )
   const ordered = question.newestFirst === true ? found.toReversed() : found
   return auditPage(ordered.slice(0, question.limit), question, range)
+}
+
+export function auditLinks(
+  { audit }: MemoryTables,
+  { newestFirst = false, after, limit }: Questions['auditLinks'][0],
+): Page<AuditLink> {
+  const found = newestFirst
+    ? audit.filter(({ position }) => position < (after ?? Number.MAX_SAFE_INTEGER)).toReversed()
+    : audit.filter(({ position }) => position > (after ?? 0))
+  return linkPage(found.slice(0, limit), limit)
 }

@@ -1,5 +1,6 @@
 import type { Approval } from '../../core/approval/approval.ts'
 import type { AuditStart } from '../../core/audit/chain.ts'
+import { linkTexts } from '../../core/audit/link.ts'
 import type { BlobChanges } from '../../core/blob/blob.ts'
 import { blobMissing } from '../../core/blob/blob-missing.ts'
 import type { Notice } from '../../core/inbox/notice.ts'
@@ -143,7 +144,8 @@ export class ChangeWriter {
         this.#putApproval(change.approval)
         return
       case 'audit':
-        log.push(tables.audit, chained(auditTail(tables), change.entry))
+        for (const text of linkTexts([change.entry]))
+          log.push(tables.audit, chained(auditTail(tables), text))
         return
       case 'audit_pruned':
         this.#pruneAudit(change.start)

@@ -1,6 +1,6 @@
 import type { Account } from '../../core/allowance/account.ts'
 import type { Approval } from '../../core/approval/approval.ts'
-import type { AuditStart, ChainedEntry } from '../../core/audit/chain.ts'
+import type { AuditLink, AuditStart } from '../../core/audit/chain.ts'
 import type { AuditWindow } from '../../core/audit/window.ts'
 import type { RuleSet } from '../../core/capability/rule-set.ts'
 import type { RuleUse } from '../../core/capability/rule-use.ts'
@@ -67,7 +67,8 @@ export class MemoryTables {
   ruleUses = new Map<string, RuleUse>()
   approvals = new Map<string, NumberedApproval>()
   /** In order of position. */
-  audit: ChainedEntry[] = []
+  /** Each has one entry. */
+  audit: AuditLink[] = []
   auditStart: AuditStart | null = null
   auditWindows = new Map<string, AuditWindow>()
   blobs = new Map<string, StoredBlob>()

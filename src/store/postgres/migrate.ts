@@ -27,6 +27,7 @@ export const MIGRATIONS = [
   '0018-reviews',
   '0019-approval-queue',
   '0020-blobs',
+  '0021-audit-links',
 ] as const
 
 /** The files in `functions/`. They show the functions as they are now; git has the earlier ones. */

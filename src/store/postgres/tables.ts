@@ -118,6 +118,8 @@ export class Tables {
         return this.#statements.approval.nextDue(question)
       case 'audit':
         return this.#statements.audit.page(question)
+      case 'auditLinks':
+        return this.#statements.audit.links(question)
       case 'auditTail':
         return this.#statements.audit.tail()
       case 'auditWindows':

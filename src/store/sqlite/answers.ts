@@ -86,6 +86,8 @@ export function answerFrom(
       return statements.approval.nextDue(question)
     case 'audit':
       return statements.audit.page(question)
+    case 'auditLinks':
+      return statements.audit.links(question)
     case 'auditTail':
       return statements.audit.tail()
     case 'auditWindow':

@@ -1,11 +1,12 @@
 import type { AuditAnchor, AuditStart } from '../../core/audit/chain.ts'
 import type { AuditEntry } from '../../core/audit/entry.ts'
+import { linkTexts } from '../../core/audit/link.ts'
 import { chained } from '../chain-hash.ts'
 import type { AuditStatements } from './statements/audit.ts'
 
 /**
- * Appends to the audit. A transaction reads the end of the chain at most once. Its entries are chained and inserted together: that is
- * faster than one by one between other changes.
+ * Appends to the audit. A transaction reads the end of the chain at most once. Its entries become few
+ * links: one hash and one row for many entries.
  */
 export class AuditChain {
   readonly #statements: AuditStatements
@@ -38,10 +39,10 @@ export class AuditChain {
   write(): void {
     if (this.#waiting.length === 0) return
     let end = this.#end ?? this.#known ?? this.#statements.tail()
-    for (const entry of this.#waiting) {
-      const appended = chained(end, entry)
-      this.#statements.append(appended)
-      end = appended
+    for (const text of linkTexts(this.#waiting)) {
+      const link = chained(end, text)
+      this.#statements.append(link)
+      end = link
     }
     this.#waiting.length = 0
     this.#end = { position: end.position, hash: end.hash }

@@ -20,6 +20,7 @@ export const MIGRATIONS = [
   '0014-reviews',
   '0015-approval-queue',
   '0016-blobs',
+  '0017-audit-links',
 ] as const
 
 /** The schema version of this code. */

@@ -132,6 +132,7 @@ export class Tables implements Transaction {
       case 'prunable':
         return this.#candidates(question)
       case 'audit':
+      case 'auditLinks':
       case 'auditTail':
         if (this.#db.isTransaction) this.#audit.write()
         return answerFrom(this.#statements, question, this.#now)

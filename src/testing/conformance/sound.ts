@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { type AuditAnchor, CHAIN_BEGIN, type ChainedEntry } from '../../core/audit/chain.ts'
-import { type AuditEntry, auditEntryFrom } from '../../core/audit/entry.ts'
+import { type AuditAnchor, type AuditLink, CHAIN_BEGIN } from '../../core/audit/chain.ts'
+import type { AuditEntry } from '../../core/audit/entry.ts'
+import { entriesIn } from '../../core/audit/link.ts'
 import { verifyEnd, verifyPage } from '../../core/audit/verify.ts'
 import { groupKeyOf } from '../../core/group/group.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
@@ -124,7 +125,7 @@ export async function allChanges(store: Store, pageSize = PAGE): Promise<StoredE
 export async function verifiedAudit(store: Store): Promise<AuditAnchor> {
   const { start, ...tail } = await store.ask({ ask: 'auditTail' })
   let end: AuditAnchor = start ?? CHAIN_BEGIN
-  for (const page of await auditPages(store)) {
+  for (const page of await linkPages(store)) {
     const verified = verifyPage(end, page, [tail], (text) => hash('sha256', text))
     if (verified.type === 'broken') assert.fail(`the audit is broken: ${JSON.stringify(verified)}`)
     end = verified.end
@@ -135,14 +136,14 @@ export async function verifiedAudit(store: Store): Promise<AuditAnchor> {
 }
 
 export async function auditedEntries(store: Store): Promise<AuditEntry[]> {
-  return (await auditPages(store)).flat().flatMap(({ text }) => auditEntryFrom(text) ?? [])
+  return (await linkPages(store)).flat().flatMap(({ text }) => entriesIn(text) ?? [])
 }
 
-async function auditPages(store: Store): Promise<(readonly ChainedEntry[])[]> {
-  const pages: (readonly ChainedEntry[])[] = []
+async function linkPages(store: Store): Promise<(readonly AuditLink[])[]> {
+  const pages: (readonly AuditLink[])[] = []
   let after: number | null = null
   do {
-    const page: Page<ChainedEntry> = await store.ask({ ask: 'audit', after, limit: PAGE })
+    const page: Page<AuditLink> = await store.ask({ ask: 'auditLinks', after, limit: PAGE })
     pages.push(page.items)
     after = page.next
   } while (after !== null)

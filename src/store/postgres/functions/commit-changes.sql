@@ -17,7 +17,7 @@ create or replace function reeve.commit_changes(
   p_event_keys text[], p_event_payloads text,
   p_notice_scopes text[], p_notice_pids text[], p_notice_seqs bigint[], p_notice_kinds text[], p_notice_ats bigint[],
   p_notice_payloads text, p_notice_reply_tos text,
-  p_epoch bigint, p_authority text, p_audit_ats bigint[], p_audit_texts text,
+  p_epoch bigint, p_authority text, p_audit_ats bigint[], p_audit_counts bigint[], p_audit_texts text,
   out stale text, out "position" bigint
 ) language plpgsql as
 $body$
@@ -99,7 +99,7 @@ begin
   end if;
 
   if p_audit_ats is not null then
-    perform reeve.append_audit(p_audit_ats, p_audit_texts);
+    perform reeve.append_audit(p_audit_ats, p_audit_counts, p_audit_texts);
   end if;
   if p_authority is not null then
     perform reeve.apply_authority(p_authority::json);

@@ -8,7 +8,7 @@ create or replace function reeve.commit_one(
   p_kind text, p_target text, p_name text, p_parent text, p_root text, p_created_at bigint,
   p_label_signature bigint, p_definition_signature bigint, p_placement text,
   p_live bigint, p_event_types text[], p_event_ats bigint[], p_event_actors text[], p_event_keys text[], p_event_payloads text,
-  p_announced text, p_epoch bigint, p_audit_ats bigint[], p_audit_texts text
+  p_announced text, p_epoch bigint, p_audit_ats bigint[], p_audit_counts bigint[], p_audit_texts text
 ) returns bigint language plpgsql as
 $body$
 declare
@@ -59,7 +59,7 @@ begin
     end loop;
   end if;
   if p_audit_ats is not null then
-    perform reeve.append_audit(p_audit_ats, p_audit_texts);
+    perform reeve.append_audit(p_audit_ats, p_audit_counts, p_audit_texts);
   end if;
   perform reeve.finish_commit(p_store, p_fence, p_commit, p_channel, v_position);
   return v_position;

@@ -1,7 +1,13 @@
-import { type AuditStart, type AuditTail, CHAIN_BEGIN, type ChainedEntry } from '../../../core/audit/chain.ts'
+import {
+  type AuditLink,
+  type AuditStart,
+  type AuditTail,
+  CHAIN_BEGIN,
+  type ChainedEntry,
+} from '../../../core/audit/chain.ts'
 import { auditTextParts } from '../../../core/audit/filter.ts'
 import type { AuditWindow } from '../../../core/audit/window.ts'
-import { auditPage, scannedRange } from '../../audit-page.ts'
+import { auditPage, linkPage, scannedRange } from '../../audit-page.ts'
 import type { Page, Questions } from '../../contract.ts'
 import type { Link } from '../link.ts'
 import { bodies, versionedBodies } from './bodies.ts'
@@ -22,17 +28,28 @@ export function auditStatements(link: Link, at: string) {
     async page(question: Questions['audit'][0]): Promise<Page<ChainedEntry>> {
       const range = scannedRange(question, await tail())
       const values = new Values()
+      const through = values.add(range.through)
       const where = [
-        `position > ${values.add(range.after)} and position <= ${values.add(range.through)}`,
+        `position > ${values.add(range.after)}`,
+        // The link with the last entry of the range may end behind it.
+        `position <= coalesce((select min(position) from ${at}audit where position >= ${through}), ${through})`,
         ...(question.since === undefined ? [] : [`at >= ${values.add(question.since)}`]),
         ...auditTextParts(question).map((part) => `strpos(body, ${values.add(part)}) > 0`),
       ].join(' and ')
-      const found = await link.query<ChainedEntry>(
+      const found = await link.query<AuditLink>(
         `select position, at, body as text, hash from ${at}audit where ${where}
           order by position ${question.newestFirst === true ? 'desc' : 'asc'} limit ${values.add(question.limit)}`,
         values.all,
       )
       return auditPage([...found], question, range)
+    },
+    async links({ newestFirst, after, limit }: Questions['auditLinks'][0]): Promise<Page<AuditLink>> {
+      const found = await link.query<AuditLink>(
+        `select position, at, body as text, hash from ${at}audit where position ${newestFirst ? '<' : '>'} $1
+          order by position ${newestFirst ? 'desc' : 'asc'} limit $2`,
+        [after ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0), limit],
+      )
+      return linkPage([...found], limit)
     },
     windowsOf: (keys: readonly string[]) =>
       versionedBodies<AuditWindow>(link, `select version, body from ${at}audit_window where key = any ($1)`, [

@@ -1,4 +1,4 @@
-import { auditText } from '../../../core/audit/entry.ts'
+import { linkTexts } from '../../../core/audit/link.ts'
 import type { Value } from '../link.ts'
 import type { Staged } from '../staged.ts'
 import { filledText, removed, versioned } from './commit-parts.ts'
@@ -33,7 +33,9 @@ export function goneSubjects({ ruleSets, goneSessions }: Staged): string[] {
   ]
 }
 
-/** The entries for append_audit. */
+/** The links for append_audit. */
 export function auditCells({ audit }: Staged): Value[] {
-  return [audit.length === 0 ? null : audit.map(({ at }) => at), packed(audit.map(auditText))]
+  if (audit.length === 0) return [null, null, null]
+  const links = linkTexts(audit)
+  return [links.map(({ at }) => at), links.map(({ count }) => count), packed(links.map(({ text }) => text))]
 }

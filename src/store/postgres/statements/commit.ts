@@ -17,8 +17,8 @@ export type CommitAnswer =
   | { readonly type: 'stale'; readonly keys: readonly string[] }
   | { readonly type: 'committed'; readonly position: number | null }
 
-const PARAMETERS = 63
-const PARAMETERS_OF_ONE = 35
+const PARAMETERS = 64
+const PARAMETERS_OF_ONE = 36
 
 export function commitStatements(link: Link, at: string) {
   const commit = `select stale, "position" from ${at}commit_changes(${marks(PARAMETERS)})`

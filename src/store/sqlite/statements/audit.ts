@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { AuditAnchor, AuditStart, AuditTail, ChainedEntry } from '../../../core/audit/chain.ts'
+import type { AuditAnchor, AuditLink, AuditStart, AuditTail, ChainedEntry } from '../../../core/audit/chain.ts'
 import { auditTextParts } from '../../../core/audit/filter.ts'
 import type { AuditWindow } from '../../../core/audit/window.ts'
-import { auditPage, scannedRange } from '../../audit-page.ts'
+import { auditPage, linkPage, scannedRange } from '../../audit-page.ts'
 import type { Page, Questions } from '../../contract.ts'
 import { allRows, getRow } from '../rows.ts'
 
@@ -21,7 +21,9 @@ export function auditStatements(db: DatabaseSync) {
   /** One prepared statement for each combination of options. */
   const page = ({ newestFirst, since }: Questions['audit'][0], parts: readonly string[]): StatementSync => {
     const where = [
-      'position > ? and position <= ?',
+      'position > ?',
+      // The link with the last entry of the range may end behind it.
+      'position <= coalesce((select min(position) from audit where position >= ?), ?)',
       ...(since === undefined ? [] : ['at >= ?']),
       ...parts.map(() => 'instr(body, ?) > 0'),
     ].join(' and ')
@@ -31,6 +33,11 @@ export function auditStatements(db: DatabaseSync) {
     pages.set(text, made)
     return made
   }
+  const links = (order: string) =>
+    `select position, at, body as text, hash from audit where position > ? and position < ?
+      order by position ${order} limit ?`
+  const oldestLinks = db.prepare(links('asc'))
+  const newestLinks = db.prepare(links('desc'))
   const window = db.prepare('select body from audit_window where key = ?')
   const windows = db.prepare(
     'select body from audit_window where opened_at < ? order by opened_at, key limit ?',
@@ -52,17 +59,19 @@ export function auditStatements(db: DatabaseSync) {
       const range = scannedRange(question, readTail())
       const parts = auditTextParts(question)
       const since = question.since === undefined ? [] : [question.since]
-      const found = allRows<ChainedEntry>(
+      const found = allRows<AuditLink>(
         page(question, parts),
-        ...[range.after, range.through, ...since, ...parts, question.limit],
+        ...[range.after, range.through, range.through, ...since, ...parts, question.limit],
       )
-      return auditPage(
-        found.map((entry) => ({ ...entry })),
-        question,
-        range,
-      )
+      return auditPage(found.map(asLink), question, range)
     },
-    append: ({ position, at, text, hash }: ChainedEntry) => append.run(position, at, text, hash),
+    links({ newestFirst = false, after, limit }: Questions['auditLinks'][0]): Page<AuditLink> {
+      const found = newestFirst
+        ? allRows<AuditLink>(newestLinks, 0, after ?? Number.MAX_SAFE_INTEGER, limit)
+        : allRows<AuditLink>(oldestLinks, after ?? 0, Number.MAX_SAFE_INTEGER, limit)
+      return linkPage(found.map(asLink), limit)
+    },
+    append: ({ position, at, text, hash }: AuditLink) => append.run(position, at, text, hash),
     putEnd: ({ position, hash }: AuditAnchor) => putEnd.run(position, hash),
     prune(start: AuditStart): void {
       if (start.position <= (readTail().start?.position ?? 0)) return
@@ -78,6 +87,11 @@ export function auditStatements(db: DatabaseSync) {
     putWindow: (value: AuditWindow) => putWindow.run(value.key, value.openedAt, JSON.stringify(value)),
     dropWindow: (key: string) => dropWindow.run(key),
   }
+}
+
+/** Rows of node:sqlite have no prototype. */
+function asLink(row: AuditLink): AuditLink {
+  return { ...row }
 }
 
 function windowFrom(found: Record<string, unknown>): AuditWindow {

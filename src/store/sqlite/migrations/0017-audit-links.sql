@@ -1,0 +1,2 @@
+-- A row of `audit` is a link of the chain, with one entry or several; `position` is that of its last entry. A row of before has one.
+-- There is nothing to change, but a Reeve of an earlier version cannot read the rows that are written from now on.
