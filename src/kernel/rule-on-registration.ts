@@ -9,7 +9,7 @@ import {
 import { type Ceiling, ceilingsOver } from '../core/capability/ceiling.ts'
 import type { Need } from '../core/capability/need.ts'
 import { type NeedFacts, needsAnalysis, needsOf, secretsGivenTo } from '../core/capability/needs.ts'
-import { type RulingFacts, ruleOnAll } from '../core/capability/rule-on.ts'
+import { type RulingFacts, ruleOnAll, steadyRuling } from '../core/capability/rule-on.ts'
 import type { RuleSet } from '../core/capability/rule-set.ts'
 import { tableOf } from '../core/capability/rule-table.ts'
 import { type RuleRef, type Ruling, useIdOf } from '../core/capability/ruling.ts'
@@ -95,9 +95,10 @@ export function* ruleOnRegistration(
   rows: WorkingRows,
   gated: RuledRegistration,
 ): PlanPart<RulingAnswer> {
-  const { registration, actor, at, here, resolved, boundBy = [] } = gated
+  const { registration, actor, at, here, resolved, boundBy = NONE } = gated
   if (!isRuled(registration, actor)) return UNBOUND
-  const ceilings = ceilingsOver(registration.pid, registration.ceilings ?? [])
+  const given = registration.ceilings
+  const ceilings = given === undefined ? NONE : ceilingsOver(registration.pid, given)
   // A kernel that starts a process again is bound by the ceilings of that process.
   const asker = yield* subjectOf(rows, actor)
   const bare = asker === null ? { actor, session: null, sets: [] } : inSessionsOf(asker, registration)
@@ -115,16 +116,26 @@ export function* ruleOnRegistration(
   const environment =
     gated.envRef === undefined ? null : yield* know({ ask: 'environment', ref: gated.envRef })
   const secrets = secretsGivenTo(registration, environment)
-  const facts = { ...factsOf(gated), cwd: action.cwd, workspace, secrets }
-  const found = withEffects(needsOf(registration, facts), gated.effects)
+  const found = withEffects(
+    needsOf(registration, factsOf(gated, action.cwd, workspace, secrets)),
+    gated.effects,
+  )
+  const steady = steadyRuling(sets, ceilings, found, { at, host })
+  if (steady !== undefined && (steady.type === 'deny' || steady.uses.length === 0)) {
+    const facts = { at, host, delegators: NO_FACTS, used: NO_FACTS }
+    return {
+      type: 'ruled',
+      ruled: { subject, sets, ceilings, action, needs: found, facts, ruling: steady, used: NONE },
+    }
+  }
   const needs = sets.some(({ rules }) => tableOf(rules).comparesActions)
     ? withHashes(found, hashesOf(edges, yield* repeatTextsOf(rows, gated, action)))
     : found
   const ruledOn = yield* rulingFacts(rows, sets, ceilings, needs, { at, host })
   const ruling = ruleOnAll(sets, ceilings, needs, ruledOn)
   const used =
-    ruling.type === 'deny'
-      ? []
+    ruling.type === 'deny' || ruling.uses.length === 0
+      ? NONE
       : ruling.uses.map((ref) => useOnce(ref, ruledOn.uses.get(useIdOf(ref)) ?? null))
   return { type: 'ruled', ruled: { subject, sets, ceilings, action, needs, facts: ruledOn, ruling, used } }
 }
@@ -140,13 +151,20 @@ function withEffects(needs: readonly Need[], effects: readonly Need[] | undefine
   return [...others, ...effects]
 }
 
-type CommandFacts = Pick<NeedFacts, 'shell' | 'programs' | 'env' | 'codeVariables'>
-
-/** What the host found out about a command. */
-function factsOf({ resolved, isEnvironmentNamed }: RuledRegistration): CommandFacts {
-  if (resolved === null) return UNRESOLVED
+/** What is known of a registration, with what the host found out about a command. */
+function factsOf(
+  { resolved, isEnvironmentNamed }: RuledRegistration,
+  cwd: string | null,
+  workspace: string | null,
+  secrets: readonly string[],
+): NeedFacts {
+  if (resolved === null)
+    return { shell: null, programs: NO_PROGRAMS, cwd, workspace, env: NONE, codeVariables: NONE, secrets }
   const ofEnvironment = isEnvironmentNamed ? resolved.ofEnvironment : undefined
   return {
+    cwd,
+    workspace,
+    secrets,
     shell: resolved.shell,
     programs: new Map(
       resolved.programs.flatMap(({ name, real }) => (real === null ? [] : [[name, { real }]])),
@@ -156,7 +174,9 @@ function factsOf({ resolved, isEnvironmentNamed }: RuledRegistration): CommandFa
   }
 }
 
-const UNRESOLVED: CommandFacts = { shell: null, programs: new Map(), env: [], codeVariables: [] }
+const NO_PROGRAMS: NeedFacts['programs'] = new Map()
+const NONE: readonly never[] = []
+const NO_FACTS: ReadonlyMap<string, never> = new Map<string, never>()
 
 const UNBOUND: RulingAnswer = { type: 'unbound' }
 

@@ -65,7 +65,9 @@ class MaskedSteps<Answer> implements Steps<Answer> {
     // Most commits have no entry.
     if (step.done !== true || !hasAudit(step.value.changes)) return step
     const { answer, changes } = step.value
-    return { done: true, value: { answer, changes: changes.map((change) => masked(change, this.#mask)) } }
+    const maskedChanges: Change[] = []
+    for (const change of changes) maskedChanges.push(masked(change, this.#mask))
+    return { done: true, value: { answer, changes: maskedChanges } }
   }
 }
 

@@ -178,22 +178,30 @@ async function verified(store: Store): Promise<ChainBreak | 'sound'> {
 }
 
 async function putEntries(store: Store, count: number): Promise<void> {
-  for (let at = 1; at <= count; at++)
-    await store.write(function* () {
-      yield []
-      const entry: AuditEntry = {
+  for (let at = 1; at <= count; at++) await putTogether(store, [at])
+}
+
+const PUSH = { run: 'git push' }
+
+/** Entries of one commit. */
+async function putTogether(store: Store, times: readonly number[]): Promise<void> {
+  await store.write(function* () {
+    yield []
+    const entries = times.map(
+      (at): AuditEntry => ({
         at,
         actor: 'session:s1',
         action: 'spawn',
-        target: 'shell:git',
+        target: `shell:git ${at}`,
         decision: 'denied',
         rule: null,
         reason: null,
-        inputs: { run: 'git push' },
+        inputs: PUSH,
         trace: null,
-      }
-      return { answer: undefined, changes: [{ type: 'audit', entry }] }
-    })
+      }),
+    )
+    return { answer: undefined, changes: entries.map((entry) => ({ type: 'audit', entry })) }
+  })
 }
 
 const TAMPERING = [
@@ -230,3 +238,55 @@ test.each(TAMPERING)('verification finds %s in PostgreSQL', async (_what, statem
   await sql.unsafe(statement.replace(/\b(update|from) audit\b/, `$1 ${at}audit`))
   expect(await verified(store)).toEqual({ type: 'broken', from, reason })
 })
+
+/** Of the entries 1 to 4, 5, and 6 to 8, which three commits wrote: what is changed, and the first entry that is not proved any more. */
+const TAMPERING_IN_LINKS = [
+  [
+    'a changed byte in the last entry of a commit',
+    `update audit set body = replace(body, 'git 3', 'git 9') where position = 4`,
+    1,
+    'changed',
+  ],
+  [
+    'an entry that was removed from those of its commit',
+    `update audit set body = replace(body, ',{"at":7,"target":"shell:git 7"}', '') where position = 8`,
+    6,
+    'missing',
+  ],
+  ['a removed commit', `delete from audit where position = 5`, 5, 'missing'],
+  ['the last commit cut off', `delete from audit where position = 8`, 6, 'cut'],
+] as const
+
+async function putCommits(store: Store): Promise<void> {
+  await putTogether(store, [1, 2, 3, 4])
+  await putTogether(store, [5])
+  await putTogether(store, [6, 7, 8])
+}
+
+test.each(TAMPERING_IN_LINKS)(
+  'verification finds %s in a SQLite file',
+  async (_what, statement, from, reason) => {
+    const file = tempStore()
+    const store = await openSqlite(file)
+    onTestFinished(() => store.close())
+    await putCommits(store)
+    expect(await verified(store)).toBe('sound')
+    const db = new DatabaseSync(file)
+    expect(db.prepare(statement).run().changes).toBe(1)
+    db.close()
+    expect(await verified(store)).toEqual({ type: 'broken', from, reason })
+  },
+)
+
+test.each(TAMPERING_IN_LINKS)(
+  'verification finds %s in PostgreSQL',
+  async (_what, statement, from, reason) => {
+    const { at, sql, open } = await openSchema()
+    const store = await open()
+    await putCommits(store)
+    expect(await verified(store)).toBe('sound')
+    const { count } = await sql.unsafe(statement.replace(/\b(update|from) audit\b/, `$1 ${at}audit`))
+    expect(count).toBe(1)
+    expect(await verified(store)).toEqual({ type: 'broken', from, reason })
+  },
+)

@@ -46,6 +46,17 @@ export function linkTexts(entries: readonly AuditEntry[]): LinkText[] {
 /** Members that are objects count as equal if they are the same object, which rules and masked inputs often are. */
 function differenceText(before: AuditEntry, entry: AuditEntry): string {
   const { action, actor, at, decision, inputs, reason, rule, target, trace } = entry
+  const isAlike =
+    inputs === before.inputs &&
+    rule === before.rule &&
+    at === before.at &&
+    action === before.action &&
+    actor === before.actor &&
+    decision === before.decision &&
+    reason === before.reason &&
+    trace === before.trace
+  // Most are alike, and every allowed registration makes one.
+  if (isAlike) return `{"target":${JSON.stringify(target)}}`
   // Members that are undefined are left out of the text.
   return JSON.stringify({
     action: action === before.action ? undefined : action,

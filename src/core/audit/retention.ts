@@ -4,7 +4,7 @@ import type { AuditTail } from './chain.ts'
 export interface AuditLimits {
   /** Entries before this time are removed, up to the first that is not older. */
   readonly before?: number
-  /** How many entries are kept, the latest ones. */
+  /** How many entries are kept, the latest ones. Links of the chain are removed as a whole, so that some more may stay. */
   readonly keep?: number
   /** The removal makes an entry itself, which is one of those that are kept. Else each removal would be the cause of the next one. */
   readonly makesEntry?: true

@@ -59,6 +59,28 @@ export function ruleOnAll(
   return strictestOf(needs.map((need) => ruleOn(sets, ceilings, need, facts)))
 }
 
+/**
+ * What the rules say about an action, if that depends on its one need alone, as for most calls of tools; undefined if it may depend on
+ * more. Every registration passes here.
+ */
+export function steadyRuling(
+  sets: readonly RuleSet[],
+  ceilings: readonly Ceiling[],
+  needs: readonly Need[],
+  checked: CheckedAt,
+): Ruling | undefined {
+  const [set] = sets
+  const [need] = needs
+  if (set === undefined || need === undefined) return undefined
+  if (sets.length > 1 || needs.length > 1 || ceilings.length > 0) return undefined
+  const { isSteady, comparesActions } = tableOf(set.rules)
+  if (!isSteady || comparesActions) return undefined
+  return rulingOf(set, { need, facts: { ...checked, delegators: NO_SETS, used: NO_USES }, answered: NONE })
+}
+
+const NO_SETS: RulingFacts['delegators'] = new Map()
+const NO_USES: RulingFacts['used'] = new Map()
+
 /** The rules that ask about an action: one yes to the whole action answers all of them, and no rule that is added later. */
 export function asksOn(
   sets: readonly RuleSet[],

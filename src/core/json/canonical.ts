@@ -11,7 +11,25 @@ export function canonical(value: Json): string {
   return `{${members.join(',')}}`
 }
 
-/** Equality of content: the order of keys does not count. */
+/** Equality of content: the order of keys does not count. Equal values have equal canonical texts. */
 export function sameJson(a: Json, b: Json): boolean {
-  return a === b || canonical(a) === canonical(b)
+  if (a === b) return true
+  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false
+  if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && sameItems(a, b)
+  return sameMembers(a as JsonObject, b as JsonObject)
+}
+
+function sameItems(a: readonly Json[], b: readonly Json[]): boolean {
+  if (a.length !== b.length) return false
+  for (let index = 0; index < a.length; index++)
+    if (!sameJson(a[index] ?? null, b[index] ?? null)) return false
+  return true
+}
+
+function sameMembers(a: JsonObject, b: JsonObject): boolean {
+  const keys = Object.keys(a)
+  if (keys.length !== Object.keys(b).length) return false
+  for (const key of keys)
+    if (!Object.hasOwn(b, key) || !sameJson(a[key] ?? null, b[key] ?? null)) return false
+  return true
 }

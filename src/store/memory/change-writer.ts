@@ -144,8 +144,7 @@ export class ChangeWriter {
         this.#putApproval(change.approval)
         return
       case 'audit':
-        for (const text of linkTexts([change.entry]))
-          log.push(tables.audit, chained(auditTail(tables), text))
+        for (const text of linkTexts([change.entry])) log.push(tables.audit, chained(auditTail(tables), text))
         return
       case 'audit_pruned':
         this.#pruneAudit(change.start)

@@ -125,19 +125,18 @@ export function audit(behaves: Behaves): void {
     assert.deepEqual(await targets(bench.store), ['first', 'second', 'third'])
   })
 
-  behaves('the audit is read in pages, in both directions, with filters', async (bench) => {
-    for (const index of times(7))
-      await put(bench.store, {
-        type: 'audit',
-        entry: auditEntry({
-          at: 100 + index,
-          actor: `session:s${index % 2}`,
-          target: index < 4 ? 'shell:git' : 'shell:rm "x"',
-          decision: index % 3 === 0 ? 'denied' : 'allowed',
-          // Not the actor of the entry.
-          inputs: { actor: 'session:s1', target: 'shell:rm "x"', decision: 'denied' },
-        }),
-      })
+  const filtered = (index: number): Change => ({
+    type: 'audit',
+    entry: auditEntry({
+      at: 100 + index,
+      actor: `session:s${index % 2}`,
+      target: index < 4 ? 'shell:git' : 'shell:rm "x"',
+      decision: index % 3 === 0 ? 'denied' : 'allowed',
+      // Not the actor of the entry.
+      inputs: { actor: 'session:s1', target: 'shell:rm "x"', decision: 'denied' },
+    }),
+  })
+  const expectPages = async (bench: Bench) => {
     const all = async (wanted: Partial<Questions['audit'][0]>) => readAll(bench, wanted)
     assert.deepEqual(await all({}), [1, 2, 3, 4, 5, 6, 7])
     assert.deepEqual(await all({ newestFirst: true }), [7, 6, 5, 4, 3, 2, 1])
@@ -149,6 +148,55 @@ export function audit(behaves: Behaves): void {
     assert.deepEqual(await all({ since: 103, actor: 'session:s0', newestFirst: true }), [7, 5])
     assert.deepEqual(await all({ after: 5 }), [6, 7])
     assert.deepEqual(await all({ after: 3, newestFirst: true }), [2, 1])
+  }
+
+  behaves('the audit is read in pages, in both directions, with filters', async (bench) => {
+    for (const index of times(7)) await put(bench.store, filtered(index))
+    await expectPages(bench)
+  })
+
+  behaves('entries of one commit are read in pages, in both directions, with filters', async (bench) => {
+    await put(bench.store, ...times(7).map(filtered))
+    await expectPages(bench)
+    await verifiedAudit(bench.store)
+  })
+
+  behaves(
+    'of several commits with several entries each, every page has the entries in order',
+    async (bench) => {
+      for (const round of times(4))
+        await put(bench.store, ...times(3).map((part) => filtered(round * 3 + part)))
+      const all = times(12).map((index) => index + 1)
+      for (const limit of [1, 2, 5, 11, 12, 13]) {
+        assert.deepEqual(await readAll(bench, { limit }), all)
+        assert.deepEqual(await readAll(bench, { limit, newestFirst: true }), all.toReversed())
+        assert.deepEqual(await readAll(bench, { limit, after: 4 }), all.slice(4))
+        assert.deepEqual(
+          await readAll(bench, { limit, after: 9, newestFirst: true }),
+          all.slice(0, 8).toReversed(),
+        )
+        assert.deepEqual(await readAll(bench, { limit, since: 107 }), all.slice(7))
+      }
+    },
+  )
+
+  behaves('retention keeps the entries of a commit together, and the rest verifies', async (bench) => {
+    const at = (index: number) => bench.clock.now() + index
+    const entry = (index: number): Change => ({
+      type: 'audit',
+      entry: auditEntry({ at: at(index), target: `e${index}` }),
+    })
+    await put(bench.store, ...times(5).map((index) => entry(index + 1)))
+    await put(bench.store, ...times(3).map((index) => entry(index + 6)))
+    // A store that chains each entry by itself removes four.
+    const { removed } = await pruneAudit(bench.edges, { keep: 4 })
+    assert.ok(removed <= 4, `${removed} of 8 were removed, and 4 should stay`)
+    assert.deepEqual((await targets(bench.store)).slice(-4), ['e5', 'e6', 'e7', 'e8'])
+    await pruneAudit(bench.edges, { before: at(6) })
+    assert.deepEqual(await targets(bench.store), ['e6', 'e7', 'e8'])
+    await put(bench.store, entry(9))
+    assert.equal((await verifyAudit(bench.edges, [])).type, 'sound')
+    await verifiedAudit(bench.store)
   })
 
   behaves('a pruned audit begins after its start, and the chain goes on', async (bench) => {
@@ -302,13 +350,13 @@ export function audit(behaves: Behaves): void {
   })
 }
 
-/** The positions on all pages of two entries. */
+/** The positions on all pages, of two entries each if no other limit is given. */
 async function readAll(bench: Bench, wanted: Partial<Questions['audit'][0]>): Promise<number[]> {
   const found: number[] = []
   let after = wanted.after ?? null
   for (;;) {
     const { items, next } = await bench.store.ask({ ask: 'audit', limit: 2, ...wanted, after })
-    assert.ok(items.length <= 2)
+    assert.ok(items.length <= (wanted.limit ?? 2))
     found.push(...items.map(({ position }) => position))
     if (next === null) return found
     after = next

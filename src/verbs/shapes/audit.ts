@@ -6,9 +6,13 @@ import { count, time } from './scalars.ts'
 export const auditDecision = z.enum(AUDIT_DECISIONS)
 
 const place = {
-  position: count.describe('its place in the chain'),
+  position: count.describe('its place in the audit'),
   at: time,
-  hash: z.string().describe('SHA-256 of the hash before it and of its stored text'),
+  hash: z
+    .string()
+    .describe(
+      'of its link, the entries that were committed with it: SHA-256 of the hash before and of the stored text',
+    ),
 }
 
 /** An entry of the audit, with its place in the chain. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { CHAIN_BEGIN, type ChainedEntry } from '../../../src/core/audit/chain.ts'
+import { type AuditLink, CHAIN_BEGIN } from '../../../src/core/audit/chain.ts'
 import { type AuditEntry, auditEntryFrom, auditText } from '../../../src/core/audit/entry.ts'
+import { linkTexts } from '../../../src/core/audit/link.ts'
 import { verifyEnd, verifyPage } from '../../../src/core/audit/verify.ts'
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -20,9 +21,9 @@ function entryAt(at: number): AuditEntry {
   }
 }
 
-/** A chain of so many entries, whose times begin with `from`. */
-function chainOf(count: number, from = 1): ChainedEntry[] {
-  const chain: ChainedEntry[] = []
+/** A chain of so many links with one entry each, whose times begin with `from`. */
+function chainOf(count: number, from = 1): AuditLink[] {
+  const chain: AuditLink[] = []
   for (let position = 1; position <= count; position++) {
     const at = from + position - 1
     const text = auditText(entryAt(at))
@@ -31,10 +32,23 @@ function chainOf(count: number, from = 1): ChainedEntry[] {
   return chain
 }
 
-const verify = (page: readonly ChainedEntry[], anchors: readonly { position: number; hash: string }[] = []) =>
+/** A chain of links with so many entries each. */
+function linksOf(...counts: readonly number[]): AuditLink[] {
+  const chain: AuditLink[] = []
+  let at = 0
+  for (const count of counts) {
+    const entries = Array.from({ length: count }, () => entryAt(++at))
+    const { position = 0, hash = '' } = chain.at(-1) ?? {}
+    for (const link of linkTexts(entries))
+      chain.push({ position: position + count, at, text: link.text, hash: hashOf(`${hash}${link.text}`) })
+  }
+  return chain
+}
+
+const verify = (page: readonly AuditLink[], anchors: readonly { position: number; hash: string }[] = []) =>
   verifyPage(CHAIN_BEGIN, page, anchors, hashOf)
 
-function changed(chain: readonly ChainedEntry[], position: number, change: Partial<ChainedEntry>) {
+function changed(chain: readonly AuditLink[], position: number, change: Partial<AuditLink>) {
   return chain.map((entry) => (entry.position === position ? { ...entry, ...change } : entry))
 }
 
@@ -102,7 +116,7 @@ test('a chain that was replaced as a whole is found after the last anchor that i
   const anchors = [2, 5].map((position) => ({ position, hash: chain[position - 1]?.hash ?? '' }))
   const forged = chainOf(6, 100)
   expect(verify(forged, anchors)).toEqual({ type: 'broken', from: 1, reason: 'rewritten' })
-  const tail: ChainedEntry[] = []
+  const tail: AuditLink[] = []
   for (const { position, text, at } of forged.slice(3)) {
     const before = tail.at(-1)?.hash ?? chain[2]?.hash ?? ''
     tail.push({ position, at, text, hash: hashOf(`${before}${text}`) })
@@ -112,4 +126,45 @@ test('a chain that was replaced as a whole is found after the last anchor that i
     from: 3,
     reason: 'rewritten',
   })
+})
+
+test('links of several entries are sound, and each entry has a place', () => {
+  const chain = linksOf(3, 1, 4)
+  expect(verify(chain)).toEqual({ type: 'sound', end: { position: 8, hash: chain[2]?.hash } })
+})
+
+test('every changed byte of a link is found, from the first entry of the link on', () => {
+  const chain = linksOf(2, 3, 2)
+  const text = chain[1]?.text ?? ''
+  for (let index = 0; index < text.length; index++) {
+    const flipped = String.fromCharCode(text.charCodeAt(index) ^ 1)
+    const other = `${text.slice(0, index)}${flipped}${text.slice(index + 1)}`
+    expect(verify(changed(chain, 5, { text: other }))).toMatchObject({ type: 'broken', from: 3 })
+  }
+  expect(verify(changed(chain, 5, { at: 4 }))).toEqual({ type: 'broken', from: 3, reason: 'changed' })
+})
+
+test('an entry that is removed from a link, and a link that is removed, are found', () => {
+  const chain = linksOf(2, 3, 2)
+  const [first, second] = linksOf(2, 2)
+  // Without its last entry, with the hash of before or with a new one.
+  const shorter = { ...chain[1], text: second?.text ?? '' }
+  expect(verify(changed(chain, 5, shorter))).toEqual({ type: 'broken', from: 3, reason: 'missing' })
+  const moved = { ...shorter, position: 4, at: second?.at ?? 0 }
+  expect(verify(changed(chain, 5, moved))).toEqual({ type: 'broken', from: 3, reason: 'changed' })
+  const rehashed = { ...moved, hash: second?.hash ?? '' }
+  expect(verify(changed(chain, 5, rehashed))).toEqual({ type: 'broken', from: 5, reason: 'missing' })
+  expect(first?.hash).toBe(chain[0]?.hash)
+  expect(verify(chain.filter(({ position }) => position !== 5))).toEqual({
+    type: 'broken',
+    from: 3,
+    reason: 'missing',
+  })
+})
+
+test('an anchor where no link ends shows that the chain was rewritten', () => {
+  const chain = linksOf(2, 3)
+  const anchors = linksOf(2, 1, 1, 1).map(({ position, hash }) => ({ position, hash }))
+  expect(verify(chain, anchors.slice(0, 1))).toMatchObject({ type: 'sound' })
+  expect(verify(chain, anchors)).toEqual({ type: 'broken', from: 3, reason: 'rewritten' })
 })

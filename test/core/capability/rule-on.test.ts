@@ -3,7 +3,7 @@ import { type Ceiling, ceilingsOf } from '../../../src/core/capability/ceiling.t
 import { type Need, NO_ATTRIBUTES } from '../../../src/core/capability/need.ts'
 import { decideRevocation } from '../../../src/core/capability/revoke.ts'
 import type { Rule } from '../../../src/core/capability/rule.ts'
-import { countedRulesOf, ruleOn, ruleOnAll } from '../../../src/core/capability/rule-on.ts'
+import { countedRulesOf, ruleOn, ruleOnAll, steadyRuling } from '../../../src/core/capability/rule-on.ts'
 import { type RuleSet, withRules } from '../../../src/core/capability/rule-set.ts'
 import { useIdOf } from '../../../src/core/capability/ruling.ts'
 import { allow, ask, command, deny, effectOf, factsAt, file, NOON, ruleSet, rulingOf, tool } from './rules.ts'
@@ -11,6 +11,19 @@ import { allow, ask, command, deny, effectOf, factsAt, file, NOON, ruleSet, ruli
 test('without rules everything stays allowed, by no rule', () => {
   expect(rulingOf(tool('a'), [])).toEqual({ type: 'allow', rule: null, uses: [] })
   expect(rulingOf(tool('a'), [ruleSet('session:s', [])])).toEqual({ type: 'allow', rule: null, uses: [] })
+})
+
+test.each([
+  ['a time', { expiresAt: NOON + 1 }],
+  ['hosts', { hosts: ['here'] }],
+  ['uses', { uses: 1 }],
+  ['hours', { constraints: { hours: { from: '08:00', to: '18:00' } } }],
+  ['an exact action', { constraints: { action: ['a'.repeat(64)] } }],
+])('a rule with %s depends on more than the need', (_limit, more) => {
+  const sets = (limited: Rule) => [ruleSet('session:s', [allow('tool:b'), limited])]
+  expect(steadyRuling(sets(allow('tool:a')), [], [tool('b')], factsAt(NOON))).toMatchObject({ type: 'allow' })
+  const limited = { ...allow('tool:a'), ...more } as Rule
+  expect(steadyRuling(sets(limited), [], [tool('b')], factsAt(NOON))).toBeUndefined()
 })
 
 test('a deny beats a narrower allow', () => {

@@ -1,9 +1,10 @@
+import assert from 'node:assert/strict'
 import type { Ceiling } from '../../../src/core/capability/ceiling.ts'
 import { type Need, type NeedAttributes, NO_ATTRIBUTES } from '../../../src/core/capability/need.ts'
 import { parseRule } from '../../../src/core/capability/parse-rule.ts'
 import type { Right } from '../../../src/core/capability/right.ts'
 import type { Rule } from '../../../src/core/capability/rule.ts'
-import { type RulingFacts, ruleOn } from '../../../src/core/capability/rule-on.ts'
+import { type RulingFacts, ruleOn, steadyRuling } from '../../../src/core/capability/rule-on.ts'
 import type { RuleSet } from '../../../src/core/capability/rule-set.ts'
 import type { Ruling } from '../../../src/core/capability/ruling.ts'
 import type { Json } from '../../../src/core/json/json.ts'
@@ -75,7 +76,12 @@ export function rulingOf(
   ceilings: readonly Ceiling[] = [],
   facts: Partial<RulingFacts> = {},
 ): Ruling {
-  return ruleOn(sets, ceilings, need, factsAt(NOON, facts))
+  const checked = factsAt(NOON, facts)
+  const ruling = ruleOn(sets, ceilings, need, checked)
+  // Where the ruling depends on nothing else, the short way to it gives the same.
+  const steady = steadyRuling(sets, ceilings, [need], checked)
+  if (steady !== undefined) assert.deepEqual(steady, ruling)
+  return ruling
 }
 
 /** The type of the ruling of one set with these rules. */

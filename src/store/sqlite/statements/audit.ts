@@ -1,5 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { AuditAnchor, AuditLink, AuditStart, AuditTail, ChainedEntry } from '../../../core/audit/chain.ts'
+import type {
+  AuditAnchor,
+  AuditLink,
+  AuditStart,
+  AuditTail,
+  ChainedEntry,
+} from '../../../core/audit/chain.ts'
 import { auditTextParts } from '../../../core/audit/filter.ts'
 import type { AuditWindow } from '../../../core/audit/window.ts'
 import { auditPage, linkPage, scannedRange } from '../../audit-page.ts'
