@@ -9,8 +9,9 @@ import {
 import { foldersAbove, inWorkspace } from '../../../src/core/capability/in-workspace.ts'
 import { parseNeed } from '../../../src/core/capability/parse-need.ts'
 import type { Rule } from '../../../src/core/capability/rule.ts'
-import { type RulingFacts, ruleOnAll } from '../../../src/core/capability/rule-on.ts'
+import { ruleOnAll } from '../../../src/core/capability/rule-on.ts'
 import { type RuleSet, setsIn } from '../../../src/core/capability/rule-set.ts'
+import type { RulingFacts } from '../../../src/core/capability/ruling-of-set.ts'
 import { isRefusal } from '../../../src/core/refusal.ts'
 
 const FACTS: RulingFacts = { at: 0, host: null, delegators: new Map(), used: new Map() }

@@ -4,9 +4,10 @@ import { type Need, type NeedAttributes, NO_ATTRIBUTES } from '../../../src/core
 import { parseRule } from '../../../src/core/capability/parse-rule.ts'
 import type { Right } from '../../../src/core/capability/right.ts'
 import type { Rule } from '../../../src/core/capability/rule.ts'
-import { type RulingFacts, ruleOn, steadyRuling } from '../../../src/core/capability/rule-on.ts'
+import { ruleOn, steadyRuling } from '../../../src/core/capability/rule-on.ts'
 import type { RuleSet } from '../../../src/core/capability/rule-set.ts'
 import type { Ruling } from '../../../src/core/capability/ruling.ts'
+import type { RulingFacts } from '../../../src/core/capability/ruling-of-set.ts'
 import type { Json } from '../../../src/core/json/json.ts'
 import { isRefusal } from '../../../src/core/refusal.ts'
 
