@@ -18,7 +18,8 @@ const DEADLINE_MS = 60_000
 const GOAL = 'Make the tests pass.'
 
 /**
- * Runs a scripted agent under a daemon of its own, kills the daemon while a command of the agent runs, starts another, and checks the proofs.
+ * Runs a scripted agent under a daemon of its own, kills the daemon after the agent has read a file and before it edits it, while a command of
+ * the agent runs, starts another, and checks the proofs.
  * Resolves with the exit code.
  */
 export async function agentDemo(): Promise<number> {
@@ -76,7 +77,7 @@ async function tell({ screen, project, daemon, over }: Stage): Promise<number> {
   screen.say('here', `the agent ${pid} gets the goal: ${GOAL}`)
   const shown = new Shown(screen)
   const told = follow(before, pid, shown, over)
-  await pollUntil(() => project.testRuns() === 2, over)
+  await pollUntil(() => project.testRuns() === 1, over)
   await daemon.kill()
   const wasGone = daemon.isGone(first)
   screen.say('kill', `kill -9 ${first}: the daemon is gone in a test run`)

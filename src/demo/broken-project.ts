@@ -7,7 +7,7 @@ const SOURCE = `export function sum(a, b) {
 }
 `
 
-/** Each run of the test notes itself in a file. The second one waits until it is released. */
+/** Each run of the test notes itself in a file. The first one waits until it is released. */
 const TEST = `import assert from 'node:assert'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -15,8 +15,8 @@ import { sum } from './sum.js'
 
 test('adds', async () => {
   if (process.env.UNCOUNTED !== '1') appendFileSync('runs', 'ran\\n')
-  const isSecond = readFileSync('runs', 'utf8') === 'ran\\nran\\n'
-  while (isSecond && !existsSync('released')) await new Promise((resolve) => setTimeout(resolve, 20))
+  const isFirst = readFileSync('runs', 'utf8') === 'ran\\n'
+  while (isFirst && !existsSync('released')) await new Promise((resolve) => setTimeout(resolve, 20))
   assert.equal(sum(1, 2), 3)
 })
 `
@@ -39,7 +39,7 @@ export class BrokenProject {
     return this.#read('runs').split('\n').length - 1
   }
 
-  /** Lets the second run end. */
+  /** Lets the first run end. */
   release(): void {
     this.#write('released', '')
   }

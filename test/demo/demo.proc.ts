@@ -42,7 +42,9 @@ test('the demo shows who did what, proves its claims, and leaves nothing behind'
 
 test('the demo of an agent kills its daemon, proves that the agent went on, and leaves nothing behind', async () => {
   const { printed, code, folder } = await finished(start('demo', 'agent'))
-  expect(printed).toMatch(/kill -9 \d+: the daemon is gone[^✓]*another daemon runs[^✓]*and the tests pass\./)
+  expect(printed).toMatch(
+    /read_file[^✓]*kill -9 \d+: the daemon is gone[^✓]*another daemon runs[^✓]*edit_file[^✓]*and the tests pass\./,
+  )
   expect(printed).toContain('Each command ran once: 2 calls, 2 runs counted by the tests.')
   expect(printed.match(/^ {2}✓ /gm)).toHaveLength(7)
   expect(printed).toMatch(/^All proofs hold\.$/m)

@@ -16,6 +16,7 @@ import { AgentRules } from './agent-rules.ts'
 import { commandTools } from './command-tools.ts'
 import { connectedTools } from './connected-tools.ts'
 import { EarlierCalls } from './earlier-calls.ts'
+import { EarlierFiles } from './earlier-files.ts'
 import { humanTools } from './human-tools.ts'
 import { readResultTool } from './read-result.ts'
 import type { RunningCalls } from './running-calls.ts'
@@ -37,7 +38,7 @@ export class AgentTools {
   readonly #parts: ToolboxParts
   readonly #calls: RunningCalls
   readonly #earlier: EarlierCalls
-  readonly #tracker = new FileTracker()
+  readonly #tracker: FileTracker
   readonly #made = new BoundedMap<Pid, Promise<readonly AgentTool[]>>(MAX_AGENTS)
   /** Plans that were changed here. Before that, the plan is in the results of earlier calls. */
   readonly #plans = new BoundedMap<Pid, PlanList>(MAX_AGENTS)
@@ -46,6 +47,7 @@ export class AgentTools {
     this.#parts = parts
     this.#calls = calls
     this.#earlier = new EarlierCalls(parts.kernel)
+    this.#tracker = new FileTracker(new EarlierFiles(parts.kernel))
   }
 
   /** All tools that the agent may call, in a stable order. */

@@ -1,3 +1,4 @@
+import type { ChangeVerdict } from '../../../core/files/judge-change.ts'
 import { type AgentToolContext, type FileChange, ToolError, type ToolOutput } from '../agent-tool.ts'
 import type { FileToolParts } from './file-tools.ts'
 import { type FileContent, hashOf, MAX_FILE_BYTES, readContent } from './read-content.ts'
@@ -25,7 +26,7 @@ export async function changeFile(
   return tracker.exclusively(path.real, async () => {
     abortSignal.throwIfAborted()
     const content = await readContent(path)
-    refuseStale(path, tracker.judge(agent, path.real, content?.hash ?? null))
+    refuseStale(path, await tracker.judge(agent, path.real, content?.hash ?? null))
     const { text, say } = change(path, content)
     const bytes = Buffer.from(text)
     if (bytes.length > MAX_FILE_BYTES)
@@ -41,10 +42,7 @@ export async function changeFile(
   })
 }
 
-function refuseStale(
-  { real, shown }: WorkspacePath,
-  verdict: ReturnType<FileToolParts['tracker']['judge']>,
-): void {
+function refuseStale({ real, shown }: WorkspacePath, verdict: ChangeVerdict): void {
   switch (verdict.type) {
     case 'allowed':
       return
