@@ -72,7 +72,7 @@ export class SessionCompactor {
     await this.#context.beginSegment(record, {
       turn: at.turn,
       why: 'compaction',
-      keepsFrom: firstKept(await this.#history.wholeEntries()),
+      keepsFrom: firstKept(await this.#history.wholeEntries(), await this.#history.promoted()),
       parts: [...(await this.#context.partsNow(record)), summary],
     })
     if (usage !== undefined) await this.#caller.charge(at, model, usage)

@@ -2,7 +2,7 @@ import { isObject } from '../base/is-object.ts'
 import { callKey } from '../core/agent/act.ts'
 import { isAgentEvent } from '../core/agent/event.ts'
 import { type AgentEntry, entriesOfSegment, extendView } from '../core/agent/history.ts'
-import { promptOf, type SessionPrompt } from '../core/agent/prompt.ts'
+import { type PromptSource, promptOf, type SessionPrompt } from '../core/agent/prompt.ts'
 import { inputKey } from '../core/agent/request.ts'
 import type { Part } from '../core/agent/state.ts'
 import { isPartBlob } from '../core/blob/part-blob.ts'
@@ -173,15 +173,18 @@ export class SessionHistory {
   }
 
   async #makePrompt(): Promise<SessionPrompt> {
-    const { entries } = this
-    const whole = await this.wholeEntries()
-    const promoted = new Map<number, readonly Part[]>()
-    for (const seq of entries.flatMap(promotedIn)) promoted.set(seq, await this.#partsAt(seq))
     return promptOf({
-      entries: whole,
-      partsAt: (seq) => promoted.get(seq) ?? [],
+      entries: await this.wholeEntries(),
+      partsAt: await this.promoted(),
       modelOf: (turn, call) => this.modelOf(turn, call),
     })
+  }
+
+  /** The parts of inputs and notices of the entries, by the `seq` of the event that has them. */
+  async promoted(): Promise<PromptSource['partsAt']> {
+    const parts = new Map<number, readonly Part[]>()
+    for (const seq of this.entries.flatMap(promotedIn)) parts.set(seq, await this.#partsAt(seq))
+    return (seq) => parts.get(seq) ?? []
   }
 
   modelOf(turn: number, call: number): string | undefined {

@@ -1,6 +1,8 @@
-import { estimateText } from '../model/estimate.ts'
+import { estimatePart } from '../model/estimate.ts'
 import type { PromptItem, UserPart } from '../model/prompt.ts'
 import type { AgentEntry } from './history.ts'
+import type { PromptSource } from './prompt.ts'
+import type { Part } from './state.ts'
 
 /** What stays verbatim behind a summary. */
 const KEPT_TOKENS = 20_000
@@ -15,18 +17,34 @@ const CHARS_PER_TOKEN = 3
 
 /**
  * The first entry that a compaction keeps: the longest end of the session within `tokens` that begins where an answer or an input begins.
- * So no result is kept without its call. Null: nothing is kept.
+ * So no result is kept without its call. Null: nothing is kept. Parts are whole: no references to blobs.
  */
-export function firstKept(entries: readonly AgentEntry[], tokens = KEPT_TOKENS): number | null {
+export function firstKept(
+  entries: readonly AgentEntry[],
+  partsAt: PromptSource['partsAt'],
+  tokens = KEPT_TOKENS,
+): number | null {
   let sum = 0
   let kept: number | null = null
   for (const [index, entry] of [...entries.entries()].toReversed()) {
     if (entry.type === 'segment_begun') break
-    sum += estimateText(JSON.stringify(entry.payload))
+    for (const part of promptParts(entry, partsAt)) sum += estimatePart(part)
     if (sum > tokens) break
     if (beginsItem(entries[index - 1], entry)) kept = entry.seq
   }
   return kept
+}
+
+/** What a prompt has of an entry. The parts of inputs and notices are in earlier events. */
+function promptParts(entry: AgentEntry, partsAt: PromptSource['partsAt']): readonly Part[] {
+  switch (entry.type) {
+    case 'input_promoted':
+      return partsAt(entry.payload.seq)
+    case 'notices_promoted':
+      return entry.payload.seqs.flatMap(partsAt)
+    default:
+      return 'parts' in entry.payload ? entry.payload.parts : []
+  }
 }
 
 function beginsItem(before: AgentEntry | undefined, entry: AgentEntry): boolean {

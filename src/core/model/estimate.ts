@@ -1,4 +1,4 @@
-import { type Json, sizeOf } from '../json/json.ts'
+import { type Json, type JsonObject, sizeOf } from '../json/json.ts'
 import type { Usage } from './answer.ts'
 import type { AssistantPart, ModelRequest, PromptItem, ToolResult, UserPart } from './prompt.ts'
 
@@ -38,6 +38,15 @@ export function estimateUsage(request: ModelRequest, parts: readonly AssistantPa
     reasoningTokens: sum(parts.map((part) => (part.type === 'reasoning' ? estimateText(part.text) : 0))),
     isEstimate: true,
   }
+}
+
+/** The tokens of a part of an entry: a picture or a document by what providers charge, everything else by its text. */
+export function estimatePart(part: JsonObject): number {
+  const { type, mediaType, data } = part
+  if (type === 'image') return TOKENS_PER_IMAGE
+  if (type === 'file' && typeof mediaType === 'string' && typeof data === 'string')
+    return estimateUserPart({ type, mediaType, data })
+  return estimateJson(part)
 }
 
 export function estimateText(text: string): number {
