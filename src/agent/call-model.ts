@@ -102,7 +102,10 @@ export class ModelCaller {
       )
       if (unfit !== undefined) return setupFailed(unfit)
       const answer = await this.#call(model, request, at, signal)
-      if (signal.aborted) return this.#stopped(model, request, at, answer)
+      if (signal.aborted) {
+        await this.chargeStopped(at, model, request, answer)
+        return { type: 'stopped' }
+      }
       const random = this.#ledger.kernel.edges.random()
       const next = nextStep({ answer, progress, models: ids.length, random })
       const end = await this.#after(next, { answer, model, request, at, signal })
@@ -198,13 +201,11 @@ export class ModelCaller {
     await this.charge(at, model, usage)
   }
 
-  async #stopped(model: Model, request: ModelRequest, at: CallPlace, answer: CallAnswer): Promise<AnswerEnd> {
-    // The provider worked for it, whether or not the turn is there to hear it. A lost lease charges nothing: the next holder does.
-    if (!this.#ledger.work.signal.aborted) {
-      const known = 'usage' in answer ? answer.usage : undefined
-      await this.charge(at, model, known ?? { ...NO_USAGE, inputTokens: estimateRequest(request) })
-    }
-    return { type: 'stopped' }
+  /** The provider worked for a stopped call, whether or not the turn is there to hear it. A lost lease charges nothing: the next holder does. */
+  async chargeStopped(at: CallPlace, model: Model, request: ModelRequest, answer: CallAnswer): Promise<void> {
+    if (this.#ledger.work.signal.aborted) return
+    const known = 'usage' in answer ? answer.usage : undefined
+    await this.charge(at, model, known ?? { ...NO_USAGE, inputTokens: estimateRequest(request) })
   }
 
   async #retry(at: CallPlace, next: { readonly progress: CallProgress } & Failed): Promise<void> {

@@ -54,11 +54,16 @@ export class SessionCompactor {
     const request = summaryRequest(transcriptOf(items, contextWindow))
     const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(MAX_COMPACTION_MS)])
     const answer = await model.call(request, { abortSignal })
-    if (signal.aborted) return { type: 'stopped' }
+    if (signal.aborted) {
+      await this.#caller.chargeStopped(at, model, request, answer)
+      return { type: 'stopped' }
+    }
     const usage = 'usage' in answer ? answer.usage : undefined
     if (answer.type !== 'answered') {
       await this.#ledger.act({ type: 'cut_call', ...at, why: answer.type })
-      if (usage !== undefined) await this.#caller.charge(at, model, usage)
+      // Its time was over.
+      if (answer.type === 'aborted') await this.#caller.chargeStopped(at, model, request, answer)
+      else if (usage !== undefined) await this.#caller.charge(at, model, usage)
       const message = 'failure' in answer ? answer.failure.message : `The summary was ${answer.type}.`
       return {
         type: 'failed',

@@ -99,11 +99,16 @@ export class TurnFinisher {
   ): Promise<GoalCheck | undefined> {
     const model = await this.#caller.open(record, this.#caller.modelsOf(record)[0] ?? '')
     if ('reason' in model) return { holds: false, found: model.message }
-    const prompt = [{ type: 'user', parts: [{ type: 'text', text: checkRequest(check, answer) }] }] as const
-    const judged = await model.call({ system: '', prompt, tools: [] }, { abortSignal: signal })
     if (signal.aborted) return undefined
-    if ('usage' in judged && judged.usage !== undefined)
-      await this.#caller.charge({ turn, call: CHECK_CALL }, model, judged.usage)
+    const prompt = [{ type: 'user', parts: [{ type: 'text', text: checkRequest(check, answer) }] }] as const
+    const request = { system: '', prompt, tools: [] }
+    const at = { turn, call: CHECK_CALL }
+    const judged = await model.call(request, { abortSignal: signal })
+    if (signal.aborted) {
+      await this.#caller.chargeStopped(at, model, request, judged)
+      return undefined
+    }
+    if ('usage' in judged && judged.usage !== undefined) await this.#caller.charge(at, model, judged.usage)
     if (judged.type !== 'answered') return { holds: false, found: `The check was ${judged.type}.` }
     const said = judged.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
     return { holds: isYes(said), found: shortened(said) }

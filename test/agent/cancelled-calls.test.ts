@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { HeldModel } from './held-model.ts'
+import { payloads, scriptedAgents } from './scripted-agent.ts'
+
+/** An idle agent after its first turn. */
+async function afterFirstTurn() {
+  const model = new HeldModel()
+  const { reeve, workspace } = await scriptedAgents({ models: { 'my/model': model } })
+  const spec = { agent: 'helper', model: 'my/model' }
+  const { record } = await reeve.spawn({ kind: 'agent', cwd: workspace, spec })
+  const { pid } = record
+  await reeve.runAgent({ pid, text: 'hi' })
+  ;(await model.next()).answer('hello')
+  await reeve.waitAgent({ pid, turn: 1 })
+  return { reeve, pid, model }
+}
+
+test('a cancelled compaction is charged as an estimate: the model has worked for it', async () => {
+  const { reeve, pid, model } = await afterFirstTurn()
+  await reeve.compactAgent({ pid })
+  await model.next()
+  await reeve.cancelTurn({ pid })
+  await expect.poll(async () => (await payloads(reeve, pid, 'model_used')).length).toBe(2)
+  const used = await payloads(reeve, pid, 'model_used')
+  expect(used).toMatchObject([{ turn: 1 }, { turn: 2, call: 1, isEstimate: true }])
+  expect(used[1]?.['inputTokens']).toBeGreaterThan(50)
+})
+
+test('a cancelled check of a goal is charged as an estimate', async () => {
+  const { reeve, pid, model } = await afterFirstTurn()
+  await reeve.runAgent({ pid, text: 'do it', until: { type: 'model', check: 'it is done' } })
+  ;(await model.next()).answer('I tried.')
+  expect((await model.next()).prompt).toContain('Judge whether this holds: it is done')
+  await reeve.cancelTurn({ pid })
+  await expect.poll(async () => (await payloads(reeve, pid, 'model_used')).length).toBe(3)
+  const used = await payloads(reeve, pid, 'model_used')
+  expect(used).toMatchObject([{ turn: 1 }, { turn: 2, call: 1 }, { turn: 2, call: 0, isEstimate: true }])
+})
