@@ -138,17 +138,17 @@ export class AgentRun {
         return null
       case 'run_tools':
         await this.#chargeLost(record, step.turn)
-        await this.#runTools(step)
+        await this.#runTools(step, mark)
         return null
       case 'call_model':
         await this.#chargeLost(record, step.turn)
-        await this.#callModel(record, step)
+        await this.#callModel(record, step, mark)
         return null
       case 'end_turn': {
         const turn = record.agent?.turn
         if (turn === null || turn === undefined) return null
         await this.#chargeLost(record, step.turn)
-        const signal = AbortSignal.any([this.#turnSignal.of(step.turn), this.#ledger.work.signal])
+        const signal = this.#signalOf(step.turn, mark)
         await this.#finisher.finish(record, turn, signal)
         return null
       }
@@ -173,9 +173,15 @@ export class AgentRun {
     }
   }
 
-  async #callModel(given: ProcessRecord, step: Step<'call_model'>): Promise<void> {
+  /** Aborted when the turn is over or paused, or this attempt is. */
+  #signalOf(turn: number, mark: number): AbortSignal {
+    return AbortSignal.any([this.#turnSignal.of(turn, mark), this.#ledger.work.signal])
+  }
+
+  async #callModel(given: ProcessRecord, step: Step<'call_model'>, mark: number): Promise<void> {
     const { turn, call } = step
-    const signal = this.#turnSignal.of(turn)
+    const signal = this.#signalOf(turn, mark)
+    if (signal.aborted) return
     for (const ref of step.interruptFirst) await this.#interrupt(toolCallName(given.pid, ref))
     if ((await this.#history.invalidAnswers(turn)) >= MAX_INVALID_ANSWERS) {
       const message = `The model made ${MAX_INVALID_ANSWERS} answers in a row whose tool calls could not be executed.`
@@ -184,22 +190,19 @@ export class AgentRun {
     }
     if (await this.#context.sample(given, turn)) return
     await this.#reportAlerts(turn)
-    if (step.purpose === 'compaction') return this.#compact(given, step, signal)
+    if (step.purpose === 'compaction') return this.#compact(given, { turn, call }, signal)
     const ids = this.#caller.modelsOf(given)
     const model = ids[Math.min(this.#history.progressOf(turn).model, ids.length - 1)] ?? ''
     const begun = await this.#ledger.act({ type: 'begin_call', turn, call, model })
     await this.#history.catchUp(begun)
-    const answered = await this.#caller.answer(
-      begun,
-      { turn, call },
-      AbortSignal.any([signal, this.#ledger.work.signal]),
-    )
+    const answered = await this.#caller.answer(begun, { turn, call }, signal)
     if (answered.type === 'overflow') await this.#overflowed(turn)
     else await this.#settle(turn, answered)
   }
 
   /** A prompt that is too long is shortened once. If that was not enough, the turn ends. */
   async #overflowed(turn: number): Promise<void> {
+    const { mark } = this.#turnSignal
     const record = await this.#look()
     if (this.#history.isCompactedIn(turn)) {
       const message =
@@ -215,7 +218,7 @@ export class AgentRun {
       return
     }
     const call = (record.agent?.turn?.calls ?? 0) + 1
-    await this.#compact(record, { turn, call }, this.#turnSignal.of(turn))
+    await this.#compact(record, { turn, call }, this.#signalOf(turn, mark))
   }
 
   async #compact(
@@ -223,10 +226,8 @@ export class AgentRun {
     at: { readonly turn: number; readonly call: number },
     signal: AbortSignal,
   ): Promise<void> {
-    const { turn, call } = at
-    const any = AbortSignal.any([signal, this.#ledger.work.signal])
-    const compacted = await this.#compactor.compact(record, { turn, call }, any)
-    if (compacted.type === 'failed') await this.#settle(turn, compacted)
+    const compacted = await this.#compactor.compact(record, at, signal)
+    if (compacted.type === 'failed') await this.#settle(at.turn, compacted)
   }
 
   async #settle(turn: number, answered: AnswerEnd | TurnFailure): Promise<void> {
@@ -235,8 +236,8 @@ export class AgentRun {
     await this.#ledger.act({ type: 'end_turn', turn, reason, message: this.#parts.mask(answered.message) })
   }
 
-  async #runTools({ turn, tools }: Step<'run_tools'>): Promise<void> {
-    const signal = AbortSignal.any([this.#turnSignal.of(turn), this.#ledger.work.signal])
+  async #runTools({ turn, tools }: Step<'run_tools'>, mark: number): Promise<void> {
+    const signal = this.#signalOf(turn, mark)
     const calls = await Promise.all(tools.map((tool) => this.#pendingCall(turn, tool)))
     try {
       await this.#parts.toolbox.run(this.#ledger.work, turn, calls, signal)

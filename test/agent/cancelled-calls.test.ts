@@ -1,4 +1,8 @@
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { expect, onTestFinished, test } from 'vitest'
+import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { forgetfulStore } from '../forgetful-store.ts'
+import { tempStore } from '../temp-folder.ts'
 import { HeldModel } from './held-model.ts'
 import { payloads, scriptedAgents } from './scripted-agent.ts'
 
@@ -35,4 +39,27 @@ test('a cancelled check of a goal is charged as an estimate', async () => {
   await expect.poll(async () => (await payloads(reeve, pid, 'model_used')).length).toBe(3)
   const used = await payloads(reeve, pid, 'model_used')
   expect(used).toMatchObject([{ turn: 1 }, { turn: 2, call: 1 }, { turn: 2, call: 0, isEstimate: true }])
+})
+
+test.each([
+  ['cancel', 'turn_ended'],
+  ['pause', 'paused'],
+] as const)('a %s whose event the feed lost aborts the running model call', async (how, forgotten) => {
+  const store = await openSqlite(tempStore())
+  onTestFinished(() => store.close())
+  const model = new HeldModel()
+  const { reeve, workspace } = await scriptedAgents({
+    store: forgetfulStore(store, (type) => type === forgotten),
+    models: { 'my/model': model },
+  })
+  const spec = { agent: 'helper', model: 'my/model', goal: 'go' }
+  const { record } = await reeve.spawn({ kind: 'agent', cwd: workspace, spec })
+  const { pid } = record
+  const call = await model.next()
+  call.begin()
+  await expect.poll(async () => (await payloads(reeve, pid, 'output_begun')).length).toBe(1)
+  const aborted = once(call.abortSignal, 'abort')
+  if (how === 'cancel') expect(await reeve.cancelTurn({ pid })).toMatchObject({ type: 'cancelled' })
+  else expect(await reeve.pauseAgent({ pid })).toMatchObject({ type: 'paused' })
+  await aborted
 })

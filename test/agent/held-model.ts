@@ -4,6 +4,8 @@ export interface HeldCall {
   /** The whole prompt, as JSON. */
   readonly prompt: string
   readonly abortSignal: AbortSignal
+  /** Sends the beginning of an answer. */
+  begin(): void
   answer(text: string): void
 }
 
@@ -16,13 +18,27 @@ export class HeldModel {
   readonly #arrived: HeldCall[] = []
   #wake: () => void = () => undefined
 
-  doStream({ prompt, abortSignal }: { prompt: unknown; abortSignal: AbortSignal }) {
-    return new Promise((resolve, reject) => {
-      abortSignal.addEventListener('abort', () => reject(abortSignal.reason))
-      const answer = (delta: string) => resolve({ stream: ReadableStream.from(parts(delta)) })
-      this.#arrived.push({ prompt: JSON.stringify(prompt), abortSignal, answer })
-      this.#wake()
-    })
+  async doStream({ prompt, abortSignal }: { prompt: unknown; abortSignal: AbortSignal }) {
+    const { readable, writable } = new TransformStream<object>()
+    const writer = writable.getWriter()
+    // The reader cancels the stream of an aborted call, and the writer hears of it here.
+    writer.closed.catch(() => undefined)
+    const send = (...parts: readonly object[]) => {
+      for (const part of parts) writer.write(part).catch(() => undefined)
+    }
+    const begin = () => send({ type: 'text-start', id: 't' }, { type: 'text-delta', id: 't', delta: '…' })
+    const answer = (delta: string) => {
+      send(
+        { type: 'text-start', id: 't' },
+        { type: 'text-delta', id: 't', delta },
+        { type: 'text-end', id: 't' },
+      )
+      send({ type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage: USAGE })
+      writer.close().catch(() => undefined)
+    }
+    this.#arrived.push({ prompt: JSON.stringify(prompt), abortSignal, begin, answer })
+    this.#wake()
+    return { stream: readable }
   }
 
   /** The next call that the test has not seen, as soon as it arrives. */
@@ -35,13 +51,4 @@ export class HeldModel {
       })
     }
   }
-}
-
-function parts(delta: string) {
-  return [
-    { type: 'text-start', id: 't' },
-    { type: 'text-delta', id: 't', delta },
-    { type: 'text-end', id: 't' },
-    { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage: USAGE },
-  ]
 }
