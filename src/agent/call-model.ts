@@ -127,7 +127,7 @@ export class ModelCaller {
 
   /** Null: the call is sent again. */
   async #after(next: NextStep, called: Called): Promise<AnswerEnd | null> {
-    const { answer, model, request, at, signal } = called
+    const { answer, at, signal } = called
     switch (next.type) {
       case 'use':
         await this.#record(called, answer.type === 'answered' ? answer.parts : [])
@@ -143,22 +143,19 @@ export class ModelCaller {
         await pause(this.#ledger.kernel.edges.clock, next.delayMs, signal)
         return { type: 'recorded' }
       case 'compact':
-        await this.#cut(at, 'overflow')
-        if (answer.type === 'overflow' && answer.usage !== undefined)
-          await this.charge(at, model, answer.usage)
+        await this.#cutAndCharge(called, 'overflow')
         return { type: 'overflow' }
       case 'give_up':
-        return this.#giveUp(next.reason, { model, request, at, answer })
+        return this.#giveUp(next.reason, called)
     }
   }
 
   async #giveUp(
     reason: Extract<NextStep, { type: 'give_up' }>['reason'],
-    { model, at, answer }: Omit<Called, 'signal'>,
+    called: Called,
   ): Promise<AnswerEnd> {
     if (reason.type === 'aborted') return { type: 'stopped' }
-    await this.#cut(at, reason.type)
-    if ('usage' in answer && answer.usage !== undefined) await this.charge(at, model, answer.usage)
+    await this.#cutAndCharge(called, reason.type)
     if (reason.type === 'refused') return { type: 'failed', reason: 'refused', message: reason.message }
     const { message, remedy } = reason.failure
     return { type: 'failed', reason: 'provider_error', message: `${message} ${remedy}`.trim() }
@@ -166,24 +163,27 @@ export class ModelCaller {
 
   /** The model is told where its answer broke. Complete tool calls are executed: their results show it how far it got. */
   async #continue(called: Called): Promise<void> {
-    const { answer, model, at } = called
+    const { answer } = called
     const parts = answer.type === 'cut' ? answer.parts : []
-    if (parts.length === 0) {
-      await this.#cut(at, 'broken stream')
-      if ('usage' in answer && answer.usage !== undefined) await this.charge(at, model, answer.usage)
-      return
-    }
-    await this.#record(called, parts, CUT_NOTE)
+    if (parts.length > 0) await this.#record(called, parts, CUT_NOTE)
+    else await this.#cutAndCharge(called, 'broken stream')
   }
 
-  async #record(
-    { answer, model, at }: Called,
-    parts: Parameters<typeof answerItems>[0],
-    note?: string,
-  ): Promise<void> {
+  async #record(called: Called, parts: Parameters<typeof answerItems>[0], note?: string): Promise<void> {
+    const { model, at } = called
     const { items, blobs } = answerItems(parts)
     const told = note === undefined ? {} : { note }
     await this.#ledger.act({ type: 'record_answer', ...at, model: modelIdOf(model), items, ...told }, blobs)
+    await this.#chargeKnown(called)
+  }
+
+  async #cutAndCharge(called: Called, why: string): Promise<void> {
+    await this.#cut(called.at, why)
+    await this.#chargeKnown(called)
+  }
+
+  /** A call without any usage cost nothing: the provider did not begin. */
+  async #chargeKnown({ answer, model, at }: Called): Promise<void> {
     if ('usage' in answer && answer.usage !== undefined) await this.charge(at, model, answer.usage)
   }
 

@@ -1,5 +1,5 @@
 import type { AnswerItem } from '../core/agent/act.ts'
-import { MAX_CALLS_PER_ANSWER, type Part } from '../core/agent/state.ts'
+import type { Part } from '../core/agent/state.ts'
 import { asJson } from '../core/json/json.ts'
 import type { Usage } from '../core/model/answer.ts'
 import { type FactOverrides, factsOf } from '../core/model/facts.ts'
@@ -9,15 +9,13 @@ import type { AssistantPart, ModelName } from '../core/model/prompt.ts'
 import type { BlobContent } from '../kernel/blobs.ts'
 import { storeParts } from './parts/stored-parts.ts'
 
-/** The parts of an answer as entries, each part one entry. Calls beyond the bound of an answer are left out. */
+/** The parts of an answer as entries, each part one entry. */
 export function answerItems(parts: readonly AssistantPart[]): {
   readonly items: readonly AnswerItem[]
   readonly blobs: readonly BlobContent[]
 } {
   const blobs: BlobContent[] = []
-  let calls = 0
   const items = parts.flatMap((part): AnswerItem[] => {
-    if (part.type === 'tool_call' && ++calls > MAX_CALLS_PER_ANSWER) return []
     const stored = storeParts([asJson(part) as Part])
     blobs.push(...stored.blobs)
     if (part.type !== 'tool_call') return [{ type: 'item', parts: stored.parts }]

@@ -171,3 +171,35 @@ test('a use beyond the allowance ends the turn, and after a top-up the agent goe
   expect(await reeve.waitAgent({ pid, turn: 3 })).toMatchObject({ turn: { reason: 'finished' } })
   expect(await eventTypes(reeve, pid)).not.toContain('ended')
 })
+
+test('a model that asks for more calls than are executed gets an error result for each of the others', async () => {
+  const { reeve, start } = await scriptedAgents()
+  const calls = Array.from({ length: 130 }, () => ({ tool: 'list_files', input: {} }))
+  const pid = await start([{ parts: calls }, text('I saw them.')], { goal: 'go', once: true })
+  expect(await reeve.wait({ pid })).toMatchObject({ record: { outcome: { result: 'I saw them.' } } })
+  const answered = await payloads(reeve, pid, 'tool_answered')
+  expect(answered.map(({ callId }) => callId)).toHaveLength(130)
+  const refused = answered.filter(({ isError }) => isError === true)
+  expect(refused).toMatchObject([{ index: 128 }, { index: 129 }])
+  const { processes } = await reeve.list({ filter: { parent: [pid], status: 'any' }, limit: 200 })
+  expect(processes).toHaveLength(128)
+})
+
+test('a model that floods an answer with calls ends the turn with provider_error, and its use is charged', async () => {
+  const { reeve, start } = await scriptedAgents()
+  const calls = Array.from({ length: 513 }, () => ({ tool: 'list_files', input: {} }))
+  const pid = await start(
+    {
+      replies: [{ when: { input: 'again' }, answer: text('here') }],
+      answers: [{ parts: calls, usage: { inputTokens: 10, outputTokens: 5 } }],
+    },
+    { goal: 'go' },
+  )
+  expect(await reeve.waitAgent({ pid, turn: 1 })).toMatchObject({
+    turn: { reason: 'provider_error', message: expect.stringContaining('512 parts') },
+  })
+  expect(await payloads(reeve, pid, 'model_call_cut')).toMatchObject([{ why: 'failed' }])
+  expect(await payloads(reeve, pid, 'model_used')).toMatchObject([{ outputTokens: 5 }])
+  await reeve.runAgent({ pid, text: 'again' })
+  expect(await reeve.waitAgent({ pid, turn: 2 })).toMatchObject({ turn: { result: 'here' } })
+})

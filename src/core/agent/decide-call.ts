@@ -1,9 +1,9 @@
 import { type Decision, type Rules, refuse, refuseSize } from '../process/decision.ts'
 import { type Refusal, refusal } from '../refusal.ts'
-import { type AgentAct, type AnswerItem, actKey } from './act.ts'
+import { type AgentAct, type AnswerItem, actKey, toolAnsweredKey } from './act.ts'
 import type { Draft } from './draft.ts'
 import { isPaused, noCall, refuseBetween } from './refusals.ts'
-import { MAX_CALLS_PER_ANSWER, type OpenTurn, shownFrom } from './state.ts'
+import { MAX_CALLS_PER_ANSWER, MAX_RECORDED_CALLS, type OpenTurn, shownFrom } from './state.ts'
 import { promote, promoteNotices } from './turns.ts'
 
 type Act<Type extends AgentAct['type']> = Extract<AgentAct, { type: Type }>
@@ -67,12 +67,27 @@ export function decideRecordAnswer(
     draft.add({ type: 'tool_called', payload: { ...at, index, callId, tool, parts, ...executed } }, key)
     index += 1
   }
+  refuseSurplus(draft, at)
   if (act.note !== undefined && draft.agent.turn?.tools.length === 0) {
     const parts = [{ type: 'text', text: act.note }]
     draft.add({ type: 'system_item', payload: { ...at, kind: 'note', parts } })
   }
   return draft.decision()
 }
+
+/** The calls beyond the bound get their results here: they are never open, and a prompt has all calls before the first result. */
+function refuseSurplus(draft: Draft, at: { readonly turn: number; readonly call: number }): void {
+  for (const { index, callId } of (draft.agent.turn?.tools ?? []).slice(MAX_CALLS_PER_ANSWER)) {
+    const ref = { ...at, index }
+    const parts = [{ type: 'text', text: SURPLUS }]
+    draft.add(
+      { type: 'tool_answered', payload: { ...ref, callId, parts, isError: true } },
+      toolAnsweredKey(ref),
+    )
+  }
+}
+
+const SURPLUS = `Not executed: at most ${MAX_CALLS_PER_ANSWER} calls of one answer are. Ask for it again if it is still needed.`
 
 export function decideCutCall(draft: Draft, turn: OpenTurn, act: Act<'cut_call'>): Decision {
   if (turn.call?.number !== act.call) return refuse(noCall(draft.record, act.call))
@@ -92,11 +107,11 @@ const MAX_NAME_CHARS = 200
 
 function refuseItems(items: readonly AnswerItem[], rules: Rules): Refusal | undefined {
   const calls = items.filter((item) => item.type === 'tool_call')
-  if (calls.length > MAX_CALLS_PER_ANSWER)
+  if (calls.length > MAX_RECORDED_CALLS)
     return refusal(
       'invalid_input',
       `The answer has ${calls.length} tool calls.`,
-      `Keep the first ${MAX_CALLS_PER_ANSWER}, and tell the model about the rest.`,
+      `An answer has at most ${MAX_RECORDED_CALLS}: end the turn.`,
     )
   const isNamed = ({ callId, tool }: { readonly callId: string; readonly tool: string }) =>
     callId !== '' && callId.length <= MAX_NAME_CHARS && tool.length <= MAX_NAME_CHARS

@@ -6,8 +6,10 @@ import type { Actor, ProcessRecord } from '../process/record.ts'
 export const MAX_QUEUED_INPUTS = 64
 /** Notices that wait for the next model call. Later ones are counted, and stay in the log. */
 export const MAX_BUFFERED_NOTICES = 256
-/** Tool calls of one answer. A model that asks for more gets an error result for the rest. */
+/** Tool calls of one answer that are executed. A model that asks for more gets an error result for the rest. */
 export const MAX_CALLS_PER_ANSWER = 128
+/** Tool calls that an answer may have. Models answer with no more parts: a larger answer fails as `answer_too_large`. */
+export const MAX_RECORDED_CALLS = 512
 /** Crashes of one turn without progress. The turn ends with the last of them. */
 export const MAX_TURN_CRASHES = 5
 /** Repairs of an answer that does not fit the requested schema. */

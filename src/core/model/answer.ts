@@ -8,7 +8,7 @@ import type { AssistantPart } from './prompt.ts'
  * | `cut`      | the stream broke after output had begun; `parts` is what was complete, without half calls  |
  * | `refused`  | the provider's filter ended the answer                                                     |
  * | `overflow` | the prompt is larger than the context window                                               |
- * | `failed`   | no output                                                                                  |
+ * | `failed`   | no output that can be used                                                                 |
  * | `aborted`  | the caller's signal                                                                        |
  */
 export type CallAnswer =
@@ -35,7 +35,12 @@ export type CallAnswer =
       readonly message: string
     }
   | { readonly type: 'overflow'; readonly usage?: Usage; readonly message: string }
-  | { readonly type: 'failed'; readonly failure: CallFailure }
+  | {
+      readonly type: 'failed'
+      readonly failure: CallFailure
+      /** Of an answer that was too large to be kept. */
+      readonly usage?: Usage
+    }
   | {
       readonly type: 'aborted'
       readonly parts: readonly AssistantPart[]

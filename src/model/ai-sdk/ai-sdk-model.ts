@@ -151,7 +151,8 @@ class Call {
     const trouble = troubleOf(thrown, target, { now: clock.now(), key })
     if (trouble.type === 'overflow') return trouble
     const { failure } = trouble
-    return failure.kind === 'answer_too_large' ? { type: 'failed', failure } : this.#broken(failure)
+    if (failure.kind !== 'answer_too_large') return this.#broken(failure)
+    return { type: 'failed', failure, usage: this.#usage(this.#answer.whole()) }
   }
 
   #broken(failure: CallFailure): CallAnswer {

@@ -5,7 +5,7 @@ import type { CallAnswer, CallFailure, Usage } from '../../core/model/answer.ts'
 import { promptProblem } from '../../core/model/check-prompt.ts'
 import { estimateUsage } from '../../core/model/estimate.ts'
 import type { AssistantPart, ModelRequest } from '../../core/model/prompt.ts'
-import { AnswerBuilder } from '../answer-builder.ts'
+import { AnswerBuilder, AnswerTooLarge } from '../answer-builder.ts'
 import { failureOf } from '../call-failure.ts'
 import { kindOfStatus } from '../kind-of-status.ts'
 import type { CallOptions, Model } from '../model.ts'
@@ -63,6 +63,16 @@ class Performance {
   }
 
   async run(): Promise<CallAnswer> {
+    try {
+      return await this.#play()
+    } catch (error) {
+      if (!(error instanceof AnswerTooLarge)) throw error
+      const failure = failureOf('answer_too_large', error.message)
+      return { type: 'failed', failure, usage: this.#usage(this.#answer.whole()) }
+    }
+  }
+
+  async #play(): Promise<CallAnswer> {
     const reaction = this.#reaction
     await this.#wait(reaction.afterMs)
     if (this.#isAborted) return this.#aborted()

@@ -58,8 +58,34 @@ test('duplicate ids and too many calls of an answer are refused whole', () => {
     ]),
   ).toBe('invalid_input')
   expect(record([{ ...call, callId: '' }])).toBe('invalid_input')
-  expect(record(Array.from({ length: 129 }, (_, n) => ({ ...call, callId: `c${n}` })))).toBe('invalid_input')
+  expect(record(Array.from({ length: 513 }, (_, n) => ({ ...call, callId: `c${n}` })))).toBe('invalid_input')
   expect(agent.agent.turn?.tools).toEqual([])
+})
+
+test('calls beyond the bound of an answer have an error result in the same commit, and only the others are open', () => {
+  const agent = running()
+  agent.act({ type: 'begin_call', turn: 1, call: 1, model: 'm' })
+  const before = agent.events.length
+  const items = Array.from({ length: 130 }, (_, n) => ({
+    type: 'tool_call' as const,
+    tool: 't',
+    callId: `c${n}`,
+    parts: text('{}'),
+  }))
+  expect(agent.act({ type: 'record_answer', turn: 1, call: 1, model: 'm', items })).toBe('done')
+  expect(agent.agent.turn?.tools).toHaveLength(128)
+  const written = agent.events.slice(before)
+  expect(written.map(({ type }) => type)).toEqual([
+    ...Array.from({ length: 130 }, () => 'tool_called'),
+    'tool_answered',
+    'tool_answered',
+  ])
+  expect(written.slice(-2).map(({ payload }) => payload)).toMatchObject([
+    { index: 128, callId: 'c128', isError: true, parts: [{ text: expect.stringContaining('at most 128') }] },
+    { index: 129, callId: 'c129', isError: true },
+  ])
+  for (let index = 0; index < 128; index++) expect(result(agent, index)).toBe('done')
+  expect(nextStep(agent.row.record)).toMatchObject({ type: 'call_model', call: 2 })
 })
 
 test('after a crash the state says how to go on: a call without an answer is cut and repeated', () => {
