@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { type ContextNow, changedContext, contextKey, contextParts } from '../core/agent/context.ts'
 import type { Part } from '../core/agent/state.ts'
+import { mapStrings } from '../core/json/map-strings.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { specOf, startSpecOf } from '../core/process/spec.ts'
 import type { AgentLedger } from './agent-ledger.ts'
@@ -51,20 +52,22 @@ export class AgentContext {
     await this.#ledger.act(act, blobs)
   }
 
+  /** The sources as they are now. They are masked here: what is written goes to models, and does not change any more. */
   async #now(record: ProcessRecord): Promise<ContextNow> {
     const { system = null } = specOf({ kind: record.kind, spec: startSpecOf(record) }, 'agent')
     const declared = await this.#parts.toolbox.declarations(record)
     const instructions =
       record.cwd === null ? [] : await readInstructions(record.cwd, this.#history.touchedPaths)
+    const mask = (text: string) => this.#parts.mask(text)
     return {
-      system,
+      system: system === null ? null : mask(system),
       workspace: record.cwd,
       date: new Date(this.#ledger.now()).toISOString().slice(0, 'yyyy-mm-dd'.length),
-      instructions: instructions.map((one) => ({ ...one, text: this.#parts.mask(one.text) })),
+      instructions: instructions.map((one) => ({ ...one, text: mask(one.text) })),
       tools: declared.map(({ name, description, inputSchema }) => ({
         name,
-        description,
-        input: inputSchema,
+        description: mask(description),
+        input: mapStrings(inputSchema, mask),
       })),
     }
   }

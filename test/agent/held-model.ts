@@ -3,10 +3,18 @@ const USAGE = { inputTokens: { total: 10 }, outputTokens: { total: 5 } }
 export interface HeldCall {
   /** The whole prompt, as JSON. */
   readonly prompt: string
+  /** The declared tools, as JSON. */
+  readonly tools: string
   readonly abortSignal: AbortSignal
   /** Sends the beginning of an answer. */
   begin(): void
   answer(text: string): void
+}
+
+interface Asked {
+  readonly prompt: unknown
+  readonly tools: unknown
+  readonly abortSignal: AbortSignal
 }
 
 /** A model object of the AI SDK. Each of its calls waits until the test answers it. */
@@ -18,7 +26,7 @@ export class HeldModel {
   readonly #arrived: HeldCall[] = []
   #wake: () => void = () => undefined
 
-  async doStream({ prompt, abortSignal }: { prompt: unknown; abortSignal: AbortSignal }) {
+  async doStream({ prompt, tools, abortSignal }: Asked) {
     const { readable, writable } = new TransformStream<object>()
     const writer = writable.getWriter()
     // The reader cancels the stream of an aborted call, and the writer hears of it here.
@@ -36,7 +44,8 @@ export class HeldModel {
       send({ type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage: USAGE })
       writer.close().catch(() => undefined)
     }
-    this.#arrived.push({ prompt: JSON.stringify(prompt), abortSignal, begin, answer })
+    const asked = { prompt: JSON.stringify(prompt), tools: JSON.stringify(tools) }
+    this.#arrived.push({ ...asked, abortSignal, begin, answer })
     this.#wake()
     return { stream: readable }
   }
