@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import type { FileReference, ReferencedFile } from '../core/agent/input-part.ts'
 import { factsOf, type ModelFacts } from '../core/model/facts.ts'
 import { parseModelId } from '../core/model/model-id.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
@@ -13,6 +14,8 @@ export interface AgentFacts {
   factsOf(model: string): ModelFacts
   /** Values that count for this agent and are not in its spec: settings and defaults. */
   settingsOf(agent: ProcessRecord): readonly ConfiguredValue[]
+  /** Reads a file that an input refers to, under the rules of the agent. Throws a refusal that says why it cannot. */
+  readReference(agent: ProcessRecord, reference: FileReference): Promise<ReferencedFile>
 }
 
 /** The model that the next call of an agent uses. */

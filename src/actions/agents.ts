@@ -1,19 +1,14 @@
 import { storeParts } from '../agent/parts/stored-parts.ts'
 import { messageOf } from '../base/error-text.ts'
 import type { AgentAnswer } from '../core/agent/request.ts'
-import type { Part } from '../core/agent/state.ts'
 import { RefusedError } from '../core/errors.ts'
-import { asJson, type JsonObject } from '../core/json/json.ts'
-import { refuseParts } from '../core/model/facts.ts'
-import { parseModelId } from '../core/model/model-id.ts'
-import type { UserPart } from '../core/model/prompt.ts'
-import type { Pid } from '../core/process/pid.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import { refusal } from '../core/refusal.ts'
 import type { CallerRequest } from '../kernel/agents.ts'
 import { writeWithBlobs } from '../kernel/blobs.ts'
 import type { OutputOf } from '../verbs/reeve.ts'
-import { type ActionParts, type ActionsFor, finderFor, readerFor } from './action.ts'
-import { modelFacts, modelOf } from './agent-facts.ts'
+import { type ActionParts, type ActionsFor, finderFor } from './action.ts'
+import { admittedParts, type Content } from './input-parts.ts'
 import { compileSchema } from './json-schema/compile.ts'
 import { checkJson } from './parse.ts'
 
@@ -31,6 +26,10 @@ type Method =
   | 'removeInput'
   | 'reorderInputs'
 
+type WithoutParts<Request> = Request extends { readonly parts: unknown } ? Omit<Request, 'parts'> : never
+/** A request whose content is still to be resolved. */
+type ContentRequest = WithoutParts<CallerRequest>
+
 /** The methods of agents. The rules are in `core/agent/`. */
 export function agentActions(parts: ActionParts): ActionsFor<Method> {
   const { kernel, actor } = parts
@@ -39,13 +38,11 @@ export function agentActions(parts: ActionParts): ActionsFor<Method> {
   const request = async <Name extends Method>(pid: string, asked: CallerRequest) =>
     answerOf<Name>(await kernel.agents.request(await find(pid), actor, asked))
   /** A request with content: large parts are blobs, which are in the store before the request. */
-  const requestWith = async <Name extends Method>(
-    pid: string,
-    content: Content,
-    asked: (parts: readonly Part[]) => CallerRequest,
-  ) => {
-    const stored = storeParts(await partsFor(parts, pid, content))
-    return writeWithBlobs(kernel.edges, stored.blobs, () => request<Name>(pid, asked(stored.parts)))
+  const requestWith = async <Name extends Method>(pid: string, content: Content, asked: ContentRequest) => {
+    const stored = storeParts(await admittedParts(parts, pid, asked, content))
+    return writeWithBlobs(kernel.edges, stored.blobs, () =>
+      request<Name>(pid, { ...asked, parts: stored.parts }),
+    )
   }
   return {
     async runAgent({ pid, id: given, text, parts: list, schema, ...more }) {
@@ -56,7 +53,7 @@ export function agentActions(parts: ActionParts): ActionsFor<Method> {
         ...more,
         ...(schema === undefined ? {} : { schema }),
       } as const
-      return requestWith<'runAgent'>(pid, { text, parts: list }, (said) => ({ ...asked, parts: said }))
+      return requestWith<'runAgent'>(pid, { text, parts: list }, asked)
     },
     resumeAgent: ({ pid, id }) => request<'resumeAgent'>(pid, { type: 'resume', id: idOr(id) }),
     cancelTurn: ({ pid, id, ...more }) =>
@@ -64,7 +61,7 @@ export function agentActions(parts: ActionParts): ActionsFor<Method> {
     pauseAgent: ({ pid, id }) => request<'pauseAgent'>(pid, { type: 'pause', id: idOr(id) }),
     async notifyAgent({ pid, id: given, cause, ...content }) {
       const asked = { type: 'notify', id: idOr(given), cause } as const
-      return requestWith<'notifyAgent'>(pid, content, (said) => ({ ...asked, parts: said }))
+      return requestWith<'notifyAgent'>(pid, content, asked)
     },
     compactAgent: ({ pid, id, ...more }) =>
       request<'compactAgent'>(pid, { type: 'compact', id: idOr(id), ...more }),
@@ -78,7 +75,7 @@ export function agentActions(parts: ActionParts): ActionsFor<Method> {
     },
     async editInput({ pid, id: given, input, ...content }) {
       const asked = { type: 'edit_input', id: idOr(given), input } as const
-      return requestWith<'editInput'>(pid, content, (said) => ({ ...asked, parts: said }))
+      return requestWith<'editInput'>(pid, content, asked)
     },
     removeInput: ({ pid, id, input }) =>
       request<'removeInput'>(pid, { type: 'remove_input', id: idOr(id), input }),
@@ -91,36 +88,6 @@ export function agentActions(parts: ActionParts): ActionsFor<Method> {
 function answerOf<Name extends Method>(answer: AgentAnswer): OutputOf<Name> {
   const untyped: unknown = answer
   return untyped as OutputOf<Name>
-}
-
-interface Content {
-  readonly text?: string | undefined
-  readonly parts?: readonly UserPart[] | undefined
-}
-
-/** The parts of an input, if the model takes them: what it cannot take is refused before the turn. */
-async function partsFor(
-  actionParts: ActionParts,
-  pid: Pid,
-  { text, parts = [{ type: 'text', text: text ?? '' }] }: Content,
-): Promise<readonly Part[]> {
-  checkJson(parts.map(asJson), 'parts')
-  if (parts.some(({ type }) => type !== 'text')) {
-    const agent = await readerFor(actionParts)(pid)
-    const model = modelOf(agent)
-    const name = parseModelId(model)
-    const refused =
-      agent.agent === null || name === undefined
-        ? undefined
-        : refuseParts(name, modelFacts(model, actionParts.agents), parts)
-    if (refused !== undefined)
-      throw new RefusedError(
-        refusal('invalid_request', `${agent.pid}: ${refused.message}`, refused.remedy, {
-          problem: refused.code,
-        }),
-      )
-  }
-  return parts.map((part): Part => ({ ...part }))
 }
 
 /** An unusable schema is refused now, not at the end of the turn. */

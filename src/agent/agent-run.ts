@@ -239,8 +239,10 @@ export class AgentRun {
   async #runTools({ turn, tools }: Step<'run_tools'>, mark: number): Promise<void> {
     const signal = this.#signalOf(turn, mark)
     const calls = await Promise.all(tools.map((tool) => this.#pendingCall(turn, tool)))
+    const { toolbox } = this.#parts
+    await toolbox.seen(this.#ledger.pid, this.#history.referencedFiles)
     try {
-      await this.#parts.toolbox.run(this.#ledger.work, turn, calls, signal)
+      await toolbox.run(this.#ledger.work, turn, calls, signal)
     } catch (error) {
       // The turn is over or paused: the record says which.
       if (!signal.aborted) throw error

@@ -2,6 +2,7 @@ import { isObject } from '../base/is-object.ts'
 import { callKey } from '../core/agent/act.ts'
 import { isAgentEvent } from '../core/agent/event.ts'
 import { type AgentEntry, entriesOfSegment, extendView } from '../core/agent/history.ts'
+import { fileOfPart } from '../core/agent/input-part.ts'
 import { type PromptSource, promptOf, type SessionPrompt } from '../core/agent/prompt.ts'
 import { inputKey } from '../core/agent/request.ts'
 import type { Part } from '../core/agent/state.ts'
@@ -146,6 +147,19 @@ export class SessionHistory {
     const segment = this.entries.find((entry) => entry.type === 'segment_begun')
     const goal = segment?.payload.parts.find(({ type }) => type === 'summary')?.['goal']
     return typeof goal === 'string' ? goal : undefined
+  }
+
+  /** The files that the inputs of the entries refer to. */
+  get referencedFiles(): readonly { readonly path: string; readonly hash: string; readonly at: number }[] {
+    return this.entries.flatMap(promotedIn).flatMap((seq) => {
+      const event = this.#admitted.get(seq)
+      const known = event === undefined ? null : knownEvent(event)
+      if (event === undefined || known === null || !('parts' in known.payload)) return []
+      return known.payload.parts.flatMap((part) => {
+        const file = fileOfPart(part)
+        return file === null ? [] : [{ ...file, at: event.at }]
+      })
+    })
   }
 
   /** The paths that tools were called with. */

@@ -23,6 +23,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import type { ModelOptions } from '../model/options.ts'
 import { systemClock } from '../store/system-clock.ts'
 import { type ReeveVerbs, verbs } from '../verbs/reeve.ts'
+import { referenceReader } from './agent-references.ts'
 
 export interface AgentsParts {
   readonly options: ModelOptions
@@ -78,8 +79,12 @@ async function agentParts(parts: AgentsParts, kernel: Kernel): Promise<AgentPart
 }
 
 /** What the executor knows about agents, for those who inspect them. Loads no model. */
-export function agentFacts({ options }: Pick<AgentsParts, 'options'>): AgentFacts {
+export function agentFacts({
+  options,
+  kernel,
+}: Pick<AgentsParts, 'options'> & { readonly kernel: () => Kernel }): AgentFacts {
   return {
+    readReference: referenceReader(kernel),
     factsOf(id) {
       const name = parseModelId(id)
       return name === undefined ? { features: {} } : factsOf(name, options.models)

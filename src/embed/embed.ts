@@ -281,7 +281,7 @@ async function start(
     anchoring,
     troubles,
     version: ownVersion,
-    agents: agentFacts({ options: modelOptions }),
+    agents: agentFacts({ options: modelOptions, kernel: () => kernel }),
     externals: new ExternalStops(kernel, externals),
   }
   const atDoor = atDoors(parts)

@@ -43,7 +43,8 @@ function lineOf(item: LogItem): string {
 function textIn(parts: Parts): string {
   return parts
     .map((part) => {
-      if (part.type === 'text') return String(part['text'])
+      if (part.type === 'text' || part.type === 'paste') return String(part['text'])
+      if (part.type === 'reference') return `[file ${String(part['path'])}]`
       return part.type === 'reasoning' ? '' : `[${part.type}]`
     })
     .filter((text) => text !== '')

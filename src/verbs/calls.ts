@@ -2080,7 +2080,7 @@ export interface VerbCalls {
       id?: string
       /** A text; or give `parts`. */
       text?: string
-      /** Texts, images and files, in their order; or give `text`. */
+      /** Texts, pasted texts, images, files, references to files of the workspace and slash commands, in their order; or give `text`. */
       parts?: (
         | {
             type: 'text'
@@ -2102,6 +2102,29 @@ export interface VerbCalls {
             name?: string
             /** The content, in base64. */
             data: string
+          }
+        | {
+            type: 'paste'
+            /** Text that was pasted, and not typed. */
+            text: string
+            /** What it is, for the model. */
+            name?: string
+          }
+        | {
+            type: 'reference'
+            /** A file of the workspace, relative to it or absolute. */
+            path: string
+            /** The first line, from 1. */
+            from?: number
+            /** The last line. */
+            to?: number
+          }
+        | {
+            type: 'command'
+            /** The name of a slash command. */
+            name: string
+            /** The text behind its name. */
+            arguments?: string
           }
       )[]
       /** `run` starts a turn now, `queue` after the others, `steer` joins the running turn. Default: `"run"`. */
@@ -2190,7 +2213,7 @@ export interface VerbCalls {
       id?: string
       /** A text; or give `parts`. */
       text?: string
-      /** Texts, images and files, in their order; or give `text`. */
+      /** Texts, pasted texts, images, files, references to files of the workspace and slash commands, in their order; or give `text`. */
       parts?: (
         | {
             type: 'text'
@@ -2212,6 +2235,29 @@ export interface VerbCalls {
             name?: string
             /** The content, in base64. */
             data: string
+          }
+        | {
+            type: 'paste'
+            /** Text that was pasted, and not typed. */
+            text: string
+            /** What it is, for the model. */
+            name?: string
+          }
+        | {
+            type: 'reference'
+            /** A file of the workspace, relative to it or absolute. */
+            path: string
+            /** The first line, from 1. */
+            from?: number
+            /** The last line. */
+            to?: number
+          }
+        | {
+            type: 'command'
+            /** The name of a slash command. */
+            name: string
+            /** The text behind its name. */
+            arguments?: string
           }
       )[]
       /** Why: the log and the turn that it begins name it. Default: `"notify"`. */
@@ -2318,7 +2364,7 @@ export interface VerbCalls {
       id?: string
       /** A text; or give `parts`. */
       text?: string
-      /** Texts, images and files, in their order; or give `text`. */
+      /** Texts, pasted texts, images, files, references to files of the workspace and slash commands, in their order; or give `text`. */
       parts?: (
         | {
             type: 'text'
@@ -2340,6 +2386,29 @@ export interface VerbCalls {
             name?: string
             /** The content, in base64. */
             data: string
+          }
+        | {
+            type: 'paste'
+            /** Text that was pasted, and not typed. */
+            text: string
+            /** What it is, for the model. */
+            name?: string
+          }
+        | {
+            type: 'reference'
+            /** A file of the workspace, relative to it or absolute. */
+            path: string
+            /** The first line, from 1. */
+            from?: number
+            /** The last line. */
+            to?: number
+          }
+        | {
+            type: 'command'
+            /** The name of a slash command. */
+            name: string
+            /** The text behind its name. */
+            arguments?: string
           }
       )[]
     },

@@ -1,6 +1,7 @@
 import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
 import type { Executor, Work } from '../../kernel/executor.ts'
+import type { SeenFile } from '../tools/files/file-tracker.ts'
 import { AgentSessions } from './agent-sessions.ts'
 import { BuiltInNames } from './built-in-names.ts'
 import { EndedAgents } from './ended-agents.ts'
@@ -49,6 +50,10 @@ export class AgentToolbox implements Toolbox {
 
   async run(work: Work, turn: number, calls: readonly PendingCall[], signal: AbortSignal): Promise<void> {
     return (await this.#load()).run(work, turn, calls, signal)
+  }
+
+  async seen(agent: Pid, files: readonly SeenFile[]): Promise<void> {
+    if (files.length > 0) await (await this.#load()).seen(agent, files)
   }
 
   #load(): Promise<ToolboxCore> {

@@ -8,7 +8,7 @@ import type { ToolDeclaration } from '../../core/tool/declaration.ts'
 import { type DeclarableTool, type DeclaredTools, declareTools } from '../../core/tool/declared-tools.ts'
 import type { AgentTool } from '../tools/agent-tool.ts'
 import { fileTools } from '../tools/files/file-tools.ts'
-import { FileTracker } from '../tools/files/file-tracker.ts'
+import { FileTracker, type SeenFile } from '../tools/files/file-tracker.ts'
 import { planTool } from '../tools/plan-list.ts'
 import { toolSearchTool } from '../tools/tool-search.ts'
 import { webFetchTool } from '../tools/web/web-fetch.ts'
@@ -47,7 +47,7 @@ export class AgentTools {
     this.#parts = parts
     this.#calls = calls
     this.#earlier = new EarlierCalls(parts.kernel)
-    this.#tracker = new FileTracker(new EarlierFiles(parts.kernel))
+    this.#tracker = new FileTracker(new EarlierFiles(parts.kernel), () => parts.kernel().edges.clock.now())
   }
 
   /** All tools that the agent may call, in a stable order. */
@@ -74,6 +74,11 @@ export class AgentTools {
     this.#made.set(agent.pid, made)
     const more = (await this.#parts.moreTools?.(agent)) ?? []
     return [...(await made), ...more]
+  }
+
+  /** The agent has seen these files in its inputs. */
+  seen(agent: Pid, files: readonly SeenFile[]): void {
+    this.#tracker.seen(agent, files)
   }
 
   /** The agent has ended. */

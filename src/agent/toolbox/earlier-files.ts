@@ -4,7 +4,7 @@ import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
 import { processToolOf } from '../../core/tool/built-in-name.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import type { FileRecords } from '../tools/files/file-tracker.ts'
+import type { FileRecords, SeenFile } from '../tools/files/file-tracker.ts'
 
 const CHANGING = ['edit_file', 'write_file']
 const READING = ['read_file', ...CHANGING]
@@ -20,14 +20,15 @@ export class EarlierFiles implements FileRecords {
     this.#kernel = kernel
   }
 
-  async knownTo(agent: Pid): Promise<ReadonlyMap<string, string>> {
-    const known = new Map<string, string>()
+  async seenBy(agent: Pid): Promise<readonly SeenFile[]> {
+    const seen = new Map<string, SeenFile>()
     for await (const { outcome } of this.#calls(READING, { parent: [agent] })) {
       const { reads, changes } = objectOf(outcome?.result)
+      const at = outcome?.endedAt ?? 0
       for (const [path, hash] of [...hashesIn(changes, 'after'), ...hashesIn(reads, 'hash')])
-        if (!known.has(path)) known.set(path, hash)
+        if (at > (seen.get(path)?.at ?? -1)) seen.set(path, { path, hash, at })
     }
-    return known
+    return [...seen.values()]
   }
 
   async writerOf(path: string, hash: string): Promise<Pid | undefined> {

@@ -1,5 +1,7 @@
+import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
 import type { Work } from '../../kernel/executor.ts'
+import type { SeenFile } from '../tools/files/file-tracker.ts'
 import type { AgentSessions } from './agent-sessions.ts'
 import { AgentTools } from './agent-tools.ts'
 import type { BuiltInNames } from './built-in-names.ts'
@@ -52,6 +54,10 @@ export class ToolboxCore implements Toolbox {
     } finally {
       takeSlotBack()
     }
+  }
+
+  async seen(agent: Pid, files: readonly SeenFile[]): Promise<void> {
+    this.tools.seen(agent, files)
   }
 
   /** A kernel claims calls of tools that it serves: those of the agent's servers become known with the agent. */

@@ -1,12 +1,14 @@
 import type { ToolCallRef } from '../../core/agent/state.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { ToolCallProblem } from '../../core/model/prompt.ts'
+import type { Pid } from '../../core/process/pid.ts'
 import type { Actor, ProcessRecord } from '../../core/process/record.ts'
 import type { ToolDeclaration } from '../../core/tool/declaration.ts'
 import type { Work } from '../../kernel/executor.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import type { InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { AgentTool } from '../tools/agent-tool.ts'
+import type { SeenFile } from '../tools/files/file-tracker.ts'
 
 /** The tools of native agents, as the executor of agents uses them. */
 export interface Toolbox {
@@ -17,6 +19,8 @@ export interface Toolbox {
    * Calls of an earlier holder are continued, never repeated.
    */
   run(work: Work, turn: number, calls: readonly PendingCall[], signal: AbortSignal): Promise<void>
+  /** The inputs of the agent have these files: it may change them as if it had read them. */
+  seen(agent: Pid, files: readonly SeenFile[]): Promise<void>
 }
 
 /** A tool call of a model's answer. */

@@ -239,11 +239,15 @@ export class SessionPrinter {
   }
 }
 
+/** The text of parts, as a person reads it: a pasted text is folded, and of a referenced file its name is shown. */
 export function textOf(parts: readonly Part[]): string {
   return parts
-    .flatMap((part) => {
+    .flatMap((part, index) => {
+      if (parts[index - 1]?.type === 'reference') return []
+      if (part.type === 'paste') return [oneLine(String(part['text']))]
       if (typeof part['text'] === 'string') return [part['text']]
       if (part.type === 'json') return [JSON.stringify(part['value'])]
+      if (part.type === 'reference') return [`@${String(part['path'])}`]
       return part.type === 'blob' ? ['(large content)'] : []
     })
     .join('\n')

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { didYouMean } from '../../base/nearest-name.ts'
 import { EFFORTS } from '../../verbs/efforts.ts'
 import type { InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
@@ -17,6 +18,7 @@ type Options = {
   readonly system: string | undefined
   readonly effort: string | undefined
   readonly tool: readonly string[]
+  readonly file: readonly string[]
   readonly until: string | undefined
   readonly 'max-turns': number | undefined
   readonly once: boolean
@@ -38,7 +40,7 @@ export const agent = subcommand({
     'agent [options] "<goal>"',
     'agent list [--all]',
     'agent show | attach | cost | pause | resume | cancel | compact | end <agent>',
-    'agent send | queue | steer <agent> "<text>"',
+    'agent send | queue | steer <agent> [--file <file>] "<text>"',
     'agent export <agent> [--format jsonl|markdown|ui-messages]',
   ],
   options: {
@@ -47,6 +49,7 @@ export const agent = subcommand({
     system: { type: 'text', value: 'text', about: 'its system prompt, instead of the built-in one' },
     effort: { type: 'text', value: 'level', about: `how much the model thinks: ${EFFORTS.join(', ')}` },
     tool: { type: 'texts', value: 'name', about: 'a tool that it may call; all by default; repeatable' },
+    file: { type: 'texts', value: 'file', about: 'a file that the agent gets with the text; repeatable' },
     until: { type: 'text', value: 'command', about: 'repeat turns until this command succeeds' },
     'max-turns': { type: 'number', value: 'count', about: 'with --until: how many turns at most' },
     once: { type: 'flag', about: 'the agent ends with its first turn' },
@@ -72,6 +75,7 @@ scripted/demo needs no key.`,
     ['reeve agent -d --name fixer "make the tests pass"', 'in the background'],
     ['reeve agent attach fixer', 'from any terminal'],
     ['reeve agent steer fixer "leave the lock file alone"', ''],
+    ['reeve agent send fixer --file notes.md "do this"', 'with the content of a file'],
     ['reeve agent cost fixer', 'tokens and dollars'],
     ['reeve agent --model scripted/demo "try it"', 'without a key'],
   ],
@@ -124,6 +128,7 @@ async function start(context: Context<Options>, goal: string): Promise<number> {
   const model = await chooseModel(context, options.model)
   const reeve = await context.acting()
   const { until, detach, once } = options
+  const isGoal = until === undefined && options.file.length === 0
   const spec: Extract<InputOf<'spawn'>, { kind: 'agent' }>['spec'] = {
     agent: options.name ?? 'agent',
     model,
@@ -131,7 +136,7 @@ async function start(context: Context<Options>, goal: string): Promise<number> {
     ...(options.effort === undefined ? {} : { effort: effortOf(options.effort) }),
     ...(options.tool.length === 0 ? {} : { tools: [...options.tool] }),
     ...(once ? { once } : {}),
-    ...(until === undefined ? { goal } : {}),
+    ...(isGoal ? { goal } : {}),
   }
   const { record } = await reeve.spawn({
     kind: 'agent',
@@ -142,13 +147,22 @@ async function start(context: Context<Options>, goal: string): Promise<number> {
     ...allowanceIn(options.allow),
   })
   const { pid } = record
-  if (until !== undefined) {
+  if (!isGoal) {
     const maxTurns = options['max-turns']
-    const loop = {
-      until: { type: 'command', run: until },
-      ...(maxTurns === undefined ? {} : { maxTurns }),
-    } as const
-    await reeve.runAgent({ pid, text: goal, ...loop })
+    const loop =
+      until === undefined
+        ? {}
+        : ({
+            until: { type: 'command', run: until },
+            ...(maxTurns === undefined ? {} : { maxTurns }),
+          } as const)
+    try {
+      await reeve.runAgent({ pid, ...contentIn(context, goal), ...loop })
+    } catch (error) {
+      // Without its goal the agent has nothing to do.
+      await reeve.shutDownAgent({ pid, reason: 'its first input was refused' })
+      throw error
+    }
   }
   if (!detach) return watch(context, reeve, pid, !once)
   if (print.isJson) print.json(record)
@@ -227,7 +241,17 @@ async function send(
       `reeve agent ${mode === 'run' ? 'send' : mode} needs an agent and one text.`,
       'For example: reeve agent send fixer "now the docs"',
     )
-  return answered(context, reeve.runAgent({ pid, text, mode }))
+  return answered(context, reeve.runAgent({ pid, ...contentIn(context, text), mode }))
+}
+
+/** The text, and the files that `--file` names. */
+function contentIn(
+  { options, around }: Context<Options>,
+  text: string,
+): Pick<InputOf<'runAgent'>, 'text' | 'parts'> {
+  if (options.file.length === 0) return { text }
+  const files = options.file.map((file) => ({ type: 'reference', path: resolve(around.cwd, file) }) as const)
+  return { parts: [{ type: 'text', text }, ...files] }
 }
 
 async function exportSession(

@@ -74,13 +74,14 @@ export function decideNotify(draft: Draft, request: NotifyRequest, rules: Rules)
 }
 
 /** Adds the notice, and the turn that it begins. Also for messages and ends of children, which are decided elsewhere. */
-export function notify(draft: Draft, { id: notice, cause, parts, ...request }: NotifyRequest): AgentAnswer {
+export function notify(draft: Draft, request: NotifyRequest): AgentAnswer {
+  const { id: notice, cause, parts } = request
   const isIdle = phaseOf(draft.record) === 'idle' && draft.record.stopRequest === null
   const turn = isIdle ? draft.agent.turns + 1 : null
   const isCounted = draft.agent.notices.kept.length >= MAX_BUFFERED_NOTICES
   const answer: AgentAnswer = { type: 'buffered', notice, turn, isCounted }
-  const key = requestKey({ ...request, id: notice, cause, parts })
-  draft.add({ type: 'notice_buffered', payload: { notice, cause, source: draft.actor, parts, answer } }, key)
+  const payload = { notice, cause, source: draft.actor, parts, answer }
+  draft.add({ type: 'notice_buffered', payload }, requestKey(request))
   if (isIdle) beginNext(draft)
   return answer
 }

@@ -2,6 +2,7 @@ import type { Json } from '../json/json.ts'
 import { parseModelId } from '../model/model-id.ts'
 import type { AssistantPart, PromptItem, ToolDeclaration, ToolResult, UserPart } from '../model/prompt.ts'
 import type { AgentEntry } from './history.ts'
+import { pasteText } from './input-part.ts'
 import type { Part } from './state.ts'
 
 /** Everything that the prompt of a session is made of. Parts are whole: no references to blobs. */
@@ -151,6 +152,7 @@ export function textOf(parts: readonly Part[]): string {
 
 function textIn(part: Part): string | undefined {
   const { text } = part
+  if (part.type === 'paste') return pasteText(part)
   if (typeof text === 'string') return text
   if (part.type === 'json') return JSON.stringify(part['value'] ?? null)
   return part.type === 'reference' ? `File: ${String(part['path'])}` : undefined

@@ -103,7 +103,7 @@ interface TurnStopped {
 }
 
 /** The replay key of a request. */
-export function requestKey(request: AgentRequest): string {
+export function requestKey(request: Pick<AgentRequest, 'type' | 'id'>): string {
   if (request.type === 'run') return inputKey(request.id)
   return request.type === 'notify' ? `notice:${request.id}` : `request:${request.id}`
 }

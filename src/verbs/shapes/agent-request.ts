@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { UserPart } from '../../core/model/prompt.ts'
+import type { InputPart } from '../../core/agent/input-part.ts'
 import type { RepeatKey } from '../verb.ts'
 import { processCodes } from './codes.ts'
 
@@ -34,6 +34,7 @@ const MAX_TEXT_CHARS = 2_000_000
 /** Of base64: 24 MB of content, more than providers take in one request. */
 const MAX_DATA_CHARS = 32 * 1024 * 1024
 const MAX_INPUT_PARTS = 64
+const MAX_PATH_CHARS = 4_096
 
 const data = z
   .string()
@@ -48,6 +49,8 @@ const mediaType = (kind: RegExp, example: string) =>
     .max(100)
     .regex(kind, `must be a media type like ${example}`)
     .describe(`its media type, like ${example}`)
+
+const line = z.number().int().min(1)
 
 /** One piece of an input. */
 const inputPart = z.discriminatedUnion('type', [
@@ -66,7 +69,27 @@ const inputPart = z.discriminatedUnion('type', [
     name: z.string().min(1).max(255).exactOptional().describe('its file name, for the model'),
     data,
   }),
-]) satisfies z.ZodType<UserPart>
+  z.strictObject({
+    type: z.literal('paste'),
+    text: z.string().min(1).max(MAX_TEXT_CHARS).describe('text that was pasted, and not typed'),
+    name: z.string().min(1).max(255).exactOptional().describe('what it is, for the model'),
+  }),
+  z.strictObject({
+    type: z.literal('reference'),
+    path: z
+      .string()
+      .min(1)
+      .max(MAX_PATH_CHARS)
+      .describe('a file of the workspace, relative to it or absolute'),
+    from: line.exactOptional().describe('the first line, from 1'),
+    to: line.exactOptional().describe('the last line'),
+  }),
+  z.strictObject({
+    type: z.literal('command'),
+    name: z.string().min(1).max(200).describe('the name of a slash command'),
+    arguments: z.string().max(MAX_TEXT_CHARS).exactOptional().describe('the text behind its name'),
+  }),
+]) satisfies z.ZodType<InputPart>
 
 /** An input: a text, or parts. */
 export const content = {
@@ -76,7 +99,9 @@ export const content = {
     .min(1)
     .max(MAX_INPUT_PARTS)
     .exactOptional()
-    .describe('texts, images and files, in their order; or give `text`'),
+    .describe(
+      'texts, pasted texts, images, files, references to files of the workspace and slash commands, in their order; or give `text`',
+    ),
 }
 
 export function hasOneContent({

@@ -187,6 +187,7 @@ test('a call that ended before its result was recorded never runs again', async 
   const reeve = await bench.open({ tools: [counts] }, (toolbox) => {
     const lossy: Toolbox = {
       declarations: (agent) => toolbox.declarations(agent),
+      seen: (agent, files) => toolbox.seen(agent, files),
       run: async (work, turn, calls, signal) => {
         if (losses > 0) return toolbox.run(work, turn, calls, signal)
         await expect(toolbox.run(losingItsLease(work), turn, calls, signal)).rejects.toMatchObject({

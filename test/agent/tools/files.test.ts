@@ -20,7 +20,7 @@ import { callerOf } from './call-tool.ts'
 
 const [ANNA, BERT] = ['p_000000000ana', 'p_000000000ber']
 /** No earlier program has worked here. */
-const NO_RECORDS = { knownTo: async () => new Map(), writerOf: async () => undefined }
+const NO_RECORDS = { seenBy: async () => [], writerOf: async () => undefined }
 const WHEN = { at: 0, host: null }
 
 /** A workspace, a folder beside it, and two agents that work in the workspace. */
@@ -29,7 +29,7 @@ function workspace(rules: readonly Rule[] = []) {
   const [root, outside] = [join(parent, 'work'), join(parent, 'outside')]
   mkdirSync(root)
   mkdirSync(outside)
-  const tracker = new FileTracker(NO_RECORDS)
+  const tracker = new FileTracker(NO_RECORDS, () => 0)
   const sets = [{ rules, trusted: true }]
   const agentOf = (agent: string) =>
     callerOf(fileTools({ root, agent, tracker, isNamed: (need) => isNamed(sets, need, WHEN) }))
@@ -319,7 +319,12 @@ test('an aborted search ends with the reason', async () => {
   const { root } = workspace()
   const stop = new AbortController()
   stop.abort(new Error('enough'))
-  const tools = fileTools({ root, agent: ANNA, tracker: new FileTracker(NO_RECORDS), isNamed: () => false })
+  const tools = fileTools({
+    root,
+    agent: ANNA,
+    tracker: new FileTracker(NO_RECORDS, () => 0),
+    isNamed: () => false,
+  })
   await expect(callerOf(tools, stop.signal).call('search_files', { glob: '*' })).rejects.toThrow('enough')
 })
 
@@ -327,7 +332,7 @@ test('search_files names files that it cannot read', async () => {
   // Even root cannot read the memory of a process from its beginning.
   const root = realpathSync('/proc/self')
   const { text } = callerOf(
-    fileTools({ root, agent: ANNA, tracker: new FileTracker(NO_RECORDS), isNamed: () => false }),
+    fileTools({ root, agent: ANNA, tracker: new FileTracker(NO_RECORDS, () => 0), isNamed: () => false }),
   )
   expect(await text('search_files', { glob: 'mem', text: 'x' })).toMatch(
     /^Nothing found in \.\.\n\(skipped, because they cannot be read: .*\bmem\b/,

@@ -71,6 +71,23 @@ test('an agent repairs a file: its session, its cost and its end', async () => {
   expect((await reeve.run(['agent', 'list', '--all'])).stdout).toMatch(/^fixer +ended/m)
 })
 
+test('a file goes to the agent with the text, and one that cannot be read leaves no agent behind', async () => {
+  const reeve = new CommandLine()
+  const cwd = brokenProject()
+  const script = {
+    replies: [{ when: { input: 'return a - b' }, answer: { parts: [{ text: 'It subtracts.' }] } }],
+    answers: [],
+  }
+  writeFileSync(join(cwd, 'script.json'), JSON.stringify(script))
+  const start = ['agent', '--model', 'scripted/script.json']
+  const ran = await reeve.run([...start, '--name', 'reader', '--file', 'sum.js', 'what is this?'], { cwd })
+  expect(ran.stdout).toContain('› what is this?\n@sum.js\nIt subtracts.\n')
+  const refused = await reeve.run([...start, '--name', 'other', '--file', 'absent.js', 'go'], { cwd })
+  expect(refused.code).not.toBe(0)
+  expect(refused.stderr).toContain('There is no file absent.js')
+  expect((await reeve.run(['agent', 'list'])).stdout).not.toContain('other')
+})
+
 test('with --json each event is one line, and nothing else is printed', async () => {
   const reeve = new CommandLine()
   const cwd = brokenProject()

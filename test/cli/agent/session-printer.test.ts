@@ -47,6 +47,18 @@ test('a tool call shows its main argument, and the first line of its result', ()
   )
 })
 
+test('an input shows the names of referenced files, and the beginning of a pasted text', () => {
+  const { printer, printed } = setUp()
+  const parts = [
+    { type: 'text', text: 'Compare these.' },
+    { type: 'reference', path: 'a.txt' },
+    { type: 'text', text: '1\tone' },
+    { type: 'paste', text: 'first\nsecond\nthird' },
+  ]
+  printer.item(item('input_promoted', { turn: 1, call: 0, input: 'i', seq: 1, parts }))
+  expect(printed()).toBe('› Compare these.\n@a.txt\nfirst (+2 lines)\n')
+})
+
 test('results of parallel calls say whose they are', () => {
   const { printer, printed } = setUp()
   printer.item(toolCall('a', 'read_file', { path: 'a' }))

@@ -6,10 +6,18 @@ import type { Pid } from '../../../core/process/pid.ts'
 const MAX_KNOWN_FILES = 10_000
 const MAX_CHANGES = 10_000
 
-/** What earlier programs have stored about files, by canonical path. */
+/** The content of a file that an agent has seen: by reading it, by writing it, or in an input. */
+export interface SeenFile {
+  /** Canonical. */
+  readonly path: string
+  readonly hash: string
+  readonly at: number
+}
+
+/** What earlier programs have stored about files. */
 export interface FileRecords {
-  /** The files that the agent read or wrote, each with the hash of the content that it saw last. */
-  knownTo(agent: Pid): Promise<ReadonlyMap<string, string>>
+  /** The files that the agent read or wrote, each as it saw it last. */
+  seenBy(agent: Pid): Promise<readonly SeenFile[]>
   /** The agent whose tool wrote this content. */
   writerOf(path: string, hash: string): Promise<Pid | undefined>
 }
@@ -20,31 +28,39 @@ export interface FileRecords {
  */
 export class FileTracker {
   readonly #records: FileRecords
-  readonly #known = new Map<Pid, Map<string, string>>()
+  readonly #now: () => number
+  readonly #known = new Map<Pid, Map<string, SeenFile>>()
   /** Agents whose records are in `#known`. */
   readonly #loaded = new Map<Pid, Promise<void>>()
   readonly #changes = new BoundedMap<string, { readonly by: Pid; readonly hash: string | null }>(MAX_CHANGES)
   readonly #locks = new Map<string, Promise<unknown>>()
 
-  constructor(records: FileRecords) {
+  constructor(records: FileRecords, now: () => number) {
     this.#records = records
+    this.#now = now
   }
 
   /** The agent has seen this content. */
   read(agent: Pid, path: string, hash: string): void {
-    this.#knownTo(agent).set(path, hash)
+    this.seen(agent, [{ path, hash, at: this.#now() }])
+  }
+
+  /** The agent has seen these contents. What it saw last of a file counts. */
+  seen(agent: Pid, files: readonly SeenFile[]): void {
+    const known = this.#knownTo(agent)
+    for (const file of files) if (file.at >= (known.get(file.path)?.at ?? 0)) known.set(file.path, file)
   }
 
   /** The agent's tool has written this content. */
   changed(agent: Pid, path: string, hash: string): void {
-    this.#knownTo(agent).set(path, hash)
+    this.read(agent, path, hash)
     this.#changes.set(path, { by: agent, hash })
   }
 
   /** Whether the agent may change the file, whose content has this hash now; null if there is no file. */
   async judge(agent: Pid, path: string, current: string | null): Promise<ChangeVerdict> {
     await this.#load(agent)
-    const known = this.#knownTo(agent).get(path)
+    const known = this.#knownTo(agent).get(path)?.hash
     const verdict = judgeChange({ known, current, lastChange: this.#changes.get(path) })
     if (verdict.type !== 'changed' || verdict.by !== null || current === null) return verdict
     const by = await this.#records.writerOf(path, current)
@@ -74,20 +90,14 @@ export class FileTracker {
 
   #load(agent: Pid): Promise<void> {
     const loaded =
-      this.#loaded.get(agent) ?? this.#records.knownTo(agent).then((files) => this.#add(agent, files))
+      this.#loaded.get(agent) ?? this.#records.seenBy(agent).then((files) => this.seen(agent, files))
     this.#loaded.set(agent, loaded)
     loaded.catch(() => this.#loaded.delete(agent))
     return loaded
   }
 
-  /** What this program has seen of a file is newer. */
-  #add(agent: Pid, files: ReadonlyMap<string, string>): void {
-    const known = this.#knownTo(agent)
-    for (const [path, hash] of files) if (!known.has(path)) known.set(path, hash)
-  }
-
-  #knownTo(agent: Pid): Map<string, string> {
-    const known = this.#known.get(agent) ?? new BoundedMap<string, string>(MAX_KNOWN_FILES)
+  #knownTo(agent: Pid): Map<string, SeenFile> {
+    const known = this.#known.get(agent) ?? new BoundedMap<string, SeenFile>(MAX_KNOWN_FILES)
     this.#known.set(agent, known)
     return known
   }

@@ -4,12 +4,15 @@ import type { Part } from '../state.ts'
 export function partText(part: Part): string | null {
   switch (part.type) {
     case 'text':
+    case 'paste':
     case 'reasoning':
       return String(part['text'] ?? '')
     case 'json':
       return JSON.stringify(part['value'] ?? null, null, 2)
     case 'blob':
       return `(${String(part['bytes'])} bytes of ${String(part['mediaType'])}, blob ${String(part['hash'])})`
+    case 'reference':
+      return `(file ${String(part['path'])})`
     case 'image':
     case 'file':
       return `(${part.type} ${String(part['name'] ?? part['mediaType'] ?? '')})`
