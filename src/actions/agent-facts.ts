@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import type { FileReference, ReferencedFile } from '../core/agent/input-part.ts'
 import { factsOf, type ModelFacts } from '../core/model/facts.ts'
 import { parseModelId } from '../core/model/model-id.ts'
+import type { ModelRefusal } from '../core/model/refusal.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { startSpecOf } from '../core/process/spec.ts'
 import type { configuredValue } from '../verbs/shapes/agent-view.ts'
@@ -14,6 +15,8 @@ export interface AgentFacts {
   factsOf(model: string): ModelFacts
   /** Values that count for this agent and are not in its spec: settings and defaults. */
   settingsOf(agent: ProcessRecord): readonly ConfiguredValue[]
+  /** Why this agent cannot use a model, as far as it is known before a call. */
+  refuseModel(agent: ProcessRecord, model: string): Promise<ModelRefusal | undefined>
   /** Reads a file that an input refers to, under the rules of the agent. Throws a refusal that says why it cannot. */
   readReference(agent: ProcessRecord, reference: FileReference): Promise<ReferencedFile>
 }

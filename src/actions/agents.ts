@@ -1,13 +1,13 @@
 import { storeParts } from '../agent/parts/stored-parts.ts'
 import { messageOf } from '../base/error-text.ts'
-import type { AgentAnswer } from '../core/agent/request.ts'
+import { type AgentAnswer, requestKey } from '../core/agent/request.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import { refusal } from '../core/refusal.ts'
 import type { CallerRequest } from '../kernel/agents.ts'
 import { writeWithBlobs } from '../kernel/blobs.ts'
 import type { OutputOf } from '../verbs/reeve.ts'
-import { type ActionParts, type ActionsFor, finderFor } from './action.ts'
+import { type ActionParts, type ActionsFor, finderFor, readerFor } from './action.ts'
 import { admittedParts, type Content } from './input-parts.ts'
 import { compileSchema } from './json-schema/compile.ts'
 import { checkJson } from './parse.ts'
@@ -67,8 +67,11 @@ export function agentActions(parts: ActionParts): ActionsFor<Method> {
       request<'compactAgent'>(pid, { type: 'compact', id: idOr(id), ...more }),
     shutDownAgent: ({ pid, id, ...more }) =>
       request<'shutDownAgent'>(pid, { type: 'shutdown', id: idOr(id), ...more }),
-    configureAgent: ({ pid, id, model }) =>
-      request<'configureAgent'>(pid, { type: 'configure', id: idOr(id), model }),
+    async configureAgent({ pid, id, model }) {
+      const asked = { type: 'configure', id: idOr(id), model } as const
+      await refuseModel(parts, pid, asked)
+      return request<'configureAgent'>(pid, asked)
+    },
     async allowAgent({ pid, id, amounts }) {
       const found = await find(pid)
       return answerOf<'allowAgent'>(await kernel.agents.allow(found, actor, { id: idOr(id), amounts }))
@@ -88,6 +91,23 @@ export function agentActions(parts: ActionParts): ActionsFor<Method> {
 function answerOf<Name extends Method>(answer: AgentAnswer): OutputOf<Name> {
   const untyped: unknown = answer
   return untyped as OutputOf<Name>
+}
+
+/** A model that cannot be opened is refused now, not at the next turn. A repeated request gets the answer of the first one. */
+async function refuseModel(
+  parts: ActionParts,
+  pid: string,
+  asked: { readonly type: 'configure'; readonly id: string; readonly model: string },
+): Promise<void> {
+  const agent = await readerFor(parts)(pid)
+  if (agent.agent === null) return
+  const refused = await parts.agents?.refuseModel(agent, asked.model)
+  if (refused === undefined) return
+  const { store } = parts.kernel.edges
+  const replayKey = requestKey(asked)
+  if ((await store.ask({ ask: 'event', pid: agent.pid, replayKey })) !== null) return
+  const { code: problem, message, remedy } = refused
+  throw new RefusedError(refusal('invalid_request', `${agent.pid}: ${message}`, remedy, { problem }))
 }
 
 /** An unusable schema is refused now, not at the end of the turn. */

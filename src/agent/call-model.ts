@@ -5,7 +5,6 @@ import { estimateRequest } from '../core/model/estimate.ts'
 import { factsOf, refuseParts } from '../core/model/facts.ts'
 import { modelIdOf } from '../core/model/model-id.ts'
 import { type CallProgress, type NextStep, nextStep } from '../core/model/next-step.ts'
-import { refuseUnpriced } from '../core/model/price.ts'
 import type { ModelRequest, PromptItem } from '../core/model/prompt.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { specOf, startSpecOf } from '../core/process/spec.ts'
@@ -14,6 +13,7 @@ import type { AgentLedger } from './agent-ledger.ts'
 import type { AgentParts } from './agent-parts.ts'
 import { LiveCall } from './live-call.ts'
 import { answerItems, usageOf } from './model-answer.ts'
+import { openForAgent } from './open-for-agent.ts'
 import type { SessionHistory } from './session-history.ts'
 
 export interface CallPlace {
@@ -54,18 +54,10 @@ export class ModelCaller {
   async open(record: ProcessRecord, id: string): Promise<Model | TurnFailure> {
     const known = this.#opened.get(id)
     if (known !== undefined) return known
-    const opened = await this.#open(record, id)
-    if (!('reason' in opened)) this.#opened.set(id, opened)
-    return opened
-  }
-
-  async #open(record: ProcessRecord, id: string): Promise<Model | TurnFailure> {
-    const opened = await this.#parts.models.open(id, record.cwd ?? '/')
+    const opened = await openForAgent(this.#parts.models, record, id)
     if (opened.type === 'refused') return setupFailed(opened)
-    const { model } = opened
-    const { price } = factsOf(model, this.#parts.models.overrides)
-    const unpriced = refuseUnpriced(model, price, record.limits.allowance ?? {})
-    return unpriced === undefined ? model : setupFailed(unpriced)
+    this.#opened.set(id, opened.model)
+    return opened.model
   }
 
   /** The request for the next answer, from the log alone. */

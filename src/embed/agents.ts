@@ -1,50 +1,84 @@
 import { type AgentFacts, modelOf } from '../actions/agent-facts.ts'
 import { compileSchema } from '../actions/json-schema/compile.ts'
 import { spawnChild } from '../actions/spawn.ts'
-import type {
-  AgentParts,
-  AgentServers,
-  AgentTimes,
-  CheckedCommand,
-  GoalCommand,
-} from '../agent/agent-parts.ts'
+import type { AgentParts, AgentTimes, CheckedCommand, GoalCommand } from '../agent/agent-parts.ts'
 import { type LiveLogs, NO_LIVE_LOGS } from '../agent/live/live-logs.ts'
 import { NativeAgents } from '../agent/native-agents.ts'
-import type { Toolbox } from '../agent/toolbox/toolbox.ts'
+import { openForAgent } from '../agent/open-for-agent.ts'
+import { AgentToolbox } from '../agent/toolbox/agent-toolbox.ts'
+import type { Toolbox, ToolboxParts } from '../agent/toolbox/toolbox.ts'
 import type { Commands } from '../command/commands.ts'
 import { agentSessionOf } from '../core/agent/session.ts'
-import type { Secrets } from '../core/environment/secrets.ts'
 import { asJson, own } from '../core/json/json.ts'
 import { factsOf } from '../core/model/facts.ts'
 import { parseModelId } from '../core/model/model-id.ts'
 import type { Pid } from '../core/process/pid.ts'
-import type { Work } from '../kernel/executor.ts'
+import type { Actor } from '../core/process/record.ts'
+import type { Executor, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { ModelOptions } from '../model/options.ts'
 import { systemClock } from '../store/system-clock.ts'
 import { type ReeveVerbs, verbs } from '../verbs/reeve.ts'
+import { AgentModels, type AgentModelsParts } from './agent-models.ts'
 import { referenceReader } from './agent-references.ts'
+import { AgentMcpServers } from './agent-servers.ts'
+import type { EnvironmentSecrets } from './environment-secrets.ts'
 
-export interface AgentsParts {
-  readonly options: ModelOptions
-  /** Model objects of the embedding program, by the ids that agents name. */
-  readonly objects: Readonly<Record<string, unknown>>
-  readonly secrets: Secrets | undefined
+/** Makes the executor of agents, which uses the toolbox. */
+export type AgentDriver = (toolbox: Toolbox) => Executor
+
+export interface AgentsParts extends AgentModelsParts {
+  readonly kernel: () => Kernel
   readonly mask: (text: string) => string
   readonly commands: () => Commands | undefined
-  /** The verbs in the name of a process. */
-  readonly as: (actor: `process:${string}`) => ReeveVerbs
-  readonly toolbox: Toolbox
-  readonly servers: AgentServers
+  /** The verbs in the name of an actor. */
+  readonly actAs: (actor: Actor) => ReeveVerbs
+  readonly spawnAs: ToolboxParts['spawnAs']
+  readonly environmentSecrets: EnvironmentSecrets
+  readonly hasCommands: boolean
   readonly times: Partial<AgentTimes>
   readonly onTrouble: (error: unknown, doing: string) => void
+  /** Makes the executor of agents, in the place of the usual one. */
+  readonly driver: AgentDriver | undefined
+  readonly toolbox: Partial<ToolboxParts>
 }
 
-/** The executor of native agents. Models are loaded when the first agent runs. */
-export function nativeAgents(parts: AgentsParts): NativeAgents {
+/** Everything of a program that drives agents. */
+export interface OpenedAgents {
+  readonly toolbox: AgentToolbox
+  readonly servers: AgentMcpServers
+  readonly executors: readonly Executor[]
+  readonly facts: AgentFacts
+}
+
+/** Makes the executors of agents and of their tools. Models and tools are loaded when the first agent runs. */
+export function openAgents(parts: AgentsParts): OpenedAgents {
+  const { kernel, actAs, spawnAs, mask, hasCommands } = parts
+  const models = new AgentModels(parts)
+  const servers = new AgentMcpServers({
+    actAs,
+    secrets: parts.environmentSecrets,
+    openSession: (agent) => toolbox.sessions.of(agent),
+  })
+  const toolbox = new AgentToolbox({
+    kernel,
+    spawnAs,
+    actAs,
+    moreTools: servers.toolsFor,
+    mask,
+    hasCommands,
+    ownAddresses: () => [],
+    ...parts.toolbox,
+  })
+  const driver = parts.driver?.(toolbox) ?? nativeAgents(parts, { models, toolbox, servers })
+  return { toolbox, servers, executors: [toolbox.executor, driver], facts: agentFacts(parts, models) }
+}
+
+type Opened = Pick<OpenedAgents, 'toolbox' | 'servers'> & { readonly models: AgentModels }
+
+function nativeAgents(parts: AgentsParts, opened: Opened): NativeAgents {
   let loaded: Promise<AgentParts> | undefined
   return new NativeAgents((kernel) => {
-    loaded ??= agentParts(parts, kernel).catch((error: unknown) => {
+    loaded ??= agentParts(parts, kernel, opened).catch((error: unknown) => {
       // The next agent tries again.
       loaded = undefined
       throw error
@@ -53,23 +87,9 @@ export function nativeAgents(parts: AgentsParts): NativeAgents {
   })
 }
 
-async function agentParts(parts: AgentsParts, kernel: Kernel): Promise<AgentParts> {
-  const { options, objects, secrets, toolbox, servers } = parts
-  const { Models } = await import('../model/models.ts')
-  const models = new Models(options, {
-    clock: systemClock,
-    keys: () => ({ secrets: secrets?.read() ?? {}, env: process.env }),
-  })
+async function agentParts(parts: AgentsParts, kernel: Kernel, opened: Opened): Promise<AgentParts> {
   return {
-    models: {
-      overrides: models.overrides,
-      open: (id, folder) => {
-        const object = own(objects, id)
-        return object === undefined ? models.open(id, folder) : models.openObject(object)
-      },
-    },
-    toolbox,
-    servers,
+    ...opened,
     live: await liveLogs(parts),
     runCheck: (work, check, signal) => runCheck(parts, kernel, work, { ...check, signal }),
     compileSchema,
@@ -79,12 +99,13 @@ async function agentParts(parts: AgentsParts, kernel: Kernel): Promise<AgentPart
 }
 
 /** What the executor knows about agents, for those who inspect them. Loads no model. */
-export function agentFacts({
-  options,
-  kernel,
-}: Pick<AgentsParts, 'options'> & { readonly kernel: () => Kernel }): AgentFacts {
+function agentFacts({ options, kernel }: AgentsParts, models: AgentModels): AgentFacts {
   return {
     readReference: referenceReader(kernel),
+    refuseModel: async (agent, model) => {
+      const opened = await openForAgent(models, agent, model)
+      return opened.type === 'refused' ? opened : undefined
+    },
     factsOf(id) {
       const name = parseModelId(id)
       return name === undefined ? { features: {} } : factsOf(name, options.models)
@@ -111,7 +132,7 @@ async function liveLogs({ commands, onTrouble }: AgentsParts): Promise<LiveLogs>
 const CHECK_LINES = 40
 
 async function runCheck(
-  { as }: AgentsParts,
+  { actAs }: AgentsParts,
   kernel: Kernel,
   work: Work,
   { run, key, turn, signal }: GoalCommand & { readonly signal: AbortSignal },
@@ -133,7 +154,7 @@ async function runCheck(
     return null
   }
   const { outcome } = ended.value.record
-  const { lines } = await as(`process:${pid}`).log({ pid: command.pid, limit: CHECK_LINES })
+  const { lines } = await actAs(`process:${pid}`).log({ pid: command.pid, limit: CHECK_LINES })
   const output = lines.map(({ text }) => text).join('\n')
   return { pid: command.pid, succeeded: outcome?.status === 'completed', output }
 }

@@ -36,9 +36,8 @@ import type { ToolDefinition } from '../verbs/define-tool.ts'
 import { type Reeve, type ReeveVerbs, type ServesTools, type ServesWorkflows, verbs } from '../verbs/reeve.ts'
 import { actor } from '../verbs/shapes/actor.ts'
 import { type VariablesOf, Workflows } from '../workflow/in-kernel.ts'
-import { AgentMcpServers } from './agent-servers.ts'
-import { type AgentDriver, openToolbox } from './agent-tools.ts'
-import { agentFacts, nativeAgents } from './agents.ts'
+import type { AgentMcpServers } from './agent-servers.ts'
+import { type AgentDriver, openAgents } from './agents.ts'
 import { Anchoring, type AnchorLog } from './anchoring.ts'
 import { auditMasking } from './audit-masking.ts'
 import { EnvironmentSecrets } from './environment-secrets.ts'
@@ -174,22 +173,23 @@ async function start(
   const tools = new Tools(spawnAs, variablesOf)
   for (const [name, tool] of namedTools(options.tools)) tools.add(name, tool)
   const actAs = (other: Actor) => acting(parts, other)
-  const servers = new AgentMcpServers({
-    actAs,
-    secrets,
-    openSession: (agent) => toolbox.sessions.of(agent),
-  })
-  const toolbox = openToolbox({
+  const modelOptions = { providers: {}, models: {}, ...options.modelOptions }
+  const agents = openAgents({
     kernel: () => kernel,
+    options: modelOptions,
+    objects: options.models ?? {},
+    secrets: options.secrets,
+    environmentSecrets: secrets,
+    mask: (text) => masker.text(text),
+    commands: () => commands,
+    hasCommands: commands !== undefined,
     spawnAs,
     actAs,
-    moreTools: servers.toolsFor,
-    mask: (text) => masker.text(text),
-    hasCommands: commands !== undefined,
-    ownAddresses: () => [],
-    ...toolboxParts,
+    times: agentTimes,
+    onTrouble,
+    driver: agentDriver,
+    toolbox: toolboxParts,
   })
-  const modelOptions = { providers: {}, models: {}, ...options.modelOptions }
   const anchoring =
     anchorLog === undefined
       ? undefined
@@ -209,25 +209,7 @@ async function start(
     {
       holder,
       successor,
-      executors: [
-        workflows,
-        tools,
-        toolbox.executor,
-        agentDriver?.(toolbox) ??
-          nativeAgents({
-            options: modelOptions,
-            objects: options.models ?? {},
-            secrets: options.secrets,
-            mask: (text) => masker.text(text),
-            commands: () => commands,
-            as: actAs,
-            toolbox,
-            servers,
-            times: agentTimes,
-            onTrouble,
-          }),
-        ...(commands?.executors ?? []),
-      ],
+      executors: [workflows, tools, ...agents.executors, ...(commands?.executors ?? [])],
       concurrency: options.concurrency ?? KERNEL_DEFAULTS.concurrency,
       times: { ...KERNEL_DEFAULTS.times, ...options.times },
       backoff: KERNEL_DEFAULTS.backoff,
@@ -237,10 +219,10 @@ async function start(
   const retention = new Retention({ kernel, commands, limits: options.retention ?? {}, onTrouble })
   let closing: Promise<void> | undefined
   const close = ({ keep = false }: { readonly keep?: boolean } = {}) => {
-    toolbox.close()
+    agents.toolbox.close()
     closing ??= retention
       .close()
-      .then(() => closeAll({ kernel, commands, servers, externals, anchoring, leave }, keep))
+      .then(() => closeAll({ kernel, commands, servers: agents.servers, externals, anchoring, leave }, keep))
     return closing
   }
   try {
@@ -251,7 +233,7 @@ async function start(
     await commands?.inherited.sweep(kernel)
     await kernel.start()
     await settledAtBoot(kernel)
-    toolbox.start()
+    agents.toolbox.start()
     await externals.start()
     await commands?.clearStrays(kernel)
     commands?.upkeep.start(kernel, TIDY_MS)
@@ -281,7 +263,7 @@ async function start(
     anchoring,
     troubles,
     version: ownVersion,
-    agents: agentFacts({ options: modelOptions, kernel: () => kernel }),
+    agents: agents.facts,
     externals: new ExternalStops(kernel, externals),
   }
   const atDoor = atDoors(parts)

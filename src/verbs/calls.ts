@@ -2304,6 +2304,8 @@ export interface VerbCalls {
   /**
    * Changes the model of an agent, from its next model call on.
    *
+   * Refused with `invalid_request` if the model cannot be opened: `problem` in the details is `model_unknown`, `model_key_missing`, `model_unpriced` or `script_invalid`.
+   *
    * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`, `already_ended`, `stopping`, `replay_conflict`.
    */
   configureAgent(

@@ -7,6 +7,8 @@ import { verb } from './verb.ts'
 
 export const configureAgent = verb({
   summary: 'Changes the model of an agent, from its next model call on.',
+  description:
+    'Refused with `invalid_request` if the model cannot be opened: `problem` in the details is `model_unknown`, `model_key_missing`, `model_unpriced` or `script_invalid`.',
   route: 'POST /agents/{pid}/configure',
   needs: 'operate',
   repeat: byRequestId,

@@ -84,8 +84,8 @@ const table: readonly (readonly [string, (reeve: Reeve, pid: string) => Promise<
   ],
   [
     'configureAgent',
-    (reeve, pid) => reeve.configureAgent({ pid, id: 'r', model: 'other/model' }),
-    every(cell('configured', { model: 'other/model' })),
+    (reeve, pid) => reeve.configureAgent({ pid, id: 'r', model: 'scripted/demo' }),
+    every(cell('configured', { model: 'scripted/demo' })),
   ],
   [
     'allowAgent',

@@ -206,9 +206,9 @@ test('the spec of an agent names fallbacks, effort and MCP servers, with secrets
   expect((await served.reeve.show({ pid })).spec).toMatchObject(spec)
   const { configuration } = await served.reeve.inspectAgent({ pid })
   expect(configuration).toContainEqual({ name: 'effort', value: 'high', source: 'spec' })
-  await served.reeve.configureAgent({ pid, model: 'other/model' })
+  await served.reeve.configureAgent({ pid, model: 'scripted/demo' })
   const changed = await served.reeve.inspectAgent({ pid })
-  expect(changed.configuration).toContainEqual({ name: 'model', value: 'other/model', source: 'request' })
+  expect(changed.configuration).toContainEqual({ name: 'model', value: 'scripted/demo', source: 'request' })
   for (const wrong of [
     { effort: 'extreme' },
     { fallbacks: ['none'] },
