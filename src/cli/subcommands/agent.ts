@@ -1,36 +1,17 @@
-import { resolve } from 'node:path'
 import { didYouMean } from '../../base/nearest-name.ts'
 import { EFFORTS } from '../../verbs/efforts.ts'
 import type { InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
-import { chooseModel } from '../agent/choose-model.ts'
+import type { AgentOptions } from '../agent/agent-options.ts'
+import { contentIn } from '../agent/input-content.ts'
 import { costText, printAgents, printCost } from '../agent/print-agents.ts'
 import { textOf } from '../agent/session-printer.ts'
-import { watchSession } from '../agent/watch-session.ts'
-import { ALLOW, allowanceIn } from '../allow.ts'
+import { startAgent, watchAgent } from '../agent/start-agent.ts'
+import { ALLOW } from '../allow.ts'
 import type { Context } from '../context.ts'
-import { FAILED } from '../exit-code.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
-type Options = {
-  readonly model: string | undefined
-  readonly name: string | undefined
-  readonly system: string | undefined
-  readonly effort: string | undefined
-  readonly tool: readonly string[]
-  readonly file: readonly string[]
-  readonly until: string | undefined
-  readonly 'max-turns': number | undefined
-  readonly once: boolean
-  readonly detach: boolean
-  readonly session: string | undefined
-  readonly allow: readonly string[]
-  readonly last: number | undefined
-  readonly format: string | undefined
-  readonly drop: boolean
-  readonly all: boolean
-}
-
+type Options = AgentOptions
 type Action = (context: Context<Options>, reeve: ReeveVerbs, rest: readonly string[]) => Promise<number>
 
 export const agent = subcommand({
@@ -49,6 +30,7 @@ export const agent = subcommand({
     system: { type: 'text', value: 'text', about: 'its system prompt, instead of the built-in one' },
     effort: { type: 'text', value: 'level', about: `how much the model thinks: ${EFFORTS.join(', ')}` },
     tool: { type: 'texts', value: 'name', about: 'a tool that it may call; all by default; repeatable' },
+    mcp: { type: 'text', value: 'file', about: 'a JSON file with MCP servers whose tools it may call' },
     file: { type: 'texts', value: 'file', about: 'a file that the agent gets with the text; repeatable' },
     until: { type: 'text', value: 'command', about: 'repeat turns until this command succeeds' },
     'max-turns': { type: 'number', value: 'count', about: 'with --until: how many turns at most' },
@@ -88,7 +70,7 @@ scripted/demo needs no key.`,
         `reeve agent does not know ${first}.${didYouMean(first ?? '', Object.keys(ACTIONS))}`,
         'Quote the goal: reeve agent "make the tests pass"',
       )
-    return start(context, first)
+    return startAgent(context, first)
   },
 })
 
@@ -103,7 +85,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   show,
   attach: async (context, reeve, rest) => {
     const pid = agentIn('attach', rest)
-    return watch(context, reeve, pid, false)
+    return watchAgent(context, reeve, pid, false)
   },
   cost: async ({ print }, reeve, rest) => {
     const cost = await reeve.agentCost({ pid: agentIn('cost', rest) })
@@ -121,74 +103,6 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     answered(context, reeve.cancelTurn({ pid: agentIn('cancel', rest), dropQueued: context.options.drop })),
   compact: (context, reeve, rest) => answered(context, reeve.compactAgent({ pid: agentIn('compact', rest) })),
   end: (context, reeve, rest) => answered(context, reeve.shutDownAgent({ pid: agentIn('end', rest) })),
-}
-
-async function start(context: Context<Options>, goal: string): Promise<number> {
-  const { options, print, around } = context
-  const model = await chooseModel(context, options.model)
-  const reeve = await context.acting()
-  const { until, detach, once } = options
-  const isGoal = until === undefined && options.file.length === 0
-  const spec: Extract<InputOf<'spawn'>, { kind: 'agent' }>['spec'] = {
-    agent: options.name ?? 'agent',
-    model,
-    ...(options.system === undefined ? {} : { system: options.system }),
-    ...(options.effort === undefined ? {} : { effort: effortOf(options.effort) }),
-    ...(options.tool.length === 0 ? {} : { tools: [...options.tool] }),
-    ...(once ? { once } : {}),
-    ...(isGoal ? { goal } : {}),
-  }
-  const { record } = await reeve.spawn({
-    kind: 'agent',
-    spec,
-    cwd: around.cwd,
-    ...(options.name === undefined ? {} : { name: options.name }),
-    ...(options.session === undefined ? {} : { owner: { session: options.session } }),
-    ...allowanceIn(options.allow),
-  })
-  const { pid } = record
-  if (!isGoal) {
-    const maxTurns = options['max-turns']
-    const loop =
-      until === undefined
-        ? {}
-        : ({
-            until: { type: 'command', run: until },
-            ...(maxTurns === undefined ? {} : { maxTurns }),
-          } as const)
-    try {
-      await reeve.runAgent({ pid, ...contentIn(context, goal), ...loop })
-    } catch (error) {
-      // Without its goal the agent has nothing to do.
-      await reeve.shutDownAgent({ pid, reason: 'its first input was refused' })
-      throw error
-    }
-  }
-  if (!detach) return watch(context, reeve, pid, !once)
-  if (print.isJson) print.json(record)
-  else print.line(pid)
-  return 0
-}
-
-async function watch(
-  context: Context<Options>,
-  reeve: ReeveVerbs,
-  pid: string,
-  untilIdle: boolean,
-): Promise<number> {
-  const { print, options } = context
-  const called = options.name ?? pid
-  const watched = await watchSession(context, reeve, pid, { untilIdle, last: options.last ?? 20 })
-  if (watched.type === 'left') {
-    print.aside(
-      `The agent stays: reeve agent attach ${called} comes back, reeve agent end ${called} ends it.`,
-    )
-    return 0
-  }
-  if (watched.type === 'ended') print.aside(`${called} has ended.`)
-  else
-    print.aside(`${called} is idle. Go on: reeve agent send ${called} "…"; end it: reeve agent end ${called}`)
-  return watched.reason === null || watched.reason === 'finished' ? 0 : FAILED
 }
 
 async function show(context: Context<Options>, reeve: ReeveVerbs, rest: readonly string[]): Promise<number> {
@@ -244,16 +158,6 @@ async function send(
   return answered(context, reeve.runAgent({ pid, ...contentIn(context, text), mode }))
 }
 
-/** The text, and the files that `--file` names. */
-function contentIn(
-  { options, around }: Context<Options>,
-  text: string,
-): Pick<InputOf<'runAgent'>, 'text' | 'parts'> {
-  if (options.file.length === 0) return { text }
-  const files = options.file.map((file) => ({ type: 'reference', path: resolve(around.cwd, file) }) as const)
-  return { parts: [{ type: 'text', text }, ...files] }
-}
-
 async function exportSession(
   { options, print, around }: Context<Options>,
   reeve: ReeveVerbs,
@@ -292,10 +196,4 @@ async function answered(
 function agentIn(action: string, [pid, ...more]: readonly string[]): string {
   if (pid !== undefined && more.length === 0) return pid
   throw new UsageError(`reeve agent ${action} takes one agent.`, 'reeve agent list shows them.')
-}
-
-function effortOf(given: string): (typeof EFFORTS)[number] {
-  const effort = EFFORTS.find((one) => one === given)
-  if (effort !== undefined) return effort
-  throw new UsageError(`--effort was given ${given}.`, `It takes ${EFFORTS.join(', ')}.`)
 }

@@ -1,0 +1,20 @@
+/** The options of `reeve agent`. */
+export type AgentOptions = {
+  readonly model: string | undefined
+  readonly name: string | undefined
+  readonly system: string | undefined
+  readonly effort: string | undefined
+  readonly tool: readonly string[]
+  readonly mcp: string | undefined
+  readonly file: readonly string[]
+  readonly until: string | undefined
+  readonly 'max-turns': number | undefined
+  readonly once: boolean
+  readonly detach: boolean
+  readonly session: string | undefined
+  readonly allow: readonly string[]
+  readonly last: number | undefined
+  readonly format: string | undefined
+  readonly drop: boolean
+  readonly all: boolean
+}

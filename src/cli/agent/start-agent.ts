@@ -1,0 +1,89 @@
+import { resolve } from 'node:path'
+import { EFFORTS } from '../../verbs/efforts.ts'
+import type { InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
+import { allowanceIn } from '../allow.ts'
+import type { Context } from '../context.ts'
+import { FAILED } from '../exit-code.ts'
+import { UsageError } from '../usage-error.ts'
+import type { AgentOptions } from './agent-options.ts'
+import { chooseModel } from './choose-model.ts'
+import { contentIn } from './input-content.ts'
+import { mcpServersIn } from './mcp-file.ts'
+import { watchSession } from './watch-session.ts'
+
+/** Starts an agent in this folder, and shows its session. */
+export async function startAgent(context: Context<AgentOptions>, goal: string): Promise<number> {
+  const { options, print, around } = context
+  const model = await chooseModel(context, options.model)
+  const reeve = await context.acting()
+  const { until, detach, once } = options
+  const isGoal = until === undefined && options.file.length === 0
+  const spec: Extract<InputOf<'spawn'>, { kind: 'agent' }>['spec'] = {
+    agent: options.name ?? 'agent',
+    model,
+    ...(options.system === undefined ? {} : { system: options.system }),
+    ...(options.effort === undefined ? {} : { effort: effortOf(options.effort) }),
+    ...(options.tool.length === 0 ? {} : { tools: [...options.tool] }),
+    ...(options.mcp === undefined ? {} : { mcpServers: mcpServersIn(resolve(around.cwd, options.mcp)) }),
+    ...(once ? { once } : {}),
+    ...(isGoal ? { goal } : {}),
+  }
+  const { record } = await reeve.spawn({
+    kind: 'agent',
+    spec,
+    cwd: around.cwd,
+    ...(options.name === undefined ? {} : { name: options.name }),
+    ...(options.session === undefined ? {} : { owner: { session: options.session } }),
+    ...allowanceIn(options.allow),
+  })
+  const { pid } = record
+  if (!isGoal) {
+    const maxTurns = options['max-turns']
+    const loop =
+      until === undefined
+        ? {}
+        : ({
+            until: { type: 'command', run: until },
+            ...(maxTurns === undefined ? {} : { maxTurns }),
+          } as const)
+    try {
+      await reeve.runAgent({ pid, ...contentIn(context, goal), ...loop })
+    } catch (error) {
+      // Without its goal the agent has nothing to do.
+      await reeve.shutDownAgent({ pid, reason: 'its first input was refused' })
+      throw error
+    }
+  }
+  if (!detach) return watchAgent(context, reeve, pid, !once)
+  if (print.isJson) print.json(record)
+  else print.line(pid)
+  return 0
+}
+
+/** Shows the session of an agent, and takes what is typed. Resolves with the exit code. */
+export async function watchAgent(
+  context: Context<AgentOptions>,
+  reeve: ReeveVerbs,
+  pid: string,
+  untilIdle: boolean,
+): Promise<number> {
+  const { print, options } = context
+  const called = options.name ?? pid
+  const watched = await watchSession(context, reeve, pid, { untilIdle, last: options.last ?? 20 })
+  if (watched.type === 'left') {
+    print.aside(
+      `The agent stays: reeve agent attach ${called} comes back, reeve agent end ${called} ends it.`,
+    )
+    return 0
+  }
+  if (watched.type === 'ended') print.aside(`${called} has ended.`)
+  else
+    print.aside(`${called} is idle. Go on: reeve agent send ${called} "…"; end it: reeve agent end ${called}`)
+  return watched.reason === null || watched.reason === 'finished' ? 0 : FAILED
+}
+
+function effortOf(given: string): (typeof EFFORTS)[number] {
+  const effort = EFFORTS.find((one) => one === given)
+  if (effort !== undefined) return effort
+  throw new UsageError(`--effort was given ${given}.`, `It takes ${EFFORTS.join(', ')}.`)
+}
