@@ -80,7 +80,10 @@ export function entriesOfSegment(entries: readonly AgentEntry[]): readonly Agent
   const segment = entries[begun]
   if (segment?.type !== 'segment_begun') return entries
   const { keepsFrom } = segment.payload
-  const kept = keepsFrom === null ? [] : entries.slice(0, begun).filter(({ seq }) => seq >= keepsFrom)
+  // The new segment replaces the system prompt and the summary of an earlier one.
+  const isKept = ({ seq, type }: AgentEntry) =>
+    keepsFrom !== null && seq >= keepsFrom && type !== 'segment_begun'
+  const kept = entries.slice(0, begun).filter(isKept)
   return [segment, ...kept, ...entries.slice(begun + 1)]
 }
 

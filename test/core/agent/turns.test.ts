@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { firstKept } from '../../../src/core/agent/compaction.ts'
 import { entriesInView, entriesOfSegment, turnsOf } from '../../../src/core/agent/history.ts'
 import { nextStep } from '../../../src/core/agent/next-step.ts'
+import { promptOf } from '../../../src/core/agent/prompt.ts'
 import { stallOf } from '../../../src/core/agent/stall.ts'
 import { phaseOf } from '../../../src/core/agent/state.ts'
 import { answer, PureAgent, result, run, text } from './pure-agent.ts'
@@ -321,6 +323,24 @@ test('compaction begins a segment that names its origin; what was before is left
     'turn_begun',
     'turn_ended',
   ])
+})
+
+test('a compaction that keeps the whole session replaces its system prompt', () => {
+  const agent = running()
+  const context = (words: string) => [{ type: 'system', text: words }]
+  // The first input is promoted before the system prompt is written.
+  const keepsFrom = entriesInView(agent.events).find(({ type }) => type === 'input_promoted')?.seq ?? null
+  const begin = { type: 'begin_segment', turn: 1, keepsFrom } as const
+  expect(agent.act({ ...begin, segment: 1, why: 'context', parts: context('old') })).toBe('done')
+  answer(agent)
+  agent.act({ type: 'end_turn', turn: 1, reason: 'finished' })
+  agent.request({ type: 'compact', id: 'c' })
+  agent.act({ type: 'begin_call', turn: 2, call: 1, model: 'm', purpose: 'compaction' })
+  expect(agent.act({ ...begin, turn: 2, segment: 2, why: 'compaction', parts: context('new') })).toBe('done')
+  const entries = entriesOfSegment(entriesInView(agent.events))
+  const { system, items } = promptOf({ entries, partsAt: () => text('go'), modelOf: () => undefined })
+  expect([system, items[0]?.type]).toEqual(['new', 'user'])
+  expect(firstKept(entries)).toBe(keepsFrom)
 })
 
 test('the view has the turns of the branch, without those that were rolled back', () => {
