@@ -7,6 +7,7 @@ import type { ToolCall } from '../core/model/prompt.ts'
 import { knownEvent, type StoredEvent } from '../core/process/event.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
+import { closedCallReason } from '../kernel/carry.ts'
 import type { Left, Parked, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { interruptScope } from '../kernel/stop-scope.ts'
@@ -258,7 +259,7 @@ export class AgentRun {
 
   async #interrupt(toolCall: string): Promise<void> {
     const { kernel, pid } = this.#ledger
-    const reason = `tool call of ${pid} closed`
+    const reason = closedCallReason(pid)
     // Nothing is found if the call had ended, or had not begun.
     await interruptScope(kernel, `kernel:${kernel.id}`, { toolCall }, { reason, tree: false })
   }

@@ -11,6 +11,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { isRefusal, type Refusal } from '../core/refusal.ts'
+import { closedCallReason } from './carry.ts'
 import { chargeIn } from './charge.ts'
 import type { Edges } from './edges.ts'
 import type { Work } from './executor.ts'
@@ -93,7 +94,7 @@ export class Agents {
     }
   }
 
-  /** The processes of closed tool calls are interrupted after the commit; the executor repeats that after a crash. */
+  /** The processes of closed tool calls are interrupted before the answer. The mark of the row is for a crash in between. */
   async #answered(performed: Awaited<ReturnType<typeof perform>>, pid: Pid): Promise<AgentAnswer> {
     if (performed.type === 'refused') throw new RefusedError(performed.refusal)
     const answer = performed.type === 'replayed' ? answerIn(performed.event) : answerOf(performed)
@@ -101,7 +102,7 @@ export class Agents {
     this.#kernel.carryOn(performed.row)
     for (const ref of 'interrupts' in answer ? answer.interrupts : []) {
       const scope = { toolCall: toolCallName(pid, ref) }
-      const reason = `tool call of ${pid} closed`
+      const reason = closedCallReason(pid)
       // Nothing is found if the call had ended, or had not begun.
       await interruptScope(this.#kernel, `kernel:${this.#kernel.id}`, scope, { reason, tree: false })
     }

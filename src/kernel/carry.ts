@@ -1,3 +1,4 @@
+import { isOfClosedCall } from '../core/agent/closed-calls.ts'
 import { deletedSessionAccount, sessionAccountOf } from '../core/allowance/account.ts'
 import type { Amounts } from '../core/allowance/amounts.ts'
 import type { Change } from '../core/change.ts'
@@ -6,7 +7,7 @@ import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type Lifetime, type StopHow } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { decideDeleteSession, decideEndSession, type Session, type Turn } from '../core/session/session.ts'
-import { know } from '../store/contract.ts'
+import { know, type Page } from '../store/contract.ts'
 import { giveBackOfSession } from './allowances.ts'
 import type { Edges } from './edges.ts'
 import { performEach } from './perform.ts'
@@ -25,6 +26,7 @@ const SURVIVES_STOP: readonly Lifetime[] = ['daemon', 'detached']
 export async function carryToChildren(edges: Edges, self: string, pid: Pid): Promise<Pid[]> {
   const row = await edges.store.ask({ ask: 'process', pid })
   if (row === null || row.carry === null) return []
+  if (row.carry === 'calls') return interruptClosedCalls(edges, self, row)
   const { stopRequest } = row.record
   const stop = row.carry === 'stop' && stopRequest !== null
   const stopping: Stopping = {
@@ -46,6 +48,32 @@ export async function carryToChildren(edges: Edges, self: string, pid: Pid): Pro
   }
   await unmark(edges, row)
   return marked
+}
+
+/**
+ * Interrupts what the closed tool calls of an agent started. A call whose process has ended left only what may outlive it, such as a
+ * command in the background.
+ */
+async function interruptClosedCalls(edges: Edges, self: string, row: ProcessRow): Promise<Pid[]> {
+  const { pid } = row.record
+  const calls = await listAll(edges, { parent: [pid], kind: ['tool'] })
+  const closed = calls.filter(({ record }) => isOfClosedCall(row.record, record))
+  const names = closed.flatMap(({ record }) => record.owner.toolCall ?? [])
+  const interrupting = {
+    concerns: () => true,
+    how: 'interrupt',
+    reason: closedCallReason(pid),
+    cause: pid,
+  } as const
+  const marked: Pid[] = []
+  for (const toolCall of new Set(names))
+    marked.push(...(await stopEach(edges, self, { owner: { toolCall: [toolCall] } }, interrupting)).marked)
+  await unmark(edges, row)
+  return marked
+}
+
+export function closedCallReason(agent: Pid): string {
+  return `tool call of ${agent} closed`
 }
 
 export interface ScopeStops {
@@ -191,12 +219,26 @@ async function stopEach(
   return stops
 }
 
-/** Removes the mark, unless a stronger stop has arrived since. */
+async function listAll(edges: Edges, filter: Filter): Promise<readonly ProcessRow[]> {
+  const rows: ProcessRow[] = []
+  let after: number | null = null
+  do {
+    const page: Page<ProcessRow> = await edges.store.ask({ ask: 'processes', filter, after, limit: PAGE })
+    rows.push(...page.items)
+    after = page.next
+  } while (after !== null)
+  return rows
+}
+
+/** Removes the mark, unless a stronger stop has arrived since, or another turn of an agent has ended. */
 function unmark(edges: Edges, seen: ProcessRow): Promise<void> {
   return edges.store.write(function* () {
     const row = yield* know({ ask: 'process', pid: seen.record.pid })
     const same = row?.carry === seen.carry && row?.record.stopRequest?.at === seen.record.stopRequest?.at
     if (row === null || !same || row.record.stopRequest?.how !== seen.record.stopRequest?.how)
+      return { answer: undefined, changes: [] }
+    const isSameTurn = row.record.agent?.turn?.number === seen.record.agent?.turn?.number
+    if (!isSameTurn || row.record.agent?.turns !== seen.record.agent?.turns)
       return { answer: undefined, changes: [] }
     return {
       answer: undefined,

@@ -1,3 +1,4 @@
+import { closesCalls } from '../agent/closed-calls.ts'
 import { blobChanges } from '../blob/blobs-of.ts'
 import type { Change } from '../change.ts'
 import { type Group, isComplete, settleSeat, takeSeat } from '../group/group.ts'
@@ -83,6 +84,6 @@ function carryAfter(was: ProcessRow | null, record: ProcessRecord): Carry | null
   const before = was?.record ?? null
   const stopAsked = record.stopRequest !== null && record.stopRequest.how !== 'interrupt'
   if (stopAsked && record.stopRequest !== before?.stopRequest) return 'stop'
-  if (hasEnded(record) && before !== null && !hasEnded(before)) return was?.carry ?? 'end'
-  return was?.carry ?? null
+  if (hasEnded(record) && before !== null && !hasEnded(before)) return was?.carry === 'stop' ? 'stop' : 'end'
+  return was?.carry ?? (closesCalls(before?.agent ?? null, record.agent) ? 'calls' : null)
 }

@@ -150,6 +150,38 @@ export function agents(behaves: Behaves): void {
     assert.equal((await bench.row(tool.record.pid)).record.status, 'cancelled')
   })
 
+  behaves(
+    'a kernel that dies after a cancel leaves no tool call running: the next sweep interrupts it',
+    async (bench) => {
+      const { kernel } = await bench.kernel({ id: 'k1', serves: [] })
+      await bench.register(AGENT, { pid })
+      await kernel.agents.request(pid, 'host', run('one'))
+      const act = await executor(bench)
+      await act({ type: 'begin_call', turn: 1, call: 1, model: MODEL })
+      await act(answer(1, 1, ['a', 'b']))
+      const toolOf = (turn: number, index: number) => {
+        const owner = { toolCall: toolCallName(pid, { turn, call: 1, index }) }
+        return bench.register({ ...TOOL, parent: pid, owner }, { pid: pidOf(`t${turn}${index}`) })
+      }
+      const closed = [await toolOf(1, 0), await toolOf(1, 1)]
+      const input = { type: 'agent_request', pid, request: run('two', 'queue') } as const
+      await bench.performed('appended', input)
+      // As by a kernel that dies with the commit.
+      const cancel = { type: 'cancel_turn', id: 'c' } as const
+      await bench.performed('appended', { type: 'agent_request', pid, request: cancel })
+      await act({ type: 'begin_call', turn: 2, call: 1, model: MODEL })
+      await act(answer(2, 1, ['a']))
+      const open = await toolOf(2, 0)
+      await kernel.sweep()
+      // It waits until everything is carried.
+      await kernel.close()
+      for (const { record } of closed)
+        assert.equal((await bench.row(record.pid)).record.outcome?.reason, `tool call of ${pid} closed`)
+      assert.equal((await bench.row(open.record.pid)).record.status, 'queued')
+      assert.equal((await bench.row(pid)).carry, null)
+    },
+  )
+
   behaves('crashes end the turn and never the agent', async (bench) => {
     await bench.register({ ...AGENT, limits: { attempts: 1 } }, { pid })
     const { kernel } = await bench.kernel({ id: 'k0', serves: [] })
