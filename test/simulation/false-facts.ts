@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../../src/core/process/event.ts'
+import { evolve } from '../../src/core/process/evolve.ts'
 import type { Pid } from '../../src/core/process/pid.ts'
 import type { ProcessRow } from '../../src/core/process/row.ts'
 import type { Change, Plan, Question, Verdict } from '../../src/store/contract.ts'
@@ -39,6 +40,25 @@ export function forging<Answer>(
     if (!came) return yield* plan()
     return { ...verdict, changes: verdict.changes.map((change) => onTruth(change, truth)) }
   }
+}
+
+/** Like `forging`, with the events folded on the true row: only their choice is wrong. */
+export function decidingOn<Answer>(
+  plan: Plan<Answer>,
+  wanted: (event: Pick<StoredEvent, 'type' | 'replayKey'>) => boolean,
+  forge: (row: ProcessRow) => ProcessRow,
+): Plan<Answer> {
+  return changing(forging(plan, wanted, forge), (changes) =>
+    changes.map((change) =>
+      change.type === 'process' && change.was !== null ? refolded(change, change.was) : change,
+    ),
+  )
+}
+
+/** The row is the fold of the events of its change. */
+export function refolded(change: ProcessChange, was: ProcessRow): ProcessChange {
+  const record = change.events.reduce((folded, event) => evolve(folded, event), was.record)
+  return { ...change, row: { ...change.row, record } }
 }
 
 export function* misinformed<Answer>(

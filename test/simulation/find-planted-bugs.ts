@@ -14,10 +14,20 @@ export function findPlantedBugs(plants: readonly Plant[]): void {
       { timeout: 600_000 },
       async (_name, plant) => {
         const found = await seedThatFinds(plant)
-        expect(await lawsBroken(found, plant.hasRules, plant.often), `seed ${found}`).toEqual([])
+        expect(await withoutBug(found, plant), `seed ${found}`).toEqual([])
       },
     )
   })
+}
+
+/** Several bugs are found at one seed. */
+const known = new Map<string, ReturnType<typeof lawsBroken>>()
+
+function withoutBug(seed: number, { kind = 'plain', often = [] }: Plant): ReturnType<typeof lawsBroken> {
+  const name = `${seed} ${kind} ${often}`
+  const broken = known.get(name) ?? lawsBroken(seed, { kind, often })
+  known.set(name, broken)
+  return broken
 }
 
 async function seedThatFinds(plant: Plant): Promise<number> {

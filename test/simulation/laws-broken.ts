@@ -1,11 +1,10 @@
-import { simulate } from './run.ts'
+import { type RunOptions, simulate } from './run.ts'
 
 /** The laws that a seed breaks without a planted bug. */
 export async function lawsBroken(
   seed: number,
-  hasRules = false,
-  often: readonly string[] = [],
+  options: Pick<RunOptions, 'kind' | 'often'> = {},
 ): Promise<readonly string[]> {
-  const { violations } = await simulate(seed, { hasRules, often })
+  const { violations } = await simulate(seed, options)
   return violations.map(({ law, what }) => `${law}: ${what}`)
 }

@@ -1,21 +1,24 @@
 import { parseArgs } from 'node:util'
+import { agentPlants } from './agents/plants.ts'
 import { authorityPlants } from './authority/plants.ts'
 import { Counts } from './counts.ts'
 import type { Plant } from './plant.ts'
 import { plants } from './plants.ts'
 import { DEFAULT_STEPS, type SeedReport, simulate } from './run.ts'
+import { WORLD_KINDS } from './world-kind.ts'
 
-const USAGE = 'npm run simulate -- --seeds N [--seed K] [--steps M] [--json] [--plants]'
+const USAGE = 'npm run simulate -- --seeds N [--seed K] [--only KIND] [--steps M] [--json] [--plants]'
 const LAST_LINES = 20
 
 const HELP = `${USAGE}
 
 Runs the real kernel over real SQLite files with simulated time, crashes, failing disks, lost nudges and clocks that
-jump, and checks the laws after every step. Each seed makes two worlds: one without rules, and one with rules, approvals and
-delegations, whose rulings are compared with a model of their own.
+jump, and checks the laws after every step. Each seed makes three worlds: one without rules and agents; one with rules, approvals
+and delegations, whose rulings are compared with a model of their own; and one with agents, whose sessions are.
 
   --seeds N   seeds 1 to N (100)
   --seed K    this seed alone, with its whole trace: the same seed is the same run, byte for byte
+  --only KIND worlds of one kind: ${WORLD_KINDS.join(', ')}
   --steps M   steps per seed before faults end and the world comes to rest (${DEFAULT_STEPS})
   --json      the counts as one JSON object
   --plants    the first seed up to N that finds each planted bug, for "since" in plants.ts
@@ -29,11 +32,18 @@ if (values.help) {
 }
 const steps = whole(values.steps, DEFAULT_STEPS)
 const only = values.seed === undefined ? undefined : whole(values.seed, 0)
+const kinds = WORLD_KINDS.filter((kind) => values.only === undefined || kind === values.only)
+if (kinds.length === 0) {
+  console.error(`${values.only} is no kind of world: ${WORLD_KINDS.join(', ')}. ${USAGE}`)
+  process.exit(2)
+}
 const seeds = only === undefined ? whole(values.seeds, 100) : 1
 const first = only ?? 1
 
 if (values.plants) {
-  for (const plant of [...plants, ...authorityPlants])
+  for (const plant of [...plants, ...authorityPlants, ...agentPlants].filter(({ kind = 'plain' }) =>
+    kinds.includes(kind),
+  ))
     console.log(`${await firstToFind(plant)}  ${plant.name}`)
   process.exit(0)
 }
@@ -53,9 +63,8 @@ for (const event of ['uncaughtException', 'unhandledRejection'])
   })
 
 for (; seed < first + seeds; seed++) {
-  // Each seed makes two worlds: one without rules, and one with rules and approvals.
-  for (const hasRules of [false, true]) {
-    const report = await simulate(seed, { steps, hasRules })
+  for (const kind of kinds) {
+    const report = await simulate(seed, { steps, kind })
     counts.add(report.counts)
     stepsDone += report.steps
     if (only !== undefined && !values.json) for (const line of report.trace) console.log(line)
@@ -96,7 +105,7 @@ function tellOf({ seed: broken, violations, trace, steps: done }: SeedReport): v
 }
 
 function replayOf(of: number): string {
-  return `npm run simulate -- --seed ${of}${steps === DEFAULT_STEPS ? '' : ` --steps ${steps}`}`
+  return `npm run simulate -- --seed ${of}${values.only === undefined ? '' : ` --only ${values.only}`}${steps === DEFAULT_STEPS ? '' : ` --steps ${steps}`}`
 }
 
 function progress(done: number): void {
@@ -148,6 +157,7 @@ function parsed() {
     const options = {
       seeds: { type: 'string' },
       seed: { type: 'string' },
+      only: { type: 'string' },
       steps: { type: 'string' },
       json: { type: 'boolean', default: false },
       plants: { type: 'boolean', default: false },

@@ -1,11 +1,7 @@
-import { createHash, hash } from 'node:crypto'
-import { ownerPolicy } from '../../src/core/authority/authorize.ts'
 import type { Clock } from '../../src/core/clock.ts'
-import { FLOOD_LIMITS } from '../../src/core/inbox/flood.ts'
-import type { Json } from '../../src/core/json/json.ts'
 import type { Holder, HolderRow, Proof } from '../../src/core/lease/holder.ts'
 import { isPlacedAt } from '../../src/core/placement/placement.ts'
-import { type Pid, pidFrom } from '../../src/core/process/pid.ts'
+import type { Pid } from '../../src/core/process/pid.ts'
 import type { ProcessRecord } from '../../src/core/process/record.ts'
 import type { Edges } from '../../src/kernel/edges.ts'
 import type { Executor, Work } from '../../src/kernel/executor.ts'
@@ -13,6 +9,8 @@ import type { Kernel, KernelOptions } from '../../src/kernel/kernel.ts'
 import { Workspaces } from '../../src/kernel/workspaces.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
+import type { SessionLaws } from './agents/session-laws.ts'
+import { SimulatedAgents } from './agents/simulated-agents.ts'
 import type { ActLog } from './authority/act-log.ts'
 import type { ApprovalLog } from './authority/approval-log.ts'
 import { commands } from './authority/commands.ts'
@@ -24,10 +22,12 @@ import { payloadOf } from './payload.ts'
 import type { Plant, Planting } from './plant.ts'
 import type { Random } from './random.ts'
 import type { Doer } from './schedule.ts'
+import { simulatedEdges } from './simulated-edges.ts'
 import { SimulatedStore } from './simulated-store.ts'
 import type { Stage } from './stage.ts'
 import { WatchedTransaction, type Writer } from './transaction.ts'
 import { WatchedKernel } from './watched-kernel.ts'
+import type { WorldKind } from './world-kind.ts'
 
 export interface PeerWorld {
   readonly stage: Stage
@@ -35,8 +35,8 @@ export interface PeerWorld {
   readonly file: string
   readonly keys: string[]
   readonly plant: Plant | undefined
-  /** Whether there are rules, and kernels that run commands. */
-  readonly hasRules: boolean
+  readonly kind: WorldKind
+  readonly sessionLaws: SessionLaws
   readonly approvals: ApprovalLog
   readonly acts: ActLog
   readonly policies: PolicyFolders
@@ -81,6 +81,7 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
   #offsetMs = 0
   #store: Store | undefined
   #kernel: Kernel | undefined
+  readonly #agents: SimulatedAgents | undefined
   #look: (() => void) | undefined
   #looking = false
   #closing = false
@@ -95,6 +96,8 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
     this.ledger = around.ledger
     this.keys = around.keys
     this.#random = around.stage.random.fork()
+    const drivesAgents = around.kind === 'agents' && options.serves.includes('agent')
+    this.#agents = drivesAgents ? new SimulatedAgents(this, around.sessionLaws) : undefined
     this.clock = {
       now: () => this.stage.now + this.#offsetMs,
       after: (ms, task) => (this.alive ? this.stage.schedule.after(this, ms, 'timer', task) : () => {}),
@@ -136,6 +139,10 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
     return this.#closing
   }
 
+  get #hasRules(): boolean {
+    return this.#around.kind === 'rules'
+  }
+
   get offsetMs(): number {
     return this.#offsetMs
   }
@@ -147,7 +154,7 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
   /** Whether it would execute this process. */
   serves({ kind, placement }: Pick<ProcessRecord, 'kind' | 'placement'>): boolean {
     if (!isPlacedAt(placement, [`host:${this.#options.host}`])) return false
-    if (kind === 'command') return this.#around.hasRules
+    if (kind === 'command') return this.#hasRules
     return (this.#options.serves as readonly string[]).includes(kind)
   }
 
@@ -183,6 +190,7 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
     if (this.#closing || this.#kernel === undefined) return
     this.#closing = true
     this.ready = false
+    this.#agents?.close()
     const exit = (how: string) => {
       // Earlier requests are still written. Then the program goes on for a moment, with its store closed.
       void this.#store?.close()
@@ -262,15 +270,17 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
     const edges = this.#edges(distant)
     this.#kernel = plant?.kernel?.(edges, options) ?? new WatchedKernel(edges, options, this)
     await this.#kernel.start()
+    this.#agents?.start()
     this.ready = true
     this.stage.say(this.name, 'is up')
   }
 
   #executors(): Executor[] {
-    const { hasRules, approvals, acts, machines } = this.#around
+    const { approvals, acts, machines } = this.#around
     const { host, serves } = this.#options
     const own = executorsFor(this, serves)
-    if (!hasRules) return own
+    if (this.#agents !== undefined) return [...this.#agents.executors, ...own]
+    if (!this.#hasRules) return own
     const machine = machines.get(host) ?? new Machine(host)
     return [...own, commands({ machine, approvals, acts, turn: () => this.turn() })]
   }
@@ -287,35 +297,21 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
       osPid: 1,
       startTime: '1',
       incarnation: this.name,
-      serves: this.#around.hasRules ? this.#executors().flatMap(({ serves }) => serves) : [],
+      serves: this.#hasRules ? this.#executors().flatMap(({ serves }) => serves) : [],
     }
   }
 
   #edges(store: Store): Edges {
-    const { hasRules, policies } = this.#around
-    return {
+    const { policies } = this.#around
+    const workspaces = this.#hasRules ? new Workspaces(policies.readBy(() => this.turn())) : undefined
+    return simulatedEdges({
       store,
       clock: this.clock,
-      random: () => this.#random.next(),
-      newPid: () => pidFrom(this.#random.bytes(12)),
-      newId: () => pidFrom(this.#random.bytes(12)),
-      pidOf: (text) => pidFrom(createHash('sha256').update(text).digest()),
-      pidForKey: (actor, key) => pidFrom(createHash('sha256').update(`${actor} ${key}`).digest()),
-      hash: (text) => hash('sha256', text),
-      // The store's secret is truly random: a key made with it would make every run different.
-      sign: (_secret, text) => hash('sha256', `simulated ${text}`).slice(0, 40),
-      sameText: (a, b) => a === b,
+      random: this.#random,
       prove: (row) => this.#prove(row),
-      authorize: ownerPolicy,
-      rules: {
-        validate,
-        maxPayloadBytes: 10_000,
-        maxPendingSignals: 5,
-        flood: { ...FLOOD_LIMITS, burst: 2, silenceMs: 5_000 },
-      },
-      ...(hasRules ? { workspaces: new Workspaces(policies.readBy(() => this.turn())) } : {}),
       onTrouble: (error, doing) => this.#trouble(error, doing),
-    }
+      workspaces,
+    })
   }
 
   #prove({ id }: HolderRow): Proof {
@@ -370,12 +366,4 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
 
 export function isDefect(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
-}
-
-/** The part of JSON Schema that these worlds use. */
-function validate(schema: { readonly [key: string]: Json }, payload: Json): string | undefined {
-  const { type } = schema
-  return type === undefined || type === typeof payload
-    ? undefined
-    : `it is a ${typeof payload}, not a ${String(type)}`
 }

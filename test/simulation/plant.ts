@@ -3,6 +3,7 @@ import type { Kernel, KernelOptions } from '../../src/kernel/kernel.ts'
 import type { Plan } from '../../src/store/contract.ts'
 import type { Transaction } from '../../src/store/group-commit.ts'
 import type { Ledger } from './ledger.ts'
+import type { WorldKind } from './world-kind.ts'
 
 /** The fences that a kernel believes to have. */
 export interface Planting {
@@ -17,8 +18,8 @@ export interface Plant {
   readonly name: string
   /** The simulator must report that one of these laws is broken. */
   readonly laws: readonly string[]
-  /** It is about rules or approvals, so that it needs a world with them. */
-  readonly hasRules?: true
+  /** The world that it needs, by default one without rules and agents. */
+  readonly kind?: WorldKind
   /**
    * The first seed to try, by default 1: earlier seeds take time and do not find the bug. A new request changes what every seed
    * does; `npm run simulate -- --plants` prints the seeds that find the bugs now.

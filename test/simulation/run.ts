@@ -1,5 +1,6 @@
 import { checkAllClosed, checkAtRest, checkWatchers } from './checks/rest.ts'
 import type { Counts } from './counts.ts'
+import { agents, startAgent } from './intents/agents.ts'
 import { requests } from './intents/all.ts'
 import { authority } from './intents/authority.ts'
 import { FIRST_SESSIONS, openSessionWithRules } from './intents/gated.ts'
@@ -9,12 +10,12 @@ import { Random } from './random.ts'
 import type { Violation } from './stage.ts'
 import { bootSome, upsets } from './upsets.ts'
 import { HOSTS, World } from './world.ts'
+import type { WorldKind } from './world-kind.ts'
 
 export interface RunOptions {
   readonly steps?: number
   readonly plant?: Plant
-  /** A world with rules and approvals. */
-  readonly hasRules?: boolean
+  readonly kind?: WorldKind
   /** Requests in addition to all others. */
   readonly more?: readonly Request[]
   /** The names of requests that are made ten times as often. */
@@ -32,21 +33,26 @@ export interface SeedReport {
 }
 
 export const DEFAULT_STEPS = 300
+/** A turn of an agent takes many steps. */
+const AGENT_STEPS = 3
 /** How many steps lie between full comparisons; cheaper checks run with every commit. */
 const FULL_CHECK_EVERY = 25
 /** Longer than the longest backoff and the longest sleep; TTLs are added for lapses, sweeps and clock differences. */
 const REST_MS = 12_000
 const REST_TTLS = 4
+/** The weight of requests beside tasks. A turn of an agent takes many tasks. */
+const REQUESTS = 3
+const AGENT_REQUESTS = 0.5
 const WATCHERS_MS = 3_000
 const MAX_REST_STEPS = 5_000
 
 /** Runs one world from beginning to end. Stops at the first step that breaks a law. */
 export async function simulate(seed: number, options: RunOptions = {}): Promise<SeedReport> {
-  const { plant, hasRules = plant?.hasRules === true } = options
-  const world = await World.create(new Random(seed), { plant, hasRules })
+  const { plant, kind = plant?.kind ?? 'plain' } = options
+  const world = await World.create(new Random(seed), { plant, kind })
   const { stage } = world
-  const steps = options.steps ?? DEFAULT_STEPS
-  const usual = hasRules ? [...requests.map(rarer), ...authority] : requests
+  const steps = (options.steps ?? DEFAULT_STEPS) * (kind === 'agents' ? AGENT_STEPS : 1)
+  const usual = requestsOf(kind)
   const { often = [], more = [] } = options
   const asked = [...usual, ...more].map((one) =>
     often.includes(one.name) ? { ...one, weight: one.weight * 10 } : one,
@@ -80,7 +86,7 @@ function step(world: World, asked: readonly Request[]): void {
   const what = random.weighted(['request', 'task', 'timer', 'upset'] as const, (one) => {
     switch (one) {
       case 'request':
-        return world.open.length > 0 ? 3 : 0
+        return world.open.length === 0 ? 0 : world.kind === 'agents' ? AGENT_REQUESTS : REQUESTS
       case 'task':
         return runnable.length > 0 ? 5 : 0
       case 'timer':
@@ -90,9 +96,8 @@ function step(world: World, asked: readonly Request[]): void {
     }
   })
   if (what === 'request') {
-    const request = lacksSessions(world)
-      ? openSessionWithRules
-      : random.weighted(asked, ({ name, weight }) => stage.weightOf(name, weight))
+    const request =
+      firstRequest(world) ?? random.weighted(asked, ({ name, weight }) => stage.weightOf(name, weight))
     const peer = random.pick(world.open)
     request.ask(world, peer, (about, asked, then) => world.track(request.name, peer, about, asked, then))
   } else if (what === 'task') {
@@ -106,13 +111,27 @@ function step(world: World, asked: readonly Request[]): void {
   }
 }
 
-/** In worlds with rules, most requests are about rules. */
-function rarer(request: Request): Request {
-  return { ...request, weight: request.weight * 0.3 }
+/** In worlds with rules, most requests are about rules; in those with agents, about agents. */
+function requestsOf(kind: WorldKind): readonly Request[] {
+  switch (kind) {
+    case 'plain':
+      return requests
+    case 'rules':
+      return [...requests.map((one) => rarer(one, 0.3)), ...authority]
+    case 'agents':
+      return [...requests.map((one) => rarer(one, 0.05)), ...agents]
+  }
 }
 
-function lacksSessions({ hasRules, sessions }: World): boolean {
-  return hasRules && sessions.length < FIRST_SESSIONS
+function rarer(request: Request, factor: number): Request {
+  return { ...request, weight: request.weight * factor }
+}
+
+/** The request that a world makes before all others. */
+function firstRequest({ kind, sessions, ledger }: World): Request | undefined {
+  if (kind === 'rules' && sessions.length < FIRST_SESSIONS) return openSessionWithRules
+  const hasAgent = () => [...ledger.processes.values()].some(({ record }) => record.agent !== null)
+  return kind === 'agents' && !hasAgent() ? startAgent : undefined
 }
 
 function runTask({ stage }: World, task: World['stage']['schedule']['runnable'][number]): void {
@@ -152,7 +171,7 @@ async function comeToRest(world: World): Promise<void> {
   if (stage.violations.length > 0) return
   world.ledger.checkAll()
   checkAtRest(world)
-  world.checkAuthorityAtRest()
+  world.checkPartsAtRest()
   if (stage.violations.length > 0) return
   for (const { stop } of world.followers) stop.abort()
   for (const peer of world.peers) peer.close()

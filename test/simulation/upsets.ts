@@ -77,16 +77,14 @@ export const upsets: readonly Upset[] = [
   },
 ]
 
+const ALL = ['tool', 'agent', 'workflow'] as const
+const KERNELS = [ALL, ALL, ['tool'], ['workflow'], []] as const
+const AGENT_KERNELS = [ALL, ALL, ALL, ALL, ['tool']] as const
+
 export function bootSome(world: World): void {
   if (world.peers.length >= MAX_PEERS) return
   const { random } = world.stage
-  const serves = random.pick([
-    ['tool', 'agent', 'workflow'],
-    ['tool', 'agent', 'workflow'],
-    ['tool'],
-    ['workflow'],
-    [],
-  ] as const)
+  const serves = random.pick(world.kind === 'agents' ? AGENT_KERNELS : KERNELS)
   world.boot({ serves, concurrency: random.pick([1, 2, 5, 100]) })
 }
 

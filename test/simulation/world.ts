@@ -6,6 +6,8 @@ import type { Pid } from '../../src/core/process/pid.ts'
 import type { Scope } from '../../src/core/process/record.ts'
 import type { RegistrationRequest } from '../../src/core/process/register.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { AgentClients } from './agents/agent-clients.ts'
+import { SessionLaws } from './agents/session-laws.ts'
 import { ActLog } from './authority/act-log.ts'
 import { ApprovalLog } from './authority/approval-log.ts'
 import { Machine } from './authority/machine.ts'
@@ -34,13 +36,14 @@ import type { Plant } from './plant.ts'
 import { ramFolder } from './ram-folder.ts'
 import type { Random } from './random.ts'
 import { Stage } from './stage.ts'
+import type { WorldKind } from './world-kind.ts'
 
 /** The hosts of kernels. */
 export const HOSTS = ['h0', 'h1'] as const
 
 export interface WorldOptions {
   readonly plant: Plant | undefined
-  readonly hasRules: boolean
+  readonly kind: WorldKind
 }
 
 /** A client that waits for an end. */
@@ -74,8 +77,9 @@ export class World implements PeerWorld {
   readonly followers: Follower[] = []
   readonly taken: { readonly scope: Scope; readonly consumer: string; readonly position: number }[] = []
   readonly answered = new Set<string>()
-  /** Whether there are rules, and kernels that run commands. */
-  readonly hasRules: boolean
+  readonly kind: WorldKind
+  readonly sessionLaws: SessionLaws
+  readonly agentClients: AgentClients
   readonly approvals: ApprovalLog
   readonly acts: ActLog
   readonly rules: RuleModel
@@ -88,19 +92,22 @@ export class World implements PeerWorld {
   #booted = 0
   readonly #folder: string
 
-  private constructor(random: Random, { plant, hasRules }: WorldOptions, folder: string) {
+  private constructor(random: Random, { plant, kind }: WorldOptions, folder: string) {
     this.stage = new Stage(random)
     this.plant = plant
-    this.hasRules = hasRules
+    this.kind = kind
     this.#folder = folder
     this.file = join(folder, 'reeve.db')
     this.ledger = new Ledger(this.stage, new Observer(this.file))
     const { stage, ledger } = this
+    this.sessionLaws = new SessionLaws(stage, ledger)
+    this.agentClients = new AgentClients(stage, this.sessionLaws)
     this.acts = new ActLog(ledger)
     this.rules = new RuleModel((hash) => this.policies.versionOf(hash))
     this.approvals = new ApprovalLog(stage, ledger, this.rules, this.acts)
     this.#sessionTree = checkSessions(stage, ledger)
     ledger.checks.push(
+      this.sessionLaws,
       this.approvals,
       checkRulings(stage, ledger, this.rules, this.acts),
       this.#sessionTree,
@@ -136,7 +143,8 @@ export class World implements PeerWorld {
   }
 
   /** Faults have ended, and time has passed. */
-  checkAuthorityAtRest(): void {
+  checkPartsAtRest(): void {
+    this.sessionLaws.atRest()
     this.approvals.atRest(this.stage.now)
     this.#sessionTree.atRest()
   }
@@ -170,6 +178,10 @@ export class World implements PeerWorld {
 
   committedBy(writer: Peer): void {
     for (const peer of this.peers) if (peer !== writer) peer.nudge()
+    // Their processes are interrupted after the commit.
+    if (!this.sessionLaws.takeClosedCalls() || !this.stage.faulty || !this.stage.random.chance(0.4)) return
+    this.stage.counts.fault('a kernel dies after it closed tool calls')
+    writer.die('after it closed tool calls')
   }
 
   /** Usually a live process, sometimes an ended one, rarely an unknown pid. */

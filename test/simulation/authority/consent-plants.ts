@@ -13,14 +13,14 @@ export const consentPlants: readonly Plant[] = [
   {
     name: 'an answer that covers later rules',
     laws: ['every ruling is that of the rules'],
-    hasRules: true,
+    kind: 'rules',
     since: 20,
     plan: answeringLaterRules,
   },
   {
     name: 'an edit that no rule is asked about',
     laws: ['every ruling is that of the rules'],
-    hasRules: true,
+    kind: 'rules',
     since: 20,
     often: ['approve with changes'],
     plan: (plan) =>
@@ -33,14 +33,14 @@ export const consentPlants: readonly Plant[] = [
   {
     name: 'a review whose failure is forgotten',
     laws: ['a review is settled with its end'],
-    hasRules: true,
+    kind: 'rules',
     since: 88,
     plan: forgettingFailedReviews,
   },
   {
     name: 'a reviewer where a person is wanted',
     laws: ['every ruling is that of the rules'],
-    hasRules: true,
+    kind: 'rules',
     since: 21,
     plan: (plan) =>
       forging(
@@ -57,7 +57,7 @@ export const consentPlants: readonly Plant[] = [
   {
     name: 'a session that its parent does not bind',
     laws: ['every ruling is that of the rules'],
-    hasRules: true,
+    kind: 'rules',
     since: 15,
     plan: (plan, planting) =>
       forging(plan, isNew, (question, answer, _round, together) =>
@@ -67,7 +67,7 @@ export const consentPlants: readonly Plant[] = [
   {
     name: 'a session that answers for the one above',
     laws: ['only those who may answer do'],
-    hasRules: true,
+    kind: 'rules',
     since: 29,
     plan: (plan) =>
       forging(
@@ -83,7 +83,7 @@ export const consentPlants: readonly Plant[] = [
   {
     name: 'a policy file that nobody trusts and that allows',
     laws: ['every ruling is that of the rules'],
-    hasRules: true,
+    kind: 'rules',
     since: 12,
     plan: (plan) =>
       forging(plan, isNew, (question, answer) =>
@@ -93,7 +93,7 @@ export const consentPlants: readonly Plant[] = [
   {
     name: 'a policy file that is read once',
     laws: ['a policy file counts as it is'],
-    hasRules: true,
+    kind: 'rules',
     since: 57,
     kernel: (edges, options) => {
       const { workspaces } = edges
@@ -108,7 +108,7 @@ export const consentPlants: readonly Plant[] = [
   {
     name: 'a denial that keeps its use',
     laws: ['a use is spent once'],
-    hasRules: true,
+    kind: 'rules',
     since: 2,
     plan: keepingUses,
   },

@@ -13,7 +13,7 @@ export const authorityPlants: readonly Plant[] = [
   {
     name: 'expired approval starts',
     laws: ['an expired approval starts nothing'],
-    hasRules: true,
+    kind: 'rules',
     since: 14,
     plan: forgettingExpiry,
   },
@@ -21,7 +21,7 @@ export const authorityPlants: readonly Plant[] = [
     name: 'hash ignores environment',
     // The grants that remember an answer compare the same hash.
     laws: ['only the approved action begins', 'every ruling is that of the rules'],
-    hasRules: true,
+    kind: 'rules',
     since: 9,
     kernel: (edges, options) =>
       new Kernel({ ...edges, hash: (text) => edges.hash(text.replace(ENVIRONMENT_HASH, '')) }, options),
@@ -29,26 +29,26 @@ export const authorityPlants: readonly Plant[] = [
   {
     name: 'denial not written',
     laws: ['every denial is in the audit'],
-    hasRules: true,
+    kind: 'rules',
     plan: forgettingDenials,
   },
   {
     name: 'revoked link still counts',
     laws: ['every ruling is that of the rules'],
-    hasRules: true,
+    kind: 'rules',
     since: 18,
     plan: rememberingLinks,
   },
   {
     name: 'audit outside the commit',
     laws: ['an act and its audit entry are one commit'],
-    hasRules: true,
+    kind: 'rules',
     kernel: (edges, options) => new Kernel({ ...edges, store: auditingLater(edges.store) }, options),
   },
   {
     name: 'use not spent after crash',
     laws: ['a use is spent once'],
-    hasRules: true,
+    kind: 'rules',
     since: 2,
     plan: givingUsesBack,
   },

@@ -64,14 +64,13 @@ function fitsDue({ record, row }: Entry, due: unknown): boolean {
 }
 
 function columnsOf({ record, row }: Entry): Readonly<Record<string, unknown>> {
-  const named = record.kind === 'tool' || record.kind === 'workflow' ? record.spec[record.kind] : undefined
   return {
     revision: record.revision,
     fence: row.fence,
     holder: row.holder,
     carry: row.carry,
     kind: record.kind,
-    target: named ?? null,
+    target: targetOf(record),
     name: record.name,
     parent: record.parent,
     root: record.root,
@@ -80,6 +79,12 @@ function columnsOf({ record, row }: Entry): Readonly<Record<string, unknown>> {
     created_at: record.createdAt,
     ended_at: record.outcome?.endedAt ?? null,
   }
+}
+
+/** The column that claims are found by. */
+function targetOf({ kind, spec }: ProcessRecord): unknown {
+  if (kind === 'agent') return typeof spec['model'] === 'string' ? 'native' : null
+  return kind === 'tool' || kind === 'workflow' ? (spec[kind] ?? null) : null
 }
 
 function differing(a: ProcessRecord, b: ProcessRecord): string {

@@ -1,0 +1,117 @@
+import type { ModelRequest, PromptItem } from '../../../src/core/model/prompt.ts'
+import type { StoredEvent } from '../../../src/core/process/event.ts'
+import { payloadOf } from '../payload.ts'
+import { LAWS, type SessionLaw } from './laws.ts'
+
+interface Sent {
+  /** Of the event that began the call. */
+  readonly seq: number
+  readonly turn: number
+  readonly segment: number
+  readonly items: readonly string[]
+}
+
+/** The prompts that the model of one agent got, compared with the log and with each other. */
+export class PromptLog {
+  readonly #sent: Sent[] = []
+  readonly #broke: (law: SessionLaw, what: string) => void
+
+  constructor(broke: (law: SessionLaw, what: string) => void) {
+    this.#broke = broke
+  }
+
+  /** `begun`: the event that began this call. Its kernel may be slow: the turn may be over. */
+  asked({ prompt }: ModelRequest, begun: StoredEvent, events: readonly StoredEvent[]): void {
+    const wrong = problemOf(prompt)
+    if (wrong !== undefined) this.#broke(LAWS.prompts, wrong)
+    const { turn = 0, call = 0 } = payloadOf(begun, 'model_call_begun') ?? {}
+    // A kernel that heard of the end of its turn before it sent the request may have read later entries.
+    if (events.some((event) => event.seq > begun.seq && isOver(event, turn))) return
+    const branch = branchAt(events, begun.seq)
+    this.#compareInputs(prompt, branch, `call ${turn}.${call}`)
+    const sent = {
+      seq: begun.seq,
+      turn,
+      segment: branch.segment,
+      items: prompt.map((item) => JSON.stringify(item)),
+    }
+    const before = this.#sent.findLast(
+      (one) => one.seq <= sent.seq && one.segment === sent.segment && !branch.rolledBack.has(one.turn),
+    )
+    const changed = before?.items.findIndex((item, place) => item !== sent.items[place]) ?? -1
+    if (changed !== -1)
+      this.#broke(LAWS.prefixes, `call ${turn}.${call}: item ${changed} was ${before?.items[changed]}`)
+    this.#sent.push(sent)
+  }
+
+  /** Each input of the branch is said once, in the order of the log. These sessions are so short that a summary keeps all of them. */
+  #compareInputs(prompt: readonly PromptItem[], { inputs }: Branch, what: string): void {
+    const said = prompt.flatMap((item) => (item.type === 'user' ? [textOf(item.parts)] : []))
+    if (said.join('\n') === inputs.join('\n')) return
+    const isTwice = new Set(said).size < said.length
+    this.#broke(isTwice ? LAWS.inputTwice : LAWS.inputLost, `${what} says ${said}, and the log ${inputs}`)
+  }
+}
+
+interface Branch {
+  /** The texts of the inputs. */
+  readonly inputs: readonly string[]
+  /** `seq` of the event that began the segment. */
+  readonly segment: number
+  readonly rolledBack: ReadonlySet<number>
+}
+
+/** The branch as it was at an event. */
+function branchAt(events: readonly StoredEvent[], seq: number): Branch {
+  const until = events.filter((event) => event.seq <= seq)
+  const rolledBack = new Set(
+    until.flatMap((event) => {
+      const ended = payloadOf(event, 'turn_ended')
+      return ended?.reason === 'rolled_back' ? [ended.turn] : []
+    }),
+  )
+  const inputs: string[] = []
+  let segment = 0
+  for (const event of until) {
+    const promoted = payloadOf(event, 'input_promoted')
+    if (promoted !== undefined && !rolledBack.has(promoted.turn))
+      inputs.push(textOf(partsOf(events[promoted.seq - 1])))
+    const begun = payloadOf(event, 'segment_begun')
+    if (begun !== undefined && !rolledBack.has(begun.turn)) segment = event.seq
+  }
+  return { inputs, segment, rolledBack }
+}
+
+function partsOf(event: StoredEvent | undefined) {
+  if (event === undefined) return []
+  return (payloadOf(event, 'input_admitted') ?? payloadOf(event, 'input_edited'))?.parts ?? []
+}
+
+function textOf(parts: readonly { readonly type: string }[]): string {
+  return parts.map((part) => ('text' in part ? String(part.text) : part.type)).join(' ')
+}
+
+function isOver(event: StoredEvent, turn: number): boolean {
+  return payloadOf(event, 'turn_ended')?.turn === turn
+}
+
+/** As a strict provider reads it: each tool call is answered at once, by one result, and no id is used again. */
+function problemOf(prompt: readonly PromptItem[]): string | undefined {
+  const used = new Set<string>()
+  let open: readonly string[] = []
+  for (const [place, item] of prompt.entries()) {
+    if (item.type === 'tool_results') {
+      const answered = item.results.map(({ callId }) => callId)
+      if (answered.join() !== open.join()) return `item ${place} answers ${answered}, and ${open} are open`
+      open = []
+      continue
+    }
+    if (open.length > 0) return `item ${place} follows ${open}, which have no results`
+    if (item.type !== 'assistant') continue
+    open = item.parts.flatMap((part) => (part.type === 'tool_call' ? [part.callId] : []))
+    const again = open.find((id) => used.has(id) || !used.add(id))
+    if (again !== undefined) return `item ${place} has the id ${again} again`
+  }
+  if (open.length > 0) return `${open} have no results`
+  return prompt.at(-1)?.type === 'assistant' ? 'it ends with an answer' : undefined
+}
