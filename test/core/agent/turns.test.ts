@@ -340,7 +340,7 @@ test('a compaction that keeps the whole session replaces its system prompt', () 
   const entries = entriesOfSegment(entriesInView(agent.events))
   const { system, items } = promptOf({ entries, partsAt: () => text('go'), modelOf: () => undefined })
   expect([system, items[0]?.type]).toEqual(['new', 'user'])
-  expect(firstKept(entries)).toBe(keepsFrom)
+  expect(firstKept(entries, () => text('go'))).toBe(keepsFrom)
 })
 
 test('the view has the turns of the branch, without those that were rolled back', () => {
