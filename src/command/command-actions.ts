@@ -33,9 +33,10 @@ export class CommandActions {
     }
   }
 
-  /** Whether the action of a command is still the approved one. */
+  /** Whether the action of a command is still the one that was approved or allowed. */
   async confirm(work: Work, plan: SpawnPlan, kernel: Kernel): Promise<boolean> {
-    if (work.record.gate === null) return true
+    const { gate, ruledOn } = work.record
+    if (gate === null && ruledOn === undefined) return true
     return kernel.approvals.confirm(work, await resolveAction(work.record, plan, this.#options))
   }
 }

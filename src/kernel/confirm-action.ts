@@ -1,24 +1,24 @@
 import type { Approval } from '../core/approval/approval.ts'
 import { isDestructive } from '../core/approval/destructive.ts'
+import type { AuditEntry } from '../core/audit/entry.ts'
 import { type Action, actionOf, actionText, type ResolvedAction } from '../core/capability/action.ts'
 import { needText } from '../core/capability/need.ts'
-import type { Change } from '../core/change.ts'
-import { RefusedError } from '../core/errors.ts'
 import { sameJson } from '../core/json/canonical.ts'
 import { asJson, type JsonObject } from '../core/json/json.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
-import { know } from '../store/contract.ts'
+import { askInstead } from './ask-instead.ts'
+import { confirmFiles } from './confirm-files.ts'
 import type { Edges } from './edges.ts'
 import type { Work } from './executor.ts'
-import { type Performed, performOne } from './perform.ts'
 import type { PlanPart } from './plan-part.ts'
 import { ruleOnRegistration } from './rule-on-registration.ts'
 import { giveBackUses } from './rule-uses.ts'
 import { WorkingRows } from './working-rows.ts'
 
 /**
- * Compares the action that is about to begin with the approved one. If it differs, because a program, its folder or its
- * environment has changed meanwhile, it is asked about again, and the process waits without a holder. False: it must not begin.
+ * Compares the action that is about to begin with the approved one, or its files with those that rules allowed. If it differs, because
+ * a program, its folder or its environment has changed meanwhile, it is asked about again, and the process waits without a holder.
+ * False: it must not begin.
  */
 export async function confirmAction(
   edges: Edges,
@@ -27,7 +27,7 @@ export async function confirmAction(
   here: string | null,
 ): Promise<boolean> {
   const { record } = work
-  if (record.gate === null) return true
+  if (record.gate === null) return confirmFiles(edges, work, resolved, here)
   const { approval: id, actionHash: approved } = record.gate
   const asked = await edges.store.ask({ ask: 'approval', id })
   // Pruned with its process only.
@@ -65,34 +65,10 @@ export async function confirmAction(
     },
     answer: null,
   }
-  for (;;) {
-    const fence = work.fence()
-    const done = await edges.store.write<Performed>(function* () {
-      const rows = new WorkingRows()
-      const again = yield* withFactsOf(edges, asked, sameCard, { record, spec, resolved, host, at })
-      const was = yield* know({ ask: 'approval', id: again.id })
-      rows.add([{ type: 'approval', was, approval: again }, auditOf(again, changedParts(before, action))])
-      const { expiresAt } = again
-      const requested = { approval: again.id, actionHash, expiresAt }
-      const actor = `process:${record.pid}` as const
-      const one = yield* performOne(edges, rows, {
-        type: 'ask_again',
-        pid: record.pid,
-        actor,
-        at,
-        fence,
-        requested,
-      })
-      return { answer: one, changes: one.type === 'refused' ? [] : rows.changes }
-    })
-    if (done.type !== 'refused') {
-      edges.onAudited?.()
-      return false
-    }
-    // As with every write of an executor: the fence may have risen during the write.
-    if (done.refusal.code !== 'stale_fence' || work.fence().fence <= fence.fence)
-      throw new RefusedError(done.refusal)
-  }
+  return askInstead(edges, work, at, function* () {
+    const approval = yield* withFactsOf(edges, asked, sameCard, { record, spec, resolved, host, at })
+    return { approval, entry: entryOf(approval, changedParts(before, action)) }
+  })
 }
 
 /**
@@ -151,20 +127,17 @@ function changedParts(before: Action, now: Action): readonly string[] {
   return parts.filter((part) => !sameJson(asJson({ part: before[part] }), asJson({ part: now[part] })))
 }
 
-function auditOf({ id, pid, request, askedAt }: Approval, changed: readonly string[]): Change {
+function entryOf({ id, pid, request, askedAt }: Approval, changed: readonly string[]): AuditEntry {
   return {
-    type: 'audit',
-    entry: {
-      at: askedAt,
-      actor: request.subject,
-      action: 'ask_again',
-      target: `process:${pid}`,
-      decision: 'asked',
-      rule: request.type === 'permission' ? request.rule : null,
-      reason: 'The action has changed since it was approved.',
-      inputs: { approval: id, changed: [...changed] },
-      trace: null,
-    },
+    at: askedAt,
+    actor: request.subject,
+    action: 'ask_again',
+    target: `process:${pid}`,
+    decision: 'asked',
+    rule: request.type === 'permission' ? request.rule : null,
+    reason: 'The action has changed since it was approved.',
+    inputs: { approval: id, changed: [...changed] },
+    trace: null,
   }
 }
 

@@ -1,10 +1,11 @@
 import type { AuditDecision, AuditEntry } from '../core/audit/entry.ts'
-import { withoutInput } from '../core/capability/action.ts'
+import { filesText, UNANALYSED, withoutInput } from '../core/capability/action.ts'
 import { needText } from '../core/capability/need.ts'
 import type { RuleRef, Ruling } from '../core/capability/ruling.ts'
 import type { Change } from '../core/change.ts'
 import { asJson } from '../core/json/json.ts'
 import type { ApprovalRequested } from '../core/process/event.ts'
+import type { RuledOn } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import { PlannedAudit } from './audit.ts'
 import type { Edges } from './edges.ts'
@@ -24,8 +25,13 @@ import type { PolicyFileFound } from './workspaces.ts'
 
 /** What the rules say about a registration. `changes` belong to the transaction, also to that of a refusal. */
 export type GateAnswer =
-  /** `uses`: of counted rules. */
-  | { readonly type: 'open'; readonly uses: Uses; readonly changes: readonly Change[] }
+  /** `uses`: of counted rules. `ruledOn`: of a command that was resolved for the rules. */
+  | {
+      readonly type: 'open'
+      readonly uses: Uses
+      readonly changes: readonly Change[]
+      readonly ruledOn?: RuledOn
+    }
   /** The host has to find out more first. */
   | { readonly type: 'unresolved'; readonly missing: Missing }
   | {
@@ -55,10 +61,11 @@ export function* gateOf(edges: Edges, rows: WorkingRows, gated: GatedRegistratio
   const { spec } = gated.registration
   const { ruling, needs } = ruled
   if (ruling.type === 'allow') {
-    if (ruling.rule === null) return OPEN
+    const files = ruledFiles(edges, gated, ruling.uses)
+    if (ruling.rule === null) return files === undefined ? OPEN : { ...OPEN, ...files }
     const entry = entryOf(gated, ruled, 'allowed', ruling.rule, null)
     const changes: Change[] = [...ruled.used, { type: 'audit', entry, about: [spec] }]
-    return { type: 'open', uses: ruling.uses, changes }
+    return { type: 'open', uses: ruling.uses, changes, ...files }
   }
   if (ruling.type === 'ask') return yield* asked(edges, rows, gated, ruled, ruling)
   // A looping agent repeats its denied requests: equal ones are counted, and the audit does not grow.
@@ -66,6 +73,18 @@ export function* gateOf(edges: Edges, rows: WorkingRows, gated: GatedRegistratio
   const target = needs.map(needText).join('; ').slice(0, MAX_TARGET_CHARS)
   yield* audit.deny({ ...entryOf(gated, ruled, 'denied', ruling.rule, ruling.reason), target }, [spec])
   return { type: 'denied', refusal: denied(ruled, ruling), changes: audit.changes }
+}
+
+/** What has to be the same when the command begins. Undefined if it was not resolved. */
+function ruledFiles(
+  { hash }: Edges,
+  { resolved }: GatedRegistration,
+  uses: Uses,
+): { readonly ruledOn: RuledOn } | undefined {
+  // One that was not analysed was allowed to do everything.
+  if (resolved === null || resolved === UNANALYSED) return undefined
+  const taken = uses.length === 0 ? {} : { uses: uses.map(({ subject, id }) => ({ subject, id })) }
+  return { ruledOn: { hash: hash(filesText(resolved)), ...taken } }
 }
 
 function* asked(

@@ -1,4 +1,4 @@
-import type { ResolvedAction } from '../core/capability/action.ts'
+import { type ResolvedAction, UNANALYSED } from '../core/capability/action.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { isRefusal, type Refusal } from '../core/refusal.ts'
@@ -77,14 +77,3 @@ export class HostLooks {
 }
 
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
-
-/** Stands for a command that no host has resolved: it may do everything. */
-export const UNANALYSED: ResolvedAction = {
-  shell: { type: 'opaque', reason: 'It was not analysed.', commands: [], writes: [] },
-  programs: [],
-  cwd: null,
-  environmentHash: '',
-  variables: {},
-  env: [],
-  codeVariables: [],
-}

@@ -19,7 +19,7 @@ import { isRefusal, type Refusal } from '../core/refusal.ts'
 import { carvedChanges } from './allowances.ts'
 import { askQuestion } from './ask-question.ts'
 import type { Edges } from './edges.ts'
-import { gateOf, OPEN } from './gate.ts'
+import { type GateAnswer, gateOf, OPEN } from './gate.ts'
 import type { PlanPart } from './plan-part.ts'
 import { guardOfName, type RegistrationContext, registerFacts } from './register-facts.ts'
 import { type GatedRegistration, isRuled, type Missing } from './rule-on-registration.ts'
@@ -103,8 +103,8 @@ export function* registerOne(
     return { type: 'unresolved', unresolved: record, missing: gate.missing }
   }
   if (gate.type === 'denied') return { type: 'refused', refusal: gate.refusal, changes: gate.changes }
-  const gated =
-    gate.type === 'ask' ? decideRegister(facts, { ...intent, approval: gate.approval }, edges.rules) : first
+  const added = addedBy(gate)
+  const gated = added === undefined ? first : decideRegister(facts, { ...intent, ...added }, edges.rules)
   if (gated.type !== 'register') throw new Error(`The decision about ${pid} depends on its approval`)
   const decision = gated
   rows.add(gate.changes)
@@ -133,6 +133,14 @@ export function* registerOne(
   return { type: 'registered', row: child.row }
 }
 
+/** What the gate adds to a registration, if anything. */
+function addedBy(
+  gate: Extract<GateAnswer, { type: 'open' | 'ask' }>,
+): Partial<Pick<RegisterIntent, 'approval' | 'ruledOn'>> | undefined {
+  if (gate.type === 'ask') return { approval: gate.approval }
+  return gate.ruledOn === undefined ? undefined : { ruledOn: gate.ruledOn }
+}
+
 /** Refused by a rule: the audit keeps that. */
 interface RefusedRegistration {
   readonly type: 'refused'
@@ -152,7 +160,11 @@ export function folded(
  * A restart that a policy asks for is registered by a kernel, which no rule binds. It acts as the parent or the session of the
  * process, also after the end of that parent.
  */
-function gatedActor(registration: Registration, parent: ProcessRow | null, actor: Actor): Actor {
+export function gatedActor(
+  registration: Pick<Registration, 'restartOf' | 'owner' | 'actsFor'>,
+  parent: ProcessRow | null,
+  actor: Actor,
+): Actor {
   const { restartOf, owner, actsFor } = registration
   if (restartOf === null || !actor.startsWith('kernel:')) return actor
   const { session } = owner
@@ -162,7 +174,7 @@ function gatedActor(registration: Registration, parent: ProcessRow | null, actor
 }
 
 /** The first approval of a process. A later one, for a changed action, has a number behind it. */
-function approvalIdOf(pid: Pid): string {
+export function approvalIdOf(pid: Pid): string {
   return `a_${pid.slice('p_'.length)}`
 }
 

@@ -10,7 +10,11 @@ export type Uses = readonly Pick<RuleRef, 'subject' | 'id'>[]
  * so that nothing began. A request is settled once, so no use is given back twice.
  */
 export function* giveBackUses(rows: WorkingRows, { request }: Approval): PlanPart<void> {
-  for (const ref of request.uses ?? []) {
+  yield* giveBack(rows, request.uses ?? [])
+}
+
+export function* giveBack(rows: WorkingRows, uses: Uses): PlanPart<void> {
+  for (const ref of uses) {
     const id = useIdOf(ref)
     const [was = null] = yield* rows.ruleUses([id])
     // Removed with its rule.

@@ -42,6 +42,15 @@ async function ruled(temp: TempReeve, ...rules: readonly JsonObject[]) {
 
 const ASK = { effect: 'ask', resource: 'shell:deploy' }
 
+/** Programs are looked for in these folders first, until the end of the test. */
+function searchFirst(...folders: readonly string[]): void {
+  const path = process.env['PATH']
+  process.env['PATH'] = [...folders, path].join(':')
+  onTestFinished(() => {
+    process.env['PATH'] = path
+  })
+}
+
 /** Approves a command, and expects that it is asked about again instead of run. */
 async function expectAskedAgain(reeve: Embedded, id: string, pid: string): Promise<void> {
   await reeve.approve({ id })
@@ -137,17 +146,58 @@ test('another file of the same name that comes earlier in the path is asked abou
   await using temp = new TempReeve()
   const first = tempFolder()
   const { folder, write, calls } = notedProgram()
-  const path = process.env['PATH']
-  process.env['PATH'] = `${first}:${folder}:${path}`
-  onTestFinished(() => {
-    process.env['PATH'] = path
-  })
+  searchFirst(first, folder)
   const { reeve, agent } = await ruled(temp, ASK)
   await agent.spawn({ kind: 'command', spec: { argv: ['deploy'] }, cwd: folder })
   const { id, pid } = await onlyPending(reeve)
   write(join(first, 'deploy'), 'evil')
   await expectAskedAgain(reeve, id, pid)
   expect(calls()).toBe('')
+})
+
+test('a link that leads elsewhere before an allowed command is started again is asked about, and runs once with a yes', async () => {
+  await using temp = new TempReeve()
+  const { folder, path, write, calls } = notedProgram('original')
+  const other = join(folder, 'other')
+  write(other, 'other')
+  const link = join(folder, 'deploy')
+  symlinkSync(path, link)
+  searchFirst(folder)
+  const { reeve, agent } = await ruled(temp, { effect: 'allow', resource: 'shell:deploy' })
+  // The second start is registered at the end of the first one.
+  const restart = { on: 'always', limit: 1, delayMs: 5_000 } as const
+  const first = await agent.spawn({ kind: 'command', spec: { argv: ['deploy'], restart }, cwd: folder })
+  await reeve.wait({ pid: first.record.pid, timeoutMs: 60_000 })
+  unlinkSync(link)
+  symlinkSync(other, link)
+  await expect.poll(async () => (await pendingIn(reeve)).length, { timeout: 60_000 }).toBe(1)
+  const { id, pid, request } = await onlyPending(reeve)
+  expect(await reeve.show({ pid })).toMatchObject({ status: 'waiting', restartOf: first.record.pid })
+  expect(calls()).toBe('original \n')
+  expect((await reeve.audit({ target: `process:${pid}` })).entries).toMatchObject([
+    { actor: 'session:s1', action: 'ask_again', decision: 'asked', rule: { id: 'r1' } },
+    { actor: 'session:s1', action: 'spawn', decision: 'allowed' },
+  ])
+  expect(request).toMatchObject({
+    needs: ['execute shell:deploy'],
+    action: { act: { programs: [{ real: other }] } },
+    grants: ['once'],
+  })
+  await reeve.approve({ id })
+  expect(await reeve.wait({ pid, timeoutMs: 60_000 })).toMatchObject({ record: { status: 'completed' } })
+  expect(calls()).toBe('original \nother \n')
+})
+
+test('an allowed command whose files are the same begins without a question', async () => {
+  await using temp = new TempReeve()
+  const { folder, calls } = notedProgram()
+  searchFirst(folder)
+  const { reeve, agent } = await ruled(temp, { effect: 'allow', resource: 'shell:deploy' })
+  const { record } = await agent.spawn({ kind: 'command', spec: { argv: ['deploy'] }, cwd: folder })
+  expect(await reeve.wait({ pid: record.pid, timeoutMs: 60_000 })).toMatchObject({
+    record: { status: 'completed', gate: null },
+  })
+  expect(calls()).toBe('deploy \n')
 })
 
 test('a program under another name, by a link or a copy in the path, meets the rule about its file', async () => {

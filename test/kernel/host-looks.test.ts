@@ -1,6 +1,7 @@
 import { openMemory } from 'reeve/testing'
 import { expect, test } from 'vitest'
-import { HostLooks, UNANALYSED } from '../../src/kernel/host-looks.ts'
+import { UNANALYSED } from '../../src/core/capability/action.ts'
+import { HostLooks } from '../../src/kernel/host-looks.ts'
 import { testEdges } from '../../src/testing/test-edges.ts'
 import { registered } from '../core/registered.ts'
 

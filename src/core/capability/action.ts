@@ -69,6 +69,17 @@ export interface ResolvedAction {
   readonly ofEnvironment?: Pick<ResolvedAction, 'env' | 'codeVariables'>
 }
 
+/** Stands for a command that no host has resolved: it may do everything. */
+export const UNANALYSED: ResolvedAction = {
+  shell: { type: 'opaque', reason: 'It was not analysed.', commands: [], writes: [] },
+  programs: [],
+  cwd: null,
+  environmentHash: '',
+  variables: {},
+  env: [],
+  codeVariables: [],
+}
+
 /** The action of a registration. `resolved`: of a command. */
 export function actionOf(
   registration: Pick<Registration, 'kind' | 'spec' | 'parent' | 'cwd' | 'envRef'>,
@@ -122,6 +133,11 @@ const VERSION = 1
 /** The text whose hash is the action hash. Equal actions have equal texts, in every order of their fields. */
 export function actionText(action: Action): string {
   return canonical(asJson({ version: VERSION, ...action }))
+}
+
+/** The text whose hash tells whether a command starts the files that rules have ruled on, in the same folder. */
+export function filesText({ cwd, programs }: Pick<ResolvedAction, 'cwd' | 'programs'>): string {
+  return canonical(asJson({ version: VERSION, cwd, programs }))
 }
 
 /** The asker of an action, for the grants that remember an answer. */

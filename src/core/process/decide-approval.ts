@@ -48,12 +48,17 @@ export function decideAskAgain(
   const { record } = row
   if (hasEnded(record)) return refuse(alreadyEnded(record))
   if (!holds(row, fence)) return refuse(staleFence(record, fence))
-  if (record.gate?.state !== 'approved' || record.program !== null) return refuse(notGated(record))
+  if (!isRuledOn(record) || record.program !== null) return refuse(notGated(record))
   return {
     type: 'append',
     events: [approvalRequested({ ...requested, again: true })],
     lease: { holder: null, fence: row.fence },
   }
+}
+
+/** Whether an approval or rules let it begin. */
+function isRuledOn({ gate, ruledOn }: ProcessRecord): boolean {
+  return gate === null ? ruledOn !== undefined : gate.state === 'approved'
 }
 
 function notGated({ pid }: ProcessRecord) {

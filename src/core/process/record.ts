@@ -177,6 +177,14 @@ export interface SignalQueue {
   readonly pending: readonly number[]
 }
 
+/** What rules have ruled on before a command begins. If that has changed by then, the command is asked about. */
+export interface RuledOn {
+  /** The hash of its folder and of the files of its programs. */
+  readonly hash: string
+  /** The uses of counted rules that it has taken. Absent if there are none. */
+  readonly uses?: readonly { readonly subject: string; readonly id: string }[]
+}
+
 /** A registration with every default filled in: the payload of `registered`, and the beginning of the record. */
 export interface Registration<K extends Kind = Kind, Spec extends JsonObject = JsonObject> {
   readonly pid: Pid
@@ -229,6 +237,8 @@ export interface Registration<K extends Kind = Kind, Spec extends JsonObject = J
    * kernel acts for none.
    */
   readonly actsFor?: Actor
+  /** Of a command that rules let begin without an approval. Absent if no rule tells commands apart. */
+  readonly ruledOn?: RuledOn
 }
 
 /**

@@ -15,7 +15,7 @@ import { evolve } from './evolve.ts'
 import { decideKept, replacedBy } from './if-running.ts'
 import { refuseParent } from './parent.ts'
 import type { Pid } from './pid.ts'
-import type { Actor, Registration } from './record.ts'
+import type { Actor, Registration, RuledOn } from './record.ts'
 import {
   conflict,
   refuseCeiling,
@@ -57,6 +57,8 @@ export interface RegisterIntent {
   readonly openCall?: ToolCallRef
   /** It is registered unbegun, and begins when this approval is given. */
   readonly approval: ApprovalRequested | null
+  /** Of a command that rules let begin. */
+  readonly ruledOn?: RuledOn
   /** If less than the requested allowance is available, it accepts the rest. */
   readonly acceptsLess: boolean
 }
@@ -155,7 +157,7 @@ export function decideRegister(
   const { approval } = intent
   if (approval === null && intent.refuseNew !== null && isHere && !makesRoom(replaced, unlimited, intent))
     return refused(intent.refuseNew)
-  const registration = withAllowance(unlimited, carved.account)
+  const registration = withRuledOn(withAllowance(unlimited, carved.account), intent.ruledOn)
   const registered = newEvent({ type: 'registered', payload: registration })
   const { notBefore } = intent.request
   // A tracked process runs already, and no kernel holds it.
@@ -191,6 +193,10 @@ function makesRoom(replaced: ProcessRow | null, { kind }: Registration, { here }
 function withAllowance(registration: Registration, account: Account | null): Registration {
   if (account === null) return registration
   return { ...registration, limits: { ...registration.limits, allowance: account.given } }
+}
+
+function withRuledOn(registration: Registration, ruledOn: RuledOn | undefined): Registration {
+  return ruledOn === undefined ? registration : { ...registration, ruledOn }
 }
 
 function childRegistered({ pid, kind, label }: Registration, { stepIndex }: RegisterIntent): NewEvent {

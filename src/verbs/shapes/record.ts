@@ -107,6 +107,12 @@ const registeredFields = {
   ceilings: z.array(z.strictObject({ givenTo: z.string(), rules: z.array(storedRule) })).exactOptional(),
   sessionsAbove: z.array(z.string()).exactOptional(),
   actsFor: actor.exactOptional(),
+  ruledOn: z
+    .strictObject({
+      hash: z.string(),
+      uses: z.array(z.strictObject({ subject: z.string(), id: z.string() })).exactOptional(),
+    })
+    .exactOptional(),
 }
 
 /** The fold of a process's events, apart from the kind and the spec. */
