@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   linkSync,
@@ -10,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { fileTools } from '../../../src/agent/tools/files/file-tools.ts'
 import { FileTracker } from '../../../src/agent/tools/files/file-tracker.ts'
 import { isNamed } from '../../../src/core/capability/is-named.ts'
@@ -336,5 +337,36 @@ test('search_files names files that it cannot read', async () => {
   )
   expect(await text('search_files', { glob: 'mem', text: 'x' })).toMatch(
     /^Nothing found in \.\.\n\(skipped, because they cannot be read: .*\bmem\b/,
+  )
+})
+
+/** A folder whose path is longer than the operating system takes, so that nobody can list it. */
+function tooDeep(root: string) {
+  const name = '7'.padStart(250, '0')
+  const script = `for (let i = 0; i < 17; i++) { fs.mkdirSync('${name}'); process.chdir('${name}') }`
+  expect(spawnSync(process.execPath, ['-e', script], { cwd: root }).status).toBe(0)
+  onTestFinished(() => void spawnSync('rm', ['-rf', root]))
+}
+
+test('search_files names folders that it cannot read', async () => {
+  const { root, put, anna } = workspace()
+  put('a.txt', 'one')
+  tooDeep(root)
+  const skipped = /\(skipped, because they cannot be read: [07/]+\)/
+  expect(await anna.text('search_files', { text: 'one' })).toMatch(skipped)
+  expect(await anna.text('search_files', { glob: '*.txt' })).toMatch(skipped)
+})
+
+test('a .gitignore that cannot be read is named, and ignores nothing', async () => {
+  const { root, put, anna } = workspace()
+  put('a.txt', 'one')
+  put('below/b.txt', 'one')
+  mkdirSync(join(root, '.gitignore'))
+  mkdirSync(join(root, 'below/.gitignore'))
+  const note = '(its rules are not applied, because it cannot be read: .gitignore, below/.gitignore)'
+  expect(await anna.text('search_files', { text: 'one' })).toBe(`a.txt:1: one\nbelow/b.txt:1: one\n${note}`)
+  expect(await anna.text('list_files', { depth: 2 })).toContain(`below/b.txt\n${note}`)
+  expect(await anna.text('list_files', {})).toContain(
+    '(its rules are not applied, because it cannot be read: .gitignore)',
   )
 })

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { RE2JS } from 're2js'
+import { codeOf } from '../../../base/error-text.ts'
 import { patternOf } from './glob-pattern.ts'
 
 interface IgnoreRule {
@@ -21,24 +22,32 @@ const MAX_RULES = 1_000
 export class IgnoredFiles {
   readonly #root: string
   readonly #rules: readonly IgnoreRule[]
+  readonly #onUnreadable: (path: string) => void
 
-  private constructor(root: string, rules: readonly IgnoreRule[]) {
+  private constructor(root: string, rules: readonly IgnoreRule[], onUnreadable: (path: string) => void) {
     this.#root = root
     this.#rules = rules
+    this.#onUnreadable = onUnreadable
   }
 
-  static async at(root: string): Promise<IgnoredFiles> {
-    return new IgnoredFiles(root, []).below('')
+  /** `onUnreadable` is called with each file of rules that exists and cannot be read: its rules do not count. */
+  static async at(root: string, onUnreadable: (path: string) => void): Promise<IgnoredFiles> {
+    return new IgnoredFiles(root, [], onUnreadable).below('')
   }
 
   /** With the rules of this folder added. */
   async below(folder: string): Promise<IgnoredFiles> {
-    const text = await readFile(join(this.#root, folder, '.gitignore'), 'utf8').catch(() => '')
+    const path = join(folder, '.gitignore')
+    const text = await readFile(join(this.#root, path), 'utf8').catch((error: unknown) => {
+      if (codeOf(error) !== 'ENOENT') this.#onUnreadable(path)
+      return ''
+    })
     const rules = text
       .split('\n')
       .slice(0, MAX_RULES)
       .flatMap((line) => ruleIn(line, folder))
-    return rules.length === 0 ? this : new IgnoredFiles(this.#root, [...this.#rules, ...rules])
+    if (rules.length === 0) return this
+    return new IgnoredFiles(this.#root, [...this.#rules, ...rules], this.#onUnreadable)
   }
 
   /** `path` is relative to the workspace. A file below an ignored folder is not asked about: the folder is not walked. */

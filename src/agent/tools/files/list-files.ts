@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type AgentTool, agentTool, textOutput } from '../agent-tool.ts'
 import type { FileToolParts } from './file-tools.ts'
+import { UnreadPaths } from './unread-paths.ts'
 import { MAX_ENTRIES, walk } from './walk.ts'
 import { fileNeed, refuseOutside, resolveIn } from './workspace-path.ts'
 
@@ -28,7 +29,8 @@ export function listFilesTool({ root, isNamed }: FileToolParts): AgentTool {
     async run({ path: given = '.', depth = 1, includeIgnored = false }, { abortSignal }) {
       const path = await resolveIn(root, given)
       await refuseOutside(path, fileNeed('read', root, path), isNamed)
-      const entries = walk(path, { root, signal: abortSignal, maxDepth: depth, includeIgnored })
+      const unread = new UnreadPaths()
+      const entries = walk(path, { root, signal: abortSignal, maxDepth: depth, includeIgnored, unread })
       const lines: string[] = []
       let more = 0
       for (let next = await entries.next(); ; next = await entries.next()) {
@@ -40,7 +42,8 @@ export function listFilesTool({ root, isNamed }: FileToolParts): AgentTool {
         else more += 1
       }
       if (more > 0) lines.push(`(${more} more; list a folder below, or search)`)
-      return textOutput(lines.length === 0 ? `${path.shown} is empty.` : lines.join('\n'))
+      const listed = lines.length === 0 ? [`${path.shown} is empty.`] : lines
+      return textOutput([...listed, ...unread.notes.map((note) => `(${note})`)].join('\n'))
     },
   })
 }

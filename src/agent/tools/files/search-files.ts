@@ -7,6 +7,7 @@ import { type AgentTool, agentTool, ToolError, textOutput } from '../agent-tool.
 import type { FileToolParts } from './file-tools.ts'
 import { globTest, type PathTest } from './glob-pattern.ts'
 import { decodeText, type FileContent, readContent } from './read-content.ts'
+import { UnreadPaths } from './unread-paths.ts'
 import { type WalkedEntry, walk } from './walk.ts'
 import { fileNeed, refuseOutside, resolveIn } from './workspace-path.ts'
 
@@ -18,8 +19,6 @@ const MAX_SEARCHED_BYTES = 2 * 1024 * 1024
 const MAX_TOTAL_BYTES = 64 * 1024 * 1024
 /** Other work of the program goes on after this many lines. */
 const LINES_AT_ONCE = 2_000
-/** Files that are named as skipped; more are counted. */
-const MAX_NAMED = 10
 /** Of one line that matches. */
 const MAX_MATCH_CHARS = 300
 
@@ -68,7 +67,7 @@ export function searchFilesTool({ root, isNamed }: FileToolParts): AgentTool {
       const path = await resolveIn(root, given)
       await refuseOutside(path, fileNeed('read', root, path), isNamed)
       const search = new Search(glob === undefined ? () => true : pathTestOf(glob), lineTestOf(asked), limit)
-      const entries = walk(path, { root, signal: abortSignal, includeIgnored })
+      const entries = walk(path, { root, signal: abortSignal, includeIgnored, unread: search.unread })
       for (let next = await entries.next(); ; next = await entries.next()) {
         if (next.done) {
           if (next.value === 'cut_off') search.note('the folder has too many files to look at all of them')
@@ -87,7 +86,7 @@ class Search {
   readonly #limit: number
   readonly #found: string[] = []
   readonly #notes = new Set<string>()
-  readonly #unreadable: string[] = []
+  readonly unread = new UnreadPaths()
   #skipped = 0
   #bytes = 0
 
@@ -126,7 +125,7 @@ class Search {
       return await readContent({ real, shown: path, isInside: true })
     } catch (error) {
       if (error instanceof ToolError && error.code === 'too_large') this.#skipped += 1
-      else this.#unreadable.push(path)
+      else this.unread.skipped(path)
       return null
     }
   }
@@ -163,13 +162,7 @@ class Search {
   text(where: string): string {
     if (this.#skipped > 0)
       this.note(`${this.#skipped} files larger than ${MAX_SEARCHED_BYTES} bytes were skipped`)
-    const unread = this.#unreadable
-    if (unread.length > 0) {
-      const named = unread.slice(0, MAX_NAMED).join(', ')
-      const more = unread.length > MAX_NAMED ? `, and ${unread.length - MAX_NAMED} more` : ''
-      this.note(`skipped, because they cannot be read: ${named}${more}`)
-    }
-    const notes = [...this.#notes].map((note) => `(${note})`)
+    const notes = [...this.#notes, ...this.unread.notes].map((note) => `(${note})`)
     const found = this.#found.length === 0 ? [`Nothing found in ${where}.`] : this.#found
     return [...found, ...notes].join('\n')
   }

@@ -5,6 +5,7 @@ import { codeOf } from '../../../base/error-text.ts'
 import { ToolError } from '../agent-tool.ts'
 import { IgnoredFiles } from './ignored-files.ts'
 import { ioError } from './read-content.ts'
+import type { UnreadPaths } from './unread-paths.ts'
 import type { WorkspacePath } from './workspace-path.ts'
 
 /** A walk that has seen this many entries ends, and says so. */
@@ -24,15 +25,17 @@ export interface WalkOptions {
   readonly signal: AbortSignal
   readonly maxDepth?: number
   readonly includeIgnored?: boolean
+  /** Takes what could not be read, for the result. */
+  readonly unread: UnreadPaths
 }
 
 /** The entries of a folder and of those below, in the order of their names. Links are named and not followed. */
 export async function* walk(
   start: WorkspacePath,
-  { root, signal, maxDepth = Number.POSITIVE_INFINITY, includeIgnored = false }: WalkOptions,
+  { root, signal, maxDepth = Number.POSITIVE_INFINITY, includeIgnored = false, unread }: WalkOptions,
 ): AsyncGenerator<WalkedEntry, 'complete' | 'cut_off', void> {
   const usesRules = start.isInside && !includeIgnored
-  const rules = usesRules ? await rulesAbove(root, start) : undefined
+  const rules = usesRules ? await rulesAbove(root, start, unread) : undefined
   const pending = [{ path: start.shown === '.' ? '' : start.shown, real: start.real, rules, depth: 1 }]
   let seen = 0
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -40,7 +43,8 @@ export async function* walk(
     const { path: folder, real, depth } = next
     const own = folder === '' || depth === 1 ? next.rules : await next.rules?.below(folder)
     const folders: typeof pending = []
-    for (const entry of await entriesOf(real, depth === 1 ? start.shown : null)) {
+    const entries = await entriesOf(real, depth === 1 ? start.shown : null, () => unread.skipped(folder))
+    for (const entry of entries) {
       const path = folder === '' ? entry.name : join(folder, entry.name)
       const type = typeOf(entry)
       if (own?.ignores(path, type === 'folder') ?? entry.name === '.git') continue
@@ -56,20 +60,31 @@ export async function* walk(
 }
 
 /** The rules of the workspace, and of each folder down to this one. */
-async function rulesAbove(root: string, { shown }: WorkspacePath): Promise<IgnoredFiles> {
-  let rules = await IgnoredFiles.at(root)
+async function rulesAbove(
+  root: string,
+  { shown }: WorkspacePath,
+  unread: UnreadPaths,
+): Promise<IgnoredFiles> {
+  let rules = await IgnoredFiles.at(root, (path) => unread.rulesSkipped(path))
   const segments = shown === '.' ? [] : shown.split('/')
   for (const index of segments.keys()) rules = await rules.below(segments.slice(0, index + 1).join('/'))
   return rules
 }
 
 /** A folder further down that vanished or cannot be read is skipped. `asked`: the folder that was asked for. */
-async function entriesOf(folder: string, asked: string | null): Promise<readonly Dirent[]> {
+async function entriesOf(
+  folder: string,
+  asked: string | null,
+  onUnreadable: () => void,
+): Promise<readonly Dirent[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true })
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch (error) {
-    if (asked === null) return []
+    if (asked === null) {
+      if (codeOf(error) !== 'ENOENT') onUnreadable()
+      return []
+    }
     if (codeOf(error) === 'ENOENT') throw new ToolError('not_found', `There is no folder ${asked}.`)
     if (codeOf(error) === 'ENOTDIR')
       throw new ToolError('not_a_folder', `${asked} is a file. Read it instead.`)
