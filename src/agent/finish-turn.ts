@@ -1,3 +1,4 @@
+import type { AnswerRef } from '../core/agent/event.ts'
 import type { GoalCheck } from '../core/agent/goal.ts'
 import { checkRequest, isYes, lastAnswer, parseOutput, repairText, resultText } from '../core/agent/output.ts'
 import { MAX_OUTPUT_REPAIRS, type OpenTurn, type Until } from '../core/agent/state.ts'
@@ -30,7 +31,8 @@ export class TurnFinisher {
   }
 
   async finish(record: ProcessRecord, turn: OpenTurn, signal: AbortSignal): Promise<void> {
-    const text = lastAnswer(await this.#history.wholeEntries(), turn.number)
+    const said = lastAnswer(await this.#history.wholeEntries(), turn.number)
+    const { text = '' } = said ?? {}
     const output = await this.#output(turn, text, record.agent?.goal?.input ?? null)
     if (output.type === 'misfit') return this.#repair(turn, output.message)
     const until = record.agent?.goal?.until
@@ -41,6 +43,7 @@ export class TurnFinisher {
       turn: turn.number,
       reason: 'finished',
       result: output.value,
+      ...(said === null ? {} : { answer: { call: said.call, as: output.as } }),
       ...(turn.output === null ? {} : { fitsSchema: true }),
       ...(check === undefined ? {} : { check }),
     })
@@ -51,13 +54,15 @@ export class TurnFinisher {
     turn: OpenTurn,
     text: string,
     goalInput: string | null,
-  ): Promise<{ type: 'fits'; value: Json } | { type: 'misfit'; message: string }> {
+  ): Promise<{ type: 'fits'; value: Json; as: AnswerRef['as'] } | { type: 'misfit'; message: string }> {
     const schema = turn.output === null ? null : await this.#history.schemaOf(turn.input ?? goalInput)
-    if (schema === null) return { type: 'fits', value: resultText(text) }
+    if (schema === null) return { type: 'fits', value: resultText(text), as: 'text' }
     const parsed = parseOutput(text)
     if (parsed.type === 'not_json') return { type: 'misfit', message: parsed.message }
     const misfit = this.#parts.compileSchema(schema)(parsed.value)
-    return misfit === undefined ? { type: 'fits', value: parsed.value } : { type: 'misfit', message: misfit }
+    return misfit === undefined
+      ? { type: 'fits', value: parsed.value, as: 'json' }
+      : { type: 'misfit', message: misfit }
   }
 
   async #repair({ number: turn, output }: OpenTurn, misfit: string): Promise<void> {

@@ -22,6 +22,18 @@ test('a long answer that fits its schema is the result', async () => {
   })
 })
 
+test('the end of a turn refers to the answer, and does not repeat it', async () => {
+  const { reeve, start } = await scriptedAgents()
+  const parts = Array.from({ length: 250 }, (_, index) => ({ text: `line ${index}` }))
+  const pid = await start([{ parts }], { goal: 'go' })
+  const lines = parts.map(({ text }) => text).join('\n')
+  expect(await reeve.waitAgent({ pid, turn: 1 })).toMatchObject({ turn: { reason: 'finished', result: lines } })
+  expect(await reeve.inspectAgent({ pid })).toMatchObject({ lastTurn: { result: lines } })
+  expect(await payloads(reeve, pid, 'turn_ended')).toEqual([
+    { turn: 1, reason: 'finished', calls: 1, result: null, answer: { call: 1, as: 'text' } },
+  ])
+})
+
 test('each turn of a goal loop ends with a result that fits the schema', async () => {
   const { reeve, start } = await scriptedAgents()
   const judged = (said: string) => ({ parts: [{ text: said }] })
@@ -40,8 +52,8 @@ test('each turn of a goal loop ends with a result that fits the schema', async (
     schema: { type: 'number' },
     until: { type: 'model', check: 'it is done' },
   })
-  expect(await reeve.waitAgent({ pid, turn: 2 })).toMatchObject({ turn: { reason: 'finished' } })
-  expect(await payloads(reeve, pid, 'turn_ended')).toMatchObject([{ result: 1 }, { result: 2 }])
+  expect(await reeve.waitAgent({ pid, turn: 2 })).toMatchObject({ turn: { reason: 'finished', result: 2 } })
+  expect(await reeve.waitAgent({ pid, turn: 1 })).toMatchObject({ turn: { reason: 'finished', result: 1 } })
 })
 
 test('the use of a check is recorded beside the calls of its turn', async () => {

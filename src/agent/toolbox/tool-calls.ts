@@ -184,7 +184,8 @@ export class ToolCalls {
   ): Promise<void> {
     const { edges } = this.#parts.kernel()
     const said = canonical(result.parts).replaceAll(PIDS, 'p')
-    const pair = { call: edges.hash(`${tool} ${canonical(input)}`), result: edges.hash(said) }
+    const mark = (text: string) => edges.hash(text).slice(0, MARK_CHARS)
+    const pair = { call: mark(`${tool} ${canonical(input)}`), result: mark(said) }
     try {
       await this.#write(work, ref, result, pair)
     } catch (error) {
@@ -207,6 +208,9 @@ export class ToolCalls {
     )
   }
 }
+
+/** Enough of a hash for the few calls that the stall check compares: each result has two of them. */
+const MARK_CHARS = 12
 
 /** Two results that differ in pids only are the same for the stall check. */
 const PIDS = /\bp_[0-9a-hjkmnp-tv-z]{12}\b/g

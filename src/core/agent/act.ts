@@ -1,5 +1,5 @@
 import type { Json } from '../json/json.ts'
-import type { AgentEvent, AlertKind, SystemItemKind } from './event.ts'
+import type { AgentEvent, AlertKind, AnswerRef, SystemItemKind } from './event.ts'
 import type { GoalCheck } from './goal.ts'
 import type { CallPurpose, Part, TurnReason } from './state.ts'
 
@@ -92,6 +92,8 @@ export type TurnAct =
       readonly turn: number
       readonly reason: EndReason
       readonly result?: Json
+      /** Where the log has the result: the end of the turn does not repeat it. */
+      readonly answer?: AnswerRef
       readonly message?: string
       /** Of a turn with a schema that finished: the result fits it. */
       readonly fitsSchema?: boolean
@@ -109,7 +111,7 @@ export function actKey(act: AgentAct): string | null {
     case 'begin_output':
       return `output:${act.turn}.${act.call}`
     case 'record_answer':
-      return `answer:${act.turn}.${act.call}`
+      return answerKey(act)
     case 'record_result':
       return toolAnsweredKey(act)
     case 'record_usage':
@@ -132,6 +134,10 @@ export function actKey(act: AgentAct): string | null {
 
 export function callKey({ turn, call }: { readonly turn: number; readonly call: number }): string {
   return `call:${turn}.${call}`
+}
+
+export function answerKey({ turn, call }: { readonly turn: number; readonly call: number }): string {
+  return `answer:${turn}.${call}`
 }
 
 export function toolAnsweredKey(ref: {

@@ -21,6 +21,12 @@ interface InCall {
   readonly call: number
 }
 
+/** A result that is in the log: what the model said in this call of the turn, as text or as JSON. */
+export interface AnswerRef {
+  readonly call: number
+  readonly as: 'text' | 'json'
+}
+
 export const ALERTS = ['stalled', 'silent', 'soft_limit', 'compaction_without_effect'] as const
 export type AlertKind = (typeof ALERTS)[number]
 
@@ -184,7 +190,9 @@ export type AgentEvent =
         readonly turn: number
         readonly reason: TurnReason
         readonly calls: number
+        /** Null if `answer` says where it is. */
         readonly result: Json
+        readonly answer?: AnswerRef
         readonly message?: string
         /** Of a goal loop: whether the goal was reached, and what the check found. */
         readonly check?: GoalCheck

@@ -1,21 +1,38 @@
 import type { Json } from '../json/json.ts'
+import type { AnswerRef } from './event.ts'
 import type { AgentEntry } from './history.ts'
 import { textOf } from './prompt.ts'
+import type { Part } from './state.ts'
 
 /** A result with more text stays in the log: the end of the turn has its beginning. */
 const MAX_RESULT_CHARS = 16_000
 
-/** What the model said in its last answer of a turn. */
-export function lastAnswer(entries: readonly AgentEntry[], turn: number): string {
+/** What the model said in its last answer of a turn; null if it said nothing. */
+export function lastAnswer(
+  entries: readonly AgentEntry[],
+  turn: number,
+): { readonly call: number; readonly text: string } | null {
   const last = entries.findLast((entry) => entry.type === 'assistant_item' && entry.payload.turn === turn)
-  if (last?.type !== 'assistant_item') return ''
+  if (last?.type !== 'assistant_item') return null
   const { call } = last.payload
   const said = entries.flatMap((entry) =>
     entry.type === 'assistant_item' && entry.payload.turn === turn && entry.payload.call === call
-      ? entry.payload.parts.filter(({ type }) => type === 'text')
+      ? entry.payload.parts
       : [],
   )
-  return textOf(said)
+  return { call, text: saidIn(said) }
+}
+
+/** What the model said, of the parts of one answer. */
+export function saidIn(parts: readonly Part[]): string {
+  return textOf(parts.filter(({ type }) => type === 'text'))
+}
+
+/** The result of a turn, from what the model said in the answer that the end of the turn refers to. */
+export function resultFrom(said: string, as: AnswerRef['as']): Json {
+  if (as === 'text') return resultText(said)
+  const parsed = parseOutput(said)
+  return parsed.type === 'parsed' ? parsed.value : null
 }
 
 export function resultText(text: string): string {

@@ -4,12 +4,14 @@ import { awaitsApproval } from '../process/gate.ts'
 import type { Actor, Outcome, ProcessRecord } from '../process/record.ts'
 import { cutKey, toolAnsweredKey, turnEndedKey } from './act.ts'
 import type { Draft } from './draft.ts'
+import type { AnswerRef } from './event.ts'
 import { countTurn, decideNextTurn, type GoalCheck } from './goal.ts'
 import { type QueuedInput, shownFrom, type ToolCallRef, type TurnCause, type TurnReason } from './state.ts'
 
 interface TurnEnding {
   readonly reason: TurnReason
   readonly result?: Json
+  readonly answer?: AnswerRef
   readonly message?: string
   readonly check?: GoalCheck
   /** Waiting inputs and notices stay where they are. */
@@ -39,7 +41,7 @@ export function endTurn(draft: Draft, ending: TurnEnding): readonly ToolCallRef[
 export function closeTurn(draft: Draft, ending: TurnEnding): readonly ToolCallRef[] {
   const { turn, goal } = draft.agent
   if (turn === null) return []
-  const { reason, result = null, message, check } = ending
+  const { reason, result = null, answer, message, check } = ending
   if (turn.call !== null) {
     const cut = { turn: turn.number, call: turn.call.number }
     draft.add(
@@ -63,7 +65,8 @@ export function closeTurn(draft: Draft, ending: TurnEnding): readonly ToolCallRe
         turn: turn.number,
         reason,
         calls: turn.calls,
-        result,
+        result: answer === undefined ? result : null,
+        ...(answer === undefined ? {} : { answer }),
         ...(message === undefined ? {} : { message }),
         ...(check === undefined ? {} : { check }),
         ...(goal === null || reason !== 'finished'

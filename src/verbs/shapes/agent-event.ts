@@ -148,7 +148,11 @@ export const agentPayloads = (): AgentPayloads => ({
     turn: count,
     reason: turnReason,
     calls: count,
-    result: json,
+    result: json.describe('null if `answer` says where it is'),
+    answer: z
+      .strictObject({ call: count, as: z.enum(['text', 'json']) })
+      .exactOptional()
+      .describe('the result is what the model said in this call, as text or as JSON'),
     message: z.string().exactOptional(),
     check: check.exactOptional(),
     goal: z.enum(NEXT_TURNS).exactOptional(),

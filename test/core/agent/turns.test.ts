@@ -202,6 +202,12 @@ test('an agent for one turn ends with the result of the turn', () => {
   done.act({ type: 'end_turn', turn: 1, reason: 'finished', result: { ok: true } })
   expect(done.row.record.outcome).toMatchObject({ status: 'completed', result: { ok: true }, reason: null })
   expect(done.row.holder).toBeNull()
+  const said = running({ once: true })
+  answer(said)
+  const where = { call: 1, as: 'text' } as const
+  said.act({ type: 'end_turn', turn: 1, reason: 'finished', result: 'done', answer: where })
+  expect(turnEnds(said)).toMatchObject([{ result: null, answer: where }])
+  expect(said.row.record.outcome).toMatchObject({ status: 'completed', result: 'done' })
   const failed = running({ once: true })
   failed.act({ type: 'end_turn', turn: 1, reason: 'provider_error' })
   expect(failed.row.record.outcome).toMatchObject({ status: 'failed', reason: 'provider_error' })
