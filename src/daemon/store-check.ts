@@ -36,9 +36,9 @@ export async function storeFound(file: string, home: HomePaths): Promise<Check> 
   }
 }
 
-/** The pids of the first few records that cannot be read. */
-const UNREADABLE = `select process.pid from process join event on event.process = process.id and event.seq = 1
-  where not json_valid(process.moving) or not json_valid(event.payload) limit 5`
+/** The pids of the first few records that cannot be read. A compressed payload is not looked at. */
+const UNREADABLE = `select distinct pid from process join event on event.process = process.id and event.seq in (1, process.revision)
+  where not json_valid(moving) or packed is null and not json_valid(payload) limit 5`
 
 function newerStore(file: string, version: number, known: number): Check {
   return {

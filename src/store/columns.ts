@@ -16,6 +16,8 @@ export interface ProcessColumns {
   readonly moving: string
   /** The payload of the event `registered`. */
   readonly payload: string
+  /** The payload of its last event, if it has ended. */
+  readonly ending: string | null
 }
 
 /** The columns of an event that both databases select. */
@@ -31,9 +33,10 @@ export function processRow({
   carry,
   created_at,
   moving,
-  payload,
+  payload: registered,
+  ending,
 }: ProcessColumns): ProcessRow {
-  return { record: recordFrom(payload, created_at, moving), holder, fence, carry }
+  return { record: recordFrom({ registered, moving, ending }, created_at), holder, fence, carry }
 }
 
 export function storedEvent(columns: EventColumns): StoredEvent {

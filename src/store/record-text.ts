@@ -1,8 +1,9 @@
-import type { ProcessRecord, Registration } from '../core/process/record.ts'
+import type { Outcome, ProcessRecord, Registration } from '../core/process/record.ts'
 
 /**
  * The fields of a record that events change. They are written with every event; the others never change, and are read from
- * the event `registered`. The compiler reports a field that is in neither.
+ * the event `registered`. The compiler reports a field that is in neither. An outcome is the payload of the last event, `ended`,
+ * and is read from there: it may have a large result.
  */
 type Moving = Omit<
   ProcessRecord,
@@ -66,19 +67,38 @@ export function movingText(record: ProcessRecord): string {
   if (record.readiness !== null) moving.readiness = record.readiness
   if (record.abandonRequest !== null) moving.abandonRequest = record.abandonRequest
   if (record.externalRef !== null) moving.externalRef = record.externalRef
-  if (record.outcome !== null) moving.outcome = record.outcome
+  if (record.outcome !== null && declaresAnEnd(record)) moving.outcome = record.outcome
   if (!isEmpty(record.facets)) moving.facets = record.facets
   return JSON.stringify(moving)
 }
 
 type Mutable<Fields> = { -readonly [Field in keyof Fields]: Fields[Field] }
 
-export function recordFrom(registered: string, createdAt: number, moving: string): ProcessRecord {
+/** The texts of a record in a store. */
+export interface RecordTexts {
+  /** The payload of its first event. */
+  readonly registered: string
+  readonly moving: string
+  /** The payload of its last event, if it has ended. */
+  readonly ending: string | null
+}
+
+export function recordFrom({ registered, moving, ending }: RecordTexts, createdAt: number): ProcessRecord {
   const { label, definition, ...fixed } = JSON.parse(registered) as Registration
-  const moved = JSON.parse(moving) as Pick<Moving, 'owner' | 'status' | 'revision' | 'updatedAt'>
+  const moved = JSON.parse(moving) as Pick<Moving, 'owner' | 'status' | 'revision' | 'updatedAt'> &
+    Partial<Moving>
   // Processes that were registered before placements existed have none.
   const placement = fixed.placement ?? null
-  return { ...fixed, placement, identity: { label, definition }, createdAt, ...USUAL, ...moved }
+  const record = { ...fixed, placement, identity: { label, definition }, createdAt, ...USUAL, ...moved }
+  // Stores of earlier versions have all outcomes in `moving`.
+  if (ending === null || moved.outcome !== undefined) return record
+  return { ...record, outcome: JSON.parse(ending) as Outcome }
+}
+
+/** Whether the last event may be one of a declared type: then the outcome is not its payload. */
+function declaresAnEnd({ eventTypes }: ProcessRecord): boolean {
+  for (const name in eventTypes) if (eventTypes[name]?.end !== undefined) return true
+  return false
 }
 
 function isEmpty(map: object): boolean {

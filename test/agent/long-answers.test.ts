@@ -27,7 +27,9 @@ test('the end of a turn refers to the answer, and does not repeat it', async () 
   const parts = Array.from({ length: 250 }, (_, index) => ({ text: `line ${index}` }))
   const pid = await start([{ parts }], { goal: 'go' })
   const lines = parts.map(({ text }) => text).join('\n')
-  expect(await reeve.waitAgent({ pid, turn: 1 })).toMatchObject({ turn: { reason: 'finished', result: lines } })
+  expect(await reeve.waitAgent({ pid, turn: 1 })).toMatchObject({
+    turn: { reason: 'finished', result: lines },
+  })
   expect(await reeve.inspectAgent({ pid })).toMatchObject({ lastTurn: { result: lines } })
   expect(await payloads(reeve, pid, 'turn_ended')).toEqual([
     { turn: 1, reason: 'finished', calls: 1, result: null, answer: { call: 1, as: 'text' } },

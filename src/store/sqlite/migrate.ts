@@ -21,6 +21,7 @@ export const MIGRATIONS = [
   '0015-approval-queue',
   '0016-blobs',
   '0017-audit-links',
+  '0018-packed-payloads',
 ] as const
 
 /** The schema version of this code. */

@@ -19,10 +19,12 @@ export interface VersionedColumns extends ProcessColumns {
 
 type Served = Questions['claimable'][0]['serves'][number]
 
-/** The columns of a row, with the fixed half of its record from its first event. */
+/** The columns of a row, with the fixed half of its record from its first event, and its outcome from its last. */
 export function selectProcess(at: string): string {
   return `select id, pid, version, fence, holder, carry, created_at, moving,
-    (select payload from ${at}event e where e.pid = process.pid and e.seq = 1) as payload`
+    (select payload from ${at}event e where e.pid = process.pid and e.seq = 1) as payload,
+    case when ended_at is not null then
+      (select payload from ${at}event e where e.pid = process.pid and e.seq = process.revision) end as ending`
 }
 
 /** `onRow` is called with every row in an answer. */

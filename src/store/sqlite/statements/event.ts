@@ -1,16 +1,19 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { ProcessEvent, StoredEvent } from '../../../core/process/event.ts'
-import { type EventColumns, storedEvent } from '../../columns.ts'
+import { storedEvent } from '../../columns.ts'
 import type { Changes, Questions } from '../../contract.ts'
 import type { UnreadableRows } from '../../unreadable.ts'
+import { packText, unpackText } from '../packed-text.ts'
 import { allRows, eachRow, getRow } from '../rows.ts'
+import { type StoredEventColumns, storedPayload, unpackEvent } from '../stored-texts.ts'
 
-const SELECT = `select event.position, process.pid, event.seq, event.type, event.at, event.actor, event.replay_key, event.payload
+const SELECT = `select event.position, process.pid, event.seq, event.type, event.at, event.actor, event.replay_key,
+    ${storedPayload('event')} as payload
   from event join process on process.id = event.process`
 
 export function eventStatements(db: DatabaseSync, unreadable: UnreadableRows) {
   const insert = db.prepare(
-    'insert into event (position, process, seq, type, at, actor, replay_key, payload) values (?, ?, ?, ?, ?, ?, ?, ?)',
+    'insert into event (position, process, seq, type, at, actor, replay_key, payload, packed) values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const byKey = db.prepare(`${SELECT} where process.pid = ? and event.replay_key = ?`)
   const bySeq = db.prepare(`${SELECT} where process.pid = ? and event.seq = ?`)
@@ -23,6 +26,8 @@ export function eventStatements(db: DatabaseSync, unreadable: UnreadableRows) {
 
   return {
     insert(position: number, process: number, event: ProcessEvent): void {
+      const payload = JSON.stringify(event.payload)
+      const packed = packText(payload)
       insert.run(
         position,
         process,
@@ -31,7 +36,8 @@ export function eventStatements(db: DatabaseSync, unreadable: UnreadableRows) {
         event.at,
         event.actor,
         event.replayKey,
-        JSON.stringify(event.payload),
+        packed === null ? payload : '',
+        packed,
       )
     },
     byKey: ({ pid, replayKey }: Questions['event'][0]): StoredEvent | null => one(byKey, pid, replayKey),
@@ -50,9 +56,9 @@ export function eventStatements(db: DatabaseSync, unreadable: UnreadableRows) {
       const events: StoredEvent[] = []
       for (let cursor = after; ; ) {
         const wanted = limit - events.length
-        const found = allRows<EventColumns>(changes, cursor, wanted)
+        const found = allRows<StoredEventColumns>(changes, cursor, wanted)
         for (const row of found) {
-          const event = unreadable.readOrSkip(row.pid, () => storedEvent(row), row.position)
+          const event = unreadable.readOrSkip(row.pid, () => unpackEvent(row), row.position)
           if (event !== undefined) events.push(event)
           cursor = row.position
         }
@@ -68,18 +74,19 @@ function page(
   bytes: number | undefined,
   ...values: readonly SQLInputValue[]
 ): StoredEvent[] {
-  if (bytes === undefined) return allRows<EventColumns>(statement, ...values).map(storedEvent)
+  if (bytes === undefined) return allRows<StoredEventColumns>(statement, ...values).map(unpackEvent)
   const found: StoredEvent[] = []
   let length = 0
-  for (const row of eachRow<EventColumns>(statement, ...values)) {
-    found.push(storedEvent(row))
-    length += Buffer.byteLength(row.payload)
+  for (const row of eachRow<StoredEventColumns>(statement, ...values)) {
+    const payload = unpackText(row.payload)
+    found.push(storedEvent({ ...row, payload }))
+    length += Buffer.byteLength(payload)
     if (length >= bytes) break
   }
   return found
 }
 
 function one(statement: StatementSync, ...values: readonly SQLInputValue[]): StoredEvent | null {
-  const found = getRow<EventColumns>(statement, ...values)
-  return found === undefined ? null : storedEvent(found)
+  const found = getRow<StoredEventColumns>(statement, ...values)
+  return found === undefined ? null : unpackEvent(found)
 }

@@ -2,16 +2,16 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { isVisible } from '../../../core/authority/visibility.ts'
 import { matches } from '../../../core/process/filter.ts'
 import type { ProcessRow } from '../../../core/process/row.ts'
-import { type ProcessColumns, processRow } from '../../columns.ts'
 import type { Page, Questions } from '../../contract.ts'
 import { type ListPart, type ListSource, type ListTerm, listParts } from '../../list-parts.ts'
 import type { UnreadableRows } from '../../unreadable.ts'
 import { allRows } from '../rows.ts'
 import { statementCache } from '../statement-cache.ts'
+import { type StoredProcessColumns, unpackProcess } from '../stored-texts.ts'
 import { BELOW, type Condition, GRANTED, marks, plain, visibleRows } from './conditions.ts'
 import { PROCESS_COLUMNS, PROCESS_FROM } from './process.ts'
 
-interface ListedColumns extends ProcessColumns {
+interface ListedColumns extends StoredProcessColumns {
   /** Whether a grant makes the process visible to the session that lists. */
   readonly granted: 0 | 1
 }
@@ -47,7 +47,7 @@ export function listStatements(db: DatabaseSync, unreadable: UnreadableRows) {
         const found = allRows<ListedColumns>(prepared(sql), session, ...values)
         for (const columns of found) {
           cursor = columns.id
-          const row = unreadable.readOrSkip(columns.pid, () => processRow(columns))
+          const row = unreadable.readOrSkip(columns.pid, () => unpackProcess(columns))
           if (row === undefined || !matches(row.record, filter)) continue
           if (visibleTo !== undefined && !isVisible(row.record, visibleTo, columns.granted === 1)) continue
           items.push(row)

@@ -2,12 +2,12 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Pid } from '../../../core/process/pid.ts'
 import type { ProcessRow } from '../../../core/process/row.ts'
 import type { BelowChanges } from '../../../core/session/sessions-above.ts'
-import { type ProcessColumns, processRow } from '../../columns.ts'
 import type { Page, Questions } from '../../contract.ts'
 import { dueOf } from '../../due.ts'
 import type { UnreadableRow, UnreadableRows } from '../../unreadable.ts'
 import { allRows, getRow } from '../rows.ts'
 import { statementCache } from '../statement-cache.ts'
+import { type StoredProcessColumns, storedPayload, unpackProcess } from '../stored-texts.ts'
 import { marks, visibleRows } from './conditions.ts'
 import { changedLease, changedProcess, changedRecord, newProcess } from './process-values.ts'
 
@@ -17,7 +17,9 @@ export interface NumberedRow {
   readonly row: ProcessRow
 }
 
-export const PROCESS_COLUMNS = 'id, pid, fence, holder, carry, created_at, moving, payload'
+export const PROCESS_COLUMNS = `id, pid, fence, holder, carry, created_at, moving, ${storedPayload('event')} as payload,
+  case when ended_at is not null then (select ${storedPayload('last')} from event as last
+    where last.process = process.id and last.seq = process.revision) end as ending`
 export const PROCESS_FROM = 'process join event on event.process = process.id and event.seq = 1'
 
 export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) {
@@ -58,7 +60,7 @@ export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) 
 
   return {
     read(pid: Pid): NumberedRow | null {
-      const found = getRow<ProcessColumns>(byPid, pid)
+      const found = getRow<StoredProcessColumns>(byPid, pid)
       if (found !== undefined) return unreadable.read(pid, () => numbered(found))
       unreadable.forget([pid])
       return null
@@ -67,9 +69,9 @@ export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) 
     /** Reads the unreadable rows again: another program may have repaired or pruned them. */
     unreadable(): readonly UnreadableRow[] {
       for (const { pid } of unreadable.all()) {
-        const found = getRow<ProcessColumns>(byPid, pid)
+        const found = getRow<StoredProcessColumns>(byPid, pid)
         if (found === undefined) unreadable.forget([pid])
-        else unreadable.readOrSkip(pid, () => processRow(found))
+        else unreadable.readOrSkip(pid, () => unpackProcess(found))
       }
       return unreadable.all()
     },
@@ -100,14 +102,14 @@ export function processStatements(db: DatabaseSync, unreadable: UnreadableRows) 
 
     held: (question: Questions['held'][0]): Page<ProcessRow> =>
       page(
-        allRows<ProcessColumns>(held, question.holder, question.after ?? 0, question.limit),
+        allRows<StoredProcessColumns>(held, question.holder, question.after ?? 0, question.limit),
         question.limit,
         unreadable,
       ),
 
     carrying: (question: Questions['carrying'][0]): Page<ProcessRow> =>
       page(
-        allRows<ProcessColumns>(carrying, question.after ?? 0, question.limit),
+        allRows<StoredProcessColumns>(carrying, question.after ?? 0, question.limit),
         question.limit,
         unreadable,
       ),
@@ -170,15 +172,19 @@ function servedBy(
 }
 
 /** Skips rows that cannot be read. */
-function page(found: readonly ProcessColumns[], limit: number, unreadable: UnreadableRows): Page<ProcessRow> {
+function page(
+  found: readonly StoredProcessColumns[],
+  limit: number,
+  unreadable: UnreadableRows,
+): Page<ProcessRow> {
   return {
-    items: found.flatMap((columns) => unreadable.readOrSkip(columns.pid, () => processRow(columns)) ?? []),
+    items: found.flatMap((columns) => unreadable.readOrSkip(columns.pid, () => unpackProcess(columns)) ?? []),
     next: found.length < limit ? null : (found.at(-1)?.id ?? null),
   }
 }
 
-function numbered(columns: ProcessColumns): NumberedRow {
-  return { id: columns.id, row: processRow(columns) }
+function numbered(columns: StoredProcessColumns): NumberedRow {
+  return { id: columns.id, row: unpackProcess(columns) }
 }
 
 function plain<Thing>(found: object | undefined): Thing | null {

@@ -1,0 +1,2 @@
+-- The outcome of a process that ends from now on is in its last event alone: an earlier version would not find it. Existing records stay as
+-- they are.
