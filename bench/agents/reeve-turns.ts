@@ -1,5 +1,5 @@
 /** A program that takes a session of Reeve to a turn: `<folder> <turn> <bytes of an answer> <bytes of an input>`. Prints a line of JSON per turn. */
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const { embed } = (await import(
@@ -10,10 +10,11 @@ const [folder = '', last = '0', answerBytes = '0', inputBytes = '0'] = process.a
 const script = join(folder, 'script.json')
 // Lengths vary, as those of answers do: rows of one length may fill pages of a database well or badly by chance.
 const lengths = [0.2, 0.4, 0.6, 0.8, 1, 1, 1.2, 1.4, 1.6, 1.8].map((part) => part * Number(answerBytes))
+const prose = readFileSync(join(folder, 'prose.txt'), 'utf8')
 if (!existsSync(script)) {
   const replies = lengths.map((length, index) => ({
     when: { input: `answer ${index}` },
-    answer: { parts: [{ text: 'a'.repeat(length) }] },
+    answer: { parts: [{ text: prose.slice(index * 10_000, index * 10_000 + length) }] },
   }))
   writeFileSync(script, JSON.stringify({ replies }))
 }
@@ -36,7 +37,7 @@ while (turns < Number(last)) {
   const begun = performance.now()
   await reeve.runAgent({
     pid,
-    text: `answer ${turns % lengths.length}`.padEnd(Number(inputBytes), ' please'),
+    text: `answer ${turns % lengths.length}: ${prose.slice(turns * 100)}`.slice(0, Number(inputBytes)),
   })
   turns += 1
   await reeve.waitAgent({ pid, turn: turns })

@@ -3,50 +3,85 @@ import { DatabaseSync } from 'node:sqlite'
 import { freshFolder, type Setup } from '../doors/setup.ts'
 import { madeBeside } from '../durable/build.ts'
 import { type Figure, figure, ratioAtMost } from '../figure.ts'
-import { ANSWER_BYTES, INPUT_BYTES, play, storedBytes } from './session-program.ts'
+import { type Exported, exported } from './exported.ts'
+import { play, playCoding, storedBytes } from './session-program.ts'
 
 const MAX_RATIO = 1.3
 const KB = 1e3
-const SHOWN_TYPES = 8
+const SHOWN_SHARES = 8
 
-/** The bytes of a session, compared with those of its inputs and answers; and which events they are. */
-export async function* storage(setup: Setup, { turns }: { turns: number }): AsyncGenerator<Figure> {
-  const program = madeBeside(setup.built.reeve, import.meta.resolve('./reeve-turns.ts'))
+/**
+ * The bytes of the store of one session, compared with its entries as a user exports them (JSON lines), and with the bare texts in them. Two
+ * sessions: short questions and answers without tools, and a coding agent (`coding-model.ts` describes its turns).
+ */
+export async function* storage(
+  setup: Setup,
+  { turns, codingTurns }: { readonly turns: number; readonly codingTurns: number },
+): AsyncGenerator<Figure> {
+  const small = madeBeside(setup.built.reeve, import.meta.resolve('./reeve-turns.ts'))
+  yield* measured(setup, `${turns} turns without tools`, (folder, isEmpty) =>
+    play(small, folder, { last: isEmpty ? 0 : turns }),
+  )
+  for (const part of ['./real-text.ts', './coding-model.ts'])
+    madeBeside(setup.built.reeve, import.meta.resolve(part))
+  const coding = madeBeside(setup.built.reeve, import.meta.resolve('./coding-turns.ts'))
+  yield* measured(setup, `${codingTurns} turns of a coding agent`, (folder, isEmpty) =>
+    playCoding(coding, folder, isEmpty ? 0 : codingTurns),
+  )
+}
+
+async function* measured(
+  setup: Setup,
+  name: string,
+  playIn: (folder: string, isEmpty: boolean) => Promise<unknown>,
+): AsyncGenerator<Figure> {
   const [folder, empty] = [freshFolder(setup, 'session'), freshFolder(setup, 'empty')]
-  await play(program, empty, { last: 0 })
-  await play(program, folder, { last: turns })
-  const content = turns * (INPUT_BYTES + ANSWER_BYTES)
-  const stored = storedBytes(folder) - storedBytes(empty)
-  const against = `${content / KB} kB of inputs and answers`
-  const name = `storage of ${turns} turns`
-  yield figure(name, stored / KB, 'kB', { ratio: stored / content, against }, ratioAtMost(MAX_RATIO))
+  await playIn(empty, true)
+  await playIn(folder, false)
+  const bytes = () => storedBytes(folder) - storedBytes(empty)
+  const session = await exported(folder)
+  if (session.errors > 0) throw new Error(`${session.errors} tool calls of the session failed.`)
+  yield* compared(`storage of ${name}`, bytes(), session)
+  yield* shares(`storage of ${name}`, folder, session)
+}
+
+function* compared(name: string, bytes: number, { bytes: entries, textBytes }: Exported): Generator<Figure> {
+  const against = `${Math.round(entries / KB)} kB of exported entries`
+  yield figure(name, bytes / KB, 'kB', { ratio: bytes / entries, against }, ratioAtMost(MAX_RATIO))
+  const texts = `${Math.round(textBytes / KB)} kB of texts, inputs and results in them`
+  yield figure(`${name}, beside its texts`, bytes / KB, 'kB', { ratio: bytes / textBytes, against: texts })
+}
+
+/** Which events and tables the bytes are in. */
+function* shares(name: string, folder: string, { bytes: entries }: Exported): Generator<Figure> {
+  const against = 'exported entries'
   const database = new DatabaseSync(join(folder, 'reeve.db'), { readOnly: true })
   try {
-    for (const { type, bytes, count } of byType(database).slice(0, SHOWN_TYPES))
-      yield figure(`${name}: ${count} ${type}`, bytes / KB, 'kB', { ratio: bytes / content, against })
-    for (const { type, bytes } of byTable(database).slice(0, SHOWN_TYPES))
-      yield figure(`${name}: pages of ${type}`, bytes / KB, 'kB', { ratio: bytes / content, against })
+    for (const { share, bytes, count } of byType(database).slice(0, SHOWN_SHARES))
+      yield figure(`${name}: ${count} ${share}`, bytes / KB, 'kB', { ratio: bytes / entries, against })
+    for (const { share, bytes } of byTable(database).slice(0, SHOWN_SHARES))
+      yield figure(`${name}: pages of ${share}`, bytes / KB, 'kB', { ratio: bytes / entries, against })
   } finally {
     database.close()
   }
 }
 
 interface Share {
-  readonly type: string
+  readonly share: string
   readonly count: number
   readonly bytes: number
 }
 
 function byType(database: DatabaseSync): readonly Share[] {
-  const rows = database.prepare(
-    'select type, count(*) as count, sum(length(payload)) as bytes from event group by type order by bytes desc',
-  )
+  const rows = database.prepare(`select process.kind || ' ' || type as share, count(*) as count,
+      sum(octet_length(payload) + coalesce(octet_length(packed), 0)) as bytes
+    from event join process on process.id = event.process group by share order by bytes desc`)
   return rows.all() as unknown as Share[]
 }
 
 function byTable(database: DatabaseSync): readonly Share[] {
   const rows = database.prepare(
-    'select name as type, 0 as count, sum(pgsize) as bytes from dbstat group by name order by bytes desc',
+    'select name as share, 0 as count, sum(pgsize) as bytes from dbstat group by name order by bytes desc',
   )
   return rows.all() as unknown as Share[]
 }

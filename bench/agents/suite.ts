@@ -13,14 +13,14 @@ const FULL = {
   idle: { count: 10_000, rounds: 5, settleMs: 5_000 },
   work: { count: 200, seconds: 10 },
   attach: { entries: 100_000, rounds: 15 },
-  storage: { turns: 2_000 },
+  storage: { turns: 2_000, codingTurns: 2_000 },
   peer: { turns: [200, 2_000], rounds: 3 },
 }
 const QUICK: typeof FULL = {
   idle: { count: 1_000, rounds: 1, settleMs: 1_000 },
   work: { count: 20, seconds: 4 },
   attach: { entries: 10_000, rounds: 5 },
-  storage: { turns: 200 },
+  storage: { turns: 200, codingTurns: 60 },
   peer: { turns: [20, 200], rounds: 1 },
 }
 
