@@ -1,8 +1,11 @@
 import type { Commands } from '../command/commands.ts'
+import { knownEvent, type StoredEvent } from '../core/process/event.ts'
+import type { Pid } from '../core/process/pid.ts'
 import { sweepBlobs } from '../kernel/blobs.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { type PruneBatch, type PruneOptions, pruneInBatches } from '../kernel/prune.ts'
 import { pruneAudit } from '../kernel/prune-audit.ts'
+import { pruneEarlierSegments } from '../kernel/prune-earlier-segments.ts'
 
 /** How long ended processes are kept, with their events, notices and output; and how long the audit is. */
 export interface RetentionLimits {
@@ -10,6 +13,11 @@ export interface RetentionLimits {
   readonly maxAgeMs?: number
   /** Beyond this number, the processes that ended first are pruned. */
   readonly maxEnded?: number
+  /**
+   * Tool calls of a live agent that ended longer ago are pruned when its session is compacted, unless the new segment still has them.
+   * Without it they are kept as other ended processes are.
+   */
+  readonly toolCallMaxAgeMs?: number
   /** Entries of the audit that are older are removed. */
   readonly auditMaxAgeMs?: number
   /** Beyond this number, the oldest entries of the audit are removed. */
@@ -32,8 +40,8 @@ interface RetentionParts {
 const SWEEP_BLOBS_MS = 24 * 60 * 60_000
 
 /**
- * Removes ended processes together with their output: periodically by its limits, and on request. Also sweeps blobs, with the
- * first prune of a kernel and then daily.
+ * Removes ended processes together with their output: periodically by its limits, on request, and tool calls of an agent when its session is
+ * compacted. Also sweeps blobs, with the first prune of a kernel and then daily.
  */
 export class Retention {
   readonly limits: RetentionLimits
@@ -41,7 +49,10 @@ export class Retention {
   lastPrune: LastPrune | null = null
   readonly #parts: RetentionParts
   #timer: NodeJS.Timeout | undefined
+  #unsubscribe = () => {}
   #pruning: Promise<void> = Promise.resolve()
+  /** The prunes after compactions, one after the other. */
+  #pruningCalls: Promise<void> = Promise.resolve()
   #blobsSweptAt = Number.NEGATIVE_INFINITY
   #isClosed = false
 
@@ -50,8 +61,13 @@ export class Retention {
     this.limits = parts.limits
   }
 
-  /** Applies the limits now and periodically. */
+  /** Applies the limits now and periodically, and after each compaction. */
   start(everyMs: number): void {
+    const { toolCallMaxAgeMs } = this.limits
+    if (toolCallMaxAgeMs !== undefined)
+      this.#unsubscribe = this.#parts.kernel.feed.onAll((events) => {
+        for (const event of events) if (isCompaction(event)) this.#compacted(event.pid, toolCallMaxAgeMs)
+      })
     const apply = async () => {
       const { maxAgeMs, maxEnded } = this.limits
       if (maxAgeMs !== undefined || maxEnded !== undefined)
@@ -65,11 +81,15 @@ export class Retention {
     this.#run(apply)
   }
 
+  prune(options: PruneOptions): AsyncGenerator<PruneBatch> {
+    return this.#withOutput(pruneInBatches(this.#parts.kernel.edges, options))
+  }
+
   /** Removes the output of a batch after its commit: after a crash in between, housekeeping removes the output. */
-  async *prune(options: PruneOptions): AsyncGenerator<PruneBatch> {
+  async *#withOutput(batches: AsyncGenerator<PruneBatch>): AsyncGenerator<PruneBatch> {
     const { kernel, commands } = this.#parts
     let count = 0
-    for await (const batch of pruneInBatches(kernel.edges, options)) {
+    for await (const batch of batches) {
       await commands?.upkeep.drop(batch.pruned)
       count += batch.pruned.length
       if (count > 0) this.lastPrune = { at: kernel.edges.clock.now(), pruned: count }
@@ -82,7 +102,19 @@ export class Retention {
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
-    await this.#pruning
+    this.#unsubscribe()
+    await Promise.all([this.#pruning, this.#pruningCalls])
+  }
+
+  #compacted(agent: Pid, maxAgeMs: number): void {
+    const { edges } = this.#parts.kernel
+    this.#pruningCalls = this.#pruningCalls.then(() =>
+      this.#try(`pruning tool calls of ${agent}`, async () => {
+        if (this.#isClosed) return
+        const endedBefore = edges.clock.now() - maxAgeMs
+        await this.#drain(this.#withOutput(pruneEarlierSegments(edges, agent, endedBefore)))
+      }),
+    )
   }
 
   async #try(doing: string, act: () => Promise<void>): Promise<void> {
@@ -128,4 +160,9 @@ export class Retention {
   async #drain(batches: AsyncGenerator<PruneBatch>): Promise<void> {
     for await (const _ of batches);
   }
+}
+
+function isCompaction(event: StoredEvent): boolean {
+  const known = knownEvent(event)
+  return known?.type === 'segment_begun' && known.payload.why === 'compaction'
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { type ContextNow, changedContext, contextKey, contextParts } from '../core/agent/context.ts'
-import type { Part } from '../core/agent/state.ts'
+import type { CallPlace, Part } from '../core/agent/state.ts'
 import { mapStrings } from '../core/json/map-strings.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { specOf, startSpecOf } from '../core/process/spec.ts'
@@ -77,5 +77,6 @@ interface NewSegment {
   readonly turn: number
   readonly why: 'context' | 'compaction'
   readonly keepsFrom: number | null
+  readonly keeps?: CallPlace
   readonly parts: readonly Part[]
 }

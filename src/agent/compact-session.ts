@@ -6,6 +6,7 @@ import {
   summaryText,
   transcriptOf,
 } from '../core/agent/compaction.ts'
+import { callOf } from '../core/agent/segment-calls.ts'
 import { factsOf } from '../core/model/facts.ts'
 import { modelIdOf } from '../core/model/model-id.ts'
 import type { ModelRequest, PromptItem } from '../core/model/prompt.ts'
@@ -74,10 +75,14 @@ export class SessionCompactor {
     const said = answer.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
     const goal = this.#history.summarisedGoal ?? goalIn(items)
     const summary = { type: 'summary', text: summaryText(said, goal), goal }
+    const entries = await this.#history.wholeEntries()
+    const keepsFrom = firstKept(entries, await this.#history.promoted())
     await this.#context.beginSegment(record, {
       turn: at.turn,
       why: 'compaction',
-      keepsFrom: firstKept(await this.#history.wholeEntries(), await this.#history.promoted()),
+      keepsFrom,
+      // Without a kept entry the segment begins behind the call that summarised the session.
+      keeps: callOf(entries, keepsFrom) ?? at,
       parts: [...(await this.#context.partsNow(record)), summary],
     })
     if (usage !== undefined) await this.#caller.charge(at, model, usage)

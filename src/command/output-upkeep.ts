@@ -1,5 +1,7 @@
+import { agentOfCall, isOutputShownBy } from '../core/agent/segment-calls.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { hasEnded } from '../core/process/record.ts'
+import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import type { ProcessRow } from '../core/process/row.ts'
 import type { DataFolderPaths } from '../keeper/protocol/data-folder-paths.ts'
 import { makeReserve } from '../keeper/protocol/reserve.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -89,13 +91,28 @@ export class OutputUpkeep {
   }
 }
 
+/** Ended commands whose output may go, those that ended longest ago first. What the live segment of an agent shows goes last. */
 async function endedLongestAgo(kernel: Kernel, pids: readonly Pid[]): Promise<Pid[]> {
-  const ended: { pid: Pid; at: number }[] = []
-  for (const pid of pids) {
-    const row = await kernel.edges.store.ask({ ask: 'process', pid })
-    // Without a record no caller can ask for the log any more.
-    if (row === null) ended.push({ pid, at: 0 })
-    else if (hasEnded(row.record)) ended.push({ pid, at: row.record.outcome?.endedAt ?? 0 })
+  const ended: { pid: Pid; at: number; isShown: boolean }[] = []
+  const { store } = kernel.edges
+  const agents = new Map<Pid, Promise<ProcessRow | null>>()
+  const agentOf = async ({ owner: { toolCall } }: ProcessRecord): Promise<ProcessRecord | null> => {
+    if (toolCall === undefined) return null
+    const agent = agentOfCall(toolCall)
+    const asked = agents.get(agent) ?? store.ask({ ask: 'process', pid: agent })
+    agents.set(agent, asked)
+    return (await asked)?.record ?? null
   }
-  return ended.sort((a, b) => a.at - b.at).map(({ pid }) => pid)
+  for (const pid of pids) {
+    const row = await store.ask({ ask: 'process', pid })
+    // Without a record no caller can ask for the log any more.
+    if (row === null) ended.push({ pid, at: 0, isShown: false })
+    else if (hasEnded(row.record)) {
+      const agent = await agentOf(row.record)
+      const isShown = agent !== null && isOutputShownBy(agent, row.record)
+      ended.push({ pid, at: row.record.outcome?.endedAt ?? 0, isShown })
+    }
+  }
+  ended.sort((a, b) => Number(a.isShown) - Number(b.isShown) || a.at - b.at)
+  return ended.map(({ pid }) => pid)
 }

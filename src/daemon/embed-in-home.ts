@@ -67,6 +67,7 @@ async function embeddedOnce(parts: EmbedInHomeParts): Promise<Embedded> {
     retention: {
       ...(values.keepEndedMs === 0 ? {} : { maxAgeMs: values.keepEndedMs }),
       ...(values.keepEnded === 0 ? {} : { maxEnded: values.keepEnded }),
+      ...(values.keepToolCallsMs === 0 ? {} : { toolCallMaxAgeMs: values.keepToolCallsMs }),
       ...(values.keepAuditMs === 0 ? {} : { auditMaxAgeMs: values.keepAuditMs }),
       ...(values.keepAudit === 0 ? {} : { auditMaxEntries: values.keepAudit }),
     },

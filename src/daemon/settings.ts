@@ -109,6 +109,14 @@ export const settingsSchema = z.strictObject({
     .min(0)
     .default(20_000)
     .describe('how many ended processes are kept, the latest ones; 0: all'),
+  keepToolCallsMs: z
+    .number()
+    .int()
+    .min(0)
+    .default(24 * 60 * 60 * 1_000)
+    .describe(
+      'how long ended tool calls of an agent are kept that a compaction of its session left out, in milliseconds; 0: as other ended processes',
+    ),
   keepAuditMs: z
     .number()
     .int()

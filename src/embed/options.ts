@@ -147,6 +147,7 @@ export const OPTIONS = z.strictObject({
     .strictObject({
       maxAgeMs: z.number().int().min(0).optional(),
       maxEnded: z.number().int().min(0).optional(),
+      toolCallMaxAgeMs: z.number().int().min(0).optional(),
       auditMaxAgeMs: z.number().min(0).optional(),
       auditMaxEntries: z.number().int().min(0).optional(),
     })

@@ -1,7 +1,14 @@
 import { type Account, accountOf, sessionIn, spentOf } from '../core/allowance/account.ts'
 import { isNothing } from '../core/allowance/amounts.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { type KeepReason, keepReason, type PruneFacts, TOMBSTONE_MS } from '../core/process/prune.ts'
+import {
+  type KeepReason,
+  keepReason,
+  type PruneFacts,
+  type Pruning,
+  TOMBSTONE_MS,
+} from '../core/process/prune.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
 import type { ProcessRow, Tombstone } from '../core/process/row.ts'
 import { type EndKey, know, type PruneCandidate, type Questions } from '../store/contract.ts'
 import { dropAccount } from './allowances.ts'
@@ -17,7 +24,11 @@ export type PruneOptions =
       /** How many ended processes are kept regardless of their age. */
       readonly keep?: number
     }
-  | { readonly pids: readonly Pid[] }
+  | {
+      readonly pids: readonly Pid[]
+      /** `limits`: as if limits had chosen them, so an unread notice keeps its process. */
+      readonly by?: Pruning['by']
+    }
 
 /** The result of one transaction. A pid that is unknown, or pruned already, is in neither list. */
 export interface PruneBatch {
@@ -50,7 +61,7 @@ export async function* pruneInBatches(edges: Edges, options: PruneOptions): Asyn
     for (let next = 0; next < options.pids.length; ) {
       const pids = options.pids.slice(next, next + size.now)
       next += pids.length
-      yield (await size.timed(() => pruneBatch(edges, { pids }))).batch
+      yield (await size.timed(() => pruneBatch(edges, { pids }, options.by ?? 'pid'))).batch
     }
   } else {
     const { endedBefore = null, keep = null } = options
@@ -58,7 +69,7 @@ export async function* pruneInBatches(edges: Edges, options: PruneOptions): Asyn
     let after: EndKey | null = null
     while (through !== null) {
       const limit = size.now
-      const done: Pruned = await size.timed(() => pruneBatch(edges, { after, through, limit }))
+      const done: Pruned = await size.timed(() => pruneBatch(edges, { after, through, limit }, 'limits'))
       yield done.batch
       if (done.last === null || done.found < limit) break
       after = done.last
@@ -94,11 +105,12 @@ interface Pruned {
   readonly last: EndKey | null
 }
 
-function pruneBatch(edges: Edges, wanted: Questions['prunable'][0]): Promise<Pruned> {
+function pruneBatch(edges: Edges, wanted: Questions['prunable'][0], by: Pruning['by']): Promise<Pruned> {
   return edges.store.write<Pruned>(function* () {
     const candidates: readonly PruneCandidate[] = yield* know({ ask: 'prunable', ...wanted })
     const prunedAt = edges.clock.now()
-    const pruning = { by: 'pids' in wanted ? 'pid' : 'limits', at: prunedAt } as const
+    const callers = yield* learnCallers(candidates)
+    const pruning = { by, at: prunedAt, callers }
     const kept: { pid: Pid; reason: KeepReason }[] = []
     const gone: PruneCandidate[] = []
     for (const candidate of candidates) {
@@ -122,6 +134,18 @@ function pruneBatch(edges: Edges, wanted: Questions['prunable'][0]): Promise<Pru
       changes: working.changes,
     }
   })
+}
+
+/**
+ * The live agents of which candidates are tool calls. The list compares no rows with the commit, so agents at work do not hold up the
+ * prune: a call that was closed stays closed.
+ */
+function* learnCallers(candidates: readonly PruneFacts[]): PlanPart<ReadonlyMap<Pid, ProcessRecord>> {
+  const pids = new Set(candidates.flatMap(({ caller }) => (caller === null ? [] : [caller])))
+  if (pids.size === 0) return new Map()
+  const filter = { pid: [...pids] }
+  const page = yield* know({ ask: 'processes', filter, after: null, limit: pids.size })
+  return new Map(page.items.map(({ record }) => [record.pid, record]))
 }
 
 /** Removes the accounts of pruned processes. Their usage stays part of the sums above them. */

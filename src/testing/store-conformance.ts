@@ -13,6 +13,7 @@ import { ceilings } from './conformance/ceilings.ts'
 import { charges } from './conformance/charges.ts'
 import { coveredRequests } from './conformance/covered-requests.ts'
 import { delegations } from './conformance/delegations.ts'
+import { earlierSegments } from './conformance/earlier-segments.ts'
 import { ends } from './conformance/ends.ts'
 import { environments } from './conformance/environments.ts'
 import { family } from './conformance/family.ts'
@@ -94,6 +95,7 @@ export function storeConformance(suite: Suite): void {
   filters(behaves)
   pruning(behaves)
   pruneExemptions(behaves)
+  earlierSegments(behaves)
   environments(behaves)
   blobs(behaves)
   blobRaces(behaves)

@@ -1,3 +1,4 @@
+import type { ShownOutput } from '../../core/agent/event.ts'
 import type { Part } from '../../core/agent/state.ts'
 import { type Json, objectOf } from '../../core/json/json.ts'
 import type { Outcome, ProcessRecord } from '../../core/process/record.ts'
@@ -8,6 +9,8 @@ import { shownText } from './stored-output.ts'
 export interface CallResult {
   readonly parts: readonly Part[]
   readonly isError: boolean
+  /** The output of a command that the text shows the end of. */
+  readonly output?: ShownOutput
 }
 
 /** The reason of a stop by the toolbox: no program serves the tool any more. */
@@ -24,8 +27,9 @@ export function resultOf(
 ): CallResult {
   if (outcome.status !== 'completed') return errorResult(mask(problemOf(record, outcome, justification)))
   if (isProcessTool(record.spec['tool'])) {
-    const { parts } = objectOf(outcome.result)
-    return { parts: partsIn(parts), isError: false }
+    const { parts, range } = objectOf(outcome.result)
+    const output = outputIn(range, record)
+    return { parts: partsIn(parts), isError: false, ...(output === undefined ? {} : { output }) }
   }
   return {
     parts: [{ type: 'text', text: shownText(mask(textOf(outcome.result)), record.pid) }],
@@ -64,6 +68,13 @@ export function problemOf(record: ProcessRecord, outcome: Outcome, justification
 
 function why(justification: string | null): string {
   return justification === null ? '' : ` The rule says: ${justification}`
+}
+
+/** The output that a result names. A call that has started a process shows the output of that one. */
+function outputIn(range: Json | undefined, { children }: ProcessRecord): ShownOutput | undefined {
+  const { pid, from, to } = objectOf(range)
+  if (typeof pid !== 'string' || typeof from !== 'number' || typeof to !== 'number') return undefined
+  return { pid, from, to, ...(children > 0 ? { isOwn: true } : {}) }
 }
 
 /** The parts of a stored result. */

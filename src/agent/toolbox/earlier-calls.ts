@@ -7,7 +7,7 @@ import type { Kernel } from '../../kernel/kernel.ts'
 /** Searches that count. A tool that was found before the last of these, and not since, has to be found again. */
 const MAX_SEARCHES = 50
 
-/** What the results of an agent's earlier calls say: there is no other memory, so a restart changes nothing. */
+/** What the results of an agent's earlier calls say: there is no other memory, so a restart changes nothing. Retention keeps those of `REMEMBERED_TOOLS`. */
 export class EarlierCalls {
   readonly #kernel: () => Kernel
 

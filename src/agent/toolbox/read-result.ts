@@ -27,7 +27,11 @@ export function readResultTool({
     isBounded: true,
     async run({ call, offset = 0 }) {
       const text = await wholeText(call)
-      if (text === null) throw new ToolError('not_found', `You have no call ${call} with a result.`)
+      if (text === null)
+        throw new ToolError(
+          'not_found',
+          `You have no call ${call} with a result. Results from before the last summary of the session are not kept here: call the tool again.`,
+        )
       const page = text.slice(offset, offset + PAGE_CHARS).toWellFormed()
       const end = offset + page.length
       const rest = end < text.length ? `; go on with offset ${end}` : ''

@@ -198,13 +198,20 @@ export class ToolCalls {
   async #write(
     work: Work,
     ref: ToolCallRef,
-    { parts: given, isError }: CallResult,
+    { parts: given, isError, output }: CallResult,
     pair: { readonly call: string; readonly result: string },
   ): Promise<void> {
     const { edges, agents } = this.#parts.kernel()
     const { parts, blobs } = storeParts(given)
     await writeWithBlobs(edges, blobs, () =>
-      agents.act(work, { type: 'record_result', ...ref, parts, isError, pair }),
+      agents.act(work, {
+        type: 'record_result',
+        ...ref,
+        parts,
+        isError,
+        pair,
+        ...(output === undefined ? {} : { output }),
+      }),
     )
   }
 }

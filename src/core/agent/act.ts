@@ -1,7 +1,7 @@
 import type { Json } from '../json/json.ts'
 import type { AgentEvent, AlertKind, AnswerRef, SystemItemKind } from './event.ts'
 import type { GoalCheck } from './goal.ts'
-import type { CallPurpose, Part, TurnReason } from './state.ts'
+import type { CallPlace, CallPurpose, Part, TurnReason } from './state.ts'
 
 type PayloadOf<Type extends AgentEvent['type']> = Extract<AgentEvent, { type: Type }>['payload']
 
@@ -71,6 +71,7 @@ export type TurnAct =
       readonly segment: number
       readonly why: 'context' | 'compaction'
       readonly keepsFrom: number | null
+      readonly keeps?: CallPlace
       readonly parts: readonly Part[]
     }
   | {

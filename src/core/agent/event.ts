@@ -4,6 +4,7 @@ import type { Actor } from '../process/record.ts'
 import type { GoalCheck, NextTurn } from './goal.ts'
 import type { AgentAnswer, AgentRequest } from './request.ts'
 import type {
+  CallPlace,
   CallPurpose,
   InputMode,
   NoticeCause,
@@ -25,6 +26,15 @@ interface InCall {
 export interface AnswerRef {
   readonly call: number
   readonly as: 'text' | 'json'
+}
+
+/** Bytes of the output log of a command. */
+export interface ShownOutput {
+  readonly pid: string
+  readonly from: number
+  readonly to: number
+  /** The tool call started the command. */
+  readonly isOwn?: true
 }
 
 export const ALERTS = ['stalled', 'silent', 'soft_limit', 'compaction_without_effect'] as const
@@ -130,6 +140,8 @@ export type AgentEvent =
         /** Reeve closed the call: whether the tool had an effect is unknown. */
         readonly interrupted?: true
         readonly pair?: { readonly call: string; readonly result: string }
+        /** The output of a command that the result shows the end of. It is in the log of the command alone. */
+        readonly output?: ShownOutput
       }
     }
   | {
@@ -171,6 +183,8 @@ export type AgentEvent =
         readonly origin: { readonly segment: number; readonly head: number }
         /** The first entry that is kept as it is, besides `parts`; null if none is. */
         readonly keepsFrom: number | null
+        /** Of a compaction: the first model call whose entries are kept. */
+        readonly keeps?: CallPlace
         readonly parts: readonly Part[]
       }
     }

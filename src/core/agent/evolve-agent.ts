@@ -4,6 +4,7 @@ import type { ProcessRecord } from '../process/record.ts'
 import type { Wait } from '../process/wait.ts'
 import { type AgentEvent, isEntry } from './event.ts'
 import { countTurn } from './goal.ts'
+import { outputsFrom, withOutputOf } from './segment-calls.ts'
 import {
   type AgentState,
   MAX_BUFFERED_NOTICES,
@@ -85,11 +86,19 @@ function changed(agent: AgentState, event: Stored<AgentEvent>): AgentState {
       }
     }
     case 'segment_begun': {
-      const segment = { number: event.payload.segment, from: event.seq }
-      if (agent.turn === null || event.payload.why !== 'compaction') return { ...agent, segment }
+      const { keeps = agent.segment.keeps } = event.payload
+      const segment = {
+        number: event.payload.segment,
+        from: event.seq,
+        ...(keeps === undefined ? {} : { keeps }),
+      }
+      const outputs =
+        keeps === undefined || agent.outputs === undefined ? {} : { outputs: outputsFrom(agent, keeps) }
+      const moved = { ...agent, segment, ...outputs }
+      if (agent.turn === null || event.payload.why !== 'compaction') return moved
       // A roll-back would take the summary back, while the record goes on with its segment.
       const turn = { ...agent.turn, ...withOutput(agent.turn), call: null }
-      return { ...agent, segment, turn: turn.cause === 'compact' ? { ...turn, expects: 'end' } : turn }
+      return { ...moved, turn: turn.cause === 'compact' ? { ...turn, expects: 'end' } : turn }
     }
     case 'agent_alerted': {
       const { alert, limit } = event.payload
@@ -144,9 +153,13 @@ function inTurn(agent: AgentState, turn: OpenTurn, event: Stored<AgentEvent>): A
       return to({ ...answered, expects: 'model', tools: [...turn.tools, { call, index, callId, tool }] })
     }
     case 'tool_answered': {
-      const { call, index, isError, pair } = event.payload
+      const { call, index, isError, pair, output } = event.payload
       const tools = turn.tools.filter((tool) => tool.call !== call || tool.index !== index)
-      const answered = to({ tools, expects: 'model', crashes: 0 })
+      const closed = to({ tools, expects: 'model', crashes: 0 })
+      const isReferred = output !== undefined && output.isOwn !== true
+      const answered = isReferred
+        ? withOutputOf(closed, { pid: output.pid, turn: event.payload.turn, call })
+        : closed
       if (pair === undefined) return answered
       return { ...answered, stall: [...agent.stall, { ...pair, isError }].slice(-STALL_WINDOW) }
     }

@@ -89,6 +89,19 @@ export interface AgentState {
   readonly goal: GoalLoop | null
   /** Soft limits that were reached: each pauses the agent once. */
   readonly reached: readonly Counted[]
+  /** Commands of other tool calls whose output the live segment shows. They are kept as long as it does. */
+  readonly outputs?: readonly ReferredOutput[]
+}
+
+/** A model call of a session. */
+export interface CallPlace {
+  readonly turn: number
+  readonly call: number
+}
+
+/** The call that showed the output of a command, and the command. */
+export interface ReferredOutput extends CallPlace {
+  readonly pid: string
 }
 
 export interface OpenTurn {
@@ -175,6 +188,8 @@ interface Segment {
   readonly number: number
   /** `seq` of the event that began it; 0 for the first, before its system prompt is stored. */
   readonly from: number
+  /** The first model call whose entries it has, after a compaction. Earlier ones are in the log alone. */
+  readonly keeps?: CallPlace
 }
 
 interface AgentTotals {

@@ -1,3 +1,4 @@
+import { isOfEarlierSegment } from '../agent/segment-calls.ts'
 import type { Pid } from './pid.ts'
 import { hasEnded, type Kind, type ProcessRecord } from './record.ts'
 import type { Carry } from './row.ts'
@@ -27,6 +28,12 @@ export interface PruneFacts {
    * to the output of its commands.
    */
   readonly liveParent: Kind | null
+  /** The live agent whose tool call it is, or whose tool call started it. */
+  readonly caller: Pid | null
+  /** The tool call that it belongs to (`owner.toolCall`), if it has a caller. */
+  readonly toolCall: string | null
+  /** The tool that it is; null if it is none. */
+  readonly target: string | null
   /** The record of a live process names it (`referencesOf`). */
   readonly isReferenced: boolean
   readonly hasAccount: boolean
@@ -41,6 +48,8 @@ export interface PruneFacts {
 export interface Pruning {
   readonly by: 'limits' | 'pid'
   readonly at: number
+  /** The records of live agents that are `caller` of a candidate. */
+  readonly callers: ReadonlyMap<Pid, ProcessRecord>
 }
 
 export const KEEP_REASONS = [
@@ -63,16 +72,18 @@ export type KeepReason = (typeof KEEP_REASONS)[number]
  * | just_ended    | until other kernels can read its end: never pruned by the commit that ended it      |
  * | carrying      | until its stop or end has been carried to its children                             |
  * | live_tree     | while its tree lives: a stop passes through it                                     |
- * | live_parent   | while its parent runs code that finds its children again when it is run again; what a tool call of an agent started, while the agent lives |
- * | referenced    | while a live process waits for it, or is its restart                               |
+ * | live_parent   | while its parent runs code that finds its children again when it is run again; tool calls of an agent, and what they started, while the agent lives and its live segment has the call |
+ * | referenced    | while a live process waits for it, is its restart, or shows its output in its live segment |
  * | unread        | from limits alone: while a notice about it is unread, for up to 90 days            |
  */
-export function keepReason(facts: PruneFacts, { by, at }: Pruning): KeepReason | null {
+export function keepReason(facts: PruneFacts, { by, at, callers }: Pruning): KeepReason | null {
   if (facts.endedAt === null) return 'live'
   if (!facts.isCommitted) return 'just_ended'
   if (facts.carry !== null) return 'carrying'
   if (facts.hasLiveTree) return 'live_tree'
-  if (facts.liveParent !== null && FINDS_CHILDREN_AGAIN.has(facts.liveParent)) return 'live_parent'
+  const isFound = facts.liveParent !== null && FINDS_CHILDREN_AGAIN.has(facts.liveParent)
+  const caller = facts.caller === null ? undefined : callers.get(facts.caller)
+  if (isFound && (caller === undefined || !isOfEarlierSegment(caller, facts))) return 'live_parent'
   if (facts.isReferenced) return 'referenced'
   const isUnread = facts.unreadAt !== null && at - facts.unreadAt < UNREAD_MS
   return by === 'limits' && isUnread ? 'unread' : null
@@ -80,14 +91,16 @@ export function keepReason(facts: PruneFacts, { by, at }: Pruning): KeepReason |
 
 const FINDS_CHILDREN_AGAIN: ReadonlySet<Kind> = new Set(['agent', 'workflow', 'tool'])
 
-const NONE: readonly Pid[] = []
+const NONE: readonly never[] = []
 
 /** The processes that a live record names, apart from its parent and its root. */
 export function referencesOf(record: ProcessRecord): readonly Pid[] {
-  if (record.wait === null && record.moreWaits.length === 0 && record.restartOf === null) return NONE
-  if (hasEnded(record)) return NONE
+  const { outputs = NONE } = record.agent ?? {}
+  const isAlone = record.wait === null && record.moreWaits.length === 0 && record.restartOf === null
+  if ((isAlone && outputs.length === 0) || hasEnded(record)) return NONE
   const awaited = waitsOf(record).flatMap(({ on, name }) => (on === 'child' ? [name] : []))
-  return [...new Set(record.restartOf === null ? awaited : [record.restartOf, ...awaited])]
+  const shown = outputs.map(({ pid }) => pid)
+  return [...new Set([...(record.restartOf === null ? [] : [record.restartOf]), ...awaited, ...shown])]
 }
 
 export interface ReferenceChanges {

@@ -13,3 +13,6 @@ export function builtInName(tool: unknown): string | null {
 export function isProcessTool(tool: unknown): boolean {
   return builtInName(tool) !== null
 }
+
+/** Tools whose last results are the memory of an agent: its plan, and the tools that it has found. */
+export const REMEMBERED_TOOLS: ReadonlySet<string> = new Set(['plan', 'tool_search'].map(processToolOf))

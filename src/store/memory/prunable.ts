@@ -2,7 +2,7 @@ import { accountOf } from '../../core/allowance/account.ts'
 import { acknowledgedThrough } from '../../core/inbox/inbox.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { referencesOf } from '../../core/process/prune.ts'
-import { hasEnded, type Kind } from '../../core/process/record.ts'
+import { hasEnded, type ProcessRecord, targetOf } from '../../core/process/record.ts'
 import type { EndKey, PruneCandidate, Questions, Storage } from '../contract.ts'
 import type { MemoryTables, NumberedRow } from './memory-tables.ts'
 
@@ -52,7 +52,8 @@ export function prunable(
   const parents = new Set([...tables.processes.values()].map(({ row }) => row.record.parent))
   const liveRoots = new Set(living.map(({ row }) => row.record.root))
   return found.map(({ id, row }): PruneCandidate => {
-    const { pid, parent, root, outcome } = row.record
+    const { pid, parent, root, outcome, owner, kind, spec } = row.record
+    const live = liveParentOf(tables, parent)
     return {
       id,
       pid,
@@ -63,7 +64,10 @@ export function prunable(
       endedAt: outcome?.endedAt ?? null,
       isCommitted: (tables.events.get(pid)?.events.at(-1)?.position ?? 0) <= before,
       hasLiveTree: parents.has(pid) && liveRoots.has(root),
-      liveParent: liveParentOf(tables, parent),
+      liveParent: live?.kind ?? null,
+      caller: live?.kind === 'agent' ? live.pid : null,
+      toolCall: owner.toolCall ?? null,
+      target: targetOf(kind, spec),
       isReferenced: referenced.has(pid),
       hasAccount: tables.accounts.has(accountOf(pid)),
       unreadAt: unread.get(pid) ?? null,
@@ -71,13 +75,14 @@ export function prunable(
   })
 }
 
-function liveParentOf({ processes }: MemoryTables, parent: Pid | null): Kind | null {
+/** Its parent, if that lives; or the live agent that called the ended tool above it. */
+function liveParentOf({ processes }: MemoryTables, parent: Pid | null): ProcessRecord | null {
   const above = parent === null ? undefined : processes.get(parent)?.row.record
   if (above === undefined) return null
-  if (!hasEnded(above)) return above.kind
+  if (!hasEnded(above)) return above
   const caller = above.kind === 'tool' && above.parent !== null ? processes.get(above.parent) : undefined
   const record = caller?.row.record
-  return record === undefined || hasEnded(record) || record.kind !== 'agent' ? null : record.kind
+  return record === undefined || hasEnded(record) || record.kind !== 'agent' ? null : record
 }
 
 /** The time of the newest unread notice about each process. */

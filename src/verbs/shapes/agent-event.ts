@@ -5,6 +5,7 @@ import type { AgentRequest } from '../../core/agent/request.ts'
 import { COUNTED } from '../../core/allowance/amounts.ts'
 import { actor } from './actor.ts'
 import {
+  callPlace,
   callPurpose,
   inputMode,
   noticeCause,
@@ -110,6 +111,10 @@ export const agentPayloads = (): AgentPayloads => ({
     isError: z.boolean(),
     interrupted: z.literal(true).exactOptional(),
     pair: z.strictObject({ call: z.string(), result: z.string() }).exactOptional(),
+    output: z
+      .strictObject({ pid: z.string(), from: count, to: count, isOwn: z.literal(true).exactOptional() })
+      .exactOptional()
+      .describe('the output of a command that the result shows the end of'),
   }),
   system_item: z.strictObject({ ...inCall, kind: z.enum(SYSTEM_ITEMS), parts }),
   model_used: z.strictObject({
@@ -135,6 +140,7 @@ export const agentPayloads = (): AgentPayloads => ({
     why: z.enum(['context', 'compaction']),
     origin: z.strictObject({ segment: count, head: count }),
     keepsFrom: count.nullable(),
+    keeps: callPlace.exactOptional().describe('the first model call whose entries are kept'),
     parts,
   }),
   agent_alerted: z.strictObject({

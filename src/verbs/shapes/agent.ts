@@ -81,6 +81,7 @@ export const until = z.discriminatedUnion('type', [
     check: z.string().describe('a question that a model must answer with yes'),
   }),
 ]) satisfies z.ZodType<Until>
+export const callPlace = z.strictObject({ turn: count, call: count })
 export const toolCallRef = z.strictObject({ turn: count, call: count, index: count })
 export const openToolCall = { index: count, callId: z.string(), tool: z.string() }
 
@@ -123,7 +124,7 @@ export const agentState = z.strictObject({
   ),
   notices,
   head: count,
-  segment: z.strictObject({ number: count, from: count }),
+  segment: z.strictObject({ number: count, from: count, keeps: callPlace.exactOptional() }),
   totals: z.strictObject({ inputTokens: count, outputTokens: count, cost: z.number(), unpriced: count }),
   stall: z.array(z.strictObject({ call: z.string(), result: z.string(), isError: z.boolean() })),
   goal: z
@@ -137,4 +138,5 @@ export const agentState = z.strictObject({
     })
     .nullable(),
   reached: z.array(z.enum(COUNTED)),
+  outputs: z.array(z.strictObject({ pid: z.string(), turn: count, call: count })).exactOptional(),
 }) satisfies z.ZodType<AgentState>

@@ -1,3 +1,4 @@
+import { asJson } from '../../../src/core/json/json.ts'
 import type { ProcessEvent, StoredEvent } from '../../../src/core/process/event.ts'
 import { evolve } from '../../../src/core/process/evolve.ts'
 import type { ProcessRecord } from '../../../src/core/process/record.ts'
@@ -110,7 +111,7 @@ const PLANTS: readonly Omit<Plant, 'kind'>[] = [
         if (answered?.isError !== true) return event
         return {
           ...event,
-          payload: { ...answered, isError: false, parts: [{ type: 'text', text: 'Done.' }] },
+          payload: asJson({ ...answered, isError: false, parts: [{ type: 'text', text: 'Done.' }] }),
         }
       }),
   },

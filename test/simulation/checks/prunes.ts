@@ -20,7 +20,9 @@ export function checkPrunes(stage: Stage, ledger: Ledger): Check {
         if (written.has(pid)) stage.violated('an end can be read before it is pruned', pid)
         const parent = entry?.record.parent ?? null
         const above = parent === null ? undefined : ledger.processes.get(parent)
-        if (isLive(above) && above?.record.kind !== 'command' && above?.record.kind !== 'external')
+        const isClosed = entry !== undefined && above !== undefined && isClosedCall(entry, above)
+        const finds = above?.record.kind !== 'command' && above?.record.kind !== 'external'
+        if (isLive(above) && finds && !isClosed)
           stage.violated('what a live process needs is not pruned', `${pid} is a child of ${parent}`)
         for (const { record } of living) {
           const waits = record.wait === null ? record.moreWaits : [record.wait, ...record.moreWaits]
@@ -34,4 +36,12 @@ export function checkPrunes(stage: Stage, ledger: Ledger): Check {
       written.clear()
     },
   }
+}
+
+/** A tool call of an agent that is before the live segment. Its name is the pid, the turn, the call and the index. */
+function isClosedCall({ record: { owner } }: Entry, { record: { agent } }: Entry): boolean {
+  const keeps = agent?.segment.keeps
+  const [, turn = Number.NaN, call = Number.NaN] = (owner.toolCall ?? '').split('.').map(Number)
+  if (keeps === undefined) return false
+  return turn < keeps.turn || (turn === keeps.turn && call < keeps.call)
 }

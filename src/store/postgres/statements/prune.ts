@@ -5,13 +5,15 @@ import type { Link } from '../link.ts'
 
 type Columns = Omit<PruneCandidate, 'isCommitted' | 'unreadAt'>
 
-/** The facts that prunes are decided on; `prune_processes` removes the rows. No record is parsed. */
+/**
+ * The facts that prunes are decided on; `prune_processes` removes the rows. No record is parsed: the text of one begins with its owner, whose
+ * members are texts.
+ */
 export function pruneStatements(link: Link, at: string) {
-  const facts = `select p.id, p.pid, p.parent, p.root, p.fence, p.ended_at as "endedAt", p.carry,
-      (select coalesce(case when above.ended_at is null then above.kind end,
-          case when above.kind = 'tool' then (select caller.kind from ${at}process caller
-            where caller.pid = above.parent and caller.kind = 'agent' and caller.ended_at is null) end)
-        from ${at}process above where above.pid = p.parent) as "liveParent",
+  const facts = `select p.id, p.pid, p.parent, p.root, p.fence, p.ended_at as "endedAt", p.carry, p.target,
+      coalesce(above.kind, caller.kind) as "liveParent",
+      coalesce(case when above.kind = 'agent' then above.pid end, caller.pid) as caller,
+      substring(p.moving from '^\\{"owner":\\{[^{}]*"toolCall":"([^"]*)"') as "toolCall",
       exists (select from ${at}process child where child.parent = p.pid) and (
         exists (select from ${at}process top where top.pid = p.root and top.ended_at is null)
         or exists (select from ${at}process other
@@ -20,7 +22,10 @@ export function pruneStatements(link: Link, at: string) {
       exists (select from ${at}reference r join ${at}process q on q.pid = r.referrer
         where r.pid = p.pid and q.ended_at is null) as "isReferenced",
       exists (select from ${at}account a where a.id = 'process:' || p.pid) as "hasAccount"
-    from ${at}process p`
+    from ${at}process p
+      left join ${at}process above on above.pid = p.parent and above.ended_at is null
+      left join ${at}process called on called.pid = p.parent and called.ended_at is not null and called.kind = 'tool'
+      left join ${at}process caller on caller.pid = called.parent and caller.kind = 'agent' and caller.ended_at is null`
   // Each scope is read once, however many notices it has. No text is parsed: in JSON within JSON every quote is escaped, so
   // these patterns match members alone.
   const unread = `with open as materialized (

@@ -14,17 +14,19 @@ interface Columns {
   readonly endedAt: number | null
   readonly carry: Carry | null
   readonly liveParent: Kind | null
+  readonly caller: Pid | null
+  readonly toolCall: string | null
+  readonly target: string | null
   readonly hasLiveTree: 0 | 1
   readonly isReferenced: 0 | 1
   readonly hasAccount: 0 | 1
 }
 
-/** No record is parsed: a row that cannot be read can be pruned. */
-const FACTS = `select p.id, p.pid, p.parent, p.root, p.fence, p.ended_at as endedAt, p.carry,
-    (select coalesce(case when above.ended_at is null then above.kind end,
-        case when above.kind = 'tool' then (select caller.kind from process caller
-          where caller.pid = above.parent and caller.kind = 'agent' and caller.ended_at is null) end)
-      from process above where above.pid = p.parent) as liveParent,
+/** No record has to be readable: a row that cannot be read can be pruned. */
+const FACTS = `select p.id, p.pid, p.parent, p.root, p.fence, p.ended_at as endedAt, p.carry, p.target,
+    coalesce(above.kind, caller.kind) as liveParent,
+    coalesce(case when above.kind = 'agent' then above.pid end, caller.pid) as caller,
+    case when json_valid(p.moving) then p.moving ->> '$.owner.toolCall' end as toolCall,
     exists (select 1 from process child where child.parent = p.pid) and (
       exists (select 1 from process top where top.pid = p.root and top.ended_at is null)
       or exists (select 1 from process other where other.root = p.root and other.parent is not null and other.ended_at is null)
@@ -32,7 +34,10 @@ const FACTS = `select p.id, p.pid, p.parent, p.root, p.fence, p.ended_at as ende
     exists (select 1 from reference join process other on other.pid = reference.referrer
       where reference.pid = p.pid and other.ended_at is null) as isReferenced,
     exists (select 1 from account where account.id = 'process:' || p.pid) as hasAccount
-  from process p`
+  from process p
+    left join process above on above.pid = p.parent and above.ended_at is null
+    left join process called on called.pid = p.parent and called.ended_at is not null and called.kind = 'tool'
+    left join process caller on caller.pid = called.parent and caller.kind = 'agent' and caller.ended_at is null`
 
 /**
  * The newest unread notice of each process, if it has any. Each scope is read once, however many notices it has; text that is
