@@ -12,10 +12,9 @@ export interface Exported {
   readonly errors: number
 }
 
-export async function exported(folder: string): Promise<Exported> {
-  const reeve = await embed({ store: join(folder, 'reeve.db') })
-  const sum = { bytes: 0, textBytes: 0, entries: 0, errors: 0 }
-  try {
+export function exported(folder: string): Promise<Exported> {
+  return within(folder, async (reeve) => {
+    const sum = { bytes: 0, textBytes: 0, entries: 0, errors: 0 }
     const { agents } = await reeve.agents({})
     const [agent] = agents
     if (agent === undefined) throw new Error(`${folder} has no agent.`)
@@ -25,10 +24,31 @@ export async function exported(folder: string): Promise<Exported> {
       after = page.after
       more = page.more
     }
+    return sum
+  })
+}
+
+/** Prunes all that may be pruned: the tool calls before the live segment, and first what they started. Returns how many processes. */
+export function pruneAll(folder: string): Promise<number> {
+  return within(folder, async (reeve) => {
+    for (let count = 0; ; ) {
+      const { pruned } = await reeve.prune({ keep: 0 })
+      if (pruned.length === 0) return count
+      count += pruned.length
+    }
+  })
+}
+
+async function within<Answer>(
+  folder: string,
+  act: (reeve: Awaited<ReturnType<typeof embed>>) => Promise<Answer>,
+): Promise<Answer> {
+  const reeve = await embed({ store: join(folder, 'reeve.db') })
+  try {
+    return await act(reeve)
   } finally {
     await reeve.close()
   }
-  return sum
 }
 
 interface Entry {

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { freshFolder, type Setup } from '../doors/setup.ts'
 import { madeBeside } from '../durable/build.ts'
 import { type Figure, figure, ratioAtMost } from '../figure.ts'
-import { type Exported, exported } from './exported.ts'
+import { type Exported, exported, pruneAll } from './exported.ts'
 import { play, playCoding, storedBytes } from './session-program.ts'
 
 const MAX_RATIO = 1.3
@@ -12,7 +12,8 @@ const SHOWN_SHARES = 8
 
 /**
  * The bytes of the store of one session, compared with its entries as a user exports them (JSON lines), and with the bare texts in them. Two
- * sessions: short questions and answers without tools, and a coding agent (`coding-model.ts` describes its turns).
+ * sessions: short questions and answers without tools, and a coding agent (`coding-model.ts` describes its turns). Tool calls are pruned with
+ * their segment, as retention does a day later; a figure has the bytes before that.
  */
 export async function* storage(
   setup: Setup,
@@ -41,7 +42,18 @@ async function* measured(
   const bytes = () => storedBytes(folder) - storedBytes(empty)
   const session = await exported(folder)
   if (session.errors > 0) throw new Error(`${session.errors} tool calls of the session failed.`)
-  yield* compared(`storage of ${name}`, bytes(), session)
+  const all = bytes()
+  const pruned = await pruneAll(folder)
+  if (pruned > 0) {
+    const against = `${Math.round(session.bytes / KB)} kB of exported entries`
+    yield figure(`storage of ${name}, with ${pruned} processes of closed segments`, all / KB, 'kB', {
+      ratio: all / session.bytes,
+      against,
+    })
+  }
+  const free = freeBytes(folder)
+  yield* compared(`storage of ${name}`, bytes() - free, session)
+  if (free > 0) yield figure(`storage of ${name}: free pages for later writes`, free / KB, 'kB')
   yield* shares(`storage of ${name}`, folder, session)
 }
 
@@ -61,6 +73,19 @@ function* shares(name: string, folder: string, { bytes: entries }: Exported): Ge
       yield figure(`${name}: ${count} ${share}`, bytes / KB, 'kB', { ratio: bytes / entries, against })
     for (const { share, bytes } of byTable(database).slice(0, SHOWN_SHARES))
       yield figure(`${name}: pages of ${share}`, bytes / KB, 'kB', { ratio: bytes / entries, against })
+  } finally {
+    database.close()
+  }
+}
+
+/** A file keeps some free pages after a prune, and later writes use them. */
+function freeBytes(folder: string): number {
+  const database = new DatabaseSync(join(folder, 'reeve.db'), { readOnly: true })
+  try {
+    const free = database.prepare(
+      'select freelist_count * page_size as bytes from pragma_freelist_count, pragma_page_size',
+    )
+    return Number(free.get()?.['bytes'])
   } finally {
     database.close()
   }
