@@ -2,6 +2,7 @@ import { defineTool } from 'reeve'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { payloads, scriptedAgents } from './scripted-agent.ts'
+import { waitingTool } from './waiting-tool.ts'
 
 const double = defineTool({
   name: 'double',
@@ -56,18 +57,8 @@ test('a tool call is a process, and its result is in the next prompt', async () 
 })
 
 test('an input that steers joins at the next model call, and one that is queued begins the next turn', async () => {
-  const gate = Promise.withResolvers<string>()
-  const called = Promise.withResolvers<void>()
-  const wait = defineTool({
-    name: 'wait',
-    description: 'Waits.',
-    input: z.object({}),
-    run: () => {
-      called.resolve()
-      return gate.promise
-    },
-  })
-  const { reeve, start } = await scriptedAgents({ tools: [wait] })
+  const { tool, called, release } = waitingTool()
+  const { reeve, start } = await scriptedAgents({ tools: [tool] })
   const pid = await start(
     {
       replies: [
@@ -78,7 +69,7 @@ test('an input that steers joins at the next model call, and one that is queued 
     },
     { goal: 'go' },
   )
-  await called.promise
+  await called
   expect(await reeve.runAgent({ pid, text: 'later', mode: 'queue' })).toMatchObject({
     type: 'admitted',
     place: 1,
@@ -87,33 +78,18 @@ test('an input that steers joins at the next model call, and one that is queued 
     type: 'admitted',
     place: 2,
   })
-  gate.resolve('done')
+  release()
   expect(await reeve.waitAgent({ pid, turn: 1 })).toMatchObject({ turn: { result: 'I go left.' } })
   expect(await reeve.waitAgent({ pid, turn: 2 })).toMatchObject({ turn: { result: 'And now that.' } })
 })
 
 test('a cancelled turn stops its tool call, and the next turn says that it was interrupted', async () => {
-  const called = Promise.withResolvers<void>()
-  const stopped = Promise.withResolvers<void>()
-  const hang = defineTool({
-    name: 'hang',
-    description: 'Never ends by itself.',
-    input: z.object({}),
-    run: (_, { abortSignal }) => {
-      called.resolve()
-      return new Promise<string>((_resolve, reject) => {
-        abortSignal.addEventListener('abort', () => {
-          stopped.resolve()
-          reject(abortSignal.reason)
-        })
-      })
-    },
-  })
-  const { reeve, start } = await scriptedAgents({ tools: [hang] })
-  const pid = await start([{ parts: [{ tool: 'hang' }] }, { parts: [{ text: 'Fine.' }] }], { goal: 'go' })
-  await called.promise
+  const { tool, called, stopped } = waitingTool()
+  const { reeve, start } = await scriptedAgents({ tools: [tool] })
+  const pid = await start([{ parts: [{ tool: 'wait' }] }, { parts: [{ text: 'Fine.' }] }], { goal: 'go' })
+  await called
   expect(await reeve.cancelTurn({ pid })).toMatchObject({ type: 'cancelled', turn: 1 })
-  await stopped.promise
+  await stopped
   await reeve.runAgent({ pid, text: 'something else' })
   expect(await reeve.waitAgent({ pid, turn: 2 })).toMatchObject({
     turn: { reason: 'finished', result: 'Fine.' },
@@ -137,22 +113,12 @@ test('a turn that is cancelled before any output is rolled back, and its input i
 })
 
 test('a paused turn goes on where it was, after it is resumed', async () => {
-  const gate = Promise.withResolvers<string>()
-  const called = Promise.withResolvers<void>()
-  const wait = defineTool({
-    name: 'wait',
-    description: 'Waits.',
-    input: z.object({}),
-    run: () => {
-      called.resolve()
-      return gate.promise
-    },
-  })
-  const { reeve, start } = await scriptedAgents({ tools: [wait] })
+  const { tool, called, release } = waitingTool()
+  const { reeve, start } = await scriptedAgents({ tools: [tool] })
   const pid = await start([{ parts: [{ tool: 'wait' }] }, { parts: [{ text: 'Done.' }] }], { goal: 'go' })
-  await called.promise
+  await called
   expect(await reeve.pauseAgent({ pid })).toMatchObject({ type: 'paused', turn: 1 })
-  gate.resolve('done')
+  release()
   expect(await reeve.waitAgent({ pid })).toMatchObject({ type: 'paused' })
   expect(await reeve.resumeAgent({ pid })).toMatchObject({ type: 'resumed', turn: 1 })
   expect(await reeve.waitAgent({ pid, turn: 1 })).toMatchObject({

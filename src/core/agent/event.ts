@@ -253,7 +253,7 @@ export const AGENT_EVENTS = [
 ] as const satisfies readonly AgentEvent['type'][]
 
 /** The entries that a reader of the session sees. They move the head. */
-const ENTRY_EVENTS = [
+export const ENTRY_EVENTS = [
   'turn_begun',
   'input_promoted',
   'notices_promoted',

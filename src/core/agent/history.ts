@@ -1,21 +1,10 @@
 import type { ProcessEvent } from '../process/event.ts'
-import { type AgentEvent, isEntry } from './event.ts'
+import { type AgentEvent, type ENTRY_EVENTS, isEntry } from './event.ts'
 import type { TurnCause, TurnReason } from './state.ts'
 
 /** An entry of a session log: its type decides its payload. */
-export type AgentEntry = Extract<AgentEvent, { type: EntryType }> &
+export type AgentEntry = Extract<AgentEvent, { type: (typeof ENTRY_EVENTS)[number] }> &
   Pick<ProcessEvent, 'seq' | 'at' | 'actor' | 'pid'>
-type EntryType =
-  | 'turn_begun'
-  | 'input_promoted'
-  | 'notices_promoted'
-  | 'assistant_item'
-  | 'tool_called'
-  | 'tool_answered'
-  | 'system_item'
-  | 'model_call_cut'
-  | 'segment_begun'
-  | 'turn_ended'
 
 /**
  * The entries of the current branch, in order. A turn is on the branch that it follows, so a turn that was rolled back is left out

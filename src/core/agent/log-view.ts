@@ -1,25 +1,16 @@
 import type { ProcessEvent } from '../process/event.ts'
-import { type AgentEvent, isEntry } from './event.ts'
+import { type AgentEvent, ENTRY_EVENTS, isEntry } from './event.ts'
 import type { Part } from './state.ts'
 
 /** The events of a session log that a view shows: its entries, and what happened between them. */
 export const LOGGED = [
-  'turn_begun',
-  'input_promoted',
-  'notices_promoted',
+  ...ENTRY_EVENTS,
   'model_call_begun',
-  'assistant_item',
-  'tool_called',
-  'tool_answered',
-  'system_item',
   'model_used',
-  'model_call_cut',
   'model_call_retried',
   'agent_configured',
-  'segment_begun',
   'agent_alerted',
   'agent_failed',
-  'turn_ended',
 ] as const satisfies readonly AgentEvent['type'][]
 
 /** An event of the view, as it is stored. */
