@@ -98,7 +98,7 @@ const PLANTS: readonly Omit<Plant, 'kind'>[] = [
   {
     name: 'a finished tool call run again',
     laws: [LAWS.effects],
-    since: 7,
+    since: 9,
     // The process of a call does not follow from its place in the log, so the next holder starts another one.
     kernel: (edges, options) => new Kernel({ ...edges, pidForKey: () => edges.newPid() }, options),
   },
