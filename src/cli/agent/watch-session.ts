@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { createInterface } from 'node:readline'
-import { ReeveError } from '../../core/errors.ts'
 import type { AgentFollowed, OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
-import { howToAnswer } from '../pending-approvals.ts'
+import { AskedPeople, errorText } from './asked-people.ts'
 import { SessionPrinter } from './session-printer.ts'
 
 /** A second Ctrl-C within this time leaves. */
 const LEAVE_MS = 2_000
-/** How long a tool call may take before it is worth a look whether a person is asked about it. */
-const ASKED_MS = 1_500
 
 const IDLE_HINT = 'Type what it should do next. Ctrl-C leaves; the agent stays.'
 const PAUSED_HINT = 'It is paused: reeve agent resume goes on, and a line that you type starts another turn.'
@@ -50,12 +47,17 @@ export async function watchSession(
   process.on('SIGINT', onInterrupt)
   const stopEndingLines = print.isJson ? null : print.endLineBeforeAsides(() => printer.endLine())
   let hasHint = !isPerson
-  const asked = new AskedPeople(reeve, pid, (text) => printer.line(print.colours.yellow(text)))
+  let asked: AskedPeople | null = null
   try {
     for await (const followed of reeve.followAgent({ pid, last }, { signal: leaving.signal })) {
       if (print.isJson) print.jsonLine(followed)
       else printer.show(followed)
-      asked.heard(followed)
+      if (followed.type === 'snapshot' && !print.isJson) {
+        asked = new AskedPeople(reeve, followed.page.record, (text) =>
+          printer.line(print.colours.yellow(text)),
+        )
+        void asked.follow(followed.page.position)
+      }
       noteState(state, followed)
       if (followed.type === 'ended') return { type: 'ended', reason: state.reason }
       if (followed.type !== 'state' || state.phase === 'running') continue
@@ -69,7 +71,7 @@ export async function watchSession(
   } finally {
     if (!print.isJson) printer.endLine()
     stopEndingLines?.()
-    asked.close()
+    asked?.close()
     lines?.close()
     process.off('SIGINT', onInterrupt)
   }
@@ -137,52 +139,4 @@ async function send(
 function modeOf({ phase }: State, steers: boolean): 'run' | 'queue' | 'steer' {
   if (steers) return 'steer'
   return phase === 'paused' ? 'run' : 'queue'
-}
-
-/** Says when a tool call waits for the approval of a person. */
-class AskedPeople {
-  readonly #reeve: ReeveVerbs
-  readonly #pid: string
-  readonly #say: (text: string) => void
-  readonly #told = new Set<string>()
-  #timer: NodeJS.Timeout | undefined
-
-  constructor(reeve: ReeveVerbs, pid: string, say: (text: string) => void) {
-    this.#reeve = reeve
-    this.#pid = pid
-    this.#say = say
-  }
-
-  heard(followed: AgentFollowed): void {
-    if (followed.type !== 'state') return
-    clearTimeout(this.#timer)
-    const isCalling = (followed.record.agent?.turn?.tools.length ?? 0) > 0
-    if (isCalling) this.#timer = setTimeout(() => this.#look().catch(() => undefined), ASKED_MS)
-  }
-
-  close(): void {
-    clearTimeout(this.#timer)
-  }
-
-  /** A failed look says nothing: the follower reports what is wrong with the daemon. */
-  async #look(): Promise<void> {
-    const { approvals } = await this.#reeve.inspectAgent({ pid: this.#pid })
-    for (const approval of approvals.filter(({ id }) => !this.#told.has(id))) {
-      this.#told.add(approval.id)
-      this.#say(`? ${requestText(approval)}`)
-      this.#say(`  answer in another terminal: ${howToAnswer(approval)}`)
-    }
-  }
-}
-
-/** What a person is asked, in a line. */
-function requestText({ request }: OutputOf<'inspectAgent'>['approvals'][number]): string {
-  if (request.type === 'question')
-    return request.choices === null ? request.text : `${request.text} (${request.choices.join(', ')})`
-  const { needs, justification } = request
-  return `it wants to ${needs.join('; ')}${justification === null ? '' : ` (${justification})`}`
-}
-
-function errorText(error: unknown): string {
-  return error instanceof ReeveError ? `${error.message} ${error.remedy}` : String(error)
 }
