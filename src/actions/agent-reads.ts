@@ -63,11 +63,11 @@ export function agentReadActions(
     async agentCost({ pid, after = 0, limit }) {
       const record = await readAgent(pid)
       const total = usedBy(record.agent)
-      const [tree, turns] = await Promise.all([usedInTree(store, record, total), turnCosts(store, record)])
-      const later = turns.filter(({ turn }) => turn > after)
-      const shown = later.slice(0, limit)
-      const next = later.length > shown.length ? (shown.at(-1)?.turn ?? null) : null
-      return { pid: record.pid, total, tree, turns: shown, next }
+      const [tree, page] = await Promise.all([
+        usedInTree(store, record, total),
+        turnCosts(store, record, { after, limit }),
+      ])
+      return { pid: record.pid, total, tree, ...page }
     },
     inspectAgent: async ({ pid }) => inspected(parts, await readAgent(pid)),
   }

@@ -1,7 +1,8 @@
-import { usageKey } from '../core/agent/act.ts'
+import { turnEndedKey, usageKey } from '../core/agent/act.ts'
 import type { AgentEvent } from '../core/agent/event.ts'
 import type { AgentState, OpenTurn } from '../core/agent/state.ts'
 import { exact } from '../core/allowance/amounts.ts'
+import { objectOf } from '../core/json/json.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
@@ -16,9 +17,11 @@ export type Used = Answer['total']
 type TurnCost = Answer['turns'][number]
 type CallCost = TurnCost['calls'][number]
 
-const PAGE = 500
-/** Events may be large: a page of them must fit in memory. */
-const PAGE_BYTES = 8 * 1024 * 1024
+/** Events of one read, and their bytes: a page of a long log must fit in memory. */
+const READ_EVENTS = 200
+const READ_BYTES = 1024 * 1024
+/** Calls of one page: then it ends with the turn. */
+const MAX_CALLS = 10_000
 
 /** The use of an agent itself. Before its first call nothing is unknown. */
 export function usedBy({ totals }: Pick<AgentState, 'totals'>): Used {
@@ -26,21 +29,67 @@ export function usedBy({ totals }: Pick<AgentState, 'totals'>): Used {
   return { inputTokens, outputTokens, unpriced, cost: cost === 0 && unpriced > 0 ? null : cost }
 }
 
-/** The model calls of an agent, by turn. */
-export async function turnCosts(store: Store, { pid, revision }: ProcessRecord): Promise<TurnCost[]> {
-  const turns = new Map<number, CallCost[]>()
-  for (let after = 0; after < revision; ) {
-    const events = await store.ask({ ask: 'events', pid, after, limit: PAGE, bytes: PAGE_BYTES })
-    for (const event of events) {
-      if (event.type !== 'model_used') continue
-      const { turn, ...call } = callOf(event)
-      turns.set(turn, [...(turns.get(turn) ?? []), call])
-    }
-    const last = events.at(-1)
-    if (last === undefined) break
-    after = last.seq
+/**
+ * The model calls of the turns behind one, by turn. It reads from the end of that turn up to the first call of a turn that the page does
+ * not have: the use of a cancelled call is recorded after the end of its turn, and before the next call.
+ */
+export async function turnCosts(
+  store: Store,
+  { pid, revision }: ProcessRecord,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<{ readonly turns: TurnCost[]; readonly next: number | null }> {
+  const page = new CostPage(after, limit)
+  for (let at = await endOf(store, pid, after); at !== null && at < revision; ) {
+    const events = await store.ask({ ask: 'events', pid, after: at, limit: READ_EVENTS, bytes: READ_BYTES })
+    for (const event of events) if (!page.takes(event)) return page.whole(true)
+    at = events.at(-1)?.seq ?? null
   }
-  return [...turns].map(([turn, calls]) => ({ turn, ...sumOf(calls), calls }))
+  return page.whole(false)
+}
+
+/** Where a turn ends in the log; null if it has not ended, so that no turn follows it. */
+async function endOf(store: Store, pid: Pid, turn: number): Promise<number | null> {
+  if (turn === 0) return 0
+  return (await store.ask({ ask: 'event', pid, replayKey: turnEndedKey(turn) }))?.seq ?? null
+}
+
+class CostPage {
+  readonly #after: number
+  readonly #limit: number
+  readonly #turns = new Map<number, CallCost[]>()
+  #last = 0
+  #calls = 0
+
+  constructor(after: number, limit: number) {
+    this.#after = after
+    this.#limit = limit
+  }
+
+  /** False if the event begins a turn that the page has no room for. */
+  takes(event: StoredEvent): boolean {
+    if (event.type === 'model_call_begun') {
+      const { turn } = objectOf(event.payload)
+      return !this.#isFull || Number(turn) <= this.#last
+    }
+    if (event.type !== 'model_used') return true
+    const { turn, ...call } = callOf(event)
+    if (turn <= this.#after) return true
+    const calls = this.#turns.get(turn) ?? []
+    calls.push(call)
+    this.#turns.set(turn, calls)
+    this.#last = Math.max(this.#last, turn)
+    this.#calls += 1
+    return true
+  }
+
+  whole(isCut: boolean) {
+    const turns = [...this.#turns].map(([turn, calls]) => ({ turn, ...sumOf(calls), calls }))
+    return { turns, next: isCut ? this.#last : null }
+  }
+
+  get #isFull(): boolean {
+    return this.#turns.size >= this.#limit || this.#calls >= MAX_CALLS
+  }
 }
 
 function callOf({ at, payload }: StoredEvent): CallCost & { readonly turn: number } {

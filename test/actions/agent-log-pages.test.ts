@@ -1,34 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { itemsAfter, itemsBefore } from '../../src/actions/agent-log-pages.ts'
+import { branchAfter, itemsAfter, itemsBefore } from '../../src/actions/agent-log-pages.ts'
 import { isEntry } from '../../src/core/agent/event.ts'
 import { entriesInView } from '../../src/core/agent/history.ts'
 import { loggedEvent } from '../../src/core/agent/log-view.ts'
-import type { ProcessEvent } from '../../src/core/process/event.ts'
-import type { Store } from '../../src/store/contract.ts'
 import { answer, PID, PureAgent, run } from '../core/agent/pure-agent.ts'
-
-/** Answers the questions of one page from a list of events, and counts what it hands out. */
-function storeOf(events: readonly ProcessEvent[]) {
-  const asked = { events: 0 }
-  const given = (found: readonly ProcessEvent[]) => {
-    asked.events += found.length
-    return found
-  }
-  const ask = async (question: {
-    ask: string
-    before?: number
-    after?: number
-    limit?: number
-    seq?: number
-  }) => {
-    const { before = events.length + 1, after = 0, limit = 0 } = question
-    if (question.ask === 'eventAt') return events[(question.seq ?? 0) - 1] ?? null
-    if (question.ask === 'events') return given(events.slice(after, after + limit))
-    return given(events.slice(Math.max(0, before - 1 - limit), before - 1))
-  }
-  return { store: { ask } as unknown as Store, asked }
-}
+import { logStore } from './log-store.ts'
 
 /** Turns of all sorts: answered, rolled back, cut, with tools, alerts and changed models in between. */
 function session(steps: readonly number[]): PureAgent {
@@ -69,7 +46,7 @@ function session(steps: readonly number[]): PureAgent {
 }
 
 async function readBack(agent: PureAgent, limit: number) {
-  const { store } = storeOf(agent.events)
+  const { store } = logStore(agent.events)
   const pages = []
   let before: number | null = agent.events.length + 1
   while (before !== null) {
@@ -115,7 +92,7 @@ describe('pages towards the beginning', () => {
 
   test('read only the end of a long log', async () => {
     const agent = session(Array.from({ length: 2_000 }, (_, index) => (index % 5 === 0 ? 0 : 1)))
-    const { store, asked } = storeOf(agent.events)
+    const { store, asked } = logStore(agent.events)
     const { head } = agent.agent
     const before = agent.events.length + 1
     const page = await itemsBefore(store, { pid: PID, limit: 50, blobs: false, head, before })
@@ -134,7 +111,7 @@ describe('pages towards the beginning', () => {
 
 test('pages after a seq have all items in the order of the log, also of turns that were rolled back', async () => {
   const agent = session([0, 1, 4, 1, 5, 6, 2])
-  const { store } = storeOf(agent.events)
+  const { store } = logStore(agent.events)
   const through = agent.events.length
   const items = []
   for (let after = 0, more = true; more; ) {
@@ -145,4 +122,35 @@ test('pages after a seq have all items in the order of the log, also of turns th
   const all = agent.events.flatMap((event) => loggedEvent(event)?.seq ?? [])
   expect(items.map(({ seq }) => seq)).toEqual(all)
   expect(items.map(({ type }) => type)).toContain('turn_ended')
+})
+
+test('a page of an export reads little more of a long log than it shows', async () => {
+  const agent = session(Array.from({ length: 2_000 }, (_, index) => (index % 5 === 0 ? 0 : 1)))
+  const through = agent.events.length
+  for (const after of [0, Math.floor(through / 2)]) {
+    const { store, asked } = logStore(agent.events)
+    const page = await branchAfter(store, { pid: PID, limit: 50, after, through })
+    expect(page.items.length).toBeGreaterThanOrEqual(50)
+    expect(page.items.length).toBeLessThan(60)
+    expect(asked.events).toBeLessThan(600)
+  }
+})
+
+test('the pages of an export have the branch without turns that were rolled back, for every page size', async () => {
+  const agent = session([0, 1, 4, 1, 5, 6, 2, 3, 1, 0])
+  const through = agent.events.length
+  const pagesOf = async (limit: number) => {
+    const { store } = logStore(agent.events)
+    const items = []
+    for (let after = 0, more = true; more; ) {
+      const page = await branchAfter(store, { pid: PID, limit, after, through })
+      items.push(...page.items)
+      ;({ after, more } = page)
+    }
+    return items
+  }
+  const whole = await pagesOf(1_000)
+  const entries = whole.filter(({ type }) => isEntry(type)).map(({ seq }) => seq)
+  expect(entries).toEqual(entriesInView(agent.events).map(({ seq }) => seq))
+  for (const limit of [1, 2, 5]) expect(await pagesOf(limit)).toEqual(whole)
 })

@@ -1,6 +1,6 @@
 import { didYouMean } from '../../base/nearest-name.ts'
 import { EFFORTS } from '../../verbs/efforts.ts'
-import type { InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
+import type { InputOf, OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { AgentOptions } from '../agent/agent-options.ts'
 import { contentIn } from '../agent/input-content.ts'
 import { costText, printAgents, printCost } from '../agent/print-agents.ts'
@@ -74,6 +74,20 @@ scripted/demo needs no key.`,
   },
 })
 
+/** The cost of all turns, from all pages. */
+async function wholeCost(reeve: ReeveVerbs, pid: string): Promise<OutputOf<'agentCost'>> {
+  const first = await reeve.agentCost({ pid, limit: TURNS_PER_PAGE })
+  const turns = [...first.turns]
+  for (let after = first.next; after !== null; ) {
+    const page: OutputOf<'agentCost'> = await reeve.agentCost({ pid, after, limit: TURNS_PER_PAGE })
+    turns.push(...page.turns)
+    after = page.next
+  }
+  return { ...first, turns, next: null }
+}
+
+const TURNS_PER_PAGE = 1_000
+
 /** By the first argument. Anything else is a goal. */
 const ACTIONS: Readonly<Record<string, Action>> = {
   list: async ({ print, options }, reeve) => {
@@ -88,7 +102,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     return watchAgent(context, reeve, pid, false)
   },
   cost: async ({ print }, reeve, rest) => {
-    const cost = await reeve.agentCost({ pid: agentIn('cost', rest) })
+    const cost = await wholeCost(reeve, agentIn('cost', rest))
     if (print.isJson) print.json(cost)
     else printCost(print, cost)
     return 0
