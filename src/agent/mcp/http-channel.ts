@@ -1,7 +1,6 @@
 import type {
   AuthProvider,
   FetchLike,
-  JSONRPCMessage,
   OAuthClientProvider,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client'
@@ -74,7 +73,7 @@ export class HttpChannel implements Channel {
   async send(message: JsonObject, { signal, lost }: SendOptions = {}): Promise<void> {
     const { sessionId } = this.#transport
     try {
-      await this.#transport.send(message as unknown as JSONRPCMessage, {
+      await this.#transport.send(this.#sdk.parseJSONRPCMessage(message), {
         ...(signal === undefined ? {} : { requestSignal: signal }),
         ...(lost === undefined ? {} : { onRequestStreamEnd: () => lost('the stream of the response ended') }),
       })

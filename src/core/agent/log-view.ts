@@ -3,7 +3,7 @@ import { type AgentEvent, ENTRY_EVENTS, isEntry } from './event.ts'
 import type { Part } from './state.ts'
 
 /** The events of a session log that a view shows: its entries, and what happened between them. */
-export const LOGGED = [
+const LOGGED = [
   ...ENTRY_EVENTS,
   'model_call_begun',
   'model_used',
