@@ -24,7 +24,8 @@ export interface Started {
 }
 
 interface StartOptions {
-  readonly input?: string | Buffer | 'open'
+  /** `null_device`: its standard input is /dev/null. */
+  readonly input?: string | Buffer | 'open' | 'null_device'
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
 }
@@ -43,7 +44,12 @@ export class CommandLine {
   }
 
   start(words: readonly string[], { input = '', env = {}, cwd = process.cwd() }: StartOptions = {}): Started {
-    const child = spawn(process.execPath, [LAUNCHER, ...words], { cwd, env: { ...this.env, ...env } })
+    const args = [LAUNCHER, ...words]
+    const options = { cwd, env: { ...this.env, ...env } }
+    const child =
+      input === 'null_device'
+        ? spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+        : spawn(process.execPath, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
     onTestFinished(() => void child.kill('SIGKILL'))
     const out: Buffer[] = []
     let stderr = ''
@@ -52,8 +58,8 @@ export class CommandLine {
       stderr += piece.toString()
     })
     // It may close its input before it has read all of ours.
-    child.stdin.on('error', () => undefined)
-    if (input !== 'open') child.stdin.end(input)
+    child.stdin?.on('error', () => undefined)
+    if (input !== 'open' && input !== 'null_device') child.stdin?.end(input)
     const ended = once(child, 'close').then(([code, signal]): Ended => {
       const bytes = Buffer.concat(out)
       return { code, signal, bytes, stdout: bytes.toString(), stderr }

@@ -3,6 +3,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import type { Daemon } from '../../src/daemon/up.ts'
 import { ask } from '../server/ask.ts'
 import { CommandLine } from './command-line.ts'
 
@@ -83,11 +84,21 @@ test('a foreground command that prints nothing costs three requests', async () =
   const daemon = await reeve.temp.up()
   // It ends when its input does, so that no request is cut short by its end.
   expect(await reeve.run(['run', '--', 'cat'])).toMatchObject({ code: 0, stdout: '', stderr: '' })
-  const { text } = await ask(daemon, 'GET /metrics')
-  const answers = [...text.matchAll(/^reeve_http_answers_total\{verb="(\w+)",status="(\d+)"\} (\d+)$/gm)]
-  expect(answers.map(([, verb, status, count]) => [verb, status, count])).toEqual([
+  expect(await answeredVerbs(daemon)).toEqual([
     ['spawn', '200', '1'],
     ['closeInput', '200', '1'],
+    ['stream', '204', '1'],
+  ])
+})
+
+test('a foreground command whose standard input is /dev/null gets /dev/null, and costs two requests', async () => {
+  const reeve = new CommandLine()
+  const daemon = await reeve.temp.up()
+  const line = 'test "$(readlink /proc/self/fd/0)" = /dev/null'
+  const ran = await reeve.run(['run', '-c', line], { input: 'null_device' })
+  expect(ran).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  expect(await answeredVerbs(daemon)).toEqual([
+    ['spawn', '200', '1'],
     ['stream', '204', '1'],
   ])
 })
@@ -110,6 +121,13 @@ test('a foreground command that ends with the daemon passes on its exit code', a
   expect((await reeve.run(['down'])).code).toBe(0)
   expect(await started.ended).toMatchObject({ code: 3, stdout: 'ready\nasked\n' })
 })
+
+/** Verb, HTTP status and count of the requests that a daemon has answered. */
+async function answeredVerbs(daemon: Daemon): Promise<(string | undefined)[][]> {
+  const { text } = await ask(daemon, 'GET /metrics')
+  const answers = [...text.matchAll(/^reeve_http_answers_total\{verb="(\w+)",status="(\d+)"\} (\d+)$/gm)]
+  return answers.map(([, verb, status, count]) => [verb, status, count])
+}
 
 function hash(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex')

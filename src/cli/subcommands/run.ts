@@ -6,9 +6,8 @@ import { cannotStartCode, replacementFailure } from '../check-program.ts'
 import { commandRequest } from '../command-request.ts'
 import { exitCodeOf, OWN_ERROR } from '../exit-code.ts'
 import { runInTerminal } from '../foreground/in-terminal.ts'
-import { isInForeground } from '../foreground/is-in-foreground.ts'
-
 import { reportHeldBack } from '../foreground/report-held-back.ts'
+import { isInForeground, passesInput } from '../foreground/standard-input.ts'
 import { runThroughPipes } from '../foreground/through-pipes.ts'
 import type { Options } from '../options.ts'
 import { startFailure, statusText } from '../print/status.ts'
@@ -170,7 +169,9 @@ Exit codes: that of the command, but 1 instead of 0 if it exceeded a limit; 128 
     const atTerminal = areTerminals && isInForeground()
     const pty = options['no-pty'] ? false : options.pty || (atTerminal && !options.detach)
     const reeve = await context.acting()
-    const hasInput = options.detach ? options.stdin : !options['no-stdin'] && (atTerminal || !isJobAt(stdin))
+    const hasInput = options.detach
+      ? options.stdin
+      : !options['no-stdin'] && (atTerminal || passesInput(stdin))
     const request = await commandRequest(context, reeve, {
       pty,
       hasInput,
@@ -243,11 +244,6 @@ function refuseNameless({ name, replace, 'if-not-running': ifNotRunning }: RunOp
 /** A whole shell line in quotes, given as the program. */
 function isLine(args: readonly string[]): boolean {
   return args.length === 1 && /\s/.test(args[0] ?? '')
-}
-
-/** Reading from the terminal would stop a background job, even one whose program never reads. */
-function isJobAt(stdin: { readonly isTTY?: boolean }): boolean {
-  return stdin.isTTY === true && !isInForeground()
 }
 
 /** When the connection is lost, the command may run on or have ended: the user should look, and not start it again. */
