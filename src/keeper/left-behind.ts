@@ -1,7 +1,7 @@
 import { messageOf } from '../base/error-text.ts'
 import { bootId } from '../os/boot.ts'
 import { isLeaf } from '../os/program-marks.ts'
-import type { LiveFiles } from './data-folder/live-files.ts'
+import type { LiveFiles } from './program/live-files.ts'
 import type { ProgramIdentity } from './protocol/program-state.ts'
 import { cgroupMembers } from './tree/cgroup-files.ts'
 import type { Cgroups } from './tree/cgroups.ts'

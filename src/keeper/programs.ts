@@ -1,7 +1,7 @@
 import { messageOf } from '../base/error-text.ts'
-import type { LiveFiles, SettledState } from './data-folder/live-files.ts'
 import { LeftBehind } from './left-behind.ts'
 import { FailedStart } from './program/check-spawn-plan.ts'
+import type { LiveFiles, SettledState } from './program/live-files.ts'
 import { prepare } from './program/prepare.ts'
 import type { Program, ProgramEvents } from './program/program.ts'
 import type { ProgramContext } from './program/program-context.ts'

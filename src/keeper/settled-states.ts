@@ -1,5 +1,5 @@
 import { messageOf } from '../base/error-text.ts'
-import type { LiveFiles, SettledState } from './data-folder/live-files.ts'
+import type { LiveFiles, SettledState } from './program/live-files.ts'
 
 const RETRY_MS = 1000
 
