@@ -1,5 +1,5 @@
-import type { CommandOutput } from '../command/command-output.ts'
 import type { Commands } from '../command/commands.ts'
+import type { CommandOutput } from '../command/output/command-output.ts'
 import { isNativeAgent } from '../core/agent/state.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { ProcessRecord } from '../core/process/record.ts'

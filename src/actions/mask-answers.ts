@@ -1,5 +1,6 @@
 import { BoundedMap } from '../base/bounded-map.ts'
-import type { CommandSecrets, NamedSecrets } from '../command/command-secrets.ts'
+import type { CommandSecrets } from '../command/environment/command-secrets.ts'
+import type { NamedSecrets } from '../command/environment/named-secrets.ts'
 import type { Approval } from '../core/approval/approval.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { Notice } from '../core/inbox/notice.ts'

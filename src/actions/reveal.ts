@@ -1,5 +1,5 @@
 import { BoundedMap } from '../base/bounded-map.ts'
-import type { View } from '../command/output-access.ts'
+import type { View } from '../command/output/output-access.ts'
 import { traceIn } from '../core/audit/trace.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'

@@ -1,15 +1,15 @@
 import type { AgentServers } from '../agent/agent-parts.ts'
 import type { McpServers } from '../agent/mcp/mcp-servers.ts'
 import type { AgentTool } from '../agent/tools/agent-tool.ts'
+import type { NamedSecrets } from '../command/environment/named-secrets.ts'
 import { agentSessionOf } from '../core/agent/session.ts'
 import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import { specOf, startSpecOf } from '../core/process/spec.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
-import type { EnvironmentSecrets } from './environment-secrets.ts'
 
 interface ServersParts {
   readonly actAs: (actor: Actor) => ReeveVerbs
-  readonly secrets: EnvironmentSecrets
+  readonly secrets: NamedSecrets
   /** Opens the session of an agent, which its servers belong to. */
   readonly openSession: (agent: ProcessRecord) => Promise<unknown>
 }

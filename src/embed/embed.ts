@@ -11,6 +11,7 @@ import { WAIT_TIMES } from '../actions/wait-times.ts'
 import type { AgentTimes } from '../agent/agent-parts.ts'
 import type { ToolboxParts } from '../agent/toolbox/toolbox.ts'
 import type { Commands } from '../command/commands.ts'
+import { NamedSecrets } from '../command/environment/named-secrets.ts'
 import { openCommands } from '../command/open-commands.ts'
 import type { Seat } from '../core/authority/person.ts'
 import { FLOOD_LIMITS } from '../core/inbox/flood.ts'
@@ -40,7 +41,6 @@ import type { AgentMcpServers } from './agent-servers.ts'
 import { type AgentDriver, openAgents } from './agents.ts'
 import { Anchoring, type AnchorLog } from './anchoring.ts'
 import { auditMasking } from './audit-masking.ts'
-import { EnvironmentSecrets } from './environment-secrets.ts'
 import { ownIdentity } from './identity.ts'
 import { HASHES, nodeEdges } from './node-edges.ts'
 import { openStore } from './open-store.ts'
@@ -144,7 +144,7 @@ async function start(
 ): Promise<Embedded> {
   const watch = new StoreWatch(opened, systemClock)
   const store = withMaskedAudit(watch.store, auditMasking(redaction))
-  const secrets = new EnvironmentSecrets(options.secrets, redaction)
+  const secrets = new NamedSecrets(options.secrets, redaction)
   const masker = new AnswerMasker(() => kernel, redaction, {
     commands: () => commands?.secrets,
     named: secrets,

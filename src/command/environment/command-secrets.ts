@@ -1,15 +1,15 @@
-import { withTimeout } from '../base/with-timeout.ts'
-import type { Environment } from '../core/environment/environment.ts'
-import type { ProcessRecord } from '../core/process/record.ts'
-import { startSpecOf } from '../core/process/spec.ts'
-import type { Kernel } from '../kernel/kernel.ts'
-import type { Masker } from '../redaction/masker.ts'
-import type { Redaction } from '../redaction/redaction.ts'
-import { secretsIn } from '../redaction/secret-name.ts'
-import { commandSpecOf } from './command-spec.ts'
-import type { InheritedEnvironments } from './environment/inherited.ts'
-import type { PassedSecrets } from './environment/passed.ts'
-import { secretsOfCaller } from './environment/printed-secrets.ts'
+import { withTimeout } from '../../base/with-timeout.ts'
+import type { ProcessRecord } from '../../core/process/record.ts'
+import { startSpecOf } from '../../core/process/spec.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import type { Masker } from '../../redaction/masker.ts'
+import type { Redaction } from '../../redaction/redaction.ts'
+import { secretsIn } from '../../redaction/secret-name.ts'
+import { commandSpecOf } from '../command-spec.ts'
+import type { InheritedEnvironments } from './inherited.ts'
+import type { NamedSecrets } from './named-secrets.ts'
+import type { PassedSecrets } from './passed-secrets.ts'
+import { secretsOfCaller } from './printed-secrets.ts'
 
 /** The parts of a record that name the secrets of its command. */
 type Given = Pick<ProcessRecord, 'pid' | 'originator' | 'registrationHash' | 'spec' | 'envRef'> & {
@@ -17,14 +17,6 @@ type Given = Pick<ProcessRecord, 'pid' | 'originator' | 'registrationHash' | 'sp
   readonly effectiveSpec?: ProcessRecord['effectiveSpec']
 }
 type Variables = Readonly<Record<string, string | undefined>>
-
-/** The secrets that environments name. */
-export interface NamedSecrets {
-  /** Throws if one of them is not set. */
-  variablesOf(environment: Environment | null): Readonly<Record<string, string>>
-  /** The known values of the secrets that an environment names. */
-  knownValuesIn(envRef: string | null, kernel: Kernel): Promise<readonly string[]>
-}
 
 interface SecretSources {
   readonly variables: () => Promise<Variables>

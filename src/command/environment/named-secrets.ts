@@ -1,19 +1,21 @@
-import { BoundedMap } from '../base/bounded-map.ts'
-import type { Environment } from '../core/environment/environment.ts'
+import { BoundedMap } from '../../base/bounded-map.ts'
+import type { Environment } from '../../core/environment/environment.ts'
 import {
   resolveVariables,
   type Secrets,
   secretsNamedIn,
   secretValue,
   type Variables,
-} from '../core/environment/secrets.ts'
-import { RefusedError } from '../core/errors.ts'
-import type { ProcessRecord } from '../core/process/record.ts'
-import type { Kernel } from '../kernel/kernel.ts'
-import type { Redaction } from '../redaction/redaction.ts'
+} from '../../core/environment/secrets.ts'
+import { RefusedError } from '../../core/errors.ts'
+import type { ProcessRecord } from '../../core/process/record.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import type { Redaction } from '../../redaction/redaction.ts'
 
-/** The secrets of the processes of this kernel: those of `source`, then environment variables of this program. */
-export class EnvironmentSecrets {
+/**
+ * The secrets that stored environments refer to by name. A value comes from `source`, or else from the variables of this program.
+ */
+export class NamedSecrets {
   readonly #source: Secrets | undefined
   readonly #redaction: Redaction
   /** The names of secrets in an environment, by its ref. */

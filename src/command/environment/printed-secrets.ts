@@ -5,7 +5,7 @@ import { secretsIn } from '../../redaction/secret-name.ts'
 import { commandSpecOf } from '../command-spec.ts'
 import { folderOf } from '../output/pid-folder.ts'
 import { readRange } from '../output/read.ts'
-import type { PassedSecrets } from './passed.ts'
+import type { PassedSecrets } from './passed-secrets.ts'
 
 type Variables = Readonly<Record<string, string>>
 

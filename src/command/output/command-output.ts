@@ -1,28 +1,28 @@
 import { join } from 'node:path'
-import { RefusedError } from '../core/errors.ts'
-import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
-import { refusal } from '../core/refusal.ts'
-import type { DataFolderPaths } from '../keeper/protocol/data-folder-paths.ts'
-import type { Kernel } from '../kernel/kernel.ts'
-import type { CommandSecrets } from './command-secrets.ts'
-import { commandSpecOf } from './command-spec.ts'
-import type { KeeperSide } from './keeper-side.ts'
+import { RefusedError } from '../../core/errors.ts'
+import { hasEnded, type ProcessRecord } from '../../core/process/record.ts'
+import { refusal } from '../../core/refusal.ts'
+import type { DataFolderPaths } from '../../keeper/protocol/data-folder-paths.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { commandSpecOf } from '../command-spec.ts'
+import type { CommandSecrets } from '../environment/command-secrets.ts'
+import type { KeeperSide } from '../keeper-side.ts'
+import type { Screens } from '../screen/screen.ts'
+import { Cursors } from './cursors.ts'
+import { logEnd } from './layout.ts'
+import { type Line, type LinesOptions, readLines } from './lines.ts'
 import { LiveGrowth } from './live-growth.ts'
-import { Cursors } from './output/cursors.ts'
-import { logEnd } from './output/layout.ts'
-import { type Line, type LinesOptions, readLines } from './output/lines.ts'
-import type { Masking } from './output/masking.ts'
-import { readSince } from './output/poll.ts'
-import { readRange } from './output/read.ts'
-import { type SearchOptions, searchLines } from './output/search.ts'
-import { NEWLINE } from './output/split-lines.ts'
-import { streamsBetween } from './output/streams.ts'
-import { cutText, type Showing } from './output/text.ts'
-import { offsetAt, timeOf, timesBetween } from './output/times.ts'
+import type { Masking } from './masking.ts'
 import { OutputAccess, outputEndIn, type View } from './output-access.ts'
 import { OutputFollowers } from './output-followers.ts'
+import { readSince } from './poll.ts'
+import { readRange } from './read.ts'
 import { movePosition, type Poller, positionOf } from './read-positions.ts'
-import type { Screens } from './screen/screen.ts'
+import { type SearchOptions, searchLines } from './search.ts'
+import { NEWLINE } from './split-lines.ts'
+import { streamsBetween } from './streams.ts'
+import { cutText, type Showing } from './text.ts'
+import { offsetAt, timeOf, timesBetween } from './times.ts'
 
 /** Bytes that are read for each character that is shown: escape sequences take room, too. */
 const TAIL_BYTES_PER_CHAR = 8
@@ -107,7 +107,7 @@ export class CommandOutput {
     const size = { ...TERMINAL, ...(pty === true ? {} : pty) }
     const folder = await this.#access.folderOf(record)
     // Loaded with the first screen, so that a start need not wait for it.
-    this.#screens ??= import('./screen/screen.ts').then(({ Screens }) => new Screens())
+    this.#screens ??= import('../screen/screen.ts').then(({ Screens }) => new Screens())
     const screens = await this.#screens
     const masker = (await this.#access.masking(record, view))?.masker ?? null
     const isLive = !hasEnded(record)

@@ -1,4 +1,4 @@
-import type { Pid } from '../core/process/pid.ts'
+import type { Pid } from '../../core/process/pid.ts'
 
 /** Callbacks for the growth of logs that this program writes itself: the live logs of agents. */
 export class LiveGrowth {

@@ -1,11 +1,11 @@
-import { agentOfCall, isOutputShownBy } from '../core/agent/segment-calls.ts'
-import type { Pid } from '../core/process/pid.ts'
-import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
-import type { ProcessRow } from '../core/process/row.ts'
-import type { DataFolderPaths } from '../keeper/protocol/data-folder-paths.ts'
-import { makeReserve } from '../keeper/protocol/reserve.ts'
-import type { Kernel } from '../kernel/kernel.ts'
-import { dropOutput, pidsWithOutput, pruneOutput } from './output/housekeeping.ts'
+import { agentOfCall, isOutputShownBy } from '../../core/agent/segment-calls.ts'
+import type { Pid } from '../../core/process/pid.ts'
+import { hasEnded, type ProcessRecord } from '../../core/process/record.ts'
+import type { ProcessRow } from '../../core/process/row.ts'
+import type { DataFolderPaths } from '../../keeper/protocol/data-folder-paths.ts'
+import { makeReserve } from '../../keeper/protocol/reserve.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { dropOutput, pidsWithOutput, pruneOutput } from './housekeeping.ts'
 
 /** How often the disk reserve is made again after it was given up. */
 const RESERVE_LOOK_MS = 5_000

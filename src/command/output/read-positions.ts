@@ -1,6 +1,6 @@
-import { outputStart, type Reader, sessionOutputPosition } from '../core/inbox/readers.ts'
-import type { ProcessRecord } from '../core/process/record.ts'
-import type { Cursors } from './output/cursors.ts'
+import { outputStart, type Reader, sessionOutputPosition } from '../../core/inbox/readers.ts'
+import type { ProcessRecord } from '../../core/process/record.ts'
+import type { Cursors } from './cursors.ts'
 
 /** Who polls: an actor, and one of its readers if it has several. */
 export interface Poller {
