@@ -133,16 +133,21 @@ export class ExternalProcesses {
       })
   }
 
+  /** Most events are of other kinds of processes. */
   #heard(events: readonly StoredEvent[]): void {
     for (const event of events) {
-      const { type, pid } = event
       const known = knownEvent(event)
-      if (known?.type === 'registered') this.#track(known.payload)
-      else if (type === 'ended') this.#forget(pid)
-      else if (type === 'stop_delivered' && this.#tracked.has(pid))
-        this.#inBackground(`forcing ${pid}`, () => this.#scheduleForce(pid))
-      else if (type === 'stop_requested' && this.#mayReach(pid)) this.#deliverLater(pid)
+      if (known?.type === 'registered') {
+        if (known.payload.kind === 'external') this.#track(known.payload)
+      } else if (this.#earlier.has(event.pid) || this.#mayReach(event.pid)) this.#react(event)
     }
+  }
+
+  #react({ type, pid }: StoredEvent): void {
+    if (type === 'ended') this.#forget(pid)
+    else if (type === 'stop_requested' && this.#mayReach(pid)) this.#deliverLater(pid)
+    else if (type === 'stop_delivered' && this.#tracked.has(pid))
+      this.#inBackground(`forcing ${pid}`, () => this.#scheduleForce(pid))
   }
 
   #mayReach(pid: Pid): boolean {
