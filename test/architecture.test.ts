@@ -152,7 +152,7 @@ describe('forbidden', () => {
     ['src/embed/embed.ts', "import { connect } from '../client/connect.ts'"],
     ['src/embed/embed.ts', "import { keep } from '../keeper/keep.ts'"],
     ['src/daemon/up.ts', "import { keep } from '../keeper/keep.ts'"],
-    ['src/daemon/up.ts', "const log = import('../keeper/log/output-log.ts')"],
+    ['src/daemon/up.ts', "const log = import('../keeper/program/output-log.ts')"],
     ['src/demo/demo.ts', "import type { Program } from '../keeper/program/program.ts'"],
     ['src/main.ts', "import '../src/keeper/main.ts'"],
     ['src/main.ts', "import { startPostgres } from '../test/postgres-server.ts'"],

@@ -16,7 +16,7 @@ import { KeeperConnection, type Listening } from './keeper-connection.ts'
 import { keeperHolder } from './keeper-holder.ts'
 import { LinkLost } from './keeper-link.ts'
 import { KeeperPulse } from './keeper-pulse.ts'
-import { LogFollowers } from './log-followers.ts'
+import { LogFollowers } from './output/log-followers.ts'
 import { ProgramRequests, type Running, runningOf } from './program-requests.ts'
 import { ProgramStarts } from './program-starts.ts'
 import { lost } from './program-state.ts'
@@ -220,7 +220,7 @@ export class KeeperSide implements Executor, Keeping {
 
   /** Calls `grew` when the log of `pid` may have grown; the end of the connection counts. Returns how to stop. */
   follow(pid: Pid, grew: () => void): () => void {
-    return this.#followers.add(pid, grew)
+    return this.#followers.follow(pid, grew)
   }
 
   foreign(kernel: Kernel): Promise<ProgramState[]> {
@@ -243,7 +243,7 @@ export class KeeperSide implements Executor, Keeping {
         this.#know(tell.state)
         return
       case 'grew':
-        this.#followers.wake(tell.pid as Pid)
+        this.#followers.grew(tell.pid as Pid)
         return
       case 'held':
         this.heldBackOutput.told(tell.pid as Pid, tell.heldBack)
@@ -261,7 +261,7 @@ export class KeeperSide implements Executor, Keeping {
     this.#reported.set(pid, state)
     if (state.state === 'running') this.#starts.openReaders(pid)
     if (state.state !== 'running') this.#running.get(pid)?.ended.resolve(state)
-    this.#followers.wake(pid)
+    this.#followers.grew(pid)
   }
 
   /** Moves the leases to a successor first: until it holds them, it does not count as the keeper. */

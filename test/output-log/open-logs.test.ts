@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { OutputLog } from '../../src/keeper/log/output-log.ts'
+import { OutputLog } from '../../src/keeper/program/output-log.ts'
 import { maxOpenLogs, OpenLogs } from '../../src/output-log/open-logs.ts'
 import { tempFolder } from '../temp-folder.ts'
 

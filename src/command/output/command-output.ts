@@ -11,7 +11,7 @@ import type { Screens } from '../screen/screen.ts'
 import { Cursors } from './cursors.ts'
 import { logEnd } from './layout.ts'
 import { type Line, type LinesOptions, readLines } from './lines.ts'
-import { LiveGrowth } from './live-growth.ts'
+import { LogFollowers } from './log-followers.ts'
 import type { Masking } from './masking.ts'
 import { OutputAccess, outputEndIn, type View } from './output-access.ts'
 import { OutputFollowers } from './output-followers.ts'
@@ -32,7 +32,7 @@ const TERMINAL = { cols: 120, rows: 30 }
 export class CommandOutput {
   readonly followers: OutputFollowers
   /** Told by the writer of live logs. */
-  readonly liveGrowth = new LiveGrowth()
+  readonly liveGrowth = new LogFollowers(null)
   readonly #home: DataFolderPaths
   readonly #cursors: Cursors
   readonly #access: OutputAccess

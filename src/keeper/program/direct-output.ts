@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs'
-import type { DirectLog } from '../log/direct-log.ts'
-import { CHECK_DISK_BYTES } from '../log/output-log.ts'
+import type { DirectLog } from './direct-log.ts'
 import type { Output } from './output.ts'
+import { CHECK_DISK_BYTES } from './output-log.ts'
 
 export interface DirectEvents {
   grew(): void

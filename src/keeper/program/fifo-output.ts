@@ -1,10 +1,10 @@
 import { readSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { codeOf } from '../../base/error-text.ts'
-import type { Stream } from '../log/output-log.ts'
 import { removeFile } from '../remove-file.ts'
 import type { FifoPool } from './fifo-pool.ts'
 import type { Output, OutputEvents } from './output.ts'
+import type { Stream } from './output-log.ts'
 
 export interface OpenedFifo {
   /** Read-only, non-blocking. */

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf, messageOf } from '../../base/error-text.ts'
-import type { Stream } from '../log/output-log.ts'
 import type { SpawnPlan } from '../protocol/spawn-plan.ts'
 import { removeFile } from '../remove-file.ts'
 import { limitArguments, withUmask } from './caller-limits.ts'
@@ -10,6 +9,7 @@ import { FailedStart } from './check-spawn-plan.ts'
 import type { OpenedFifo } from './fifo-output.ts'
 import type { FifoPool } from './fifo-pool.ts'
 import { FifoInput, type Input, openInputFifo } from './input.ts'
+import type { Stream } from './output-log.ts'
 
 export interface ForkRequest {
   readonly pid: string

@@ -1,4 +1,4 @@
-import type { Stream } from '../log/output-log.ts'
+import type { Stream } from './output-log.ts'
 
 /** The source of a program's output. */
 export interface Output {

@@ -1,8 +1,8 @@
-import type { ProgramLog } from '../log/program-log.ts'
 import type { WriteAnswer } from '../protocol/messages.ts'
 import type { Input } from './input.ts'
 import { NumberedWrites } from './numbered-writes.ts'
 import type { Output } from './output.ts'
+import type { ProgramLog } from './program-log.ts'
 
 export interface ProgramInputParts {
   /** False as soon as the exit is seen: input that comes afterwards is too late. */

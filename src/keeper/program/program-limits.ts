@@ -1,6 +1,6 @@
-import type { ProgramLog } from '../log/program-log.ts'
 import type { EndedBecause } from '../protocol/program-state.ts'
 import type { StoredSpawnPlan } from './live-files.ts'
+import type { ProgramLog } from './program-log.ts'
 import type { ProgramTree } from './program-tree.ts'
 import type { UsageLimits } from './usage-limits.ts'
 

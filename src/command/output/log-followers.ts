@@ -1,22 +1,26 @@
-import type { Pid } from '../core/process/pid.ts'
-import { KeeperRefused } from './keeper-link.ts'
+import type { Pid } from '../../core/process/pid.ts'
+import { KeeperRefused } from '../keeper-link.ts'
 
-export interface LogFollowersOptions {
+/** The reports of a keeper that logs grow. */
+interface GrowthReports {
   /** Asks the keeper to start or stop reporting that the log of `pid` grows. */
   readonly tellOf: (pid: Pid, on: boolean) => Promise<unknown>
   readonly inBackground: (doing: string, task: () => Promise<unknown>) => void
 }
 
-/** Callbacks for the growth of logs. All followers of a log share one subscription at the keeper. */
+/**
+ * Callbacks for the growth of logs. All followers of a log share one subscription at the keeper that writes it. Logs that this
+ * program writes itself, the live logs of agents, need none.
+ */
 export class LogFollowers {
-  readonly #options: LogFollowersOptions
+  readonly #reports: GrowthReports | null
   readonly #followers = new Map<Pid, Set<() => void>>()
 
-  constructor(options: LogFollowersOptions) {
-    this.#options = options
+  constructor(reports: GrowthReports | null) {
+    this.#reports = reports
   }
 
-  add(pid: Pid, grew: () => void): () => void {
+  follow(pid: Pid, grew: () => void): () => void {
     const followers = this.#followers.get(pid) ?? new Set()
     followers.add(grew)
     this.#followers.set(pid, followers)
@@ -29,12 +33,12 @@ export class LogFollowers {
     }
   }
 
-  wake(pid: Pid): void {
+  grew(pid: Pid): void {
     for (const grew of this.#followers.get(pid) ?? []) grew()
   }
 
   wakeAll(): void {
-    for (const pid of this.#followers.keys()) this.wake(pid)
+    for (const pid of this.#followers.keys()) this.grew(pid)
   }
 
   /** A new connection has no subscriptions. */
@@ -43,9 +47,11 @@ export class LogFollowers {
   }
 
   #tell(pid: Pid, on: boolean, then: () => void = () => {}): void {
-    this.#options.inBackground(`following ${pid}`, async () => {
+    const reports = this.#reports
+    if (reports === null) return
+    reports.inBackground(`following ${pid}`, async () => {
       try {
-        await this.#options.tellOf(pid, on)
+        await reports.tellOf(pid, on)
       } catch (error) {
         // The keeper has forgotten the program, and its log does not grow any more.
         if (!(error instanceof KeeperRefused)) throw error
