@@ -40,10 +40,9 @@ export type { ExternalStop, OnStop } from './external/deliveries.ts'
 export type { Durability, Store } from './store/contract.ts'
 export type { Attachment, OutputPiece } from './verbs/attachment.ts'
 export { defineTool, type ToolDefinition, type ToolToDefine } from './verbs/define-tool.ts'
+export type { AgentFollowed, InboxNotice } from './verbs/follow-calls.ts'
 export type {
-  AgentFollowed,
   CallOptions,
-  InboxNotice,
   InputOf,
   OutputOf,
   Reeve,

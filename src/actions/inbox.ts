@@ -9,7 +9,8 @@ import { readNotices } from '../kernel/read-notices.ts'
 import { takeNotices } from '../kernel/take-notices.ts'
 import { waitForNotices } from '../kernel/wait-for-notices.ts'
 import type { StoredNotice } from '../store/contract.ts'
-import type { CallOptions, InboxNotice } from '../verbs/reeve.ts'
+import type { InboxNotice } from '../verbs/follow-calls.ts'
+import type { CallOptions } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, throwIfRefused } from './action.ts'
 
 /** How many output logs are read at once. */

@@ -1,4 +1,5 @@
-import type { InboxNotice, ReeveVerbs } from '../verbs/reeve.ts'
+import type { InboxNotice } from '../verbs/follow-calls.ts'
+import type { ReeveVerbs } from '../verbs/reeve.ts'
 
 /** The newest notices of a session, acknowledged or not. */
 export async function newestNotices(

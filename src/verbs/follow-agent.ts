@@ -1,6 +1,7 @@
+import type { AgentFollowed } from './follow-calls.ts'
 import { FeedNudges } from './follow-feed.ts'
 import { LiveFragments } from './follow-live.ts'
-import type { AgentFollowed, CallOptions, InputOf, OutputOf, ReeveVerbs } from './reeve.ts'
+import type { CallOptions, InputOf, OutputOf, ReeveVerbs } from './reeve.ts'
 import { WakeUp } from './wake-up.ts'
 
 export type FollowAgentInput = Parameters<ReeveVerbs['followAgent']>[0]

@@ -1,4 +1,5 @@
-import type { CallOptions, InboxNotice, InputOf, OutputOf, ReeveVerbs } from './reeve.ts'
+import type { InboxNotice } from './follow-calls.ts'
+import type { CallOptions, InputOf, OutputOf, ReeveVerbs } from './reeve.ts'
 
 export type FollowInboxInput = Parameters<ReeveVerbs['inbox']>[0]
 

@@ -1,6 +1,7 @@
 import { RefusedError } from '../core/errors.ts'
 import type { OutputPiece } from './attachment.ts'
-import type { AgentFollowed, CallOptions, InputOf, OutputOf, ReeveVerbs } from './reeve.ts'
+import type { AgentFollowed } from './follow-calls.ts'
+import type { CallOptions, InputOf, OutputOf, ReeveVerbs } from './reeve.ts'
 import type { WakeUp } from './wake-up.ts'
 
 interface LiveVerbs extends Pick<ReeveVerbs, 'followOutput'> {

@@ -1,5 +1,6 @@
 import { isObject } from '../../base/is-object.ts'
-import type { AgentFollowed, OutputOf } from '../../verbs/reeve.ts'
+import type { AgentFollowed } from '../../verbs/follow-calls.ts'
+import type { OutputOf } from '../../verbs/reeve.ts'
 import { neutral } from '../print/neutral.ts'
 import type { Printer } from '../print/printer.ts'
 import { MarkdownStream } from './markdown-stream.ts'

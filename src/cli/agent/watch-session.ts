@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createInterface } from 'node:readline'
-import type { AgentFollowed, OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
+import type { AgentFollowed } from '../../verbs/follow-calls.ts'
+import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { AskedPeople, errorText } from './asked-people.ts'
 import { SessionPrinter } from './session-printer.ts'

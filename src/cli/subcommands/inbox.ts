@@ -1,4 +1,5 @@
-import type { InboxNotice, InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
+import type { InboxNotice } from '../../verbs/follow-calls.ts'
+import type { InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { refuseExtraArguments } from '../arguments.ts'
 import type { Context } from '../context.ts'
 import { pendingApprovalsIfKnown, pendingText } from '../pending-approvals.ts'

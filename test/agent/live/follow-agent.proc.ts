@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
 import { loggedEvent } from '../../../src/core/agent/log-view.ts'
 import { untypedEvent } from '../../../src/core/process/event.ts'
-import type { AgentFollowed } from '../../../src/verbs/reeve.ts'
+import type { AgentFollowed } from '../../../src/verbs/follow-calls.ts'
 import { tempFolder } from '../../temp-folder.ts'
 import { TempReeve } from '../../temp-reeve.ts'
 

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { SessionPrinter } from '../../../src/cli/agent/session-printer.ts'
 import type { Surroundings } from '../../../src/cli/context.ts'
 import { Printer } from '../../../src/cli/print/printer.ts'
-import type { AgentFollowed, OutputOf } from '../../../src/verbs/reeve.ts'
+import type { AgentFollowed } from '../../../src/verbs/follow-calls.ts'
+import type { OutputOf } from '../../../src/verbs/reeve.ts'
 
 type Item = OutputOf<'agentLog'>['items'][number]
 type Fragment = Extract<AgentFollowed, { type: 'fragment' }>
