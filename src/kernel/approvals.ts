@@ -10,14 +10,7 @@ import type { JsonObject } from '../core/json/json.ts'
 import { isServed } from '../core/lease/holder.ts'
 import { knownEvent, type StoredEvent } from '../core/process/event.ts'
 import { type Actor, type ProcessRecord, targetOf } from '../core/process/record.ts'
-import {
-  type ApprovalSettlement,
-  answerApproval,
-  answerByRule,
-  expireApprovals,
-  refuseEarly,
-  unknownApproval,
-} from './answer-approval.ts'
+import { answerApproval, answerByRule, refuseEarly } from './answer-approval.ts'
 import { confirmAction } from './confirm-action.ts'
 import { CoveredRequests } from './covered-requests.ts'
 import type { Edges } from './edges.ts'
@@ -26,6 +19,7 @@ import type { Kernel } from './kernel.ts'
 import { performOne } from './perform.ts'
 import { handOverLateReviews } from './review.ts'
 import type { Edit } from './ruled-answer.ts'
+import { type ApprovalSettlement, expireApprovals, unknownApproval } from './settle-approval.ts'
 
 /** Of one sweep; the rest has to wait for the next. */
 const MAX_EXPIRED = 500
