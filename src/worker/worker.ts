@@ -1,33 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import { pause } from '../base/pause.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
-import { checkOptions } from '../core/known-options.ts'
 import { knownEvent, type StoredEvent, untypedEvent } from '../core/process/event.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { Attempt, Stopped } from '../kernel/attempt.ts'
-import type { Left, Parked } from '../kernel/executor.ts'
 import { endingOfThrown, FinalWrites, isRefused } from '../kernel/final-writes.ts'
 import { RunningAttempts } from '../kernel/running-attempts.ts'
 import { StopGraces } from '../kernel/stop-graces.ts'
 import { systemClock } from '../store/system-clock.ts'
-import { HandlerContext } from '../tool/context.ts'
-import { runHandler } from '../tool/run-handler.ts'
-import { ServedTools } from '../tool/served-tools.ts'
 import type { ToolDefinition } from '../verbs/define-tool.ts'
 import type { Reeve } from '../verbs/reeve.ts'
 import type { WorkflowFunction, WorkflowOptions } from '../verbs/workflow-function.ts'
-import { AttemptWriter } from '../workflow/attempt-writer.ts'
-import type { Ledger } from '../workflow/ledger.ts'
-import { checkRetry } from '../workflow/retry.ts'
-import { Run } from '../workflow/run.ts'
-import { ServedFunctions } from '../workflow/served-functions.ts'
 import { Announcements, ignoreTrouble } from './announcements.ts'
 import { DaemonFinalWrites, MAX_RETRY_MS, RETRY_MS } from './daemon-final-writes.ts'
 import { EventListeners } from './event-listeners.ts'
+import { ServedWork } from './served-work.ts'
 import { wireLedger } from './wire-ledger.ts'
-import { wireToolLedger } from './wire-tool-ledger.ts'
 
 /** How long one claim may wait for work. */
 const CLAIM_MS = 20_000
@@ -51,12 +41,10 @@ const REQUESTS: ReadonlySet<string> = new Set(['paused', 'resumed', 'stop_reques
 export class Worker {
   readonly #reeve: Reeve
   readonly #id = `w_${randomBytes(12).toString('hex')}`
-  readonly #functions = new ServedFunctions()
-  readonly #tools = new ServedTools()
+  readonly #served: ServedWork
   readonly #closing = new AbortController()
   /** Nothing is written any more. */
   readonly #closed = new AbortController()
-  readonly #runs = new Set<Run>()
   readonly #listeners = new EventListeners()
   readonly #writes: FinalWrites
   readonly #announcements: Announcements
@@ -73,13 +61,11 @@ export class Worker {
 
   constructor(reeve: Reeve) {
     this.#reeve = reeve
+    this.#served = new ServedWork(reeve)
     this.#writes = new FinalWrites(new DaemonFinalWrites(reeve, this.#closed.signal))
     this.#announcements = new Announcements(reeve, {
       worker: this.#id,
-      serves: () => ({
-        workflows: [...this.#functions.names],
-        tools: this.#tools.declarations.map((tool) => ({ ...tool })),
-      }),
+      serves: () => this.#served.declarations,
       closing: this.#closing.signal,
       findLost: () => this.#claimWithin(0),
     })
@@ -87,16 +73,12 @@ export class Worker {
 
   async add(name: string, run: WorkflowFunction, options: WorkflowOptions = {}): Promise<void> {
     this.#refuseIfClosed()
-    checkOptions(`The workflow ${name}`, options, ['retry', 'parkAfterMs', 'graceMs'])
-    checkRetry(options.retry)
-    this.#functions.add(name, { run, options })
-    await this.#serve(() => this.#functions.remove(name))
+    await this.#serve(this.#served.addWorkflow(name, run, options))
   }
 
   async addTool(tool: ToolDefinition): Promise<void> {
     this.#refuseIfClosed()
-    this.#tools.add(tool.name, tool)
-    await this.#serve(() => this.#tools.remove(tool.name))
+    await this.#serve(this.#served.addTool(tool))
   }
 
   #refuseIfClosed(): void {
@@ -120,15 +102,14 @@ export class Worker {
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return
     this.#closing.abort()
-    await Promise.all([...this.#runs].map((run) => run.drain()))
+    await this.#served.drain()
     for (const attempt of this.#running.all) {
       this.#running.forget(attempt)
       attempt.stop(new Stopped('shutdown', 'The worker is shutting down.'))
     }
     this.#closed.abort()
     await this.#working
-    if (this.#functions.names.length + this.#tools.names.length > 0)
-      await this.#reeve.retireWorker({ worker: this.#id })
+    if (!this.#served.isEmpty) await this.#reeve.retireWorker({ worker: this.#id })
   }
 
   async #claimUntilClosed(): Promise<void> {
@@ -224,8 +205,7 @@ export class Worker {
     attempt.stop(new Stopped(how, reason))
     attempt.request({ type: 'stop', how, reason, source })
     if (how === 'kill') return void this.#end(attempt, { status: 'cancelled' })
-    const graceMs = attempt.record.kind === 'tool' ? 0 : this.#functions.graceMs(attempt.record)
-    this.#graces.watch(attempt, request, graceMs)
+    this.#graces.watch(attempt, request, this.#served.graceMs(attempt.record))
   }
 
   async #giveUpStop(attempt: Attempt): Promise<'done' | 'not_yet'> {
@@ -253,9 +233,7 @@ export class Worker {
       sure: () => this.#announcements.ensureLeases(),
     })
     try {
-      const ending = await (record.kind === 'tool'
-        ? this.#runTool(attempt, ledger)
-        : this.#runWorkflow(record, ledger))
+      const ending = await this.#served.run(attempt, ledger)
       if (ending === undefined) return
       if (ending.status === 'parked') this.#running.forget(attempt)
       else if (ending.status === 'left') await this.#release(attempt)
@@ -263,33 +241,6 @@ export class Worker {
     } catch (error) {
       if (isLost(error)) this.#running.forget(attempt)
       else await this.#end(attempt, endingOfThrown(attempt, error))
-    }
-  }
-
-  /** Undefined if this program does not serve the function. */
-  async #runWorkflow(record: ProcessRecord, ledger: Ledger): Promise<Ending | Parked | Left | undefined> {
-    const served = this.#functions.functionOf(record)
-    if (served === undefined) return undefined
-    const run = new Run(ledger, served.options)
-    this.#runs.add(run)
-    try {
-      return await run.run(served.run)
-    } finally {
-      this.#runs.delete(run)
-    }
-  }
-
-  async #runTool(attempt: Attempt, ledger: Ledger): Promise<Ending | undefined> {
-    const handler = this.#tools.handlerOf(attempt.record)
-    if (handler === undefined) return undefined
-    const writer = new AttemptWriter(ledger)
-    try {
-      await writer.leaseConfirmed
-      const env = await writer.retryUntilDone(() => ledger.variables())
-      const toolLedger = wireToolLedger(this.#reeve, attempt, ledger, writer)
-      return await runHandler(handler, new HandlerContext(toolLedger, env))
-    } finally {
-      writer.close()
     }
   }
 
