@@ -49,6 +49,7 @@ import { ruledAnswers } from './conformance/ruled-answers.ts'
 import { sessionPresets } from './conformance/session-presets.ts'
 import { sessionTreeRules } from './conformance/session-tree-rules.ts'
 import { sessionTrees } from './conformance/session-trees.ts'
+import { settledRequests } from './conformance/settled-requests.ts'
 import { signals } from './conformance/signals.ts'
 import { stopGraces } from './conformance/stop-graces.ts'
 import { tree } from './conformance/tree.ts'
@@ -107,6 +108,7 @@ export function storeConformance(suite: Suite): void {
   approvers(behaves)
   gate(behaves)
   grants(behaves)
+  settledRequests(behaves)
   coveredRequests(behaves)
   ruledAnswers(behaves)
   ceilings(behaves)
