@@ -2,28 +2,23 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { OutputOf } from 'reeve'
-import type { JsonObject } from '../../src/core/json/json.ts'
 import { asJson, objectOf } from '../../src/core/json/json.ts'
-import { type PostgresServer, startPostgres } from '../postgres-server.ts'
-import { Random } from '../simulation/random.ts'
-import type { SoakedStore } from './approvals.ts'
-import { AGENT_WRITES, type KillAt } from './kill-at.ts'
-import { KilledDaemons } from './killed-daemons.ts'
-import { SoakFolder } from './soak-folder.ts'
+import type { Random } from '../simulation/random.ts'
+import { AgentFindings, type Logged, type SoakedAgent, textOf } from './agent-findings.ts'
+import { AGENT_WRITES } from './kill-at.ts'
+import {
+  type KillCounts,
+  type Killing,
+  type KillSoakOptions,
+  type SoakedStore,
+  type SoakedWork,
+  soakStores,
+} from './kill-soak.ts'
+import type { KilledDaemons } from './killed-daemons.ts'
+import type { SoakFolder } from './soak-folder.ts'
 import { StrictModel } from './strict-model.ts'
-import { withCleanUp } from './with-clean-up.ts'
 
-export interface AgentSoakOptions {
-  /** How many daemons are killed with `kill -9`, on all stores together. */
-  readonly kills: number
-  readonly stores: readonly SoakedStore[]
-  readonly seed: number
-  readonly say: (line: string) => void
-}
-
-export interface AgentSoakReport {
-  readonly kills: number
-  readonly killsAtWrites: number
+export interface AgentSoakReport extends KillCounts {
   readonly agents: number
   readonly turns: number
   readonly rolledBack: number
@@ -42,149 +37,66 @@ export interface AgentSoakReport {
 const AGENTS = 4
 /** Requests that one agent gets, before it is compared and the next one begins. */
 const REQUESTS = 12
-const PROGRESS_MS = 5_000
-/** Of a daemon that dies at a random moment. */
-const LIVES_MS = { least: 20, most: 1_500 }
-/** A daemon that did not come to its write in this time is killed where it is. */
-const MAX_LIFE_MS = 5_000
+/** Three of four daemons die at a write. */
+const KILLS = { writes: AGENT_WRITES, randomEvery: 4, maxLifeMs: 5_000 }
 const WAIT_MS = 20_000
 const LAST = 'last'
 
 /** Agents get inputs, cancels and pauses while their daemon is killed: at every sort of write, and at random. Then all effects are counted. */
-export async function soakAgents(options: AgentSoakOptions): Promise<AgentSoakReport> {
-  const { stores, kills } = options
-  const reports: AgentSoakReport[] = []
-  for (const [index, store] of stores.entries()) {
-    const share =
-      Math.floor(((index + 1) * kills) / stores.length) - Math.floor((index * kills) / stores.length)
-    reports.push(await soakStore({ ...options, kills: share, seed: options.seed + index }, store))
-  }
-  return reports.reduce(added)
+export function soakAgents(options: KillSoakOptions): Promise<AgentSoakReport> {
+  return soakStores(options, KILLS, (folder, random, store) => new AgentWork(folder, random, store))
 }
 
-async function soakStore(options: AgentSoakOptions, store: SoakedStore): Promise<AgentSoakReport> {
-  const folder = new SoakFolder('commands')
-  let server: PostgresServer | null = null
-  let run: Run | null = null
-  return withCleanUp(
-    async () => {
-      server = store === 'postgres' ? await startPostgres() : null
-      run = new Run(options, store, folder, server?.url ?? null)
-      return run.whole()
-    },
-    async () => {
-      await run?.abandon()
-      await folder.remove()
-      await server?.stop()
-    },
-  )
-}
-
-/** What clients know of one agent: the inputs that were accepted. */
-interface SoakedAgent {
-  readonly name: string
-  readonly pid: string
-  readonly accepted: Set<string>
-  readonly returned: Set<string>
-  /** The turns that a client ended, with the answer that it got. */
-  readonly stopped: Map<number, string>
-}
-
-class Run {
-  readonly #options: AgentSoakOptions
+class AgentWork implements SoakedWork<AgentSoakReport> {
   readonly #store: SoakedStore
-  readonly #folder: SoakFolder
-  readonly #url: string | null
+  readonly #effects: string
   readonly #random: Random
   readonly #model: StrictModel
   readonly #agents: SoakedAgent[] = []
-  readonly #counts = { kills: 0, killsAtWrites: 0 }
-  #daemons: KilledDaemons | null = null
-  #isOver = false
 
-  constructor(options: AgentSoakOptions, store: SoakedStore, folder: SoakFolder, url: string | null) {
-    this.#options = options
+  constructor({ folder }: SoakFolder, random: Random, store: SoakedStore) {
     this.#store = store
-    this.#folder = folder
-    this.#url = url
-    this.#random = new Random(options.seed)
+    this.#effects = join(folder, 'effects')
+    this.#random = random
     mkdirSync(this.#effects)
-    this.#model = new StrictModel(this.#random.fork(), (agent) => this.#effectsOf(agent))
+    this.#model = new StrictModel(random.fork(), (agent) => join(this.#effects, agent))
   }
 
-  get #effects(): string {
-    return join(this.#folder.folder, 'effects')
-  }
-
-  #effectsOf(agent: string): string {
-    return join(this.#effects, agent)
-  }
-
-  get #reeve(): KilledDaemons {
-    if (this.#daemons === null) throw new Error('The soak has not begun')
-    return this.#daemons
-  }
-
-  async whole(): Promise<AgentSoakReport> {
+  async env(): Promise<Readonly<Record<string, string>>> {
     const providers = { strict: { type: 'openai-compatible', baseURL: await this.#model.listen() } }
-    this.#daemons = new KilledDaemons(this.#folder.folder, {
-      REEVE_ENVIRONMENT: 'inherit',
-      REEVE_SHELL: '/bin/sh',
-      REEVE_PROVIDERS: JSON.stringify(providers),
-      ...(this.#url === null ? {} : { REEVE_STORE: this.#url }),
-    })
-    const begun = Date.now()
-    const telling = setInterval(() => this.#options.say(this.#progress(Date.now() - begun)), PROGRESS_MS)
-    try {
-      const working = Promise.all(
-        Array.from({ length: AGENTS }, (_, index) => this.#work(index, this.#random.fork())),
-      )
-      await Promise.race([this.#killDaemons(), working])
-      this.#isOver = true
-      await this.#reeve.start(null)
-      await working
-      return await this.#look()
-    } finally {
-      this.#isOver = true
-      clearInterval(telling)
-    }
+    return { REEVE_PROVIDERS: JSON.stringify(providers) }
   }
 
-  async abandon(): Promise<void> {
-    this.#isOver = true
-    await this.#daemons?.abandon()
+  progress(): string {
+    return `${this.#agents.length} agents, ${this.#model.requests} model calls`
+  }
+
+  async close(): Promise<void> {
     await this.#model.close().catch(() => undefined)
   }
 
-  async #killDaemons(): Promise<void> {
-    const random = this.#random.fork()
-    for (let number = 0; number < this.#options.kills; number++) {
-      const killAt = killAtOf(number, random)
-      await this.#reeve.start(killAt)
-      const { ended } = this.#reeve
-      const life = killAt === null ? random.between(LIVES_MS.least, LIVES_MS.most) : MAX_LIFE_MS
-      const isDead = await Promise.race([ended.then(() => true), pause(life, false)])
-      if (isDead) this.#counts.killsAtWrites += 1
-      else await this.#reeve.kill()
-      this.#counts.kills += 1
-    }
+  async work(killing: Killing): Promise<void> {
+    await Promise.all(
+      Array.from({ length: AGENTS }, (_, index) => this.#workOn(killing, index, this.#random.fork())),
+    )
   }
 
   /** One agent after the other, each with its clients. */
-  async #work(place: number, random: Random): Promise<void> {
-    for (let number = 0; !this.#isOver; number++) {
-      const agent = await this.#start(`a${place}-${number}`)
+  async #workOn(killing: Killing, index: number, random: Random): Promise<void> {
+    const { daemons } = killing
+    for (let number = 0; !killing.isOver; number++) {
+      const agent = await this.#start(daemons, `a${index}-${number}`)
       for (let request = 0; request < REQUESTS; request++) {
-        await this.#request(agent, `r${request}`, random)
+        await this.#request(daemons, agent, `r${request}`, random)
         await pause(random.between(0, 300))
       }
-      await this.#finish(agent)
+      await this.#finish(daemons, agent)
     }
   }
 
-  async #start(name: string): Promise<SoakedAgent> {
+  async #start(daemons: KilledDaemons, name: string): Promise<SoakedAgent> {
     const spec = { agent: 'soaked', model: `strict/${name}` }
-    const { record } = await this.#reeve.call((reeve) =>
+    const { record } = await daemons.call((reeve) =>
       reeve.spawn({ kind: 'agent', idempotencyKey: name, cwd: this.#effects, spec }),
     )
     const agent = {
@@ -199,31 +111,32 @@ class Run {
   }
 
   /** One request of a client. A refusal is an answer, too. */
-  async #request(agent: SoakedAgent, id: string, random: Random): Promise<void> {
+  async #request(daemons: KilledDaemons, agent: SoakedAgent, id: string, random: Random): Promise<void> {
     const { pid } = agent
     const what = random.pick(['run', 'queue', 'queue', 'steer', 'steer', 'cancel', 'pause'] as const)
     switch (what) {
       case 'cancel':
-        return this.#stopped(agent, () => this.#reeve.call((reeve) => reeve.cancelTurn({ pid, id })))
+        return this.#stopped(agent, () => daemons.call((reeve) => reeve.cancelTurn({ pid, id })))
       case 'pause':
-        await this.#stopped(agent, () => this.#reeve.call((reeve) => reeve.pauseAgent({ pid, id })))
+        await this.#stopped(agent, () => daemons.call((reeve) => reeve.pauseAgent({ pid, id })))
         await pause(random.between(0, 200))
-        await this.#reeve
+        await daemons
           .call((reeve) => reeve.resumeAgent({ pid, id: `${id} resumed` }))
           .catch(unless('not_paused', 'already_running'))
         return
       default:
-        await this.#send(agent, id, what)
+        await this.#send(daemons, agent, id, what)
     }
   }
 
   async #send(
+    daemons: KilledDaemons,
     { name, pid, accepted }: SoakedAgent,
     id: string,
     mode: 'run' | 'queue' | 'steer',
   ): Promise<void> {
     const text = textOf(name, id)
-    const answer = await this.#reeve
+    const answer = await daemons
       .call((reeve) => reeve.runAgent({ pid, id, text, mode }))
       .catch(unless('already_running'))
     if (answer !== undefined) accepted.add(id)
@@ -240,44 +153,46 @@ class Run {
   }
 
   /** The last input brings the session to an end, after all others. */
-  async #finish(agent: SoakedAgent): Promise<void> {
+  async #finish(daemons: KilledDaemons, agent: SoakedAgent): Promise<void> {
     const { pid, accepted } = agent
-    await this.#reeve
+    await daemons
       .call((reeve) => reeve.resumeAgent({ pid, id: 'last resumed' }))
       .catch(unless('not_paused', 'already_running'))
-    await this.#send(agent, LAST, 'queue')
+    await this.#send(daemons, agent, LAST, 'queue')
     // After a turn that crashed, inputs wait for the next request.
     for (let more = 0; ; more++) {
-      const waited = await this.#reeve.call((reeve) => reeve.waitAgent({ pid, timeoutMs: WAIT_MS }))
+      const waited = await daemons.call((reeve) => reeve.waitAgent({ pid, timeoutMs: WAIT_MS }))
       if (waited.type !== 'idle') continue
       const { inputs = [] } = waited.record.agent ?? {}
       if (inputs.length === 0 && waited.turn?.reason === 'finished') break
-      await this.#send(agent, `${LAST}${more}`, 'run')
+      await this.#send(daemons, agent, `${LAST}${more}`, 'run')
     }
-    await this.#reeve.call((reeve) => reeve.shutDownAgent({ pid, id: 'end' }))
+    await daemons.call((reeve) => reeve.shutDownAgent({ pid, id: 'end' }))
     if (accepted.size === 0) throw new Error(`${agent.name} took no input`)
   }
 
-  async #look(): Promise<AgentSoakReport> {
-    const found = new Findings(this.#store)
+  async look(killing: Killing): Promise<AgentSoakReport> {
+    const found = new AgentFindings(this.#store)
     for (const agent of this.#agents) {
-      const events = await this.#eventsOf(agent.pid)
+      const events = await this.#eventsOf(killing.daemons, agent.pid)
       found.compare(agent, events, this.#linesOf(agent.name), this.#model.requestsOf(agent.name))
     }
     found.invalidPrompts.push(...this.#model.complaints)
-    const { live } = await this.#reeve.call((reeve) => reeve.status())
-    if (live > 0) found.problems.push(`${this.#store}: ${live} processes have not ended`)
-    const keeper = this.#folder.keeper()
-    await this.#reeve.stop()
-    found.problems.push(...(await this.#folder.remains(keeper)), ...this.#folder.complaints())
-    return { ...this.#counts, ...found.report(), agents: this.#agents.length, requests: this.#model.requests }
+    const problems = (await killing.problemsAtEnd()).map((what) => `${this.#store}: ${what}`)
+    found.problems.push(...problems)
+    return {
+      ...killing.counts,
+      ...found.report(),
+      agents: this.#agents.length,
+      requests: this.#model.requests,
+    }
   }
 
-  async #eventsOf(pid: string): Promise<readonly Logged[]> {
+  async #eventsOf(daemons: KilledDaemons, pid: string): Promise<readonly Logged[]> {
     const all: Logged[] = []
     for (let after = 0; ; ) {
       const from = after
-      const { events } = await this.#reeve.call((reeve) => reeve.events({ pid, after: from, limit: 500 }))
+      const { events } = await daemons.call((reeve) => reeve.events({ pid, after: from, limit: 500 }))
       for (const { type, payload } of events) all.push({ type, payload: objectOf(asJson(payload)) })
       const last = events.at(-1)
       if (last === undefined) return all
@@ -287,183 +202,17 @@ class Run {
 
   #linesOf(agent: string): readonly string[] {
     try {
-      return readFileSync(this.#effectsOf(agent), 'utf8').trim().split('\n')
+      return readFileSync(join(this.#effects, agent), 'utf8').trim().split('\n')
     } catch {
       // No command has run.
       return []
     }
   }
-
-  #progress(ms: number): string {
-    const { kills, killsAtWrites } = this.#counts
-    const killed = `${kills} of ${this.#options.kills} daemons killed, ${killsAtWrites} at writes`
-    return `${this.#store}, ${Math.round(ms / 1000)} s: ${killed}; ${this.#agents.length} agents, ${this.#model.requests} model calls`
-  }
-}
-
-interface Logged {
-  readonly type: string
-  readonly payload: JsonObject
-}
-
-interface Wire {
-  readonly head: string
-  readonly messages: readonly string[]
-  readonly tail: string
-}
-
-/** Compares the log of each agent with its effects, its clients and its model. */
-class Findings {
-  readonly #store: SoakedStore
-  readonly #counts = { turns: 0, rolledBack: 0, cancelled: 0, crashed: 0, inputs: 0, tools: 0 }
-  readonly runTwice: string[] = []
-  readonly lostInputs: string[] = []
-  readonly invalidPrompts: string[] = []
-  readonly problems: string[] = []
-
-  constructor(store: SoakedStore) {
-    this.#store = store
-  }
-
-  report() {
-    const { runTwice, lostInputs, invalidPrompts, problems } = this
-    return { ...this.#counts, runTwice, lostInputs, invalidPrompts, problems }
-  }
-
-  compare(
-    agent: SoakedAgent,
-    events: readonly Logged[],
-    lines: readonly string[],
-    requests: readonly Wire[],
-  ): void {
-    const of = (type: string) => events.filter((event) => event.type === type).map(({ payload }) => payload)
-    const turns = of('turn_ended')
-    const rolledBack = new Set(turns.filter(({ reason }) => reason === 'rolled_back').map(({ turn }) => turn))
-    this.#counts.turns += turns.length
-    this.#counts.rolledBack += rolledBack.size
-    for (const { reason, turn, message } of turns) {
-      if (reason === 'cancelled') this.#counts.cancelled += 1
-      else if (reason === 'crashed') this.#counts.crashed += 1
-      else if (reason === 'provider_error')
-        this.invalidPrompts.push(`${agent.name}, turn ${turn}: ${message}`)
-      else if (reason !== 'finished' && reason !== 'rolled_back')
-        this.problems.push(`${this.#store}: ${agent.name}, turn ${turn} ended with ${reason}: ${message}`)
-    }
-    for (const [turn, answer] of agent.stopped)
-      if (!turns.some((one) => one['turn'] === turn && one['reason'] === answer))
-        this.problems.push(
-          `${this.#store}: ${agent.name}, turn ${turn} was ${answer} for its client, and not in the log`,
-        )
-    this.#compareTools(agent, of('tool_called'), of('tool_answered'), lines)
-    const dropped = of('input_promoted').filter(({ turn }) => rolledBack.has(turn))
-    this.#compareInputs(agent, of('input_admitted'), of('input_promoted'), requests, idsOf(dropped))
-    this.#comparePrefixes(agent, requests, idsOf(dropped))
-  }
-
-  /** A command whose result is known ran once; one that was interrupted ran once at most. */
-  #compareTools(
-    { name }: SoakedAgent,
-    called: readonly JsonObject[],
-    answered: readonly JsonObject[],
-    lines: readonly string[],
-  ): void {
-    const commands = called.filter(({ tool }) => tool === 'run_command').map(({ callId }) => String(callId))
-    this.#counts.tools += called.length
-    for (const callId of commands) {
-      const ran = lines.filter((line) => `c-${line}` === callId).length
-      const results = answered.filter((one) => one['callId'] === callId)
-      const what = `${name}, ${callId}: ran ${ran} times, ${JSON.stringify(results)}`
-      if (ran > 1) this.runTwice.push(what)
-      if (results.length !== 1) this.problems.push(`${this.#store}: ${what}`)
-      else if (results[0]?.['isError'] === false ? ran !== 1 : results[0]?.['interrupted'] !== true)
-        this.problems.push(`${this.#store}: ${what}`)
-    }
-    const unknown = lines.filter((line) => !commands.includes(`c-${line}`))
-    if (unknown.length > 0)
-      this.problems.push(`${this.#store}: ${name} ran ${unknown.join(', ')}, which no call asked for`)
-  }
-
-  /** Each accepted input is admitted once and promoted once, and the model sees it once, unless its turn was rolled back. */
-  #compareInputs(
-    { name, accepted, returned }: SoakedAgent,
-    admitted: readonly JsonObject[],
-    promoted: readonly JsonObject[],
-    requests: readonly Wire[],
-    rolledBack: ReadonlySet<string>,
-  ): void {
-    const last = requests.at(-1)?.messages ?? []
-    this.#counts.inputs += accepted.size
-    for (const id of accepted) {
-      const shown = last.filter((message) => message.includes(textOf(name, id))).length
-      const counts = [countOf(admitted, id), countOf(promoted, id), shown]
-      if (counts.join() !== [1, 1, rolledBack.has(id) ? 0 : 1].join())
-        this.lostInputs.push(`${name}, ${id}: admitted, promoted and shown ${counts.join(', ')} times`)
-    }
-    for (const { input } of admitted)
-      if (!accepted.has(String(input))) this.problems.push(`${this.#store}: ${name} took ${input}, unasked`)
-    if ([...returned].some((id) => !rolledBack.has(id)) || returned.size !== rolledBack.size)
-      this.lostInputs.push(`${name}: returned ${[...returned]}, and rolled back ${[...rolledBack]}`)
-  }
-
-  /** Each request begins with the one before, but for what a roll-back removed. */
-  #comparePrefixes({ name }: SoakedAgent, requests: readonly Wire[], rolledBack: ReadonlySet<string>): void {
-    for (const [index, now] of requests.entries()) {
-      const before = requests[index - 1]
-      if (before === undefined) continue
-      const what = `${name}, request ${index}`
-      if (before.head !== now.head || before.tail !== now.tail)
-        this.invalidPrompts.push(`${what}: settings or tools changed`)
-      const at = before.messages.findIndex((message, place) => now.messages[place] !== message)
-      if (at === -1) continue
-      const removed = before.messages[at] ?? ''
-      if (![...rolledBack].some((id) => removed.includes(textOf(name, id))))
-        this.invalidPrompts.push(`${what}: message ${at} changed: ${removed.slice(0, 200)}`)
-    }
-  }
-}
-
-function idsOf(promoted: readonly JsonObject[]): ReadonlySet<string> {
-  return new Set(promoted.map(({ input }) => String(input)))
-}
-
-function countOf(events: readonly JsonObject[], id: string): number {
-  return events.filter(({ input }) => input === id).length
-}
-
-function textOf(agent: string, id: string): string {
-  return `<${agent} ${id}>`
-}
-
-/** Three of four die at a write, each write in turn, before and after its commit; the others at random. */
-function killAtOf(number: number, random: Random): KillAt | null {
-  if (number % 4 === 3) return null
-  const turn = number - Math.floor(number / 4)
-  const write = AGENT_WRITES[Math.floor(turn / 2) % AGENT_WRITES.length] ?? 'answer'
-  return { write, when: turn % 2 === 0 ? 'before' : 'after', nth: random.between(1, 3) }
 }
 
 function unless(...codes: readonly string[]): (error: unknown) => undefined {
   return (error) => {
     if (!codes.includes(String(Object(error).code))) throw error
     return undefined
-  }
-}
-
-function added(one: AgentSoakReport, other: AgentSoakReport): AgentSoakReport {
-  return {
-    kills: one.kills + other.kills,
-    killsAtWrites: one.killsAtWrites + other.killsAtWrites,
-    agents: one.agents + other.agents,
-    turns: one.turns + other.turns,
-    rolledBack: one.rolledBack + other.rolledBack,
-    cancelled: one.cancelled + other.cancelled,
-    crashed: one.crashed + other.crashed,
-    inputs: one.inputs + other.inputs,
-    tools: one.tools + other.tools,
-    requests: one.requests + other.requests,
-    runTwice: [...one.runTwice, ...other.runTwice],
-    lostInputs: [...one.lostInputs, ...other.lostInputs],
-    invalidPrompts: [...one.invalidPrompts, ...other.invalidPrompts],
-    problems: [...one.problems, ...other.problems],
   }
 }

@@ -1,29 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { OutputOf } from 'reeve'
-import { type PostgresServer, startPostgres } from '../postgres-server.ts'
-import { Random } from '../simulation/random.ts'
+import type { Random } from '../simulation/random.ts'
 import { type AskedAction, AskedActions, WISHES, type Wish } from './asked-actions.ts'
-import { type KillAt, WRITES } from './kill-at.ts'
-import { KilledDaemons } from './killed-daemons.ts'
-import { SoakFolder } from './soak-folder.ts'
+import { WRITES } from './kill-at.ts'
+import {
+  type KillCounts,
+  type Killing,
+  type KillSoakOptions,
+  type SoakedStore,
+  type SoakedWork,
+  soakStores,
+} from './kill-soak.ts'
+import type { KilledDaemons } from './killed-daemons.ts'
+import type { SoakFolder } from './soak-folder.ts'
 import { answerTo, yesTo } from './wished-answers.ts'
-import { withCleanUp } from './with-clean-up.ts'
 
-export const STORES = ['sqlite', 'postgres'] as const
-export type SoakedStore = (typeof STORES)[number]
-
-export interface ApprovalSoakOptions {
-  /** How many daemons are killed with `kill -9`, on all stores together. */
-  readonly kills: number
-  readonly stores: readonly SoakedStore[]
-  readonly seed: number
-  readonly say: (line: string) => void
-}
-
-export interface ApprovalSoakReport {
-  readonly kills: number
-  /** Of these, between the decision and the commit of a write, or between the commit and its answer. */
-  readonly killsAtWrites: number
+export interface ApprovalSoakReport extends KillCounts {
   readonly approved: number
   readonly denied: number
   readonly expired: number
@@ -42,11 +34,8 @@ export interface ApprovalSoakReport {
 /** Agents at work at once. */
 const AGENTS = 6
 const PEOPLE = 2
-const PROGRESS_MS = 5_000
-/** Of a daemon that dies at a random moment. */
-const LIVES_MS = { least: 20, most: 1_500 }
-/** A daemon that did not come to its write in this time is killed where it is. */
-const MAX_LIFE_MS = 20_000
+/** Two of three daemons die at a write. */
+const KILLS = { writes: WRITES, randomEvery: 3, maxLifeMs: 20_000 }
 const WAIT_MS = 20_000
 /** Often over before the next daemon is there. */
 const EXPIRES_MS = 300
@@ -61,193 +50,136 @@ const USES = 3
  * Agents start commands that need an approval, people approve and deny them or let them expire, and the daemon is killed all the
  * while: at every write between the request, the answer and the start, and at random. Then every effect is counted.
  */
-export async function soakApprovals(options: ApprovalSoakOptions): Promise<ApprovalSoakReport> {
-  const { stores, kills } = options
-  const reports: ApprovalSoakReport[] = []
-  for (const [index, store] of stores.entries()) {
-    const share =
-      Math.floor(((index + 1) * kills) / stores.length) - Math.floor((index * kills) / stores.length)
-    reports.push(await soakStore({ ...options, kills: share, seed: options.seed + index }, store))
-  }
-  return reports.reduce(added)
+export function soakApprovals(options: KillSoakOptions): Promise<ApprovalSoakReport> {
+  return soakStores(options, KILLS, (folder, random, store) => new ApprovalWork(folder, random, store))
 }
 
-async function soakStore(options: ApprovalSoakOptions, store: SoakedStore): Promise<ApprovalSoakReport> {
-  const folder = new SoakFolder('commands')
-  let server: PostgresServer | null = null
-  let run: Run | null = null
-  return withCleanUp(
-    async () => {
-      server = store === 'postgres' ? await startPostgres() : null
-      run = new Run(options, store, folder, server?.url ?? null)
-      return run.whole()
-    },
-    async () => {
-      await run?.abandon()
-      await folder.remove()
-      await server?.stop()
-    },
-  )
-}
-
-class Run {
-  readonly #options: ApprovalSoakOptions
+class ApprovalWork implements SoakedWork<ApprovalSoakReport> {
   readonly #store: SoakedStore
-  readonly #folder: SoakFolder
-  readonly #daemons: KilledDaemons
   readonly #actions: AskedActions
   readonly #random: Random
-  readonly #counts = { kills: 0, killsAtWrites: 0, live: 0 }
   readonly #miscounted: string[] = []
+  #live = 0
   #counted = 0
-  #isOver = false
 
-  constructor(options: ApprovalSoakOptions, store: SoakedStore, folder: SoakFolder, url: string | null) {
-    this.#options = options
+  constructor(folder: SoakFolder, random: Random, store: SoakedStore) {
     this.#store = store
-    this.#folder = folder
-    this.#random = new Random(options.seed)
+    this.#random = random
     this.#actions = new AskedActions(folder.folder)
-    this.#daemons = new KilledDaemons(folder.folder, {
-      REEVE_ENVIRONMENT: 'inherit',
-      REEVE_SHELL: '/bin/sh',
-      ...(url === null ? {} : { REEVE_STORE: url }),
-    })
   }
 
-  async whole(): Promise<ApprovalSoakReport> {
-    const begun = Date.now()
-    const telling = setInterval(() => this.#options.say(this.#progress(Date.now() - begun)), PROGRESS_MS)
-    try {
-      const working = this.#work()
-      await Promise.race([this.#killDaemons(), working])
-      this.#isOver = true
-      await this.#daemons.start(null)
-      await working
-      return await this.#look()
-    } finally {
-      this.#isOver = true
-      clearInterval(telling)
-    }
+  async env(): Promise<Readonly<Record<string, string>>> {
+    return {}
   }
 
-  async abandon(): Promise<void> {
-    this.#isOver = true
-    await this.#daemons.abandon()
+  progress(): string {
+    return `${this.#actions.all.length} actions`
   }
 
-  async #killDaemons(): Promise<void> {
-    const random = this.#random.fork()
-    for (let number = 0; number < this.#options.kills; number++) {
-      const killAt = killAtOf(number, random)
-      await this.#daemons.start(killAt)
-      const { ended } = this.#daemons
-      const life = killAt === null ? random.between(LIVES_MS.least, LIVES_MS.most) : MAX_LIFE_MS
-      const isDead = await Promise.race([ended.then(() => true), pause(life, false)])
-      if (isDead) this.#counts.killsAtWrites += 1
-      else await this.#daemons.kill()
-      this.#counts.kills += 1
-    }
-  }
+  async close(): Promise<void> {}
 
-  async #work(): Promise<void> {
+  async work(killing: Killing): Promise<void> {
+    const { daemons } = killing
     const random = this.#random.fork()
     const { program, expiringProgram } = this.#actions
     for (const rule of [
       { id: 'asked', effect: 'ask', resource: `shell:${program}` },
       { id: 'expiring', effect: 'ask', resource: `shell:${expiringProgram}`, answerWithinMs: EXPIRES_MS },
     ])
-      await this.#daemons.call((reeve) => reeve.addRule({ rule }).catch(unlessTaken))
+      await daemons.call((reeve) => reeve.addRule({ rule }).catch(unlessTaken))
     const agents = Array.from({ length: AGENTS }, (_, index) => `agent-${index}`)
-    for (const session of agents) await this.#daemons.call((reeve) => reeve.openSession({ session }))
-    const people = Array.from({ length: PEOPLE }, (_, index) => this.#answer(index, random.fork()))
-    const working = agents.map((session) => this.#act(session, random.fork()))
-    await Promise.all([...working, this.#actCounted(random.fork()), ...people])
+    for (const session of agents) await daemons.call((reeve) => reeve.openSession({ session }))
+    const people = Array.from({ length: PEOPLE }, (_, index) => this.#answer(killing, index, random.fork()))
+    const working = agents.map((session) => this.#act(killing, session, random.fork()))
+    await Promise.all([...working, this.#actCounted(killing, random.fork()), ...people])
   }
 
-  async #act(session: string, random: Random): Promise<void> {
-    while (!this.#isOver) {
+  async #act(killing: Killing, session: string, random: Random): Promise<void> {
+    const { daemons } = killing
+    while (!killing.isOver) {
       const action = this.#actions.add(session, random.pick(WISHES))
-      this.#counts.live += 1
-      action.pid = await this.#start(session, action.request)
+      this.#live += 1
+      action.pid = await this.#start(daemons, session, action.request)
       if (action.wish === 'stop') {
         await pause(random.between(0, 200))
-        await this.#daemons.call((reeve) => reeve.kill({ pid: action.pid }))
+        await daemons.call((reeve) => reeve.kill({ pid: action.pid }))
       }
-      await this.#ended(action.pid)
+      await this.#ended(daemons, action.pid)
       if (action.wish === 'session' || action.wish === 'always')
         for (let repeat = 1; repeat <= REPEATS; repeat++) {
           const idempotencyKey = `${action.key} ${repeat}`
-          const pid = await this.#start(session, { ...action.request, idempotencyKey })
+          const pid = await this.#start(daemons, session, { ...action.request, idempotencyKey })
           action.repeats.push(pid)
-          await this.#ended(pid)
+          await this.#ended(daemons, pid)
         }
-      this.#counts.live -= 1
+      this.#live -= 1
     }
   }
 
   /** Sessions that may use a program a few times, each time with a person's consent. A use that is denied is given back. */
-  async #actCounted(random: Random): Promise<void> {
-    for (let number = 0; !this.#isOver; number++) {
+  async #actCounted(killing: Killing, random: Random): Promise<void> {
+    const { daemons } = killing
+    for (let number = 0; !killing.isOver; number++) {
       // From here on people stay: the requests that follow need their answers.
-      this.#counts.live += 1
+      this.#live += 1
       const session = `counted-${number}`
       const resource = `shell:${this.#actions.countedProgram}`
-      await this.#daemons.call((reeve) => reeve.openSession({ session }))
+      await daemons.call((reeve) => reeve.openSession({ session }))
       // The rules of a preset would allow it without any count.
       const to = { type: 'session', session } as const
-      await this.#daemons.call((reeve) => reeve.setPreset({ to, preset: null }))
+      await daemons.call((reeve) => reeve.setPreset({ to, preset: null }))
       for (const rule of [
         { id: 'counted', effect: 'allow', resource, uses: USES },
         { id: 'asked', effect: 'ask', resource },
       ])
-        await this.#daemons.call((reeve) => reeve.addRule({ to, rule }).catch(unlessTaken))
-      const approved = await this.#useUp(session, random)
-      this.#counts.live -= 1
+        await daemons.call((reeve) => reeve.addRule({ to, rule }).catch(unlessTaken))
+      const approved = await this.#useUp(daemons, session, random)
+      this.#live -= 1
       this.#counted += approved
       if (approved !== USES) this.#miscounted.push(`${session} had ${USES} uses, and used ${approved}`)
     }
   }
 
   /** Starts the program until the rules refuse. Answers how often it ran. */
-  async #useUp(session: string, random: Random): Promise<number> {
+  async #useUp(daemons: KilledDaemons, session: string, random: Random): Promise<number> {
     for (let approved = 0; ; ) {
       const wish = random.pick<Wish>(['approve', 'approve', 'deny', 'edit'])
       const action = this.#actions.add(session, wish, this.#actions.countedProgram)
-      const pid = await this.#start(session, action.request).catch(unlessDenied)
+      const pid = await this.#start(daemons, session, action.request).catch(unlessDenied)
       if (pid === undefined) {
         this.#actions.remove(action)
         return approved
       }
       action.pid = pid
-      await this.#ended(pid)
+      await this.#ended(daemons, pid)
       if (wish !== 'deny') approved += 1
     }
   }
 
-  async #start(session: string, request: AskedAction['request']): Promise<string> {
-    const { record } = await this.#daemons.call((reeve) => reeve.as(`session:${session}`).spawn(request))
+  async #start(daemons: KilledDaemons, session: string, request: AskedAction['request']): Promise<string> {
+    const { record } = await daemons.call((reeve) => reeve.as(`session:${session}`).spawn(request))
     return record.pid
   }
 
-  async #ended(pid: string): Promise<void> {
+  async #ended(daemons: KilledDaemons, pid: string): Promise<void> {
     for (;;) {
-      const waited = await this.#daemons.call((reeve) => reeve.wait({ pid, timeoutMs: WAIT_MS }))
+      const waited = await daemons.call((reeve) => reeve.wait({ pid, timeoutMs: WAIT_MS }))
       if (waited.type === 'ended') return
     }
   }
 
   /** A person who looks at the list again and again, until no agent is at work. */
-  async #answer(person: number, random: Random): Promise<void> {
-    while (!this.#isOver || this.#counts.live > 0) {
-      const { approvals } = await this.#daemons.call((reeve) => reeve.approvals({ limit: 100 }))
+  async #answer(killing: Killing, person: number, random: Random): Promise<void> {
+    const { daemons } = killing
+    while (!killing.isOver || this.#live > 0) {
+      const { approvals } = await daemons.call((reeve) => reeve.approvals({ limit: 100 }))
       for (const approval of approvals) {
         const action = this.#actions.of(approval)
         const answer = action === undefined ? null : answerTo(action, person)
         if (action === undefined || answer === null) continue
         const before = this.#actions.linesOf(action)
         const { id } = approval
-        const settled = await this.#daemons.call((reeve) =>
+        const settled = await daemons.call((reeve) =>
           answer === 'deny'
             ? reeve.deny({ id, advice: 'not today' })
             : reeve.approve(yesTo(action, approval)),
@@ -259,35 +191,30 @@ class Run {
   }
 
   /** Compares each action with its effect, with a last daemon that is not killed. */
-  async #look(): Promise<ApprovalSoakReport> {
-    const approvals = await this.#allApprovals()
+  async look(killing: Killing): Promise<ApprovalSoakReport> {
+    const { daemons } = killing
+    const approvals = await this.#allApprovals(daemons)
     const report = this.#actions.compare(approvals)
     const problems = [...report.problems]
     for (const action of this.#actions.all) {
-      const { outcome, status } = await this.#daemons.call((reeve) => reeve.show({ pid: action.pid }))
+      const { outcome, status } = await daemons.call((reeve) => reeve.show({ pid: action.pid }))
       const state = this.#actions.stateOf(action, approvals)
       const expected = state === 'approved' ? 'completed' : 'cancelled'
       if (status !== expected)
         problems.push(`${action.key} (${action.pid}) was ${state}, and is ${status}: ${outcome?.reason}`)
     }
-    const verified = await this.#daemons.call((reeve) => reeve.verifyAudit())
+    const verified = await daemons.call((reeve) => reeve.verifyAudit())
     if (verified.type !== 'sound') problems.push(`the audit is not sound: ${JSON.stringify(verified)}`)
-    const { live } = await this.#daemons.call((reeve) => reeve.status())
-    if (live > 0) problems.push(`${live} processes have not ended`)
-    const keeper = this.#folder.keeper()
-    await this.#daemons.stop()
-    problems.push(...(await this.#folder.remains(keeper)), ...this.#folder.complaints())
-    problems.push(...this.#miscounted)
-    const { kills, killsAtWrites } = this.#counts
+    problems.push(...(await killing.problemsAtEnd()), ...this.#miscounted)
     const named = problems.map((what) => `${this.#store}: ${what}`)
-    return { ...report, kills, killsAtWrites, counted: this.#counted, problems: named }
+    return { ...report, ...killing.counts, counted: this.#counted, problems: named }
   }
 
-  async #allApprovals(): Promise<OutputOf<'approvals'>['approvals']> {
+  async #allApprovals(daemons: KilledDaemons): Promise<OutputOf<'approvals'>['approvals']> {
     const found: OutputOf<'approvals'>['approvals'] = []
     for (let after: number | null = 0; after !== null; ) {
       const from: number = after
-      const page = await this.#daemons.call((reeve) =>
+      const page = await daemons.call((reeve) =>
         reeve.approvals({ state: 'any', limit: 500, ...(from === 0 ? {} : { after: from }) }),
       )
       found.push(...page.approvals)
@@ -295,20 +222,6 @@ class Run {
     }
     return found
   }
-
-  #progress(ms: number): string {
-    const { kills, killsAtWrites } = this.#counts
-    const killed = `${kills} of ${this.#options.kills} daemons killed, ${killsAtWrites} at writes`
-    return `${this.#store}, ${Math.round(ms / 1000)} s: ${killed}; ${this.#actions.all.length} actions`
-  }
-}
-
-/** Two of three die at a write, each write in turn, before and after its commit; the others at random. */
-function killAtOf(number: number, random: Random): KillAt | null {
-  if (number % 3 === 2) return null
-  const turn = number - Math.floor(number / 3)
-  const write = WRITES[Math.floor(turn / 2) % WRITES.length] ?? 'ask'
-  return { write, when: turn % 2 === 0 ? 'before' : 'after', nth: random.between(1, 3) }
 }
 
 function unlessDenied(error: unknown): undefined {
@@ -318,22 +231,4 @@ function unlessDenied(error: unknown): undefined {
 /** A killed daemon had added the rule. */
 function unlessTaken(error: unknown): void {
   if ((error as { code?: unknown }).code !== 'conflict') throw error
-}
-
-function added(one: ApprovalSoakReport, other: ApprovalSoakReport): ApprovalSoakReport {
-  return {
-    kills: one.kills + other.kills,
-    killsAtWrites: one.killsAtWrites + other.killsAtWrites,
-    approved: one.approved + other.approved,
-    denied: one.denied + other.denied,
-    expired: one.expired + other.expired,
-    withdrawn: one.withdrawn + other.withdrawn,
-    edited: one.edited + other.edited,
-    repeated: one.repeated + other.repeated,
-    counted: one.counted + other.counted,
-    doubled: [...one.doubled, ...other.doubled],
-    lost: [...one.lost, ...other.lost],
-    begunWithoutYes: [...one.begunWithoutYes, ...other.begunWithoutYes],
-    problems: [...one.problems, ...other.problems],
-  }
 }

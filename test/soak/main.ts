@@ -15,10 +15,11 @@
 import { parseArgs } from 'node:util'
 import { canMount } from '../small-disk.ts'
 import { soakAgents } from './agents.ts'
-import { type ApprovalSoakReport, type SoakedStore, STORES, soakApprovals } from './approvals.ts'
+import { type ApprovalSoakReport, soakApprovals } from './approvals.ts'
 import { soakDenials } from './denials.ts'
 import { OPEN_FILES, soakFewDescriptors } from './few-descriptors.ts'
 import { fullDiskSoak } from './full-disk.ts'
+import { type SoakedStore, STORES } from './kill-soak.ts'
 import { soakQuickCommands } from './quick-commands.ts'
 import { soak } from './soak.ts'
 
