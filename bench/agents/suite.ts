@@ -1,8 +1,8 @@
 import type { Setup } from '../doors/setup.ts'
 import { build } from '../durable/build.ts'
 import type { Figure } from '../figure.ts'
-import { dismissStrays, endStrays, MARK } from '../host/strays.ts'
-import { type Measurements, measureEach, type Suite, type SuiteOptions } from '../suite.ts'
+import { suiteWithoutStrays } from '../host/strays.ts'
+import { type Measurements, measureEach, type SuiteOptions } from '../suite.ts'
 import { attach } from './attach.ts'
 import { idle } from './idle.ts'
 import { besidePeer } from './peer.ts'
@@ -25,19 +25,11 @@ const QUICK: typeof FULL = {
 }
 
 /** The cost of agents: idle, at work, attached to, stored. No figure needs a provider: all models are scripted. */
-export const agents: Suite = {
-  summary: 'agents with a scripted model: idle, at work, attach, storage, beside LangGraph JS (Linux)',
-  async *run(options) {
-    if (process.platform !== 'linux') throw new Error('The suite agents reads /proc, and so needs Linux.')
-    process.env[MARK] = options.folder
-    process.prependOnceListener('exit', () => endStrays(options.folder))
-    try {
-      yield* measured(options)
-    } finally {
-      await dismissStrays(options.folder)
-    }
-  },
-}
+export const agents = suiteWithoutStrays(
+  'agents',
+  'agents with a scripted model: idle, at work, attach, storage, beside LangGraph JS (Linux)',
+  measured,
+)
 
 async function* measured(options: SuiteOptions): AsyncGenerator<Figure> {
   options.say('building Reeve')

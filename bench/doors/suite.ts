@@ -1,7 +1,7 @@
 import { build } from '../durable/build.ts'
 import type { Figure } from '../figure.ts'
-import { dismissStrays, endStrays, MARK } from '../host/strays.ts'
-import { type Measurements, measureEach, type Suite, type SuiteOptions } from '../suite.ts'
+import { suiteWithoutStrays } from '../host/strays.ts'
+import { type Measurements, measureEach, type SuiteOptions } from '../suite.ts'
 import { api } from './api.ts'
 import { catchUp } from './catch-up.ts'
 import { memory } from './memory.ts'
@@ -25,21 +25,11 @@ const QUICK: typeof FULL = {
 }
 
 /** The cost of Reeve's surfaces: the daemon, the command line, HTTP. */
-export const doors: Suite = {
-  summary: 'the daemon: start, memory, reeve ps, the API under load, catching up (Linux)',
-  async *run(options) {
-    if (process.platform !== 'linux') throw new Error('The suite doors reads /proc, and so needs Linux.')
-    // Every process of this run inherits it, and so is found if the run is interrupted.
-    process.env[MARK] = options.folder
-    // Before the folder is removed, which fails while a process writes there.
-    process.prependOnceListener('exit', () => endStrays(options.folder))
-    try {
-      yield* measured(options)
-    } finally {
-      await dismissStrays(options.folder)
-    }
-  },
-}
+export const doors = suiteWithoutStrays(
+  'doors',
+  'the daemon: start, memory, reeve ps, the API under load, catching up (Linux)',
+  measured,
+)
 
 async function* measured(options: SuiteOptions): AsyncGenerator<Figure> {
   options.say('building Reeve')

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url'
 import type { Figure } from '../figure.ts'
-import { isWanted, type Measurements, measureEach, type Suite, type SuiteOptions, tried } from '../suite.ts'
+import { isWanted, type Measurements, measureEach, type SuiteOptions, tried } from '../suite.ts'
 import { buildForDaemons } from './build.ts'
 import { crash } from './crash.ts'
 import { idle } from './idle.ts'
@@ -9,7 +9,7 @@ import { linesReadMasked } from './masked.ts'
 import { besidePeers } from './peers.ts'
 import { restart } from './restart.ts'
 import type { Setup } from './setup.ts'
-import { dismissStrays, endStrays, MARK } from './strays.ts'
+import { suiteWithoutStrays } from './strays.ts'
 import { followed, lines, linesWithWait, terminal } from './throughput.ts'
 import { treeKill } from './tree-kill.ts'
 import { turnover } from './turnover.ts'
@@ -38,20 +38,11 @@ const QUICK: typeof FULL = {
 }
 
 /** The cost of a command's durable record, keeper and output log. */
-export const host: Suite = {
-  summary: 'commands: turnover, latency, output, tree kill, crash, idle (Linux)',
-  async *run(options) {
-    if (process.platform !== 'linux') throw new Error('The suite host reads /proc, and so needs Linux.')
-    // Every process of this run inherits it, and so is found if the run is interrupted.
-    process.env[MARK] = options.folder
-    process.once('exit', () => endStrays(options.folder))
-    try {
-      yield* measured(options)
-    } finally {
-      await dismissStrays(options.folder)
-    }
-  },
-}
+export const host = suiteWithoutStrays(
+  'host',
+  'commands: turnover, latency, output, tree kill, crash, idle (Linux)',
+  measured,
+)
 
 async function* measured(options: SuiteOptions): AsyncGenerator<Figure> {
   options.say('building Reeve')

@@ -1,6 +1,7 @@
 import { embed, type Json, type ToolHandler } from 'reeve'
 import { expect, test } from 'vitest'
 import { decideRegister } from '../../src/core/process/register.ts'
+import { FACTS, INTENT } from '../core/registered.ts'
 import { tempStore } from '../temp-folder.ts'
 import { everyStep } from './arbitrary.ts'
 
@@ -82,42 +83,12 @@ test('an executor that lost its lease gets no more children', async () => {
   const { record } = await reeve.spawn({ kind: 'tool', spec: { tool: 'nobody serves' } })
   await reeve.close()
   const parent = { record, holder: 'k_new', fence: 2, carry: null }
-  const facts = {
-    existing: null,
-    tombstone: null,
-    parent,
-    restarted: null,
-    stoppingAncestor: null,
-    session: null,
-    turn: null,
-    unusableSession: null,
-    payingSession: null,
-    group: null,
-    environmentKnown: true,
-    account: null,
-    liveChildren: 0,
-    running: null,
-  }
   const request = { kind: 'tool', spec: { tool: 'child' }, parent: record.pid } as const
+  const child = { ...INTENT, pid: 'p_cccccccccccc', request, at: record.createdAt } as const
   const spawnUnder = (fence: { holder: string; fence: number } | null) =>
     decideRegister(
-      facts,
-      {
-        pid: 'p_cccccccccccc',
-        bytes: 10,
-        hash: 'h',
-        request,
-        actor: `process:${record.pid}`,
-        at: record.createdAt,
-        defaultEnvRef: 'e',
-        here: [],
-        startBy: null,
-        refuseNew: null,
-        stepIndex: null,
-        approval: null,
-        acceptsLess: false,
-        fence,
-      },
+      { ...FACTS, parent },
+      { ...child, actor: `process:${record.pid}`, fence },
       { maxPayloadBytes: 1_000 },
     )
   expect(spawnUnder({ holder: 'k_old', fence: 1 })).toMatchObject({

@@ -11,6 +11,7 @@ import { type Actor, EVIDENCES, STOPS } from '../../src/core/process/record.ts'
 import { decideRegister, type RegistrationRequest } from '../../src/core/process/register.ts'
 import type { ProcessRow } from '../../src/core/process/row.ts'
 import { WAITS } from '../../src/core/process/wait.ts'
+import { FACTS, INTENT } from '../core/registered.ts'
 
 export const PID = 'p_azzzzzzzzzzz'
 
@@ -29,41 +30,7 @@ interface History {
 }
 
 function begin(request: RegistrationRequest): History {
-  const decision = decideRegister(
-    {
-      existing: null,
-      tombstone: null,
-      parent: null,
-      restarted: null,
-      stoppingAncestor: null,
-      session: null,
-      turn: null,
-      unusableSession: null,
-      payingSession: null,
-      group: null,
-      environmentKnown: true,
-      account: null,
-      liveChildren: 0,
-      running: null,
-    },
-    {
-      pid: PID,
-      bytes: 0,
-      hash: 'h',
-      request,
-      actor: 'host',
-      at: 1_000,
-      defaultEnvRef: 'e',
-      here: [],
-      startBy: null,
-      refuseNew: null,
-      stepIndex: null,
-      approval: null,
-      acceptsLess: false,
-      fence: null,
-    },
-    rules,
-  )
+  const decision = decideRegister(FACTS, { ...INTENT, pid: PID, bytes: 0, request }, rules)
   if (decision.type !== 'register') throw new Error(`Not registered: ${JSON.stringify(decision)}`)
   return apply({ row: undefined, events: [] }, decision.events, { holder: null, fence: 0 }, 'host', 1_000)
 }

@@ -8,6 +8,7 @@ import { fold, refold } from '../../src/core/process/fold.ts'
 import { type Intent, replayKeyOf } from '../../src/core/process/intent.ts'
 import { decideRegister } from '../../src/core/process/register.ts'
 import type { ProcessRow } from '../../src/core/process/row.ts'
+import { FACTS, INTENT } from '../core/registered.ts'
 
 const PID = 'p_workflow'
 const rules = { validate: () => undefined, maxPayloadBytes: 1_000, maxPendingSignals: 5, flood: FLOOD_LIMITS }
@@ -125,44 +126,8 @@ function play(
 }
 
 function registering() {
-  const facts = {
-    existing: null,
-    tombstone: null,
-    parent: null,
-    restarted: null,
-    stoppingAncestor: null,
-    session: null,
-    turn: null,
-    ...{
-      unusableSession: null,
-      payingSession: null,
-      group: null,
-      environmentKnown: true,
-      account: null,
-      liveChildren: 0,
-      running: null,
-    },
-  }
-  const decision = decideRegister(
-    facts,
-    {
-      pid: PID,
-      bytes: 1,
-      hash: 'h',
-      actor: 'host',
-      at: 0,
-      defaultEnvRef: 'e',
-      here: [],
-      startBy: null,
-      refuseNew: null,
-      fence: null,
-      stepIndex: null,
-      approval: null,
-      acceptsLess: false,
-      request: { kind: 'workflow', spec: { workflow: 'work' } },
-    },
-    rules,
-  )
+  const request = { kind: 'workflow', spec: { workflow: 'work' } } as const
+  const decision = decideRegister(FACTS, { ...INTENT, pid: PID, at: 0, request }, rules)
   if (decision.type !== 'register') throw new Error('It was refused')
   const lease = { holder: null, fence: 0 }
   return fold({ pid: PID, was: null, group: null, events: decision.events, lease, actor: 'host', at: 0 })
