@@ -6,7 +6,7 @@ import { SpareFiles } from '../../src/keeper/program/spare-files.ts'
 import type { HeldBack } from '../../src/keeper/protocol/program-state.ts'
 import { osProcess, signalOne } from '../command/os-processes.ts'
 import { NEEDS_MOUNT } from '../reporting/test-if.ts'
-import { exitOf, TempKeeper, until } from './client.ts'
+import { type Daemon, exitOf, TempKeeper, until } from './client.ts'
 
 const caps = { headBytes: 0, tailBytes: 1e9, segmentBytes: 1e9, minFreeBytes: 0 }
 
@@ -63,11 +63,7 @@ test('a program that ends while the disk is full has its last output written whe
   if (disk === undefined) return context.skip(NEEDS_MOUNT)
   const { temp } = disk
   const daemon = await temp.daemon()
-  const ballast = join(temp.home.output, 'ballast')
-  await daemon.sh('p_last', 'read go; seq 1 1000', { caps, stdin: 'pipe' })
-  const { bavail, bsize } = statfsSync(temp.home.output)
-  writeFileSync(ballast, Buffer.alloc(bavail * bsize))
-  await daemon.write('p_last', 'go\n')
+  const ballast = await printOnFullDisk(temp.home.output, daemon)
   await until('the trouble is told', () => daemon.tells.some((tell) => tell.tell === 'trouble'))
   rmSync(ballast)
   expect(await daemon.exit('p_last')).toMatchObject({ exitCode: 0, outputEnd: 3893 })
@@ -188,11 +184,7 @@ test('a keeper stays until the disk has taken the last output of an ended progra
   if (disk === undefined) return context.skip(NEEDS_MOUNT)
   const { temp } = disk
   const daemon = await temp.daemon()
-  const ballast = join(temp.home.output, 'ballast')
-  await daemon.sh('p_last', 'read go; seq 1 1000', { caps, stdin: 'pipe' })
-  const { bavail, bsize } = statfsSync(temp.home.output)
-  writeFileSync(ballast, Buffer.alloc(bavail * bsize))
-  await daemon.write('p_last', 'go\n')
+  const ballast = await printOnFullDisk(temp.home.output, daemon)
   expect(await daemon.exit('p_last')).toMatchObject({ exitCode: 0, outputEnd: 3893 })
   await daemon.ask('acknowledge', { pid: 'p_last' })
   expect(await daemon.ask('leave', {})).toEqual({ stays: true })
@@ -201,3 +193,13 @@ test('a keeper stays until the disk has taken the last output of an ended progra
   expect(await exitOf(temp.keeper)).toBe(0)
   expect(temp.output('p_last').text.length).toBe(3893)
 })
+
+/** Starts a program that prints 3,893 bytes, fills the disk, and lets it print. Returns the file that fills the disk. */
+async function printOnFullDisk(folder: string, daemon: Daemon): Promise<string> {
+  const ballast = join(folder, 'ballast')
+  await daemon.sh('p_last', 'read go; seq 1 1000', { caps, stdin: 'pipe' })
+  const { bavail, bsize } = statfsSync(folder)
+  writeFileSync(ballast, Buffer.alloc(bavail * bsize))
+  await daemon.write('p_last', 'go\n')
+  return ballast
+}
