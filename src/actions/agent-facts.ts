@@ -9,9 +9,9 @@ import type { configuredValue } from '../verbs/shapes/agent-view.ts'
 
 export type ConfiguredValue = z.output<typeof configuredValue>
 
-/** Facts about native agents that only the program knows which executes them. */
+/** Facts about native agents that only the program that executes them knows. */
 export interface AgentFacts {
-  /** What is known about a model, with the overrides of the settings. */
+  /** The known facts about a model, with the overrides of the settings. */
   factsOf(model: string): ModelFacts
   /** Values that count for this agent and are not in its spec: settings and defaults. */
   settingsOf(agent: ProcessRecord): readonly ConfiguredValue[]
@@ -33,7 +33,7 @@ export function modelFacts(model: string, executor: AgentFacts | undefined): Mod
   return name === undefined ? { features: {} } : factsOf(name)
 }
 
-/** Its name and its goal are no settings. */
+/** Its name and its goal are not settings. */
 const NOT_CONFIGURED: ReadonlySet<string> = new Set(['agent', 'goal'])
 
 /** The values of the spec, and those of the executor for names that the spec leaves out. */

@@ -104,7 +104,7 @@ export async function branchAfter(
     }
     isFull ||= found.length > 0 && held.length === 0
   }
-  // What is held comes again with the next page, if its turn stays.
+  // The next page repeats the held events, if their turn stays.
   const next = (held[0]?.seq ?? at + 1) - 1
   return { items: await whole(store, pid, found, true), after: next, more: at < through }
 }

@@ -81,7 +81,7 @@ function shownPhase(record: ProcessRecord): OutputOf<'agents'>['agents'][number]
   return hasEnded(record) ? 'ended' : phaseOf(record)
 }
 
-/** What an agent is called, and where it belongs. */
+/** The name of an agent, and where it belongs. */
 function identityOf({ pid, name, spec, identity, owner, parent }: ProcessRecord) {
   const { label } = identity
   return { pid, name, agent: String(spec['agent']), label, session: owner.session ?? null, parent }
@@ -190,7 +190,7 @@ async function pendingApprovals(
 /** Of one process: it waits for one, and has asked once. */
 const MAX_APPROVALS = 10
 
-/** The rules that bind an agent. Their texts are for those who may list all rules. */
+/** The rules that bind an agent. Their texts are shown to callers that may list all rules. */
 async function capabilitiesOf(
   { kernel, actor }: ActionParts,
   { pid, cwd }: ProcessRecord,

@@ -6,7 +6,7 @@ import type { OpenedModel } from '../model/models.ts'
 import type { LiveLogs } from './live/live-logs.ts'
 import type { Toolbox } from './toolbox/toolbox.ts'
 
-/** What the executor of agents cannot do by itself. */
+/** The parts that composition gives to the executor of agents. */
 export interface AgentParts {
   readonly models: {
     open(id: string, folder: string): Promise<OpenedModel>
@@ -23,7 +23,7 @@ export interface AgentParts {
   runCheck(work: Work, check: GoalCommand, signal: AbortSignal): Promise<CheckedCommand | null>
   /** Returns how a value misses a JSON schema. Throws if the schema cannot be used. */
   compileSchema(schema: JsonObject): (value: Json) => string | undefined
-  /** Masks secrets: what is written to a session log goes to models. */
+  /** Masks secrets: models read the session log. */
   mask(text: string): string
   readonly times?: Partial<AgentTimes>
 }
@@ -51,7 +51,7 @@ export interface CheckedCommand {
 }
 
 export interface AgentServers {
-  /** What happened to the servers of an agent since the last call of this. */
+  /** The alerts about the servers of an agent since the last call. */
   takeAlerts(agent: Pid): readonly { readonly code: string; readonly message: string; readonly key: string }[]
   /** The agent is idle, or is driven elsewhere. */
   release(agent: Pid): void

@@ -106,7 +106,7 @@ export class AgentRun {
     }
   }
 
-  /** The next attempt begins a moment later, so that lasting trouble is not tried all the time. */
+  /** The next attempt begins a moment later, so that lasting trouble does not cause a busy loop. */
   async #leave(): Promise<Left> {
     await pause(this.#ledger.kernel.edges.clock, LEAVE_MS, this.#ledger.work.signal)
     return { status: 'left' }

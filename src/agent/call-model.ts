@@ -153,7 +153,7 @@ export class ModelCaller {
     return { type: 'failed', reason: 'provider_error', message: `${message} ${remedy}`.trim() }
   }
 
-  /** The model is told where its answer broke. Complete tool calls are executed: their results show it how far it got. */
+  /** The next request says where the answer broke. Complete tool calls are executed: their results show how far the answer got. */
   async #continue(called: Called): Promise<void> {
     const { answer } = called
     const parts = answer.type === 'cut' ? answer.parts : []

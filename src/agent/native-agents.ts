@@ -7,7 +7,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import type { AgentParts } from './agent-parts.ts'
 import { SessionHistory } from './session-history.ts'
 
-/** Sessions that were used last stay in memory, so that the next turn reads only what was added since. */
+/** Sessions that were used last stay in memory, so that the next turn reads only new events. */
 const MAX_HISTORIES = 64
 /** A longer session is read again for each turn: it would take too much memory. */
 const MAX_HISTORY_EVENTS = 20_000

@@ -21,7 +21,7 @@ const MAX_TOUCHED = 1_000
 const PAGE_EVENTS = 1_000
 const PAGE_BYTES = 8 * 1024 * 1024
 
-/** The session log of one agent, as its executor reads it: once, and then what was added since. */
+/** The session log of one agent, as its executor reads it: the whole log once, and then new events. */
 export class SessionHistory {
   readonly #store: Store
   readonly #pid: string
@@ -51,7 +51,7 @@ export class SessionHistory {
     return this.#events.length
   }
 
-  /** Reads what was added since the last time. */
+  /** Reads the events since the last read. */
   async catchUp({ agent, revision }: ProcessRecord): Promise<void> {
     if (this.#lastSeq === 0) this.#lastSeq = await this.#firstNeeded(agent?.segment.from ?? 0)
     while (this.#lastSeq < revision) {

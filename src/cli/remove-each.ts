@@ -2,7 +2,7 @@ import { NOT_FOUND } from './exit-code.ts'
 import type { Printer } from './print/printer.ts'
 
 interface Removable {
-  /** What is removed, as messages and the subcommand name it. */
+  /** The noun for the removed thing in messages and in the subcommand. */
   readonly noun: string
   /** The member of the JSON output that has the id. */
   readonly key: string

@@ -45,7 +45,7 @@ export function watchLimits(
     if (isStopped || isReading) return
     read().catch((error: unknown) => {
       if (isStopped) return
-      edges.onTrouble(error, `reading what is left for ${pid}`)
+      edges.onTrouble(error, `reading the rest of the allowance of ${pid}`)
       edges.clock.after(RETRY_MS, readAgain)
     })
   }

@@ -86,7 +86,7 @@ export function refuseEarly(
   })
 }
 
-/** What is decided before anything of an answer is looked at; undefined if that decides nothing. */
+/** The settlement by the answerer and the time alone, before the content of an answer is read; undefined if the content decides. */
 function* refusedOrLate(
   edges: Edges,
   rows: WorkingRows,

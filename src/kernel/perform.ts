@@ -161,7 +161,7 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
   }
 }
 
-/** Most intents need none of the rarer facts. */
+/** Most intents do not need the rarer facts. */
 const NO_FACTS = {}
 
 /** In the transaction of the end, so that no person answers for a process that is gone. */

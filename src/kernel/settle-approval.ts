@@ -69,7 +69,7 @@ export function refusedWith(refused: Refusal): Settling {
   return { answer: { type: 'refused', refusal: refused }, changes: [] }
 }
 
-/** Ends a process whose answer came too late, and answers with what is recorded now. */
+/** Ends a process whose answer came too late, and answers with the record as it is now. */
 export function* expire(
   edges: Edges,
   rows: WorkingRows,

@@ -155,7 +155,7 @@ export class AnswerBuilder {
   /**
    * The parts of a broken answer that can be used. Text counts as far as it came. Reasoning without its end has no signature. Calls must be
    * whole: at the end of a stream, providers hand out half calls as whole ones, but half an object is never JSON. Only a call without any
-   * arguments stays in doubt, and is left out too: the model repeats it. Reasoning alone is no answer that a model could continue.
+   * arguments stays in doubt, and is left out too: the model repeats it. A model cannot continue reasoning alone.
    */
   complete(): readonly AssistantPart[] {
     const parts = this.#drafts.flatMap((draft): AssistantPart[] => {

@@ -1,6 +1,6 @@
 import type { FailureKind } from '../core/model/answer.ts'
 
-/** What an HTTP status of a provider means. */
+/** The kind of failure that an HTTP status of a provider means. */
 export function kindOfStatus(status: number): FailureKind | undefined {
   if (status >= 300 && status < 400) return 'redirected'
   switch (status) {

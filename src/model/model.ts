@@ -31,7 +31,7 @@ export type Fragment =
     }
 
 export type CallWait =
-  /** All places of this provider and key are taken. */
+  /** All slots of this provider and key are taken. */
   | { readonly type: 'concurrency'; readonly ahead: number }
   /** The provider asked for a pause. */
   | { readonly type: 'pause'; readonly until: number }

@@ -68,7 +68,7 @@ const providerName = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,63}$/, 'must be lower-case letters, digits and hyphens')
 
-/** What the configuration says about models: servers, keys, facts and prices. */
+/** The configuration of models: servers, keys, facts and prices. */
 export const modelOptions = z.strictObject({
   providers: z
     .record(

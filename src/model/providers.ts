@@ -43,7 +43,7 @@ const KNOWN: Readonly<Record<string, KnownProvider>> = {
   },
 }
 
-/** Names that are no providers: models that need no server. */
+/** Names of models that need no server, and so of no provider. */
 const LOCAL = ['scripted', 'record']
 
 /** The provider of that name with its key, or the refusal that names the missing part. */

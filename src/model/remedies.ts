@@ -1,6 +1,6 @@
 import type { FailureKind } from '../core/model/answer.ts'
 
-/** What a person can do about a failure. */
+/** The remedy for a failure. */
 export const REMEDIES: Readonly<Record<FailureKind, string>> = {
   answer_too_large: 'Check the server at the baseURL of this provider: no model answers so much.',
   busy: 'Try again when other agents have finished, or raise maxConcurrent of this provider.',

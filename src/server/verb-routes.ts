@@ -109,7 +109,7 @@ function inputOf(
   return { ...Object.fromEntries(given), ...body, ...path }
 }
 
-/** Text that is not JSON stays as it is: the verb's schema says what is wrong with it. */
+/** Text that is not JSON stays unchanged: the verb's schema reports it. */
 function fromWireOr(text: string): unknown {
   try {
     return fromWire(text)

@@ -8,7 +8,7 @@ import { unwrap } from './unwrap.ts'
 import { type Dialect, walkScript } from './walk.ts'
 import { isUnusual } from './words.ts'
 
-/** Long enough for a person to see what is meant. */
+/** Long enough for a person to understand it. */
 const MAX_REASON_CHARS = 200
 
 /**

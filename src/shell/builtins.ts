@@ -65,7 +65,7 @@ function mayBeOption(token: Token | undefined, pattern: RegExp): boolean {
   return token.value === null ? token.mayBeOption : pattern.test(token.value)
 }
 
-/** `declare -i` evaluates what is assigned, and `declare -n` makes a name stand for another. */
+/** `declare -i` evaluates the assigned value, and `declare -n` makes a name stand for another. */
 function declarationRunsMore(name: string, args: readonly Token[]): string | undefined {
   for (const { value, assigns } of args) {
     if (value === null) {

@@ -6,7 +6,7 @@ import type { Plan, Store, Verdict } from './contract.ts'
 /** The entry without secrets. `about`: the specs that it is about, whose variables may be secrets. */
 export type MaskEntry = (entry: AuditEntry, about: readonly JsonObject[]) => AuditEntry
 
-/** A store that gets the entries of the audit masked, whichever plan made them: the chain covers what is stored. */
+/** A store that gets the entries of the audit masked, whichever plan made them: the chain covers the stored text. */
 export function withMaskedAudit(store: Store, mask: MaskEntry): Store {
   const { durability, blobs, locks, releaseSpace } = store
   return {

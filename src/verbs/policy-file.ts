@@ -6,7 +6,7 @@ import { verb } from './verb.ts'
 export const policyFile = verb({
   summary: 'Shows the policy file of a folder, or of the nearest folder above it.',
   description:
-    'It says whether a person trusts the file, what would begin to count then, and what is wrong with it.',
+    'It says whether a person trusts the file, which of its rules would count then, and its errors.',
   route: 'GET /policies/file',
   needs: 'admin',
   input: () => z.strictObject({ folder }),

@@ -6,7 +6,7 @@ import { verb } from './verb.ts'
 
 export const status = verb({
   summary: 'Shows which daemon and keeper run, and what they found at the start.',
-  description: 'It also shows what is kept, how much space that takes, and current problems.',
+  description: 'It also shows how much is stored, the space that it takes, and current problems.',
   route: 'GET /status',
   needs: 'read',
   input: () => z.strictObject({}),

@@ -71,7 +71,7 @@ export class LiveLogFiles implements OpenLog {
     return end
   }
 
-  /** The offset behind the text. What the disk does not take is left out, and the next write leaves a gap. */
+  /** The offset behind the text. Bytes that the disk does not take are dropped, and the next write leaves a gap. */
   #write({ stream, text }: LabelledText, at: number): number {
     const bytes = Buffer.from(text)
     const end = this.#tried(() => {

@@ -1,7 +1,7 @@
 import type { Pid } from '../../core/process/pid.ts'
 import type { Fragment } from '../../model/model.ts'
 
-/** The live logs of agents: what their models stream, for people who watch. Entries have all of it again. */
+/** The live logs of agents: the output of models while it streams, for people who watch. The entries repeat all of it. */
 export interface LiveLogs {
   open(pid: Pid): LiveLog
 }

@@ -2,7 +2,7 @@ import { type Json, type JsonObject, objectOf } from '../../core/json/json.ts'
 import { type Asker, elicit } from './elicitation.ts'
 import { McpFailure } from './mcp-failure.ts'
 
-/** What a call needs of the connection to its server. */
+/** The parts of a server connection that a call uses. */
 export interface CallParts {
   readonly asker: Asker
   /** The pid of the call. */

@@ -2,10 +2,10 @@ import type { JsonObject } from '../../core/json/json.ts'
 import type { Negotiated } from './protocol.ts'
 import type { RpcMessage } from './rpc-message.ts'
 
-/** What arrives from a server. */
+/** A message or an event from a server. */
 export type Incoming =
   | { readonly type: 'message'; readonly message: RpcMessage }
-  /** A line that is no JSON-RPC. */
+  /** A line that is not JSON-RPC. */
   | { readonly type: 'garbage'; readonly text: string }
   | { readonly type: 'too_long'; readonly excerpt: string }
   /** Messages may be missing from here on. */
@@ -28,7 +28,7 @@ export interface Channel {
   send(message: JsonObject, options?: SendOptions): Promise<void>
   /** The server and Reeve have agreed upon this. */
   negotiated(negotiated: Negotiated): void
-  /** Passes on what arrives, from now until `close`. Called once. */
+  /** Passes on each message, from now until `close`. Called once. */
   listen(listener: (incoming: Incoming) => void): void
   /** Stops listening. A kept server goes on. */
   close(): void

@@ -18,12 +18,12 @@ export interface RequestOptions {
   readonly timeoutMs?: number
 }
 
-/** What a connection tells its owner. */
+/** Callbacks of a connection. */
 export interface ConnectionEvents {
   notified(method: string): void
   /** Answers a request of the server, which `peer` names. Undefined: the method is unknown. */
   answer(id: RpcId, method: string, params: JsonObject, peer: string): Promise<JsonObject> | undefined
-  /** A line of output that is no message. */
+  /** A line of output that is not a message. */
   garbage(text: string): void
   ended(why: string): void
 }

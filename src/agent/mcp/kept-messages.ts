@@ -11,7 +11,7 @@ const MAX_EXCERPT_CHARS = 200
 
 export type LogReader = Pick<ReeveVerbs, 'followOutput' | 'outputStreams' | 'log'>
 
-/** What a kept server has printed from an offset on, then as it comes. The end of the server is the last item. */
+/** The output of a kept server from an offset on, then new output as it comes. The end of the server is the last item. */
 export async function* keptMessages(
   verbs: LogReader,
   pid: string,

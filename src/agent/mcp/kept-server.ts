@@ -4,19 +4,19 @@ import type { McpCommandSpec } from '../../core/process/spec.ts'
 import type { InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { McpFailure } from './mcp-failure.ts'
 
-/** The agent, and what a server of it needs to be started. */
+/** An agent, and the parts that start a server of it. */
 export interface KeptServerParts {
   readonly agent: ProcessRecord
   readonly name: string
   readonly spec: McpCommandSpec
-  /** The scope of what the agent starts; that of the agent itself by default. */
+  /** The scope of processes that the agent starts; that of the agent itself by default. */
   readonly owner: Owner | undefined
   readonly verbs: Pick<ReeveVerbs, 'list' | 'spawn' | 'waitFor' | 'wait'>
   /** The values of variables, with those of secrets. */
   readonly secrets: (values: NonNullable<McpCommandSpec['env']>) => Readonly<Record<string, string>>
 }
 
-/** Enough for the longest answer and what comes with it. */
+/** Enough for the longest answer and the messages around it. */
 const KEEP_BYTES = 64 * 1024 * 1024
 /** Servers that ended, and whose keys cannot be used again. */
 const MAX_ENDED = 1_000

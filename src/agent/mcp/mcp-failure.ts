@@ -7,7 +7,7 @@ export type McpFailureCode =
   | 'timed_out'
   /** The server refused the request with a JSON-RPC error. */
   | 'refused'
-  /** An answer that is too long, or no answer of the protocol. */
+  /** An answer that is too long, or that does not follow the protocol. */
   | 'unusable'
   /** The tool is another one than the agent was offered. */
   | 'changed'

@@ -20,14 +20,14 @@ import { agentToolName, type ToolDefinition } from './tool-definition.ts'
 export interface McpServers {
   /** The tools of the agent's servers; a server that does not answer gives none, and an alert. */
   toolsFor(agent: ProcessRecord): Promise<readonly AgentTool[]>
-  /** What happened to the servers of an agent since the last call of this. */
+  /** The alerts about the servers of an agent since the last call. */
   takeAlerts(agent: Pid): readonly McpAlert[]
   /** Lets go of the servers of an agent that is idle or has ended. Those that are commands live as long as the agent. */
   release(agent: Pid): void
   close(): Promise<void>
 }
 
-/** Something that a person should know, and that ends nothing. `key`: the same key is one alert. */
+/** A problem that a person should know about, and that ends nothing. `key`: the same key is one alert. */
 export interface McpAlert {
   readonly code: McpAlertCode
   readonly server: string
@@ -38,7 +38,7 @@ export interface McpAlert {
 export interface McpParts {
   /** Acts as the agent, under the same rules as everything that the agent does. */
   readonly verbsOf: (agent: ProcessRecord) => ReeveVerbs
-  /** The scope of what the agent starts; by default that of the agent itself. */
+  /** The scope of processes that the agent starts; by default that of the agent itself. */
   readonly ownerOf?: (agent: ProcessRecord) => Owner
   /** The values of secrets, as of those in environments. Throws if one is not set. */
   readonly secrets: (values: Readonly<Record<string, SecretOrText>>) => Readonly<Record<string, string>>

@@ -63,7 +63,7 @@ function later(ms: number, signal: AbortSignal): Promise<undefined> {
 /** The handshake is at the beginning of the output, which is kept. */
 const HEAD_BYTES = 1024 * 1024
 
-/** What a running server has agreed upon with an earlier kernel, from the beginning of its output; null if nothing yet. */
+/** The result of the handshake with an earlier kernel, from the beginning of a server's output; null before the handshake. */
 export async function negotiatedBefore(
   verbs: LogReader & Pick<ReeveVerbs, 'output'>,
   pid: string,
@@ -85,7 +85,7 @@ export async function completeHandshake(connection: Connection, { era }: Negotia
 
 const LISTEN = 'reeve:listen'
 
-/** In the newer revision a server tells of changes to those that listen. The older one tells everybody. */
+/** In the newer revision a server notifies subscribed clients of changes, in the older one all clients. */
 export function listen(
   connection: Connection,
   { era, capabilities }: Negotiated,
@@ -95,7 +95,7 @@ export function listen(
   const params = paramsIn(era, { notifications: { toolsListChanged: true } })
   connection.request(LISTEN, 'subscriptions/listen', params, { seq: SEQ.listen }).then(
     () => events.notified(LIST_CHANGED),
-    // A server that cannot tell of changes is not asked again while it lives.
+    // A server without notifications is not asked again while it lives.
     () => undefined,
   )
 }

@@ -3,12 +3,12 @@ import { ownVersion } from '../../package/own-files.ts'
 
 /** The revision with a handshake and a session. */
 export const LEGACY_VERSION = '2025-11-25'
-/** The revision without them: every request says who asks, and what it can do. */
+/** The revision without them: every request names the client and its features. */
 export const MODERN_VERSION = '2026-07-28'
 
 const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 
-/** What a server and Reeve have agreed upon. */
+/** The result of the handshake of a server and Reeve. */
 export interface Negotiated {
   readonly era: 'legacy' | 'modern'
   readonly version: string

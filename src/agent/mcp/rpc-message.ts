@@ -17,7 +17,7 @@ interface RpcErrorBody {
 
 export const METHOD_NOT_FOUND = -32_601
 
-/** The messages of a parsed line: one, several in a batch, or none if the value is no JSON-RPC. */
+/** The messages of a parsed line: one, several in a batch, or none if the value is not JSON-RPC. */
 export function rpcMessages(value: unknown): readonly RpcMessage[] {
   return (Array.isArray(value) ? value : [value]).flatMap((one) => rpcMessage(one) ?? [])
 }

@@ -59,7 +59,7 @@ export class ServerSession {
   /** Ends and failed starts since the last answered call. */
   #failures = 0
   #retryAt = 0
-  /** What callers are told until the next start. */
+  /** The error for callers until the next start. */
   #lastFailure: unknown
   #sending: Promise<unknown> = Promise.resolve()
 
@@ -101,7 +101,7 @@ export class ServerSession {
     { pid, abortSignal }: CallContext,
   ): Promise<JsonObject> {
     const connected = await this.#connect()
-    // A list that has changed is known before the call.
+    // A changed list is read before the call.
     if (this.#listed === undefined || this.#isStale) await this.tools()
     const { agent } = this.#parts
     return callTool(

@@ -9,7 +9,7 @@ export interface ToolDefinition {
   readonly description: string
   readonly inputSchema: JsonObject
   readonly isReadOnly: boolean
-  /** Of everything that a model or a person is told about it. */
+  /** The hash of all texts about it that a model or a person reads. */
   readonly hash: string
 }
 

@@ -23,7 +23,7 @@ const ACCEPT = 'accept'
 
 /**
  * The definitions of a server's tools that an agent has seen. They are named signals of the agent without a waiter: the last
- * one counts. A tool that is new is trusted; one that has changed needs the word of a person, who is asked once for each change.
+ * one counts. A new tool is trusted. A changed one needs the consent of a person, who is asked once for each change.
  */
 export class ToolTrust {
   readonly #parts: TrustParts

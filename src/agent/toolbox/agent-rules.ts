@@ -8,7 +8,7 @@ import { isRefusal, type Refusal, refusal } from '../../core/refusal.ts'
 import { type Explanation, explainEffect } from '../../kernel/explain.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 
-/** What the rules of one agent say about an effect inside of a running call. The call itself was ruled on when it was registered. */
+/** Rules on an effect inside a running call of one agent. The call itself was ruled on when it was registered. */
 export class AgentRules {
   readonly #kernel: () => Kernel
   readonly #agent: Pid

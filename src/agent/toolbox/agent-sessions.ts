@@ -45,7 +45,7 @@ export class AgentSessions {
     return this.#opened.has(pid)
   }
 
-  /** The agent has ended: what lives as long as its session ends, too. */
+  /** The agent has ended: its session ends, and so do processes with the lifetime of the session. */
   async end(pid: Pid): Promise<void> {
     this.#opened.delete(pid)
     const kernel = this.#kernel()

@@ -8,7 +8,7 @@ import { EndedAgents } from './ended-agents.ts'
 import type { PendingCall, Toolbox, ToolboxParts } from './toolbox.ts'
 import type { ToolboxCore } from './toolbox-core.ts'
 
-/** The tools of all native agents of a program. A program without agents loads none of them. */
+/** The tools of all native agents of a program. A program without agents does not load them. */
 export class AgentToolbox implements Toolbox {
   /** Runs the built-in tools. It is one of the kernel's executors. */
   readonly executor: Executor
@@ -63,7 +63,7 @@ export class AgentToolbox implements Toolbox {
     return this.#core
   }
 
-  /** What the agent left in memory is forgotten, and its session ends, with the commands that it left running. */
+  /** Forgets the state of the agent, and ends its session with the commands that still run in it. */
   async #agentEnded(pid: Pid): Promise<void> {
     const core = await this.#core
     core?.tools.forget(pid)

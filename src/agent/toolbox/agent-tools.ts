@@ -30,7 +30,7 @@ export interface KnownTool extends DeclarableTool {
   readonly tool: AgentTool | null
 }
 
-/** These give an agent nothing that it does not have: without them it could not use the tools that it has. */
+/** Tools that serve other tools. They add no rights: without them the agent could not use its other tools. */
 const ALWAYS = ['tool_search', 'read_result']
 
 /** The tools of each agent. Those of this program are made once for an agent; others come and go. */

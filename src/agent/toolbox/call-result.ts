@@ -5,7 +5,7 @@ import type { Outcome, ProcessRecord } from '../../core/process/record.ts'
 import { isProcessTool } from '../../core/tool/built-in-name.ts'
 import { shownText } from './stored-output.ts'
 
-/** What a model reads of a call, as an entry of the session log has it. */
+/** The result of a call for the model, as an entry of the session log has it. */
 export interface CallResult {
   readonly parts: readonly Part[]
   readonly isError: boolean
@@ -16,7 +16,7 @@ export interface CallResult {
 /** The reason of a stop by the toolbox: no program serves the tool any more. */
 export const TOOL_UNAVAILABLE = 'tool_unavailable'
 
-/** What a model reads in the place of a result that was not seen. */
+/** The text that a model reads instead of an unknown result. */
 const INTERRUPTED = 'Interrupted; its effect is unverified, check before repeating.'
 
 /** The result of a process that has ended. `justification`: of the rule that asked a person about it. */

@@ -21,7 +21,7 @@ const PAGE_CHARS = 12_000
 const MAX_WAIT_MS = 600_000
 const LISTED = 50
 
-/** The command tools of one agent. They act as the agent's session: it sees what the agent started, and nothing else. */
+/** The command tools of one agent. They act as the agent's session, which sees only processes that the agent started. */
 export function commandTools(parts: CommandToolParts): readonly AgentTool[] {
   const reeve = () => parts.actAs(`session:${agentSessionOf(parts.agent)}`)
   return [

@@ -11,7 +11,7 @@ export interface ShownOutput {
   readonly range: OutputRange
 }
 
-/** What a model sees of a command's output: all of it, or its last lines and how to read the rest. */
+/** The output of a command for the model: all of it, or its last lines and how to read the rest. */
 export async function shownOutput(reeve: ReeveVerbs, pid: Pid): Promise<ShownOutput> {
   const { lines, total } = await reeve.log({ pid, from: 'end', limit: INLINE_LINES })
   const { end: to } = await reeve.output({ pid, offset: 0, limit: 1 })
@@ -31,7 +31,7 @@ export async function shownOutput(reeve: ReeveVerbs, pid: Pid): Promise<ShownOut
   return { text: `${hint}\n${text.slice(-2 * INLINE_BYTES).toWellFormed()}`, range }
 }
 
-/** How a command is, in a few words. */
+/** The state of a command in a few words. */
 export function stateText({ status, outcome }: ProcessRecord): string {
   return outcome === null ? `It is ${status}.` : endText(outcome)
 }

@@ -37,7 +37,7 @@ export async function storedOutput(
   return { parts: [...parts, ...rest], ...asJson(facts) }
 }
 
-/** What a prompt shows of a long text, and how the agent reads the rest. */
+/** The excerpt of a long text for prompts, and how the agent reads the rest. */
 export function shownText(text: string, pid: Pid): string {
   return spill(text, `read_result {"call":"${pid}"}`).text
 }

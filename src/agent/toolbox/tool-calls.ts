@@ -23,7 +23,7 @@ import { isToolServed } from './connected-tools.ts'
 import { justificationOf } from './justification.ts'
 import { callKey, type PendingCall, TOOL_TIMES, type ToolboxParts } from './toolbox.ts'
 
-/** A reads-only or waiting tool may be begun again as often as daemons die; what it waits for is begun once. */
+/** A read-only or waiting tool may begin again as often as daemons die; the process that it waits for begins once. */
 const RERUN_ATTEMPTS = 1_000
 
 /** The process of each tool call: registers it, or finds the one that an earlier holder registered, and records its result. */
@@ -66,7 +66,7 @@ export class ToolCalls {
     })
   }
 
-  /** Registers the process. What speaks against the call before it begins is its result. */
+  /** Registers the process. A refusal becomes the result of the call. */
   async #begin(
     work: Work,
     ref: ToolCallRef,
@@ -233,7 +233,7 @@ const OF_AGENT: ReadonlySet<ReeveError['code']> = new Set([
   'session_unknown',
 ])
 
-/** What a call of a built-in tool does. A set that allows all of it need not allow the tool; a rule about the tool still holds. */
+/** The effects of a call of a built-in tool. A set that allows all of them need not allow the tool; a rule about the tool still holds. */
 export async function effectsOf(tool: AgentTool, input: unknown): Promise<readonly Need[]> {
   await tool.parse(input)
   const resource = { kind: 'tool', path: tool.name } as const

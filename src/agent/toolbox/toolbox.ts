@@ -33,14 +33,14 @@ export interface PendingCall {
   readonly problem?: ToolCallProblem
 }
 
-/** What composition passes in: the toolbox knows neither actions nor other executors. */
+/** The parts that composition passes in: the toolbox knows neither actions nor other executors. */
 export interface ToolboxParts {
   readonly kernel: () => Kernel
   /** The verb `spawn` on behalf of a running process, under its fence. */
   readonly spawnAs: (work: Work, request: InputOf<'spawn'>) => Promise<ProcessRecord>
   /** The verbs on behalf of an actor, with the same checks as at every door. */
   readonly actAs: (actor: Actor) => ReeveVerbs
-  /** Masks secrets. What a tool returns is masked when it is stored, so that prompts never change. */
+  /** Masks secrets. Results of tools are masked when they are stored, so that prompts never change. */
   readonly mask: (text: string) => string
   /** Whether this program runs commands. */
   readonly hasCommands: boolean
@@ -62,7 +62,7 @@ export interface ToolTimes {
 
 export const TOOL_TIMES: ToolTimes = { maxRunMs: 600_000, lookMs: 5_000, unservedMs: 30_000 }
 
-/** The idempotency key of a call: its pid follows from the agent and from its place in the log, never from the provider's id. */
+/** The idempotency key of a call: its pid follows from the agent and from its position in the log, never from the provider's id. */
 export function callKey({ turn, call, index }: ToolCallRef): string {
   return `tool:${turn}.${call}.${index}`
 }

@@ -15,12 +15,12 @@ export interface AgentTool extends ToolDeclaration {
   readonly maxMs?: number | null
   /** Checks an input against the schema. Throws a `ToolError` that a model can act upon. */
   parse(input: unknown): Promise<unknown>
-  /** What a call with this input would do, for the gate. Paths are canonical. Throws a `ToolError` for a call that cannot be made. */
+  /** The effects of a call with this input, for the gate. Paths are canonical. Throws a `ToolError` for a call that cannot be made. */
   needs(input: unknown): Promise<readonly Need[]>
   run(input: unknown, context: AgentToolContext): Promise<ToolOutput>
 }
 
-/** What a tool may use of its call. */
+/** The parts of a call that its tool may use. */
 export interface AgentToolContext {
   /** The pid of this call. */
   readonly pid: Pid
@@ -29,7 +29,7 @@ export interface AgentToolContext {
 
 /** The result of a call. */
 export interface ToolOutput {
-  /** What the model reads. */
+  /** The text for the model. */
   readonly parts: readonly OutputPart[]
   /** The files that it changed, so that the changes can be undone. */
   readonly changes?: readonly FileChange[]
@@ -134,7 +134,7 @@ export type ToolErrorCode =
   /** The tool of an MCP server has changed, and no person has accepted it. */
   | 'mcp_tool_changed'
 
-/** Why a tool could not do what it was asked. The message is what the model reads: what happened, and what to do next. */
+/** The failure of a tool. The message is for the model: what happened, and what to do next. */
 export class ToolError extends Error {
   override readonly name = 'ToolError'
   readonly code: ToolErrorCode

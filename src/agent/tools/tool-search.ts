@@ -22,7 +22,7 @@ const input = z.strictObject({
     .describe(`how many tools; ${DEFAULT_FOUND} if left out`),
 })
 
-/** The next prompt declares what a search finds, as far as it fits. */
+/** The next prompt declares the tools that a search finds, as far as they fit. */
 export function toolSearchTool({ searchable }: ToolSearchParts): AgentTool {
   return agentTool({
     name: 'tool_search',

@@ -2,7 +2,7 @@ import type { Colours, Paint } from '../print/colour.ts'
 
 type Style = 'plain' | 'bold' | 'code' | 'heading' | 'block'
 
-/** More signs than this are no heading. */
+/** With more signs it is not a heading. */
 const MAX_HEADING_SIGNS = 6
 const PIECES = /```|\*\*|`|\n|#+|[^`*\n#]+|\*/g
 const HEADING = /^#{1,6}$/

@@ -17,7 +17,7 @@ interface Said {
   entered: string
 }
 
-/** What the model calls of a turn have used, as far as their entries were seen. */
+/** The usage of the model calls of a turn, as far as their entries were seen. */
 interface Used {
   calls: number
   tokens: number
@@ -175,7 +175,7 @@ export class SessionPrinter {
     this.#flow(key, stream, text)
   }
 
-  /** The entries have all of the text: what was not printed yet follows. */
+  /** The entries have all of the text: the part that was not printed yet follows. */
   #answer({ turn, call, parts }: Extract<Item, { type: 'assistant_item' }>['payload']): void {
     for (const part of parts) {
       const kind: Kind = part.type === 'reasoning' ? 'thinking' : 'text'

@@ -23,7 +23,7 @@ export type Watched =
   | { readonly type: 'left' }
   | { readonly type: 'idle' | 'ended'; readonly reason: string | null }
 
-/** Shows a session as it happens, and passes on what the person types. Ctrl-C cancels the turn, a second one leaves. */
+/** Shows a session as it happens, and passes on the person's input. Ctrl-C cancels the turn, a second one leaves. */
 export async function watchSession(
   context: Context,
   reeve: ReeveVerbs,

@@ -18,7 +18,7 @@ export type AnswerItem =
     }
 
 /**
- * What the executor of an agent does. Each act names its turn, and acts about a model call name that call: an executor that was slower than
+ * An act of an agent's executor. Each act names its turn, and acts about a model call name that call: an executor that was slower than
  * a cancel writes nothing into the next turn.
  */
 export type AgentAct = TurnAct | { readonly type: 'go_idle' }
@@ -104,7 +104,7 @@ export type TurnAct =
 /** Cancelled, rolled back and paused turns end by a request, crashed ones by recovery. */
 type EndReason = Exclude<TurnReason, 'cancelled' | 'rolled_back' | 'paused' | 'crashed'>
 
-/** The replay key of an act; null if its place in the turn makes it unique. */
+/** The replay key of an act; null if its position in the turn makes it unique. */
 export function actKey(act: AgentAct): string | null {
   switch (act.type) {
     case 'begin_call':

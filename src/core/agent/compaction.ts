@@ -4,7 +4,7 @@ import type { AgentEntry } from './history.ts'
 import type { PromptSource } from './prompt.ts'
 import type { Part } from './state.ts'
 
-/** What stays verbatim behind a summary. */
+/** The entries that stay verbatim behind a summary. */
 const KEPT_TOKENS = 20_000
 /** Room for the answer to a summarised session, and for the summary itself. */
 export const RESERVED_TOKENS = 16_000
@@ -126,7 +126,7 @@ export function compactionRequest(transcript: string): string {
   ].join('\n\n')
 }
 
-/** What the model reads before the entries that were kept. */
+/** The text for the model before the entries that were kept. */
 export function summaryText(summary: string, goal: string): string {
   return [
     'The session before this point was summarised to save space.',

@@ -3,7 +3,7 @@ import { asJson, type Json, objectOf } from '../json/json.ts'
 import type { ToolDeclaration } from '../model/prompt.ts'
 import type { Part } from './state.ts'
 
-/** What the system prompt of an agent is made of, as it is now. */
+/** The current sources of an agent's system prompt. */
 export interface ContextNow {
   /** Given with the agent; null for the built-in one. */
   readonly system: string | null
@@ -14,7 +14,7 @@ export interface ContextNow {
   readonly tools: readonly ToolDeclaration[]
 }
 
-/** The parts of the event that begins a segment: the system prompt verbatim, its tools, and what they were made of. */
+/** The parts of the event that begins a segment: the system prompt verbatim, its tools, and their sources. */
 export function contextParts(now: ContextNow): readonly Part[] {
   return [
     { type: 'system', text: systemText(now) },
@@ -24,7 +24,7 @@ export function contextParts(now: ContextNow): readonly Part[] {
 }
 
 /**
- * The parts of a system item that tells a model what has changed since its system prompt was written; null if nothing has. Tools are
+ * The parts of a system item that tells a model the changes since its system prompt was written; null if there are none. Tools are
  * added and never removed within a segment, so that earlier declarations stay as they were.
  */
 export function changedContext(

@@ -120,7 +120,7 @@ function start(draft: Draft, id: string, interrupted: readonly ToolCallRef[]): v
   draft.add({ type: 'system_item', payload: { turn, call: 0, kind: 'note', parts } })
 }
 
-/** What a model reads before an input that interrupted it. */
+/** The text for a model before an input that interrupted it. */
 const PAUSED_NOTE = 'The previous turn was paused by the user and did not finish.'
 
 const MAX_ID_CHARS = 200

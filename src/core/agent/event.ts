@@ -174,7 +174,7 @@ export type AgentEvent =
       }
     }
   | { readonly type: 'agent_configured'; readonly payload: { readonly model: string } }
-  /** A new system prompt, or a shorter history. `origin` is what it was made from. */
+  /** A new system prompt, or a shorter history. `origin` has its sources. */
   | {
       readonly type: 'segment_begun'
       readonly payload: InCall & {
@@ -208,7 +208,7 @@ export type AgentEvent =
         readonly result: Json
         readonly answer?: AnswerRef
         readonly message?: string
-        /** Of a goal loop: whether the goal was reached, and what the check found. */
+        /** Of a goal loop: whether the goal was reached, and the findings of the check. */
         readonly check?: GoalCheck
         readonly goal?: NextTurn
       }

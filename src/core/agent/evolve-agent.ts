@@ -17,7 +17,7 @@ import {
 type Stored<Event> = Event & { readonly seq: number; readonly at: number }
 type PayloadOf<Type extends AgentEvent['type']> = Extract<AgentEvent, { type: Type }>['payload']
 
-/** What an event of a session log means for the record. Like `evolve`, it never refuses. */
+/** Applies an event of a session log to the record. Like `evolve`, it never refuses. */
 export function evolveAgent(record: ProcessRecord, event: Stored<AgentEvent>): ProcessRecord {
   if (record.agent === null) return record
   const moved = isEntry(event.type) ? { ...record.agent, head: event.seq } : record.agent
@@ -220,7 +220,7 @@ function scheduled(record: ProcessRecord): ProcessRecord {
   return { ...record, status: isHeld ? 'running' : 'queued', wait: null, moreWaits: [], parked: false }
 }
 
-/** What the turn waited for does not matter any more. A parked process keeps its waits: the next event replaces them. */
+/** The turn's waits do not matter any more. A parked process keeps them: the next event replaces them. */
 function withoutWaits(record: ProcessRecord): ProcessRecord {
   if (record.parked || record.wait === null) return record
   return {

@@ -85,5 +85,5 @@ export function withNotice(
   return draft.events
 }
 
-/** The place of an event does not decide whether it is an end. */
+/** The position of an event does not decide whether it is an end. */
 const NO_PLACE = { pid: '', seq: 0, at: 0, actor: 'host' } as const

@@ -11,7 +11,7 @@ export type NextTurn = (typeof NEXT_TURNS)[number]
 
 export interface GoalCheck {
   readonly holds: boolean
-  /** What the check found, short. */
+  /** The findings of the check, shortened. */
   readonly found: string
 }
 

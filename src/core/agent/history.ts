@@ -63,7 +63,7 @@ export function turnsOf(entries: readonly AgentEntry[]): readonly AgentTurn[] {
   return turns
 }
 
-/** The entries of the last segment: what a prompt is made of, besides the entries that the segment keeps. */
+/** The entries of the last segment: the sources of a prompt, besides the entries that the segment keeps. */
 export function entriesOfSegment(entries: readonly AgentEntry[]): readonly AgentEntry[] {
   const begun = entries.findLastIndex(({ type }) => type === 'segment_begun')
   const segment = entries[begun]

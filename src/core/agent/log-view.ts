@@ -55,7 +55,7 @@ export function turnOf({ payload }: LoggedEvent | LogItem): number | null {
 }
 
 /**
- * A walk along the current branch, from its head back. Entries behind `through` are on another branch. Items that are no entries are
+ * A walk along the current branch, from its head back. Entries behind `through` are on another branch. Items that are not entries are
  * `pending` until the next entry says whether their turn is on this branch.
  */
 export interface BackwardWalk {

@@ -2,7 +2,7 @@ import type { ProcessRecord } from '../process/record.ts'
 import { hasEnded } from '../process/record.ts'
 import { type CallPurpose, type OpenToolCall, phaseOf, type ToolCallRef } from './state.ts'
 
-/** What the executor of an agent has to do. It asks after every act, and after a crash: there is no other memory. */
+/** The next step of an agent's executor. The executor asks after every act, and after a crash: it keeps no other state. */
 export type AgentStep =
   | { readonly type: 'none'; readonly why: 'ended' | 'paused' | 'stopping' }
   | { readonly type: 'go_idle' }

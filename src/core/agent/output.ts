@@ -58,7 +58,7 @@ export function repairText(misfit: string): string {
   return `Your answer does not fit the requested schema: ${misfit}. Answer again with JSON alone that fits it.`
 }
 
-/** What a model is asked to judge whether a goal is reached. */
+/** The question to the model that judges whether a goal is reached. */
 export function checkRequest(check: string, answer: string): string {
   return [
     `Judge whether this holds: ${check}`,

@@ -5,7 +5,7 @@ import type { AgentEntry } from './history.ts'
 import { pasteText } from './input-part.ts'
 import type { Part } from './state.ts'
 
-/** Everything that the prompt of a session is made of. Parts are whole: no references to blobs. */
+/** The sources of a session's prompt. Parts are whole: no references to blobs. */
 export interface PromptSource {
   /** Of the last segment, as `entriesOfSegment` returns them. */
   readonly entries: readonly AgentEntry[]
@@ -21,7 +21,7 @@ export interface SessionPrompt {
   readonly items: readonly PromptItem[]
   /** The tools that the session declares; null if none were declared yet. */
   readonly tools: readonly ToolDeclaration[] | null
-  /** What the system prompt and its later changes were made of; null if nothing is known. */
+  /** The sources of the system prompt and of its later changes; null if they are not known. */
   readonly sources: Json
 }
 

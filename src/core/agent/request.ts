@@ -63,7 +63,7 @@ export type AgentAnswer =
       readonly type: 'admitted'
       readonly input: string
       readonly mode: Exclude<InputMode, 'run'>
-      /** Its place among the inputs that wait, from 1. */
+      /** Its position among the waiting inputs, from 1. */
       readonly place: number
     }
   | { readonly type: 'resumed'; readonly turn: number }

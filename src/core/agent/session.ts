@@ -1,12 +1,12 @@
 import { sessionsOf } from '../session/sessions-above.ts'
 import { isNativeAgent } from './state.ts'
 
-/** The session that everything belongs to that a native agent starts. It is below the session of the agent's owner. */
+/** The session of all processes that a native agent starts. It is below the session of the agent's owner. */
 export function agentSessionOf(pid: string): string {
   return `${PREFIX}${pid}`
 }
 
-/** The agent that a session belongs to; null if it is no session of an agent. */
+/** The agent that a session belongs to; null if it is not the session of an agent. */
 export function agentOfSession(id: string): string | null {
   return id.startsWith(PREFIX) ? id.slice(PREFIX.length) : null
 }

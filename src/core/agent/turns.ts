@@ -79,7 +79,7 @@ export function closeTurn(draft: Draft, ending: TurnEnding): readonly ToolCallRe
   return closed
 }
 
-/** What a model reads in the place of a result that was not seen. */
+/** The text that a model reads instead of an unknown result. */
 const INTERRUPTED = 'Interrupted; its effect is unverified, check before repeating.'
 
 export function beginTurn(

@@ -58,7 +58,7 @@ const ONCE: OfferedGrants = {
   alwaysRule: null,
 }
 
-/** What is typed or written into it later is part of what it does, and no answer covers that. */
+/** Later input is a part of the action, and no answer covers it. */
 function hasOpenInput({ stdin, pty }: Extract<Action['act'], { type: 'command' }>): boolean {
   return stdin === 'pipe' || pty === true
 }
@@ -161,9 +161,9 @@ const TWO_WORDS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The rule for every time, only where it says all that the action does: one program with literal arguments. Not for what is
- * compound, wrapped or opaque, such as an interpreter, nor for what runs scripts of the project: the text does not show what would
- * run. The rule names the program's file.
+ * The rule for every time, only where it says all that the action does: one program with literal arguments. Not for
+ * compound, wrapped or opaque commands, such as an interpreter, nor for commands that run scripts of the project: the text does not
+ * show what would run. The rule names the program's file.
  */
 function alwaysRuleOf(facts: GrantFacts): Rule | null {
   const [need, ...others] = facts.needs

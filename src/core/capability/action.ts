@@ -15,7 +15,7 @@ export interface Action {
   readonly parent: Pid | null
   /** The host that it runs on; null if any may. */
   readonly host: string | null
-  /** What is done, by the kind of the process. */
+  /** The act, by the kind of the process. */
   readonly act: Act
   readonly cwd: string | null
   /** The hash of all its variables; null if it has no environment of its own. */

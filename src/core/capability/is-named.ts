@@ -5,8 +5,8 @@ import type { RuleSet } from './rule-set.ts'
 import { type CheckedAt, matching, tableOf } from './rule-table.ts'
 
 /**
- * Whether an allow of these sets names the resource of a need itself, and not by a wildcard for all hosts or all files. What is
- * refused by default, such as an address of the internal network, needs such a rule. With `byPort` a rule for every port of a host does
+ * Whether an allow of these sets names the resource of a need itself, and not by a wildcard for all hosts or all files. A
+ * resource that is refused by default, such as an address of the internal network, needs such a rule. With `byPort` a rule for every port of a host does
  * not name the port.
  */
 export function isNamed(

@@ -1,7 +1,7 @@
 import type { NameKind } from './resource.ts'
 import type { Right } from './right.ts'
 
-/** One effect of an action: what is done to what. An action has one need or more, and runs only if all are allowed. */
+/** One effect of an action: a right on a resource. An action has one need or more, and runs only if all are allowed. */
 export interface Need {
   readonly right: Right
   readonly resource: ConcreteResource

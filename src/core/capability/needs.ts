@@ -8,7 +8,7 @@ import { type Need, NO_ATTRIBUTES, type Program } from './need.ts'
 import type { RuleSet } from './rule-set.ts'
 import { tableOf } from './rule-table.ts'
 
-/** What is known of a registration besides the request itself. */
+/** The facts about a registration besides the request itself. */
 export interface NeedFacts {
   /** The analysis of the command; null if it was not analysed. */
   readonly shell: AnalysedShell | null
@@ -33,7 +33,7 @@ export type AnalysedShell = {
   readonly writes: readonly (string | null)[]
 } & (
   | { readonly type: 'commands' }
-  /** It may do more than what is listed. */
+  /** It may do more than the list says. */
   | { readonly type: 'opaque'; readonly reason: string }
 )
 

@@ -64,7 +64,7 @@ const REQUESTS = RESOURCE_KINDS.map(
 
 const ASK: readonly PresetRule[] = [...OBSERVE, ...REQUESTS]
 
-/** What is written to these folders runs later, outside of every rule. */
+/** Files in these folders run later, outside of every rule. */
 const RUN_LATER = ['fs:.git/**', 'fs:.reeve/**']
 
 const EDIT: readonly PresetRule[] = [

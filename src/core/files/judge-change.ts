@@ -1,6 +1,6 @@
 import type { Pid } from '../process/pid.ts'
 
-/** What is known about a file just before an agent changes it. Hashes are null if there is no file. */
+/** The facts about a file just before an agent changes it. Hashes are null if there is no file. */
 export interface ChangeFacts {
   /** The content that the agent read or wrote last; undefined if it never did. */
   readonly known: string | null | undefined

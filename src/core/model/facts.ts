@@ -6,7 +6,7 @@ import type { Price } from './price.ts'
 import type { ModelName, UserPart } from './prompt.ts'
 import { type ModelRefusal, modelRefusal } from './refusal.ts'
 
-/** What is known about a model. A missing number is unknown. */
+/** The known facts about a model. A missing number is unknown. */
 export interface ModelFacts {
   /** Tokens of input and output together. */
   readonly contextWindow?: number

@@ -53,7 +53,7 @@ interface Block {
 
 /**
  * What kind of internal address this is: loopback, private, link-local, multicast, reserved, in any form of IPv4 or IPv6.
- * Undefined for an address of the public internet. What is no address counts as internal: nothing is known about it.
+ * Undefined for an address of the public internet. A text that is not an address counts as internal.
  */
 export function internalKindOf(address: string): string | undefined {
   const bytes = addressBytes(address)

@@ -160,7 +160,7 @@ class Call {
     return { type: 'cut', parts: this.#answer.complete(), usage: this.#usage(this.#answer.whole()), failure }
   }
 
-  /** What the provider reported. The rest is an estimate of all that arrived. */
+  /** The usage that the provider reported. Missing numbers are estimated from the content that arrived. */
   #usage(parts: Parameters<typeof estimateUsage>[1]): Usage {
     return this.#end.usage ?? { ...estimateUsage(this.#request, parts), ...this.#end.inputUsage }
   }

@@ -7,7 +7,7 @@ type AssistantContent = Extract<LanguageModelV4Message, { readonly role: 'assist
 
 /**
  * An answer, as it is sent back. To the model that made it, whole: reasoning with signatures, calls that the provider executed. Others would
- * reject those, and get text and calls; what a provider's own tool returned becomes text.
+ * reject those, and get text and calls. The result of a provider's own tool becomes text.
  */
 export function assistantMessage(
   { by, parts }: Extract<PromptItem, { readonly type: 'assistant' }>,

@@ -85,7 +85,7 @@ function messagesOf(item: PromptItem, target: Target): readonly LanguageModelV4M
       return assistantMessage(item, target)
     case 'tool_results':
       return toolMessages(item.results, target)
-    // Few providers take instructions amid a conversation, and those who do cache them differently: a note is user input with a mark.
+    // Few providers take instructions inside a conversation, and they cache them differently: a note is user input with a mark.
     case 'note':
       return [
         { role: 'user', content: [{ type: 'text', text: `<system-note>\n${item.text}\n</system-note>` }] },

@@ -18,7 +18,7 @@ import { kindOfStatus } from '../kind-of-status.ts'
 import { REMEDIES } from '../remedies.ts'
 import { retryAfterMs } from './retry-after.ts'
 
-/** What an error of a provider means. */
+/** The kind of a provider's error. */
 export type Trouble =
   | { readonly type: 'failed'; readonly failure: CallFailure }
   | { readonly type: 'overflow'; readonly message: string }

@@ -9,7 +9,7 @@ const MAX_STREAM_BYTES = 256 * 1024 * 1024
 const MAX_ERROR_BYTES = 64 * 1024
 
 /**
- * The fetch of all providers: what a server sends is bounded before anything reads it into memory, and a redirect is not followed, since
+ * The fetch of all providers: responses are bounded before they are read into memory, and a redirect is not followed, since
  * it would carry the key to another host.
  */
 export const guardedFetch: typeof globalThis.fetch = async (input, init) => {

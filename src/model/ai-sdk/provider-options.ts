@@ -3,12 +3,12 @@ import { isObject } from '../../base/is-object.ts'
 import { type JsonObject, notJson } from '../../core/json/json.ts'
 import type { ProviderData } from '../../core/model/prompt.ts'
 
-/** What a provider attached to a part, in the form in which it is stored. Data that no store could hold is left out. */
+/** The data that a provider attached to a part, in the form in which it is stored. Data that is not JSON is left out. */
 export function providerDataOf(metadata: SharedV4ProviderMetadata | undefined): {
   readonly providerData?: ProviderData
 } {
   if (metadata === undefined || Object.keys(metadata).length === 0) return {}
-  // Providers set members to undefined; JSON has none.
+  // Providers set members to undefined, which JSON does not have.
   const providerData: JsonObject = JSON.parse(JSON.stringify(metadata))
   return notJson(providerData) === undefined ? { providerData } : {}
 }

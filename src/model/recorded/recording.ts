@@ -10,7 +10,7 @@ import type { ModelRequest } from '../../core/model/prompt.ts'
 import { type ModelRefusal, modelRefusal } from '../../core/model/refusal.ts'
 import type { Fragment } from '../model.ts'
 
-/** What was recorded of one call. */
+/** The recording of one call. */
 export interface RecordedCall {
   readonly fragments: readonly Fragment[]
   readonly answer: CallAnswer
@@ -125,7 +125,7 @@ function isFragment(value: { readonly type: string }): value is Fragment {
   return ['begun', 'text', 'thinking', 'tool_arguments'].includes(value.type)
 }
 
-/** Without what only serves caches and scripts: the same conversation is the same request. */
+/** Without members that only serve caches and scripts: the same conversation is the same request. */
 export function hashOf({ system, prompt, tools, settings = {} }: ModelRequest): string {
   const text = canonical(asJson({ system, prompt, tools, settings }))
   return createHash('sha256').update(text).digest('hex')

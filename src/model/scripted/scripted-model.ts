@@ -18,7 +18,7 @@ const MAX_COUNTED_ANSWERS = 10_000
 const FRAGMENT_CHARS = 12
 
 /**
- * Plays a script. The place in the script follows from the request alone, so that a session continues after a restart; only the tries of one
+ * Plays a script. The position in the script follows from the request alone, so that a session continues after a restart; only the tries of one
  * answer are counted in memory.
  */
 export function scriptedModel(
@@ -108,7 +108,7 @@ class Performance {
         this.#answer.end('reasoning', id, signature === undefined ? undefined : { scripted: { signature } })
       return true
     }
-    // Ids must differ from answer to answer: that of the provider is the place in the session.
+    // Ids must differ from answer to answer: that of the provider is the position in the session.
     const callId = part.id ?? `call_${this.#request.prompt.length}_${index}`
     const text = 'arguments' in part ? part.arguments : JSON.stringify(part.input)
     this.#answer.beginCall(callId, part.tool)

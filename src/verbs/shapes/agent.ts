@@ -25,7 +25,7 @@ export const modelId = z
   .regex(/^[^\s/]+\/\S+$/, 'must be <provider>/<model>')
   .describe('a model, as provider/model')
 
-/** What the spec of an agent has besides its name and goal. */
+/** The fields of an agent's spec besides its name and goal. */
 export const agentFields = {
   model: z
     .string()

@@ -108,7 +108,7 @@ const common = {
     })
     .exactOptional()
     .describe(
-      'the most that it and everything below it may do: what none of these rules allows is denied, also to later grants',
+      'the most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants',
     ),
   grants: z
     .array(

@@ -25,7 +25,7 @@ const ended = { ...step, began: time.describe('when it began'), tries }
 const error = z.string().describe('the message of the error')
 const wait = z
   .strictObject({
-    on: waitOn.extract(['child', 'signal', 'message', 'timer']).describe('what is waited for'),
+    on: waitOn.extract(['child', 'signal', 'message', 'timer']).describe('the kind of the awaited event'),
     name: z.string().min(1).max(200).describe('the name that is waited for'),
     ordinal: z.number().int().min(1).describe('which wait for this name it is, from 1'),
     stepIndex: stepIndex.exactOptional(),

@@ -5,14 +5,14 @@ import { type FileContent, hashOf, MAX_FILE_BYTES, readContent } from './read-co
 import { replaceFile } from './replace-file.ts'
 import { fileNeed, refuseOutside, resolveIn, type WorkspacePath } from './workspace-path.ts'
 
-/** The new content of a file, and what the model is told about it. */
+/** The new content of a file, and the text about it for the model. */
 export interface NewContent {
   readonly text: string
   say(path: WorkspacePath): string
 }
 
 /**
- * Changes a file of which the agent knows the present content. Check and write are one step for all agents of this program; a change
+ * Changes a file whose current content the agent knows. Check and write are one step for all agents of this program; a change
  * by another program in the last moment may be overwritten, as with any editor.
  */
 export async function changeFile(

@@ -14,7 +14,7 @@ export interface WorkspacePath {
   readonly isInside: boolean
 }
 
-/** The canonical path of what a model wrote. `root` is canonical, too. */
+/** The canonical form of a path that a model wrote. `root` is canonical, too. */
 export async function resolveIn(root: string, given: string): Promise<WorkspacePath> {
   if (given.includes('\0')) throw new ToolError('invalid_input', 'A path has no zero byte.')
   const real = await canonical(resolve(root, given))
@@ -54,7 +54,7 @@ export async function checkUnchanged({ real, shown }: WorkspacePath): Promise<vo
 /** As many as Linux follows. */
 const MAX_LINKS = 40
 
-/** Follows links, also those that lead to nothing: a write through one would make the file that it names. */
+/** Follows links, also dangling ones: a write through one would create the file that it names. */
 async function canonical(path: string, links = 0): Promise<string> {
   try {
     return await realpath(path)

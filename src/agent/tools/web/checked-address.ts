@@ -44,7 +44,7 @@ export async function refuseInternal(url: URL, address: string, parts: NetParts)
   const kind = isOwn ? "Reeve's own" : internalKindOf(address)
   if (kind === undefined) return
   const host = hostOf(url)
-  // A rule for every port of this machine is meant for other servers than Reeve.
+  // A rule for every port of this machine does not include Reeve's own.
   // A rule for another name does not open an internal address: the owner of that name chooses its address.
   const names = host === 'localhost' ? [address, host] : [address]
   for (const name of names) if (await parts.isNamed(netNeed(name, port), isOwn)) return

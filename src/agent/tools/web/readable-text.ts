@@ -22,7 +22,7 @@ const BLOCKS = new Set(
 
 /**
  * The text of an HTML page, with headings, lists, links and preformatted text in Markdown. It reads the page once, from beginning
- * to end, in time proportional to its length; what it does not know is plain text.
+ * to end, in time proportional to its length. Unknown elements are plain text.
  */
 export function readableText(html: string, base: URL): string {
   const page = new PageText(base)

@@ -1,6 +1,6 @@
 import type { Part } from '../state.ts'
 
-/** What a part is for a reader; null if it has no text. */
+/** The text of a part for a reader; null if it has none. */
 export function partText(part: Part): string | null {
   switch (part.type) {
     case 'text':
