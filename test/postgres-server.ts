@@ -163,7 +163,7 @@ async function stopPostmaster(postmaster: ChildProcess) {
 }
 
 /**
- * A small shell that waits for the end of its input, which comes when this process ends in whatever way
+ * A small shell that waits for the end of its input, which comes when this process ends in any way
  * (also by SIGKILL), and then stops the server and removes its folder. The recorded PID is signalled only
  * while it still belongs to a program with this folder on its command line.
  */

@@ -31,10 +31,10 @@ export function proveCommands(evidence: CommandEvidence): Proof[] {
         : [`its log has ${lines.length} lines; ${firstWrong(lines, expected)}`],
     ),
     proof(
-      `${meanwhile} of them were printed while nobody was there.`,
+      `${meanwhile} of them were printed while no kernel ran.`,
       meanwhile > 0 ? [] : ['it printed nothing meanwhile'],
     ),
-    proof(`build ended while nobody was there, and its exit code is known: ${BUILD_CODE}.`, [
+    proof(`build ended while no kernel ran, and its exit code is known: ${BUILD_CODE}.`, [
       ...(endedMeanwhile.includes(build.pid) ? [] : ['it had not ended when the folder was opened again']),
       ...wrongCode(build, BUILD_CODE),
     ]),

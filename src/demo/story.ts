@@ -119,7 +119,7 @@ async function theCommands(
   const { signal } = over
   commandFolder.letBuildEnd()
   await pollUntil(() => isGone(buildsOsPid), signal)
-  screen.say('build', `ends with exit code ${BUILD_CODE}, and nobody is there to see it`)
+  screen.say('build', `ends with exit code ${BUILD_CODE}, and no kernel is there to see it`)
   await pollUntil(() => commandFolder.counted().length >= atKill + LINES_ALONE, signal)
   const atReturn = commandFolder.counted().length
   screen.say('count', `has printed ${atReturn - atKill} lines since the kill, and goes on`)

@@ -863,7 +863,7 @@ export interface VerbCalls {
   /**
    * Shows the policy file of a folder, or of the nearest folder above it.
    *
-   * It says whether a person trusts the file, what would begin to count then, and what is wrong with it.
+   * It says whether a person trusts the file, which of its rules would count then, and its errors.
    *
    * Needs the role `admin`. Refuses with `not_found`, `denied`.
    */
@@ -1664,7 +1664,7 @@ export interface VerbCalls {
   /**
    * Shows which daemon and keeper run, and what they found at the start.
    *
-   * It also shows what is kept, how much space that takes, and current problems.
+   * It also shows how much is stored, the space that it takes, and current problems.
    *
    * Needs the role `read`. Refuses with `denied`.
    */
@@ -2569,7 +2569,7 @@ type RegistrationInput =
       }
       /** What it and its descendants may use; a missing name gets half of what its parent has left. */
       allowance?: Amounts
-      /** The most that it and everything below it may do: what none of these rules allows is denied, also to later grants. */
+      /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
       ceiling?: {
         /** Rules as those of addRule, without limits of use. */
         rules: JsonObject[]
@@ -2751,7 +2751,7 @@ type RegistrationInput =
       }
       /** What it and its descendants may use; a missing name gets half of what its parent has left. */
       allowance?: Amounts
-      /** The most that it and everything below it may do: what none of these rules allows is denied, also to later grants. */
+      /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
       ceiling?: {
         /** Rules as those of addRule, without limits of use. */
         rules: JsonObject[]
@@ -2847,7 +2847,7 @@ type RegistrationInput =
       }
       /** What it and its descendants may use; a missing name gets half of what its parent has left. */
       allowance?: Amounts
-      /** The most that it and everything below it may do: what none of these rules allows is denied, also to later grants. */
+      /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
       ceiling?: {
         /** Rules as those of addRule, without limits of use. */
         rules: JsonObject[]
@@ -2943,7 +2943,7 @@ type RegistrationInput =
       }
       /** What it and its descendants may use; a missing name gets half of what its parent has left. */
       allowance?: Amounts
-      /** The most that it and everything below it may do: what none of these rules allows is denied, also to later grants. */
+      /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
       ceiling?: {
         /** Rules as those of addRule, without limits of use. */
         rules: JsonObject[]
@@ -3039,7 +3039,7 @@ type RegistrationInput =
       }
       /** What it and its descendants may use; a missing name gets half of what its parent has left. */
       allowance?: Amounts
-      /** The most that it and everything below it may do: what none of these rules allows is denied, also to later grants. */
+      /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
       ceiling?: {
         /** Rules as those of addRule, without limits of use. */
         rules: JsonObject[]
@@ -3308,7 +3308,7 @@ type WorkInput =
       type: 'enter_wait'
       /** A wait of the process. */
       wait: {
-        /** What is waited for. */
+        /** The kind of the awaited event. */
         on: 'child' | 'signal' | 'message' | 'timer'
         /** The name that is waited for. */
         name: string
@@ -3333,7 +3333,7 @@ type WorkInput =
       type: 'leave_wait'
       /** A wait of the process. */
       wait: {
-        /** What is waited for. */
+        /** The kind of the awaited event. */
         on: 'child' | 'signal' | 'message' | 'timer'
         /** The name that is waited for. */
         name: string
@@ -3360,7 +3360,7 @@ type WorkInput =
       type: 'park'
       /** Its open waits. */
       waits: {
-        /** What is waited for. */
+        /** The kind of the awaited event. */
         on: 'child' | 'signal' | 'message' | 'timer'
         /** The name that is waited for. */
         name: string
@@ -3421,7 +3421,7 @@ type WorkInput =
       type: 'key'
       /** A wait of the process. */
       wait: {
-        /** What is waited for. */
+        /** The kind of the awaited event. */
         on: 'child' | 'signal' | 'message' | 'timer'
         /** The name that is waited for. */
         name: string

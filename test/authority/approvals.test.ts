@@ -233,7 +233,7 @@ test('what the host starts is not bound, and what a session starts below it is',
   expect(ran).toEqual(['deploy'])
 })
 
-test('an edit by an actor that may not answer is refused as its yes is, whatever the edit says', async () => {
+test('an edit by an actor that may not answer is refused as its yes is, for any edit', async () => {
   const { reeve, agent, other, ran } = await ruledReeve(ASK)
   await agent.spawn(tool('deploy'))
   const { id } = await onlyPending(reeve)

@@ -208,7 +208,7 @@ test.each([
   ['an unknown kind', { effect: 'allow', resource: 'socket:a' }],
   ['an unknown effect', { effect: 'permit', resource: 'tool:a' }],
   ['an unknown member', { effect: 'deny', resource: 'tool:a', unless: 'friday' }],
-  ['a delegation that nobody made', { effect: 'allow', resource: 'tool:a', delegatedFrom: [] }],
+  ['a delegation without a delegator', { effect: 'allow', resource: 'tool:a', delegatedFrom: [] }],
   ['a preset that it does not come from', { effect: 'allow', resource: 'tool:a', preset: 'full' }],
   ['an answer that no person gave', { effect: 'allow', resource: 'tool:a', settles: [] }],
 ])('%s is refused, and no rule is stored', async (_, rule) => {

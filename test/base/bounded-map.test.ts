@@ -16,7 +16,7 @@ test('a key may be undefined and is evicted like any other', () => {
   expect([...map.keys()]).toEqual(['a'])
 })
 
-test('the oldest entry is evicted, whatever was set again, deleted or cleared before', () => {
+test('the oldest entry is evicted, also after entries were set again, deleted or cleared', () => {
   const map = new BoundedMap<number, number>(8)
   let model: number[] = []
   const remove = (key: number) => {

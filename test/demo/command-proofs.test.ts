@@ -26,12 +26,12 @@ test.each([
   expect(failing({ ...sound, printed })).toEqual(['count printed 3 lines, and its log has them'])
 })
 
-test('a command that stood still while no daemon ran fails a proof', () => {
-  expect(failing({ ...sound, atReturn: 1 })).toEqual(['0 of them were printed while nobody was there.'])
+test('a command that stood still while no kernel ran fails a proof', () => {
+  expect(failing({ ...sound, atReturn: 1 })).toEqual(['0 of them were printed while no kernel ran.'])
 })
 
 test('an exit code that is not the real one fails a proof', () => {
-  const build = 'build ended while nobody was there, and its exit code is known'
+  const build = 'build ended while no kernel ran, and its exit code is known'
   expect(failing({ ...sound, build: ended('p_build', 0) })).toEqual([build])
   expect(failing({ ...sound, endedMeanwhile: [] })).toEqual([build])
 })

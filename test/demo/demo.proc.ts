@@ -66,7 +66,7 @@ test('a demo of an agent that is interrupted without a daemon ends all it starte
 
 test.each([
   ['while its worker runs', /runs release: .* PID \d+/],
-  ['while nobody has the commands', /kill -9 \d+/],
+  ['while no kernel has the commands', /kill -9 \d+/],
 ])('a demo that is interrupted %s ends all it started, and removes its files', async (_when, shown) => {
   const running = start('demo')
   await printedUntil(running, shown)

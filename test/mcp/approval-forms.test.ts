@@ -44,7 +44,7 @@ test('a form and a card show an open input and a terminal', async () => {
   })
 })
 
-test('a request that is too long for a form makes none: nobody approves what he does not see', async () => {
+test('a request that is too long for a form makes none: a person approves only what the form shows', async () => {
   expect(formOf(await asked('x'.repeat(9_000)))).not.toBeNull()
   const long = await asked('x'.repeat(9_000))
   const approval = { ...long, request: { ...long.request, reason: 'y'.repeat(9_000) } }

@@ -126,7 +126,7 @@ function sessionAfter(prompt: readonly PromptItem[], parts: readonly AssistantPa
 
 const families: readonly Family[] = ['messages', 'responses', 'chat', 'other']
 
-test('whatever a provider streams, the answer can be stored, and the session goes on with the same beginning', async () => {
+test('after any stream of a provider, the answer can be stored, and the session goes on with the same beginning', async () => {
   const seen = { answered: 0, cut: 0, failed: 0, refused: 0, overflow: 0, aborted: 0, calls: 0 }
   await fc.assert(
     fc.asyncProperty(

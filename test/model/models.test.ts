@@ -97,7 +97,7 @@ describe('a key', () => {
     expect(JSON.parse(requests[0]?.body ?? '').model).toBe('org/model:7b')
   })
 
-  test('is in no message, whatever the provider says', async () => {
+  test('is in no message, even if the provider repeats it', async () => {
     const { url } = await providerServer((response) => {
       response.writeHead(401, { 'content-type': 'application/json' })
       response.end('{"error":{"message":"Incorrect API key provided: sk-local-test-key."}}')

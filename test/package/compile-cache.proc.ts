@@ -22,7 +22,7 @@ async function start(caches: string): Promise<void> {
   expect(stdout).toMatch(/\d+\.\d+\.\d+/)
 }
 
-test('compiled code is kept in a folder for its owner alone, whatever the umask', async () => {
+test('compiled code is kept in a folder for its owner alone, under any umask', async () => {
   const caches = folder()
   await start(caches)
   const kept = join(caches, 'reeve')

@@ -18,12 +18,12 @@ test('the person is the user of the socket who says so, or the one that the toke
   })
 })
 
-test('the header of the socket makes nobody a person who sends a token', () => {
+test('a client that sends a token is not a person, even with the header of the socket', () => {
   for (const door of ['socket', 'tcp'] as const)
     expect(callerOf(door, { 'reeve-person': '1', ...bearer('nobody') })).toMatchObject({ person: null })
 })
 
-test('nobody names a person to act as', () => {
+test('a client cannot name a person to act as', () => {
   for (const headers of [{ 'reeve-person': '1' }, bearer('ada'), bearer('agent')])
     expect(() => callerOf('socket', { ...headers, 'reeve-as': 'human:ada' })).toThrow()
 })

@@ -112,12 +112,12 @@ export const plants: readonly Plant[] = [
     plan: (plan) => unaware(plan),
   },
   {
-    name: 'an outcome that nobody has',
+    name: 'an outcome that reaches no waiter',
     laws: ['no lost notice'],
     since: 75,
     plan: (plan) =>
       changing(plan, (changes) =>
-        // Whoever waited once is taken to wait still.
+        // A process that waited once counts as still waiting.
         changes.filter(
           (change) =>
             change.type !== 'notice' || !changes.some((one) => isAwaitedEnd(one, change.notice.pid)),
@@ -134,7 +134,7 @@ export const plants: readonly Plant[] = [
       ),
   },
   {
-    name: 'a release that nobody is told of',
+    name: 'a release without a notification',
     laws: ['no lost notice'],
     since: 7,
     plan: (plan) =>

@@ -140,7 +140,7 @@ export class Killing {
     }
   }
 
-  /** Stops the last daemon, and returns what is wrong with its home: live processes, remains, complaints in its log. */
+  /** Stops the last daemon, and returns the problems of its home: live processes, remains, complaints in its log. */
   async problemsAtEnd(): Promise<readonly string[]> {
     const { live } = await this.daemons.call((reeve) => reeve.status())
     const keeper = this.#folder.keeper()

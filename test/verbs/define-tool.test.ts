@@ -79,7 +79,7 @@ test('a defined tool is served under its own name', async () => {
   })
 })
 
-/** A schema of a library that nobody knows. */
+/** A schema of an unknown library. */
 function strange(extra: object): StandardSchema<{ n: number }> {
   const validate = (value: unknown) =>
     typeof Object(value).n === 'number'

@@ -58,7 +58,7 @@ export function problemOf(record: ProcessRecord, outcome: Outcome, justification
     return `A person denied this call; it did not run.${said}${why(justification)}`
   }
   if (reason === 'approval_expired')
-    return `This call needs a person's permission, and nobody answered in time; it did not run.${why(justification)}`
+    return `This call needs a person's permission, and no answer came in time; it did not run.${why(justification)}`
   if (status === 'failed') return typeof error === 'string' ? error : (reason ?? 'The tool failed.')
   if (startedAt !== null) return INTERRUPTED
   if (reason === TOOL_UNAVAILABLE)

@@ -58,7 +58,7 @@ function askHumanTool({ kernel, spawnAs, calls }: HumanToolParts): AgentTool {
             `The person does not answer.${answer.advice === null ? '' : ` They say: ${answer.advice}`}`,
           )
         case 'expired':
-          throw new ToolError('timed_out', 'Nobody has answered in time.')
+          throw new ToolError('timed_out', 'No answer came in time.')
         case 'withdrawn':
           throw new ToolError('refused', `The question was withdrawn (${answer.reason ?? 'stopped'}).`)
       }

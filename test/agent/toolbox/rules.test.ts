@@ -51,7 +51,7 @@ test('an expired question is an error, and the call does not run', async () => {
   const reeve = await bench.open()
   await reeve.addRule({ rule: { effect: 'ask', resource: 'tool:write_file', answerWithinMs: 50 } })
   const [result] = await bench.results(reeve, [[WRITE]])
-  expect(result).toMatchObject({ isError: true, text: expect.stringContaining('nobody answered in time') })
+  expect(result).toMatchObject({ isError: true, text: expect.stringContaining('no answer came in time') })
   expect(existsSync(join(bench.workspace, 'notes.md'))).toBe(false)
 })
 

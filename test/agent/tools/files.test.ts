@@ -132,7 +132,7 @@ test('a write replaces the name, so another link to the old content stays as it 
   expect(readFileSync(join(root, 'b'), 'utf8')).toBe('old')
 })
 
-test('several edits are made at once, or none of them', async () => {
+test('several edits are applied together, or not at all', async () => {
   const { put, root, anna } = workspace()
   put('a.ts', 'one\ntwo\ntwo\nthree\n')
   await anna.call('read_file', { path: 'a.ts' })

@@ -184,7 +184,7 @@ test('an idle agent waits for input, parked and without a holder', () => {
   expect(agent.row.record.attempts).toBe(0)
 })
 
-test('nobody appends to an idle agent from outside', () => {
+test('an actor other than the executor cannot append to an idle agent', () => {
   const agent = new PureAgent()
   const forged = { type: 'append', payload: {}, replayKey: null, fence: null } as const
   expect(agent.perform({ ...forged, event: 'turn_ended' }, 'session:own')).toBe('not_holding')

@@ -34,7 +34,7 @@ test('a process that needs an approval is registered unbegun, waits for the appr
   })
 })
 
-test('a process that needs an approval is never due, whatever the time, and cannot be claimed or started', () => {
+test('a process that needs an approval is never due at any time, and cannot be claimed or started', () => {
   const row = gated()
   expect([dueOf(row), wakesAt(row.record), dueIn(row.record)]).toEqual([null, null, null])
   expect(decideClaim(row, { holder: 'k1', here: [] }, 10 ** 12)).toEqual({

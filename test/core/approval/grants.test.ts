@@ -255,7 +255,7 @@ test('what makes an action the same one, for each grant', () => {
   }
 })
 
-test('whatever the rules, a grant for the session answers this action, and leaves every other ruling as it was', () => {
+test('under any rules, a grant for the session answers this action, and leaves every other ruling as it was', () => {
   const scene = fc
     .array(anyKind, { minLength: 1, maxLength: 3 })
     .chain((kinds) =>

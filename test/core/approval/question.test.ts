@@ -55,7 +55,7 @@ test.each([
   expect(isRefusal(refused) && refused).toMatchObject({ code: 'invalid_input', details: { field } })
 })
 
-test('the outcome of a question says who replied, denied, or that nobody did', () => {
+test('the outcome of a question says who replied or denied, or that no answer came', () => {
   expect(questionAnswer(ended({ status: 'completed', reason: 'answered', result: 'yes' }))).toEqual({
     type: 'replied',
     value: 'yes',

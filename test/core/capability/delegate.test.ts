@@ -100,7 +100,7 @@ test.for([
   expect(decideDelegation(ruleSet('session:s', [held]), asked, NOON).type).toBe('refuse')
 })
 
-test('whoever holds the whole shell may delegate any program', () => {
+test('a holder of the whole shell may delegate any program', () => {
   const held = ruleSet('session:s', [allow('shell:sh', { delegable: { depth: 1 } })])
   expect(decideDelegation(held, allow('shell:git'), NOON).type).toBe('delegate')
 })

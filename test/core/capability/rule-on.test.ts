@@ -156,7 +156,7 @@ test('a closed set denies what another set allows', () => {
   })
 })
 
-test('a ceiling holds in the tenth generation, whatever was granted below it', () => {
+test('a ceiling holds in the tenth generation, despite any grant below it', () => {
   const launch = [allow('fs:src/**', { rights: ['read', 'write'] })]
   const wide = [allow('fs:/**', { rights: ['read', 'write'] })]
   let ceilings: readonly Ceiling[] = ceilingsOf({ pid: 'p_root', parent: [], restarted: null, own: launch })

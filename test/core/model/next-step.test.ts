@@ -144,7 +144,7 @@ test('an answer is used', () => {
   expect(play({ type: 'answered', parts: [], finish: 'stop', usage, warnings: [] })).toEqual(['use'])
 })
 
-test('whatever happens, each model gets at most four attempts and three continuations, and forty seconds of waits', () => {
+test('after any sequence of answers, each model gets at most four attempts and three continuations, and forty seconds of waits', () => {
   const kinds = ['network', 'rate_limited', 'key_rejected', 'invalid_answer'] as const
   const anyFailure = fc.record({
     kind: fc.constantFrom(...kinds),

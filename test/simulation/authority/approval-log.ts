@@ -151,7 +151,7 @@ export class ApprovalLog implements Check {
     else this.#ended(approval, changes)
   }
 
-  /** Nobody answered it: the audit says so, and an expiry is an act of a kernel. */
+  /** It has no answer: the audit says so, and an expiry is an act of a kernel. */
   #ended({ id, state }: Approval, changes: readonly Change[]): void {
     const entry = changes.flatMap((change) =>
       change.type === 'audit' && change.entry.inputs['approval'] === id ? [change.entry] : [],

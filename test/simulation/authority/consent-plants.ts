@@ -81,7 +81,7 @@ export const consentPlants: readonly Plant[] = [
       ),
   },
   {
-    name: 'a policy file that nobody trusts and that allows',
+    name: 'an untrusted policy file that allows',
     laws: ['every ruling is that of the rules'],
     kind: 'rules',
     since: 12,
