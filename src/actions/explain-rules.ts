@@ -7,7 +7,7 @@ import { type Refusal, refusal } from '../core/refusal.ts'
 import { type Explanation, explainEffect } from '../kernel/explain.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
-import { holderOf, kept, refuse } from './rule-owners.ts'
+import { holderOf, refuse, unlessRefused } from './rule-owners.ts'
 
 /** A session that has no rules of its own, so that those of the home and of the folder are left. No session can have this name. */
 const ANY_SESSION: Actor = 'session:'
@@ -22,9 +22,12 @@ export function explainActions(parts: ActionParts): ActionsFor<'explainRules'> {
       if (what.type === 'resource') {
         const need = parseNeed(what.resource)
         if (need === null) return refuse(noResource(what.resource))
-        return shown(kept(await explainEffect(kernel.edges, need, { actor, cwd: cwd ?? null })), machine)
+        return shown(
+          unlessRefused(await explainEffect(kernel.edges, need, { actor, cwd: cwd ?? null })),
+          machine,
+        )
       }
-      return shown(kept(await kernel.explain(requestOf(what, subject, cwd), { actor })), machine)
+      return shown(unlessRefused(await kernel.explain(requestOf(what, subject, cwd), { actor })), machine)
     },
   }
 }

@@ -13,7 +13,7 @@ import { addRule, clearRules, removeRule, setPreset } from '../kernel/policies.t
 import type { OutputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, permitOnStore, permitOrAudit } from './action.ts'
 import { knownFiles } from './policy-files.ts'
-import { holderOf, kept, type RuleOwner, refuse, ruleOwner, shownRules } from './rule-owners.ts'
+import { holderOf, type RuleOwner, refuse, ruleOwner, shownRules, unlessRefused } from './rule-owners.ts'
 
 const PAGE = 500
 
@@ -45,12 +45,12 @@ export function policyActions(
       await permitOrAudit(parts, 'addRule')
       const owner = await ruleOwner(edges, to)
       const rule = await addRule(edges, actor, owner.subject, await ruleReader(json, owner))
-      return firstOf(shown(owner.subject, kept(rule)))
+      return firstOf(shown(owner.subject, unlessRefused(rule)))
     },
     async removeRule({ id, from }) {
       await permitOrAudit(parts, 'removeRule')
       const { subject } = await ruleOwner(edges, from)
-      return firstOf(shown(subject, kept(await removeRule(edges, actor, subject, id))))
+      return firstOf(shown(subject, unlessRefused(await removeRule(edges, actor, subject, id))))
     },
     async setPreset({ to, preset }) {
       await permitOrAudit(parts, 'setPreset')
@@ -58,23 +58,26 @@ export function policyActions(
       const { subject, folder } = await ruleOwner(edges, to)
       const placed = (set: RuleSet) =>
         folder === null ? set : { ...set, rules: set.rules.map((rule) => inWorkspace(rule, folder)) }
-      const set = kept(await setPreset(edges, actor, subject, named, placed))
+      const set = unlessRefused(await setPreset(edges, actor, subject, named, placed))
       return { subject: here(subject), rules: shownRules(edges, set) }
     },
     async clearRules({ from }) {
       await permitOrAudit(parts, 'clearRules')
       const { subject } = await ruleOwner(edges, from)
-      return { subject: here(subject), removed: kept(await clearRules(edges, actor, subject)).rules.length }
+      return {
+        subject: here(subject),
+        removed: unlessRefused(await clearRules(edges, actor, subject)).rules.length,
+      }
     },
     async delegateRule({ from, to, rule: json }) {
       const owner = { subject: holderOf(to), folder: null }
       const ruleOf = await ruleReader(json, owner)
       const asked = { actor, from: from === undefined ? null : holderOf(from), to: owner.subject, ruleOf }
-      return firstOf(shown(owner.subject, kept(await delegateRule(edges, asked))))
+      return firstOf(shown(owner.subject, unlessRefused(await delegateRule(edges, asked))))
     },
     async revokeDelegated({ id, to }) {
       const subject = holderOf(to)
-      return firstOf(shown(subject, kept(await revokeDelegated(edges, actor, subject, id))))
+      return firstOf(shown(subject, unlessRefused(await revokeDelegated(edges, actor, subject, id))))
     },
   }
 }

@@ -15,7 +15,7 @@ import {
 import type { PolicyFileFound } from '../kernel/workspaces.ts'
 import type { OutputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, permitOnStore, permitOrAudit } from './action.ts'
-import { kept, refuse } from './rule-owners.ts'
+import { refuse, unlessRefused } from './rule-owners.ts'
 
 type ShownFile = OutputOf<'policyFile'>
 
@@ -35,17 +35,17 @@ export function policyFileActions(
       await permitOrAudit(parts, 'trustPolicy')
       const { found, folder: own } = await locate(edges, folder)
       if (hash === null) {
-        const set = kept(await untrustPolicyFile(edges, actor, own))
+        const set = unlessRefused(await untrustPolicyFile(edges, actor, own))
         return shownFile(own, found, set)
       }
       const present = usable(own, found)
       if (present.hash !== hash) refuse(changedSince(present))
-      return shownFile(own, present, kept(await trustPolicyFile(edges, actor, present)))
+      return shownFile(own, present, unlessRefused(await trustPolicyFile(edges, actor, present)))
     },
     async forgetPolicy({ folder }) {
       await permitOrAudit(parts, 'forgetPolicy')
       const { folder: own } = await locate(edges, folder)
-      const { rules, kept: before } = kept(await forgetPolicyFile(edges, actor, own))
+      const { rules, kept: before } = unlessRefused(await forgetPolicyFile(edges, actor, own))
       return { folder: own, path: policyPathOf(own), removed: rules.length + (before?.rules.length ?? 0) }
     },
     async checkPolicy({ text }) {

@@ -64,7 +64,8 @@ export function shownRules(
   }))
 }
 
-export function kept<Value>(value: Value | Refusal): Value {
+/** The value, unless it is a refusal: that ends the action. */
+export function unlessRefused<Value>(value: Value | Refusal): Value {
   return isRefusal(value) ? refuse(value) : value
 }
 

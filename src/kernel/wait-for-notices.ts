@@ -1,4 +1,5 @@
-import { isReserved, type ReservedEvent, type StoredEvent } from '../core/process/event.ts'
+import { mayNotify } from '../core/inbox/may-notify.ts'
+import type { StoredEvent } from '../core/process/event.ts'
 import type { Edges } from './edges.ts'
 import type { Feed } from './feed.ts'
 
@@ -50,24 +51,4 @@ export async function waitForNotices<
     for (const off of offs) off()
     signal?.removeEventListener('abort', finish)
   }
-}
-
-/** Reeve's own events that may cause a notice. */
-const NOTIFYING: ReadonlySet<string> = new Set<ReservedEvent['type']>([
-  'ended',
-  'watch_matched',
-  'watch_disabled',
-  'ready',
-  'ready_timed_out',
-  'heartbeat',
-  'limit_near',
-  'approval_requested',
-  'approval_settled',
-  'message_received',
-  'message_sent',
-])
-
-function mayNotify({ type, payload }: StoredEvent): boolean {
-  if (type === 'wait_entered') return Object(payload).on === 'approval'
-  return !isReserved(type) || NOTIFYING.has(type)
 }

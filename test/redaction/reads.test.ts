@@ -167,7 +167,7 @@ describe('a log that was read before', () => {
           const { folder } = new LogWriter(tempFolder(), { headBytes: 70_000, segmentBytes: 70_000 }).write(
             whole,
           )
-          const masking = { ...FINAL, lookedThrough: new CleanRanges() }
+          const masking = { ...FINAL, cleanRanges: new CleanRanges() }
           for (const [size, from] of reads)
             expect(await readAll(folder, masking, size, from)).toBe(await readAll(folder, FINAL, size, from))
         },
@@ -180,15 +180,15 @@ describe('a log that was read before', () => {
     const secret = 'nothing-to-hide-but-this'
     const { folder } = new LogWriter(tempFolder()).write(`${text}${secret}\n${text}`)
     const clean = new CleanRanges()
-    expect(await readAll(folder, { ...FINAL, lookedThrough: clean }, 100_000)).toContain(secret)
-    const knowing = { ...FINAL, lookedThrough: clean, masker: new Masker({ values: [secret] }) }
+    expect(await readAll(folder, { ...FINAL, cleanRanges: clean }, 100_000)).toContain(secret)
+    const knowing = { ...FINAL, cleanRanges: clean, masker: new Masker({ values: [secret] }) }
     expect(await readAll(folder, knowing, 100_000)).not.toContain(secret)
   })
 
   test('is not scanned again where it was clean, and is where it was not', async () => {
     const clean = new CleanRanges()
     const { folder } = new LogWriter(tempFolder()).write(`${text}${ALL}\n${text}`)
-    await readAll(folder, { ...FINAL, lookedThrough: clean }, 100_000)
+    await readAll(folder, { ...FINAL, cleanRanges: clean }, 100_000)
     expect(clean.reach(masker, folder, 0)).toBeGreaterThan(300_000)
     expect(clean.reach(masker, folder, 0)).toBeLessThanOrEqual(text.length)
     expect(clean.reach(masker, folder, text.length + 1)).toBe(text.length + 1)
@@ -222,7 +222,7 @@ describe('a log that was read before', () => {
         pageSize,
         async (all, tagged, size) => {
           const log = new LogWriter(tempFolder())
-          const lookedThrough = new CleanRanges()
+          const cleanRanges = new CleanRanges()
           const put = (stream: 'stdout' | 'stderr', text: string) =>
             tagged ? log.tagged(stream, text) : log.write(text)
           for (const { text, first, stream, final } of all) {
@@ -230,7 +230,7 @@ describe('a log that was read before', () => {
             for (const part of [text.slice(0, cut), text.slice(cut)]) {
               if (part !== '') put(stream, part)
               const masking: Masking = { masker: knowing, tagged, final, mayShow: () => true }
-              expect(await readAll(log.folder, { ...masking, lookedThrough }, size)).toBe(
+              expect(await readAll(log.folder, { ...masking, cleanRanges }, size)).toBe(
                 await readAll(log.folder, masking, size),
               )
             }
@@ -251,10 +251,10 @@ describe('a log that was read before', () => {
     // So that a page ends with the first half.
     const rest = size - ((text.length + before.length) % size)
     const log = new LogWriter(tempFolder()).write(`${text}${'.'.repeat(rest - 1)}\n${before}`)
-    const lookedThrough = new CleanRanges()
-    await readAll(log.folder, { ...masking, lookedThrough }, size)
+    const cleanRanges = new CleanRanges()
+    await readAll(log.folder, { ...masking, cleanRanges }, size)
     log.write(after)
-    const again = await readAll(log.folder, { ...masking, lookedThrough }, size)
+    const again = await readAll(log.folder, { ...masking, cleanRanges }, size)
     expect(again).toBe(await readAll(log.folder, masking, size))
     expect(again).toMatch(/\*{30}/)
   })

@@ -1,6 +1,7 @@
 import { type Gap, layoutOf } from './layout.ts'
 import type { Masking } from './masking.ts'
-import { type Chunk, readRange } from './read.ts'
+import type { Chunk } from './raw-range.ts'
+import { readRange } from './read.ts'
 
 export interface FollowOptions {
   readonly from: number

@@ -10,7 +10,7 @@ export interface Masking {
   /** The log is complete: an unfinished secret at its end is none. */
   readonly final: boolean
   /** The ranges that need no second scan. Missing for a log that may be rewritten. */
-  readonly lookedThrough?: CleanRanges
+  readonly cleanRanges?: CleanRanges
   /** Whether the bytes from an offset on, which may begin a secret, have been held back long enough. */
   readonly mayShow: (folder: string, offset: number, writtenAt: number) => boolean
 }

@@ -19,7 +19,7 @@ export class OutputAccess {
   readonly #home: DataFolderPaths
   readonly #secrets: CommandSecrets
   readonly #kernel: () => Kernel
-  readonly #lookedThrough = new CleanRanges()
+  readonly #cleanRanges = new CleanRanges()
   readonly #held = new HeldBack(() => this.#kernel().edges.clock.now())
 
   constructor(home: DataFolderPaths, secrets: CommandSecrets, kernel: () => Kernel) {
@@ -49,7 +49,7 @@ export class OutputAccess {
     if (masker === null) return null
     const tagged = record.kind === 'agent' || startSpecOf(record)['output'] === 'tagged'
     // A program that writes its log itself may rewrite it, so ranges that were scanned once may have changed.
-    const kept = startSpecOf(record)['output'] === 'direct' ? {} : { lookedThrough: this.#lookedThrough }
+    const kept = startSpecOf(record)['output'] === 'direct' ? {} : { cleanRanges: this.#cleanRanges }
     return { masker, tagged, final: hasEnded(record), mayShow: this.#held.mayShow, ...kept }
   }
 
