@@ -8,6 +8,7 @@ import { openForAgent } from '../agent/open-for-agent.ts'
 import { AgentToolbox } from '../agent/toolbox/agent-toolbox.ts'
 import type { Toolbox, ToolboxParts } from '../agent/toolbox/toolbox.ts'
 import type { Commands } from '../command/commands.ts'
+import type { NamedSecrets } from '../command/environment/named-secrets.ts'
 import { agentSessionOf } from '../core/agent/session.ts'
 import { asJson, own } from '../core/json/json.ts'
 import { factsOf } from '../core/model/facts.ts'
@@ -21,7 +22,6 @@ import { type ReeveVerbs, verbs } from '../verbs/reeve.ts'
 import { AgentModels, type AgentModelsParts } from './agent-models.ts'
 import { referenceReader } from './agent-references.ts'
 import { AgentMcpServers } from './agent-servers.ts'
-import type { EnvironmentSecrets } from './environment-secrets.ts'
 
 /** Makes the executor of agents, which uses the toolbox. */
 export type AgentDriver = (toolbox: Toolbox) => Executor
@@ -33,7 +33,7 @@ export interface AgentsParts extends AgentModelsParts {
   /** The verbs in the name of an actor. */
   readonly actAs: (actor: Actor) => ReeveVerbs
   readonly spawnAs: ToolboxParts['spawnAs']
-  readonly environmentSecrets: EnvironmentSecrets
+  readonly environmentSecrets: NamedSecrets
   readonly hasCommands: boolean
   readonly times: Partial<AgentTimes>
   readonly onTrouble: (error: unknown, doing: string) => void
