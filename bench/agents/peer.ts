@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { median } from '../clock.ts'
@@ -12,7 +13,7 @@ const KB = 1e3
 const AGAINST = 'LangGraph JS with its SQLite checkpointer'
 
 interface Size {
-  readonly turns: readonly number[]
+  readonly turns: number
   readonly rounds: number
 }
 
@@ -27,14 +28,14 @@ interface Session {
 /** One session, turn after turn, in Reeve and in LangGraph JS: the same texts, each in an OS process of its own. */
 export async function* besidePeer(
   setup: Setup,
-  { turns, rounds }: Size,
+  sizes: readonly Size[],
   { peers, say }: SuiteOptions,
 ): AsyncGenerator<Figure> {
   const given = peers ?? fileURLToPath(import.meta.resolve('./peer'))
   // Peer ranges of its packages contradict each other now and then; the versions are pinned instead.
   const peer = join(await runnablePeers(given, say, ['--legacy-peer-deps']), 'run.mjs')
   const reeve = madeBeside(setup.built.reeve, import.meta.resolve('./reeve-turns.ts'))
-  for (const count of turns) {
+  for (const { turns: count, rounds } of sizes) {
     say(`peer: ${count} turns`)
     const pairs: { ours: Session; theirs: Session }[] = []
     for (let round = 0; round < rounds; round++)
@@ -67,5 +68,6 @@ async function session(setup: Setup, program: string, turns: number): Promise<Se
   const { readyMs: resumeMs } = await play(program, folder, { last: turns })
   const tenth = Math.ceil(turnMs.length / 10)
   const growth = median(turnMs.slice(-tenth)) / median(turnMs.slice(0, tenth))
+  rmSync(folder, { recursive: true })
   return { bytes, turnMs: median(turnMs), growth, resumeMs }
 }

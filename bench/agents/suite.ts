@@ -14,14 +14,21 @@ const FULL = {
   work: { count: 200, seconds: 10 },
   attach: { entries: 100_000, rounds: 15 },
   storage: { turns: 2_000, codingTurns: 2_000 },
-  peer: { turns: [200, 2_000], rounds: 3 },
+  // LangGraph JS stores the whole session with each step: 2,000 turns take about 17 GB of disk.
+  peer: [
+    { turns: 200, rounds: 3 },
+    { turns: 2_000, rounds: 1 },
+  ],
 }
 const QUICK: typeof FULL = {
   idle: { count: 1_000, rounds: 1, settleMs: 1_000 },
   work: { count: 20, seconds: 4 },
   attach: { entries: 10_000, rounds: 5 },
   storage: { turns: 200, codingTurns: 60 },
-  peer: { turns: [20, 200], rounds: 1 },
+  peer: [
+    { turns: 20, rounds: 1 },
+    { turns: 200, rounds: 1 },
+  ],
 }
 
 /** The cost of agents: idle, at work, attached to, stored. No figure needs a provider: all models are scripted. */

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import type { OutputOf } from '../../src/index.ts'
-import { byCallers, sleep } from '../clock.ts'
+import { byCallers, now, quantile, sleep } from '../clock.ts'
 import type { Asked } from '../doors/asker.ts'
 import { load } from '../doors/load.ts'
 import { freshFolder, type Setup } from '../doors/setup.ts'
@@ -16,9 +17,13 @@ const CALLERS = 8
 const FRAGMENT_MS = 33
 /** A scripted model sends so many characters at a time. */
 const FRAGMENT_CHARS = 12
-const ANSWER_SECONDS = 20
+const ANSWER_SECONDS = 5
+const COMMITS = 500
 
-/** Requests at a fixed rate while agents stream: half of them list agents, and half show one. */
+/**
+ * Requests at a fixed rate while agents work: half of them list agents, and half show one. Each agent streams answers of 5 s, turn after turn,
+ * and reads a file in each turn. The daemon waits for the disk with every commit, so a bare commit on the same disk is measured beside it.
+ */
 export async function* work(
   setup: Setup,
   { count, seconds }: { count: number; seconds: number },
@@ -27,6 +32,8 @@ export async function* work(
   try {
     const cwd = freshFolder(setup, 'workspace')
     writeFileSync(join(cwd, 'stream.json'), JSON.stringify(script()))
+    writeFileSync(join(cwd, 'read.txt'), 'A line of a file that agents read.\n'.repeat(100))
+    yield figure('a bare commit of SQLite: p99', bareCommit(join(daemon.home, 'bare.db')), 'ms')
     const idle = await load({ seconds, perSecond: PER_SECOND }, (index) => daemon.asker.ask(asked([], index)))
     const pids: string[] = []
     await byCallers(count, CALLERS, async () => pids.push(await startAgent(daemon, cwd)))
@@ -34,7 +41,7 @@ export async function* work(
     const requests = (index: number) => daemon.asker.ask(asked(pids, index))
     await load({ seconds: WARM_SECONDS, perSecond: PER_SECOND }, requests)
     const busy = await load({ seconds, perSecond: PER_SECOND }, requests)
-    const name = `API, ${PER_SECOND} requests/s beside ${count} agents that stream`
+    const name = `API, ${PER_SECOND} requests/s beside ${count} agents at work`
     const compared = (what: 'p50' | 'p99') => ({
       ratio: busy[what] / idle[what],
       against: 'the same daemon without agents',
@@ -47,10 +54,32 @@ export async function* work(
   }
 }
 
-/** Turn after turn, until the measurement ends. */
+/** Two answers in each turn, with a tool call between them. */
 function script() {
   const text = 'x'.repeat(FRAGMENT_CHARS * ANSWER_SECONDS * 30)
-  return { answers: [{ fragmentMs: FRAGMENT_MS, parts: [{ text }] }], atEnd: 'repeat' }
+  const answer = (...more: readonly object[]) => ({ fragmentMs: FRAGMENT_MS, parts: [{ text }, ...more] })
+  return {
+    replies: [{ when: { tool: 'read_file' }, answer: answer() }],
+    answers: [answer({ tool: 'read_file', input: { path: 'read.txt' } })],
+    atEnd: 'repeat',
+  }
+}
+
+/** The p99 of small transactions in a file of their own. */
+function bareCommit(file: string): number {
+  const database = new DatabaseSync(file)
+  try {
+    database.exec('pragma journal_mode = wal; pragma synchronous = full; create table row (text text)')
+    const insert = database.prepare('insert into row values (?)')
+    const times = Array.from({ length: COMMITS }, () => {
+      const begun = now()
+      insert.run('x'.repeat(1_000))
+      return now() - begun
+    })
+    return quantile(times, 0.99)
+  } finally {
+    database.close()
+  }
 }
 
 async function startAgent(daemon: Daemon, cwd: string): Promise<string> {
@@ -66,7 +95,7 @@ async function startAgent(daemon: Daemon, cwd: string): Promise<string> {
   return pid
 }
 
-const QUEUED_TURNS = 3
+const QUEUED_TURNS = 6
 
 function asked(pids: readonly string[], index: number): Asked {
   const pid = pids[index % Math.max(pids.length, 1)]

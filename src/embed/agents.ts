@@ -17,6 +17,8 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Executor, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import { descriptorLimitOf } from '../os/descriptors.ts'
+import { maxOpenLogs } from '../output-log/open-logs.ts'
 import { systemClock } from '../store/system-clock.ts'
 import { type ReeveVerbs, verbs } from '../verbs/reeve.ts'
 import { AgentModels, type AgentModelsParts } from './agent-models.ts'
@@ -123,6 +125,7 @@ async function liveLogs({ commands, onTrouble }: AgentsParts): Promise<LiveLogs>
   const { openLiveLogs } = await import('../agent/live/open-live-logs.ts')
   return openLiveLogs({
     ...held.liveLogs,
+    maxOpen: maxOpenLogs(descriptorLimitOf('self') ?? Number.POSITIVE_INFINITY),
     onTrouble,
     now: () => systemClock.now(),
   })

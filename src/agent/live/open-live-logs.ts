@@ -7,8 +7,8 @@ import type { LiveLog, LiveLogs } from './live-logs.ts'
  * Live logs as output logs in the data folder, so that the readers of output logs show, follow, search and mask them. An agent that
  * has none open costs nothing here.
  */
-export function openLiveLogs(options: Omit<LiveLogFilesOptions, 'openLogs'>): LiveLogs {
-  const openLogs = new OpenLogs(MAX_OPEN_LIVE_LOGS)
+export function openLiveLogs(options: LiveLogsOptions): LiveLogs {
+  const openLogs = new OpenLogs(options.maxOpen)
   const open = new Map<Pid, { readonly files: LiveLogFiles; users: number }>()
   return {
     open(pid) {
@@ -25,8 +25,13 @@ export function openLiveLogs(options: Omit<LiveLogFilesOptions, 'openLogs'>): Li
   }
 }
 
-/** Each has two files open; the least recently written one is closed first, and reopened with its next fragment. */
-const MAX_OPEN_LIVE_LOGS = 128
+export interface LiveLogsOptions extends Omit<LiveLogFilesOptions, 'openLogs'> {
+  /**
+   * Each log has two files open; beyond this number the least recently written one is closed, and reopened with its next fragment. With more
+   * agents at work than that, every fragment would reopen files.
+   */
+  readonly maxOpen: number
+}
 
 /** An executor that lost its agent and the next one may have the log open at once: both write to the same files. */
 function liveLog(files: LiveLogFiles, release: () => void): LiveLog {

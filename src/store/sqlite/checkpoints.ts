@@ -12,16 +12,14 @@ const PRUNED_PER_CHECKPOINT = 10_000
 
 /** Decides when the WAL is checkpointed: usually with a commit, and for prunes in a separate turn of the loop. */
 export class Checkpoints {
-  readonly #toAuto: StatementSync
-  readonly #toPrune: StatementSync
+  readonly #db: DatabaseSync
   readonly #passive: StatementSync
   #pruned = 0
 
   constructor(db: DatabaseSync) {
-    this.#toAuto = db.prepare(`pragma wal_autocheckpoint = ${AUTO_PAGES}`)
-    this.#toPrune = db.prepare(`pragma wal_autocheckpoint = ${PRUNE_AUTO_PAGES}`)
+    this.#db = db
     this.#passive = db.prepare('pragma wal_checkpoint(passive)')
-    this.#toAuto.get()
+    this.#checkpointAt(AUTO_PAGES)
   }
 
   /** Commits a transaction that prunes `pruned` processes. */
@@ -30,11 +28,11 @@ export class Checkpoints {
       commit()
       return
     }
-    this.#toPrune.get()
+    this.#checkpointAt(PRUNE_AUTO_PAGES)
     try {
       commit()
     } finally {
-      this.#toAuto.get()
+      this.#checkpointAt(AUTO_PAGES)
     }
     this.#pruned += pruned
   }
@@ -49,5 +47,10 @@ export class Checkpoints {
       // A later commit checkpoints, and reports the reason if it cannot.
     }
     return true
+  }
+
+  /** Never as a prepared statement: SQLite applies this pragma when it compiles it, and not with the first run. */
+  #checkpointAt(pages: number): void {
+    this.#db.exec(`pragma wal_autocheckpoint = ${pages}`)
   }
 }

@@ -31,6 +31,7 @@ function liveLogs(output = tempFolder(), minFreeBytes = 0) {
   const logs = openLiveLogs({
     output,
     minFreeBytes,
+    maxOpen: 8,
     grew: (of) => grown.push(of),
     onTrouble: (_error, doing) => troubles.push(doing),
     now: () => now,
@@ -139,7 +140,7 @@ describe('a live log', () => {
     expect(readdirSync(output)).toEqual([])
     const before = readdirSync('/proc/self/fd').length
     for (const log of idle) log.append(text(0, 'hello'))
-    expect(readdirSync('/proc/self/fd').length - before).toBeLessThan(300)
+    expect(readdirSync('/proc/self/fd').length - before).toBeLessThan(40)
     for (const log of idle) log.close()
     expect(readdirSync('/proc/self/fd').length - before).toBeLessThan(5)
     expect(await shown(join(output, 'p_idle7'))).toBe('hello')
