@@ -18,7 +18,8 @@ export function referenceReader(kernel: () => Kernel): AgentFacts['readReference
     ])
     const { isNamed, refuse } = new AgentRules(kernel, agent.pid)
     try {
-      return await readReferencedFile({ root: await realpath(cwd), isNamed, refuse }, reference)
+      const root = await realpath(cwd).catch(() => cwd)
+      return await readReferencedFile({ root, isNamed, refuse }, reference)
     } catch (error) {
       if (error instanceof RefusedError) throw error
       const problem = error instanceof ToolError ? error.code : 'io_error'

@@ -48,10 +48,8 @@ test('a provider that rejects the key ends the turn and not the agent', async ()
   expect(await reeve.waitAgent({ pid })).toMatchObject({ type: 'idle' })
 })
 
-test('an unknown model, a missing key and a missing script end the turn with a message that helps', async () => {
-  const { reeve, workspace } = await scriptedAgents({
-    modelOptions: { providers: { mine: { type: 'anthropic' } } },
-  })
+test('an unknown model and a missing script end the turn with a message that helps', async () => {
+  const { reeve, workspace } = await scriptedAgents()
   const messageOf = async (model: string) => {
     const spec = { agent: 'helper', model, goal: 'go' }
     const { record } = await reeve.spawn({ kind: 'agent', cwd: workspace, spec })

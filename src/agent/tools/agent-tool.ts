@@ -111,6 +111,7 @@ export function agentTool<Schema extends z.ZodType>(tool: AgentToolToDefine<Sche
 export type ToolErrorCode =
   | 'invalid_input'
   | 'outside_workspace'
+  | 'workspace_gone'
   | 'not_found'
   | 'not_a_file'
   | 'not_a_folder'

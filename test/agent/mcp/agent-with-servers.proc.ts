@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { TempReeve } from '../../temp-reeve.ts'
 
 const ROUGH = join(import.meta.dirname, 'servers/rough-server.ts')
+const SDK = join(import.meta.dirname, 'servers/sdk-server.ts')
 const contentOf = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '')
 
 /** An agent that calls a tool of its server once, and ends with what the tool says. */
@@ -45,6 +46,79 @@ test('an agent calls a tool of a server, and trouble with another server is an e
   const { events } = await reeve.events({ pid: record.pid, limit: 1_000 })
   const trouble = events.filter(({ type }) => type === 'agent_failed').map(({ payload }) => payload)
   expect(trouble).toMatchObject([{ code: 'mcp_server_unavailable' }, { code: 'mcp_tools_omitted' }])
+})
+
+test('a server that hangs, answers late and dies: each call has its error, the death is an entry, and the turn goes on', async () => {
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const call = (tool: string) => ({ parts: [{ tool: `mcp__rough__${tool}`, input: {} }] })
+  const answers = [call('hang'), call('late'), call('die'), call('work'), { parts: [{ text: 'It works.' }] }]
+  writeFileSync(join(temp.folder, 'script.json'), JSON.stringify({ answers, atEnd: 'repeat' }))
+  const rough = { type: 'command' as const, argv: [process.execPath, ROUGH, temp.folder], timeoutMs: 2_000 }
+  const { record } = await reeve.spawn({
+    kind: 'agent',
+    cwd: temp.folder,
+    spec: { agent: 'tester', model: 'scripted/script.json', goal: 'go', mcpServers: { rough } },
+  })
+  const { pid } = record
+  expect(await reeve.waitAgent({ pid, turn: 1 })).toMatchObject({
+    turn: { reason: 'finished', result: 'It works.' },
+  })
+  const { events } = await reeve.events({ pid, limit: 1_000 })
+  const of = (type: string) => events.filter((event) => event.type === type).map(({ payload }) => payload)
+  expect(of('tool_answered')).toMatchObject([
+    { isError: true, parts: [{ text: expect.stringContaining('has not answered tools/call within 2 s') }] },
+    { isError: true, parts: [{ text: expect.stringContaining('has not answered tools/call within 2 s') }] },
+    {
+      isError: true,
+      parts: [{ text: expect.stringContaining('Whether the call had an effect is unknown') }],
+    },
+    { isError: false, parts: [{ text: 'worked' }] },
+  ])
+  expect(of('agent_failed')).toContainEqual(
+    expect.objectContaining({ code: 'mcp_server_ended', message: expect.stringContaining('exit code 3') }),
+  )
+  await reeve.runAgent({ pid, text: 'again' })
+  expect(await reeve.waitAgent({ pid, turn: 2 })).toMatchObject({ turn: { reason: 'finished' } })
+  await reeve.shutDownAgent({ pid })
+  await reeve.wait({ pid })
+})
+
+test('a server that changes a tool: the change is an entry, a person is asked, and the session goes on', async () => {
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const changed = join(temp.folder, 'changed')
+  const shifting = { parts: [{ tool: 'mcp__sdk__shifting', input: {} }] }
+  const answers = [shifting, { parts: [{ text: 'one' }] }, shifting, { parts: [{ text: 'two' }] }]
+  writeFileSync(join(temp.folder, 'script.json'), JSON.stringify({ answers, atEnd: 'repeat' }))
+  const sdk = { type: 'command' as const, argv: [process.execPath, SDK, changed] }
+  const { record } = await reeve.spawn({
+    kind: 'agent',
+    cwd: temp.folder,
+    spec: { agent: 'tester', model: 'scripted/script.json', goal: 'go', mcpServers: { sdk } },
+  })
+  const { pid } = record
+  expect(await reeve.waitAgent({ pid, turn: 1 })).toMatchObject({ turn: { result: 'one' } })
+  writeFileSync(changed, '')
+  // The list of tools is asked for again with each turn.
+  await expect
+    .poll(
+      async () => {
+        await reeve.runAgent({ pid, text: 'again', mode: 'queue' })
+        await reeve.waitAgent({ pid })
+        const { events } = await reeve.events({ pid, limit: 1_000 })
+        return events.filter(({ type }) => type === 'agent_failed').map(({ payload }) => Object(payload).code)
+      },
+      { timeout: 60_000 },
+    )
+    .toContain('mcp_tool_changed')
+  const { approvals } = await reeve.approvals({})
+  expect(approvals).toMatchObject([{ request: { text: expect.stringContaining('shifting') } }])
+  const { turns } = await reeve.inspectAgent({ pid })
+  await reeve.runAgent({ pid, text: 'more' })
+  expect(await reeve.waitAgent({ pid, turn: turns + 1 })).toMatchObject({ turn: { reason: 'finished' } })
+  await reeve.shutDownAgent({ pid })
+  await reeve.wait({ pid })
 })
 
 test('kill -9 of the daemon in the middle of a call: the next daemon gets the answer, and the call was made once', async () => {

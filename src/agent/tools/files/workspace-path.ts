@@ -1,4 +1,4 @@
-import { lstat, readlink, realpath } from 'node:fs/promises'
+import { lstat, readlink, realpath, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { codeOf } from '../../../base/error-text.ts'
 import { pathOfFile } from '../../../core/capability/file-path.ts'
@@ -17,9 +17,23 @@ export interface WorkspacePath {
 /** The canonical form of a path that a model wrote. `root` is canonical, too. */
 export async function resolveIn(root: string, given: string): Promise<WorkspacePath> {
   if (given.includes('\0')) throw new ToolError('invalid_input', 'A path has no zero byte.')
+  await refuseVanished(root)
   const real = await canonical(resolve(root, given))
   const isInside = real === root || real.startsWith(root === sep ? root : `${root}${sep}`)
   return { real, isInside, shown: isInside ? relative(root, real) || '.' : real }
+}
+
+/** A write would make the folder of a workspace anew that was moved, deleted or unmounted. */
+async function refuseVanished(root: string): Promise<void> {
+  const found = await stat(root).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null
+    throw error
+  })
+  if (found?.isDirectory() === true) return
+  throw new ToolError(
+    'workspace_gone',
+    `The workspace ${root} is not there any more. Tell the person, and stop.`,
+  )
 }
 
 /** The need of a file tool, for the gate. */
