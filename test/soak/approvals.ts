@@ -2,20 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { OutputOf } from 'reeve'
 import type { Random } from '../simulation/random.ts'
 import { type AskedAction, AskedActions, WISHES, type Wish } from './asked-actions.ts'
-import { WRITES } from './kill-at.ts'
-import {
-  type KillCounts,
-  type Killing,
-  type KillSoakOptions,
-  type SoakedStore,
-  type SoakedWork,
-  soakStores,
-} from './kill-soak.ts'
+import { killInTurn, WRITES } from './kill-at.ts'
 import type { KilledDaemons } from './killed-daemons.ts'
-import type { SoakFolder } from './soak-folder.ts'
+import { type KillCounts, type KilledSoak, type KillOptions, merged, soakEach } from './killed-soak.ts'
 import { answerTo, yesTo } from './wished-answers.ts'
 
-export interface ApprovalSoakReport extends KillCounts {
+export type ApprovalSoakReport = KillCounts & {
   readonly approved: number
   readonly denied: number
   readonly expired: number
@@ -34,8 +26,8 @@ export interface ApprovalSoakReport extends KillCounts {
 /** Agents at work at once. */
 const AGENTS = 6
 const PEOPLE = 2
-/** Two of three daemons die at a write. */
-const KILLS = { writes: WRITES, randomEvery: 3, maxLifeMs: 20_000 }
+/** A daemon that did not come to its write in this time is killed where it is. */
+const MAX_LIFE_MS = 20_000
 const WAIT_MS = 20_000
 /** Often over before the next daemon is there. */
 const EXPIRES_MS = 300
@@ -50,90 +42,88 @@ const USES = 3
  * Agents start commands that need an approval, people approve and deny them or let them expire, and the daemon is killed all the
  * while: at every write between the request, the answer and the start, and at random. Then every effect is counted.
  */
-export function soakApprovals(options: KillSoakOptions): Promise<ApprovalSoakReport> {
-  return soakStores(options, KILLS, (folder, random, store) => new ApprovalWork(folder, random, store))
+export async function soakApprovals(options: KillOptions): Promise<ApprovalSoakReport> {
+  const reports = await soakEach(options, (soak) => new Run(soak).whole())
+  return reports.reduce(merged)
 }
 
-class ApprovalWork implements SoakedWork<ApprovalSoakReport> {
-  readonly #store: SoakedStore
+class Run {
+  readonly #soak: KilledSoak
   readonly #actions: AskedActions
-  readonly #random: Random
   readonly #miscounted: string[] = []
+  /** Actions under way. */
   #live = 0
   #counted = 0
 
-  constructor(folder: SoakFolder, random: Random, store: SoakedStore) {
-    this.#store = store
-    this.#random = random
-    this.#actions = new AskedActions(folder.folder)
+  constructor(soak: KilledSoak) {
+    this.#soak = soak
+    this.#actions = new AskedActions(soak.folder.folder)
   }
 
-  async env(): Promise<Readonly<Record<string, string>>> {
-    return {}
+  get #daemons(): KilledDaemons {
+    return this.#soak.daemons
   }
 
-  progress(): string {
-    return `${this.#actions.all.length} actions`
+  async whole(): Promise<ApprovalSoakReport> {
+    const killing = { killAt: killInTurn(WRITES, 3), maxLifeMs: MAX_LIFE_MS }
+    const progress = () => `${this.#actions.all.length} actions`
+    await this.#soak.run(() => this.#work(), killing, { progress })
+    return this.#look()
   }
 
-  async close(): Promise<void> {}
-
-  async work(killing: Killing): Promise<void> {
-    const { daemons } = killing
-    const random = this.#random.fork()
+  async #work(): Promise<void> {
+    const random = this.#soak.random.fork()
     const { program, expiringProgram } = this.#actions
     for (const rule of [
       { id: 'asked', effect: 'ask', resource: `shell:${program}` },
       { id: 'expiring', effect: 'ask', resource: `shell:${expiringProgram}`, answerWithinMs: EXPIRES_MS },
     ])
-      await daemons.call((reeve) => reeve.addRule({ rule }).catch(unlessTaken))
+      await this.#daemons.call((reeve) => reeve.addRule({ rule }).catch(unlessTaken))
     const agents = Array.from({ length: AGENTS }, (_, index) => `agent-${index}`)
-    for (const session of agents) await daemons.call((reeve) => reeve.openSession({ session }))
-    const people = Array.from({ length: PEOPLE }, (_, index) => this.#answer(killing, index, random.fork()))
-    const working = agents.map((session) => this.#act(killing, session, random.fork()))
-    await Promise.all([...working, this.#actCounted(killing, random.fork()), ...people])
+    for (const session of agents) await this.#daemons.call((reeve) => reeve.openSession({ session }))
+    const people = Array.from({ length: PEOPLE }, (_, index) => this.#answer(index, random.fork()))
+    const working = agents.map((session) => this.#act(session, random.fork()))
+    await Promise.all([...working, this.#actCounted(random.fork()), ...people])
   }
 
-  async #act(killing: Killing, session: string, random: Random): Promise<void> {
-    const { daemons } = killing
-    while (!killing.isOver) {
+  async #act(session: string, random: Random): Promise<void> {
+    while (!this.#soak.isOver) {
       const action = this.#actions.add(session, random.pick(WISHES))
       this.#live += 1
-      action.pid = await this.#start(daemons, session, action.request)
+      action.pid = await this.#start(session, action.request)
       if (action.wish === 'stop') {
         await pause(random.between(0, 200))
-        await daemons.call((reeve) => reeve.kill({ pid: action.pid }))
+        await this.#daemons.call((reeve) => reeve.kill({ pid: action.pid }))
       }
-      await this.#ended(daemons, action.pid)
+      await this.#ended(action.pid)
       if (action.wish === 'session' || action.wish === 'always')
         for (let repeat = 1; repeat <= REPEATS; repeat++) {
           const idempotencyKey = `${action.key} ${repeat}`
-          const pid = await this.#start(daemons, session, { ...action.request, idempotencyKey })
+          const pid = await this.#start(session, { ...action.request, idempotencyKey })
           action.repeats.push(pid)
-          await this.#ended(daemons, pid)
+          await this.#ended(pid)
         }
       this.#live -= 1
     }
   }
 
   /** Sessions that may use a program a few times, each time with a person's consent. A use that is denied is given back. */
-  async #actCounted(killing: Killing, random: Random): Promise<void> {
-    const { daemons } = killing
-    for (let number = 0; !killing.isOver; number++) {
+  async #actCounted(random: Random): Promise<void> {
+    for (let number = 0; !this.#soak.isOver; number++) {
       // From here on people stay: the requests that follow need their answers.
       this.#live += 1
       const session = `counted-${number}`
       const resource = `shell:${this.#actions.countedProgram}`
-      await daemons.call((reeve) => reeve.openSession({ session }))
+      await this.#daemons.call((reeve) => reeve.openSession({ session }))
       // The rules of a preset would allow it without any count.
       const to = { type: 'session', session } as const
-      await daemons.call((reeve) => reeve.setPreset({ to, preset: null }))
+      await this.#daemons.call((reeve) => reeve.setPreset({ to, preset: null }))
       for (const rule of [
         { id: 'counted', effect: 'allow', resource, uses: USES },
         { id: 'asked', effect: 'ask', resource },
       ])
-        await daemons.call((reeve) => reeve.addRule({ to, rule }).catch(unlessTaken))
-      const approved = await this.#useUp(daemons, session, random)
+        await this.#daemons.call((reeve) => reeve.addRule({ to, rule }).catch(unlessTaken))
+      const approved = await this.#useUp(session, random)
       this.#live -= 1
       this.#counted += approved
       if (approved !== USES) this.#miscounted.push(`${session} had ${USES} uses, and used ${approved}`)
@@ -141,45 +131,44 @@ class ApprovalWork implements SoakedWork<ApprovalSoakReport> {
   }
 
   /** Starts the program until the rules refuse. Answers how often it ran. */
-  async #useUp(daemons: KilledDaemons, session: string, random: Random): Promise<number> {
+  async #useUp(session: string, random: Random): Promise<number> {
     for (let approved = 0; ; ) {
       const wish = random.pick<Wish>(['approve', 'approve', 'deny', 'edit'])
       const action = this.#actions.add(session, wish, this.#actions.countedProgram)
-      const pid = await this.#start(daemons, session, action.request).catch(unlessDenied)
+      const pid = await this.#start(session, action.request).catch(unlessDenied)
       if (pid === undefined) {
         this.#actions.remove(action)
         return approved
       }
       action.pid = pid
-      await this.#ended(daemons, pid)
+      await this.#ended(pid)
       if (wish !== 'deny') approved += 1
     }
   }
 
-  async #start(daemons: KilledDaemons, session: string, request: AskedAction['request']): Promise<string> {
-    const { record } = await daemons.call((reeve) => reeve.as(`session:${session}`).spawn(request))
+  async #start(session: string, request: AskedAction['request']): Promise<string> {
+    const { record } = await this.#daemons.call((reeve) => reeve.as(`session:${session}`).spawn(request))
     return record.pid
   }
 
-  async #ended(daemons: KilledDaemons, pid: string): Promise<void> {
+  async #ended(pid: string): Promise<void> {
     for (;;) {
-      const waited = await daemons.call((reeve) => reeve.wait({ pid, timeoutMs: WAIT_MS }))
+      const waited = await this.#daemons.call((reeve) => reeve.wait({ pid, timeoutMs: WAIT_MS }))
       if (waited.type === 'ended') return
     }
   }
 
   /** A person who looks at the list again and again, until no agent is at work. */
-  async #answer(killing: Killing, person: number, random: Random): Promise<void> {
-    const { daemons } = killing
-    while (!killing.isOver || this.#live > 0) {
-      const { approvals } = await daemons.call((reeve) => reeve.approvals({ limit: 100 }))
+  async #answer(person: number, random: Random): Promise<void> {
+    while (!this.#soak.isOver || this.#live > 0) {
+      const { approvals } = await this.#daemons.call((reeve) => reeve.approvals({ limit: 100 }))
       for (const approval of approvals) {
         const action = this.#actions.of(approval)
         const answer = action === undefined ? null : answerTo(action, person)
         if (action === undefined || answer === null) continue
         const before = this.#actions.linesOf(action)
         const { id } = approval
-        const settled = await daemons.call((reeve) =>
+        const settled = await this.#daemons.call((reeve) =>
           answer === 'deny'
             ? reeve.deny({ id, advice: 'not today' })
             : reeve.approve(yesTo(action, approval)),
@@ -191,30 +180,29 @@ class ApprovalWork implements SoakedWork<ApprovalSoakReport> {
   }
 
   /** Compares each action with its effect, with a last daemon that is not killed. */
-  async look(killing: Killing): Promise<ApprovalSoakReport> {
-    const { daemons } = killing
-    const approvals = await this.#allApprovals(daemons)
+  async #look(): Promise<ApprovalSoakReport> {
+    const approvals = await this.#allApprovals()
     const report = this.#actions.compare(approvals)
     const problems = [...report.problems]
     for (const action of this.#actions.all) {
-      const { outcome, status } = await daemons.call((reeve) => reeve.show({ pid: action.pid }))
+      const { outcome, status } = await this.#daemons.call((reeve) => reeve.show({ pid: action.pid }))
       const state = this.#actions.stateOf(action, approvals)
       const expected = state === 'approved' ? 'completed' : 'cancelled'
       if (status !== expected)
         problems.push(`${action.key} (${action.pid}) was ${state}, and is ${status}: ${outcome?.reason}`)
     }
-    const verified = await daemons.call((reeve) => reeve.verifyAudit())
+    const verified = await this.#daemons.call((reeve) => reeve.verifyAudit())
     if (verified.type !== 'sound') problems.push(`the audit is not sound: ${JSON.stringify(verified)}`)
-    problems.push(...(await killing.problemsAtEnd()), ...this.#miscounted)
-    const named = problems.map((what) => `${this.#store}: ${what}`)
-    return { ...report, ...killing.counts, counted: this.#counted, problems: named }
+    problems.push(...(await this.#soak.stop()), ...this.#miscounted)
+    const named = problems.map((what) => `${this.#soak.store}: ${what}`)
+    return { ...report, ...this.#soak.counts, counted: this.#counted, problems: named }
   }
 
-  async #allApprovals(daemons: KilledDaemons): Promise<OutputOf<'approvals'>['approvals']> {
+  async #allApprovals(): Promise<OutputOf<'approvals'>['approvals']> {
     const found: OutputOf<'approvals'>['approvals'] = []
     for (let after: number | null = 0; after !== null; ) {
       const from: number = after
-      const page = await daemons.call((reeve) =>
+      const page = await this.#daemons.call((reeve) =>
         reeve.approvals({ state: 'any', limit: 500, ...(from === 0 ? {} : { after: from }) }),
       )
       found.push(...page.approvals)

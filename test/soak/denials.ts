@@ -8,7 +8,7 @@ import { type Embedded, embed } from 'reeve'
 import { MAX_DENIALS } from '../../src/core/audit/window.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { startPostgres } from '../postgres-server.ts'
-import type { SoakedStore } from './kill-soak.ts'
+import type { SoakedStore } from './killed-soak.ts'
 import { withCleanUp } from './with-clean-up.ts'
 
 export interface DenialSoakOptions {

@@ -1,4 +1,5 @@
 import type { Change } from '../../src/core/change.ts'
+import type { Random } from '../simulation/random.ts'
 
 /** The writes of an action that needs an approval, in their order. */
 export const WRITES = ['ask', 'answer', 'start', 'program', 'end'] as const
@@ -15,6 +16,19 @@ export interface KillAt {
   readonly when: 'before' | 'after'
   /** Counts the writes of this sort since the start of the daemon. */
   readonly nth: number
+}
+
+/** All but every n-th daemon die at a write, each write in turn, before and after its commit; every n-th dies at random. */
+export function killInTurn(
+  writes: readonly Write[],
+  everyNth: number,
+): (number: number, random: Random) => KillAt | null {
+  return (number, random) => {
+    if (number % everyNth === everyNth - 1) return null
+    const turn = number - Math.floor(number / everyNth)
+    const write = writes[Math.floor(turn / 2) % writes.length] ?? 'answer'
+    return { write, when: turn % 2 === 0 ? 'before' : 'after', nth: random.between(1, 3) }
+  }
 }
 
 const OF_EVENTS = {

@@ -57,7 +57,7 @@ export class KilledDaemons {
     this.#ready.resolve()
   }
 
-  /** Resolves when the daemon is gone, by any kill. */
+  /** Resolves when the daemon is gone, by whatever kill. */
   get ended(): Promise<void> {
     return this.#ended
   }

@@ -19,7 +19,7 @@ import { type ApprovalSoakReport, soakApprovals } from './approvals.ts'
 import { soakDenials } from './denials.ts'
 import { OPEN_FILES, soakFewDescriptors } from './few-descriptors.ts'
 import { fullDiskSoak } from './full-disk.ts'
-import { type SoakedStore, STORES } from './kill-soak.ts'
+import { type SoakedStore, STORES } from './killed-soak.ts'
 import { soakQuickCommands } from './quick-commands.ts'
 import { soak } from './soak.ts'
 
