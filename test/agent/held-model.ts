@@ -9,6 +9,8 @@ export interface HeldCall {
   /** Sends the beginning of an answer. */
   begin(): void
   answer(text: string): void
+  /** Answers with a call of a tool. */
+  call(tool: string): void
 }
 
 interface Asked {
@@ -35,17 +37,24 @@ export class HeldModel {
       for (const part of parts) writer.write(part).catch(() => undefined)
     }
     const begin = () => send({ type: 'text-start', id: 't' }, { type: 'text-delta', id: 't', delta: '…' })
+    const end = (reason: string) => {
+      send({ type: 'finish', finishReason: { unified: reason, raw: reason }, usage: USAGE })
+      writer.close().catch(() => undefined)
+    }
     const answer = (delta: string) => {
       send(
         { type: 'text-start', id: 't' },
         { type: 'text-delta', id: 't', delta },
         { type: 'text-end', id: 't' },
       )
-      send({ type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage: USAGE })
-      writer.close().catch(() => undefined)
+      end('stop')
+    }
+    const call = (toolName: string) => {
+      send({ type: 'tool-call', toolCallId: '1', toolName, input: '{}' })
+      end('tool-calls')
     }
     const asked = { prompt: JSON.stringify(prompt), tools: JSON.stringify(tools) }
-    this.#arrived.push({ ...asked, abortSignal, begin, answer })
+    this.#arrived.push({ ...asked, abortSignal, begin, answer, call })
     this.#wake()
     return { stream: readable }
   }

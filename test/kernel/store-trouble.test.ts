@@ -4,9 +4,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { embed } from 'reeve'
 import { type SimulatedClock, simulatedClock } from 'reeve/testing'
 import { expect, test } from 'vitest'
-import type { Transaction } from '../../src/store/group-commit.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { snapshotOf } from '../../src/testing/conformance/sound.ts'
+import { failing } from '../failing-transaction.ts'
 import { tempFolder, tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
@@ -188,28 +188,6 @@ test('after the close every call says that the kernel is closed', async () => {
 })
 
 /** Fails as SQLite would, at the point that is set. */
-function failing(inner: Transaction, faults: { at?: 'apply' | 'commit' }, errcode: number): Transaction {
-  const failAt = (point: 'apply' | 'commit') => {
-    if (faults.at === point) throw Object.assign(new Error(`errcode ${errcode}`), { errcode })
-  }
-  return {
-    begin: () => inner.begin(),
-    answer: (question) => inner.answer(question),
-    apply: (change) => {
-      failAt('apply')
-      inner.apply(change)
-    },
-    commit: () => {
-      failAt('commit')
-      return inner.commit()
-    },
-    rollback: () => inner.rollback(),
-    isBusy: (error) => inner.isBusy(error),
-    isPlanFault: (error) => inner.isPlanFault(error),
-    toStoreError: (error, committing) => inner.toStoreError(error, committing),
-  }
-}
-
 async function pass(clock: SimulatedClock, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 5) {
     await new Promise<void>((resolve) => void setImmediate(resolve))
