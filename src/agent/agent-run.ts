@@ -1,4 +1,3 @@
-import { messageOf } from '../base/error-text.ts'
 import { pause } from '../base/pause.ts'
 import { type AgentStep, nextStep } from '../core/agent/next-step.ts'
 import { type OpenToolCall, toolCallName } from '../core/agent/state.ts'
@@ -20,6 +19,7 @@ import { TurnFinisher } from './finish-turn.ts'
 import type { SessionHistory } from './session-history.ts'
 import { SilenceWatch } from './silence-watch.ts'
 import type { PendingCall } from './toolbox/toolbox.ts'
+import { TurnReports } from './turn-reports.ts'
 import { TurnSignal } from './turn-signal.ts'
 
 /** Answers in a row whose calls could not be executed: then the model does not know how to call. */
@@ -43,6 +43,7 @@ export class AgentRun {
   readonly #caller: ModelCaller
   readonly #compactor: SessionCompactor
   readonly #finisher: TurnFinisher
+  readonly #reports: TurnReports
   #conflicts = { revision: 0, count: 0 }
 
   constructor(work: Work, kernel: Kernel, parts: AgentParts, history: SessionHistory) {
@@ -54,12 +55,13 @@ export class AgentRun {
     this.#caller = new ModelCaller(this.#ledger, parts, history)
     this.#compactor = new SessionCompactor(this.#ledger, parts, history, this.#caller, this.#context)
     this.#finisher = new TurnFinisher(this.#ledger, parts, history, this.#caller)
+    this.#reports = new TurnReports(this.#ledger, parts)
   }
 
   async run(): Promise<Ending | Parked | Left> {
     const { kernel, pid } = this.#ledger
     const { silentMs } = { ...AGENT_TIMES, ...this.#parts.times }
-    const report = () => this.#reportSilence(silentMs)
+    const report = () => this.#reports.silence(silentMs)
     const silence = new SilenceWatch({ clock: kernel.edges.clock, silentMs, report })
     const unsubscribe = kernel.feed.on(pid, (events) => {
       if (events === null || !events.every(isSilence)) silence.heard()
@@ -93,13 +95,13 @@ export class AgentRun {
   /** An error never ends the agent: the next look settles a race, the turn ends with a defect, and trouble of the store is left to a later attempt. */
   async #afterError(error: unknown): Promise<Parked | Left | null> {
     try {
-      if (!(error instanceof ReeveError)) return await this.#report(error)
+      if (!(error instanceof ReeveError)) return await this.#reports.defect(error)
       if (!(error instanceof RefusedError) || error.code === 'stale_fence') return await this.#leave()
       if (error.code === 'already_ended') return { status: 'parked' }
       const { revision } = await this.#ledger.record()
       const count = this.#conflicts.revision === revision ? this.#conflicts.count + 1 : 1
       this.#conflicts = { revision, count }
-      return count < MAX_CONFLICTS ? null : await this.#report(error)
+      return count < MAX_CONFLICTS ? null : await this.#reports.defect(error)
     } catch (second) {
       this.#ledger.kernel.edges.onTrouble(second, `driving ${this.#ledger.pid}`)
       return this.#leave()
@@ -190,7 +192,7 @@ export class AgentRun {
       return
     }
     if (await this.#context.sample(given, turn)) return
-    await this.#reportAlerts(turn)
+    await this.#reports.servers(turn)
     if (step.purpose === 'compaction') return this.#compact(given, { turn, call }, signal)
     const ids = this.#caller.modelsOf(given)
     const model = ids[Math.min(this.#history.progressOf(turn).model, ids.length - 1)] ?? ''
@@ -262,46 +264,6 @@ export class AgentRun {
     const reason = closedCallReason(pid)
     // Nothing is found if the call had ended, or had not begun.
     await interruptScope(kernel, `kernel:${kernel.id}`, { toolCall }, { reason, tree: false })
-  }
-
-  /** The servers of the agent fail on their own, and the turn goes on without their tools. */
-  async #reportAlerts(turn: number): Promise<void> {
-    for (const { code, message, key } of this.#parts.servers.takeAlerts(this.#ledger.pid))
-      await this.#ledger.act({ type: 'report_trouble', turn, code, message: this.#parts.mask(message), key })
-  }
-
-  /** A slow model, a long tool call or a person who does not answer: the turn goes on. A paused agent is silent on purpose. */
-  async #reportSilence(silentMs: number): Promise<void> {
-    const { kernel, pid } = this.#ledger
-    try {
-      const { agent, status, revision } = await this.#ledger.record()
-      const turn = agent?.turn?.number
-      if (turn === undefined || status === 'paused') return
-      const message = `No event for ${silentMs / 1_000} s.`
-      await this.#ledger.act({ type: 'alert', turn, alert: 'silent', message, key: `silent:${revision}` })
-    } catch (error) {
-      // The turn is over, or another holder drives it.
-      if (!(error instanceof ReeveError)) kernel.edges.onTrouble(error, `reporting the silence of ${pid}`)
-    }
-  }
-
-  /** A defect, or trouble that no rule foresees: the turn ends with it, and the agent goes on. */
-  async #report(error: unknown): Promise<null> {
-    const { kernel, pid } = this.#ledger
-    kernel.edges.onTrouble(error, `driving ${pid}`)
-    const { agent } = await this.#ledger.record()
-    const turn = agent?.turn?.number
-    if (turn === undefined) throw error
-    const message = this.#parts.mask(messageOf(error))
-    await this.#ledger.act({
-      type: 'report_trouble',
-      turn,
-      code: 'internal',
-      message,
-      key: message.slice(0, 100),
-    })
-    await this.#ledger.act({ type: 'end_turn', turn, reason: 'setup_failed', message })
-    return null
   }
 }
 

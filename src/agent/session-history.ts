@@ -3,12 +3,13 @@ import { callKey } from '../core/agent/act.ts'
 import { isAgentEvent } from '../core/agent/event.ts'
 import { type AgentEntry, entriesOfSegment, extendView } from '../core/agent/history.ts'
 import { fileOfPart } from '../core/agent/input-part.ts'
+import { backwards, callProgress, isCompacted } from '../core/agent/log-end.ts'
 import { type PromptSource, promptOf, type SessionPrompt } from '../core/agent/prompt.ts'
 import { inputKey } from '../core/agent/request.ts'
 import type { Part } from '../core/agent/state.ts'
 import { isPartBlob } from '../core/blob/part-blob.ts'
 import type { JsonObject } from '../core/json/json.ts'
-import { type CallProgress, NO_PROGRESS } from '../core/model/next-step.ts'
+import type { CallProgress } from '../core/model/next-step.ts'
 import type { ToolCall } from '../core/model/prompt.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import { knownEvent } from '../core/process/event.ts'
@@ -216,21 +217,7 @@ export class SessionHistory {
 
   /** How far the calls for the next answer have got, before a crash or here. */
   progressOf(turn: number): CallProgress {
-    for (const event of backwards(this.#events)) {
-      const known = knownEvent(event)
-      switch (known?.type) {
-        case 'model_call_retried':
-          if (known.payload.turn !== turn) return NO_PROGRESS
-          return progressIn(known.payload.progress)
-        case 'input_promoted':
-        case 'notices_promoted':
-        case 'tool_answered':
-        case 'turn_begun':
-        case 'segment_begun':
-          return NO_PROGRESS
-      }
-    }
-    return NO_PROGRESS
+    return callProgress(this.#events, turn)
   }
 
   /** Calls of the turn whose use is not in the log: a crash came in between. */
@@ -253,20 +240,8 @@ export class SessionHistory {
     return count
   }
 
-  /** Whether this turn has been shortened since its last answer: a second time would change nothing. */
   isCompactedIn(turn: number): boolean {
-    for (const event of backwards(this.#events)) {
-      const known = knownEvent(event)
-      switch (known?.type) {
-        case 'segment_begun':
-          return known.payload.turn === turn && known.payload.why === 'compaction'
-        case 'assistant_item':
-        case 'tool_called':
-        case 'turn_begun':
-          return false
-      }
-    }
-    return false
+    return isCompacted(this.#events, turn)
   }
 
   async #wholeEntry(entry: AgentEntry): Promise<AgentEntry> {
@@ -323,11 +298,6 @@ function pathIn([part]: readonly Part[]): string | undefined {
   return typeof path === 'string' ? path : undefined
 }
 
-/** The latest first, without a copy. */
-function* backwards<Item>(items: readonly Item[]): Generator<Item> {
-  for (let index = items.length - 1; index >= 0; index--) yield items[index] as Item
-}
-
 function hasBlobs({ payload }: AgentEntry): boolean {
   return 'parts' in payload && payload.parts.some(isPartBlob)
 }
@@ -335,8 +305,4 @@ function hasBlobs({ payload }: AgentEntry): boolean {
 function promotedIn(entry: AgentEntry): readonly number[] {
   if (entry.type === 'input_promoted') return [entry.payload.seq]
   return entry.type === 'notices_promoted' ? entry.payload.seqs : []
-}
-
-function progressIn(stored: unknown): CallProgress {
-  return { ...NO_PROGRESS, ...(stored as CallProgress) }
 }
