@@ -1,7 +1,6 @@
 import { type AgentFacts, modelOf } from '../actions/agent-facts.ts'
 import { compileSchema } from '../actions/json-schema/compile.ts'
-import { spawnChild } from '../actions/spawn.ts'
-import type { AgentParts, AgentTimes, CheckedCommand, GoalCommand } from '../agent/agent-parts.ts'
+import type { AgentParts, AgentTimes } from '../agent/agent-parts.ts'
 import { type LiveLogs, NO_LIVE_LOGS } from '../agent/live/live-logs.ts'
 import { NativeAgents } from '../agent/native-agents.ts'
 import { openForAgent } from '../agent/open-for-agent.ts'
@@ -9,21 +8,20 @@ import { AgentToolbox } from '../agent/toolbox/agent-toolbox.ts'
 import type { Toolbox, ToolboxParts } from '../agent/toolbox/toolbox.ts'
 import type { Commands } from '../command/commands.ts'
 import type { NamedSecrets } from '../command/environment/named-secrets.ts'
-import { agentSessionOf } from '../core/agent/session.ts'
 import { asJson, own } from '../core/json/json.ts'
 import { factsOf } from '../core/model/facts.ts'
 import { parseModelId } from '../core/model/model-id.ts'
-import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
-import type { Executor, Work } from '../kernel/executor.ts'
+import type { Executor } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { descriptorLimitOf } from '../os/descriptors.ts'
 import { maxOpenLogs } from '../output-log/open-logs.ts'
 import { systemClock } from '../store/system-clock.ts'
-import { type ReeveVerbs, verbs } from '../verbs/reeve.ts'
+import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { AgentModels, type AgentModelsParts } from './agent-models.ts'
 import { referenceReader } from './agent-references.ts'
 import { AgentMcpServers } from './agent-servers.ts'
+import { runGoalCheck } from './goal-checks.ts'
 
 /** Makes the executor of agents, which uses the toolbox. */
 export type AgentDriver = (toolbox: Toolbox) => Executor
@@ -39,7 +37,7 @@ export interface AgentsParts extends AgentModelsParts {
   readonly hasCommands: boolean
   readonly times: Partial<AgentTimes>
   readonly onTrouble: (error: unknown, doing: string) => void
-  /** Makes the executor of agents, in the place of the usual one. */
+  /** Makes the executor of agents, instead of the usual one. */
   readonly driver: AgentDriver | undefined
   readonly toolbox: Partial<ToolboxParts>
 }
@@ -93,14 +91,14 @@ async function agentParts(parts: AgentsParts, kernel: Kernel, opened: Opened): P
   return {
     ...opened,
     live: await liveLogs(parts),
-    runCheck: (work, check, signal) => runCheck(parts, kernel, work, { ...check, signal }),
+    runCheck: (work, check, signal) => runGoalCheck(kernel, parts.actAs, work, { ...check, signal }),
     compileSchema,
     mask: parts.mask,
     times: parts.times,
   }
 }
 
-/** What the executor knows about agents, for those who inspect them. Loads no model. */
+/** Facts about agents for the verbs that inspect and configure them. */
 function agentFacts({ options, kernel }: AgentsParts, models: AgentModels): AgentFacts {
   return {
     readReference: referenceReader(kernel),
@@ -129,47 +127,4 @@ async function liveLogs({ commands, onTrouble }: AgentsParts): Promise<LiveLogs>
     onTrouble,
     now: () => systemClock.now(),
   })
-}
-
-/** The last lines say why a check failed. */
-const CHECK_LINES = 40
-
-async function runCheck(
-  { actAs }: AgentsParts,
-  kernel: Kernel,
-  work: Work,
-  { run, key, turn, signal }: GoalCommand & { readonly signal: AbortSignal },
-): Promise<CheckedCommand | null> {
-  const { pid, cwd } = work.record
-  const request = {
-    kind: 'command',
-    spec: { run },
-    parent: pid,
-    owner: { session: agentSessionOf(pid) },
-    label: 'check of the goal',
-    ...(cwd === null ? {} : { cwd }),
-    idempotencyKey: key,
-  } as const
-  const command = await spawnChild(kernel, work, verbs.spawn.input.parse(request))
-  const ended = await kernel.waits.forEnd(command.pid, { signal, waiter: work })
-  if (ended.type !== 'done') {
-    await stopCheck(kernel, { agent: pid, turn, command: command.pid })
-    return null
-  }
-  const { outcome } = ended.value.record
-  const { lines } = await actAs(`process:${pid}`).log({ pid: command.pid, limit: CHECK_LINES })
-  const output = lines.map(({ text }) => text).join('\n')
-  return { pid: command.pid, succeeded: outcome?.status === 'completed', output }
-}
-
-/** A paused turn, and one that another holder goes on with, find their check again. */
-async function stopCheck(
-  kernel: Kernel,
-  { agent, turn, command }: { readonly agent: Pid; readonly turn: number; readonly command: Pid },
-): Promise<void> {
-  const row = await kernel.edges.store.ask({ ask: 'process', pid: agent })
-  if (row?.record.agent?.turn?.number === turn) return
-  const asked = { pid: command, actor: `kernel:${kernel.id}`, at: kernel.edges.clock.now() } as const
-  const reason = `turn ${turn} of ${agent} has ended`
-  await kernel.perform({ type: 'stop', ...asked, how: 'cancel', reason, cause: null, replayKey: 'check' })
 }

@@ -6,11 +6,9 @@ import { parse } from '../actions/parse.ts'
 import { NO_EFFECTS } from '../actions/read-effects.ts'
 import { Retention } from '../actions/retention.ts'
 import { Reveals } from '../actions/reveal.ts'
-import { spawnChild } from '../actions/spawn.ts'
 import { WAIT_TIMES } from '../actions/wait-times.ts'
 import type { AgentTimes } from '../agent/agent-parts.ts'
 import type { ToolboxParts } from '../agent/toolbox/toolbox.ts'
-import type { Commands } from '../command/commands.ts'
 import { NamedSecrets } from '../command/environment/named-secrets.ts'
 import { openCommands } from '../command/open-commands.ts'
 import type { Seat } from '../core/authority/person.ts'
@@ -31,22 +29,19 @@ import type { Redaction } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
 import { withMaskedAudit } from '../store/masked-audit.ts'
 import { systemClock } from '../store/system-clock.ts'
-import { type SpawnAs, Tools } from '../tool/in-process.ts'
-import type { ServedTool } from '../tool/served-tools.ts'
-import type { ToolDefinition } from '../verbs/define-tool.ts'
-import { type Reeve, type ReeveVerbs, type ServesTools, type ServesWorkflows, verbs } from '../verbs/reeve.ts'
+import type { Reeve, ReeveVerbs, ServesTools, ServesWorkflows } from '../verbs/reeve.ts'
 import { actor } from '../verbs/shapes/actor.ts'
-import { type VariablesOf, Workflows } from '../workflow/in-kernel.ts'
-import type { AgentMcpServers } from './agent-servers.ts'
 import { type AgentDriver, openAgents } from './agents.ts'
 import { Anchoring, type AnchorLog } from './anchoring.ts'
 import { auditMasking } from './audit-masking.ts'
 import { ownIdentity } from './identity.ts'
 import { HASHES, nodeEdges } from './node-edges.ts'
 import { openStore } from './open-store.ts'
-import { type EmbedOptions, OPTIONS, TOOL, WORKFLOW } from './options.ts'
+import { type EmbedOptions, OPTIONS } from './options.ts'
 import { PolicyFolder } from './policy-files.ts'
 import { redactionOf } from './redaction-of.ts'
+import { serveFunctions } from './served-functions.ts'
+import { closeAll, startAll } from './start-and-close.ts'
 import { StoreWatch } from './store-watch.ts'
 import { warnOfTrouble } from './warnings.ts'
 
@@ -65,10 +60,6 @@ export interface Embedded extends Reeve, ServesWorkflows, ServesTools {
   /** The first step of `close`: ends the processes with lifetime `daemon`, and returns them. Their waiters still get answers. */
   endWithDaemon(): Promise<readonly Pid[]>
 }
-
-const TIDY_MS = 60_000
-const PRUNE_MS = 600_000
-const BOOT_MS = 2_000
 
 /**
  * Runs a kernel inside this program.
@@ -161,18 +152,7 @@ async function start(
           named: secrets,
           onTrouble,
         })
-  const waits = { ...WAIT_TIMES, ...options.waits }
-  const spawnAs: SpawnAs = (work, request) =>
-    spawnChild(kernel, work, parse(verbs.spawn.input, request, 'spawn'))
-  const variablesOf: VariablesOf = (record, running, signal) => secrets.variablesFor(record, running, signal)
-  const workflows = new Workflows((work, request, stepIndex) => {
-    const child = { ...request, parent: work.record.pid, idempotencyKey: `step:${stepIndex}` }
-    return spawnChild(kernel, work, parse(verbs.spawn.input, child, 'spawn'), stepIndex)
-  }, variablesOf)
-  for (const [name, run] of Object.entries(options.workflows ?? {})) workflows.add(name, run)
-  const tools = new Tools(spawnAs, variablesOf)
-  for (const [name, tool] of namedTools(options.tools)) tools.add(name, tool)
-  const actAs = (other: Actor) => acting(parts, other)
+  const served = serveFunctions(options, () => kernel, secrets)
   const modelOptions = { providers: {}, models: {}, ...options.modelOptions }
   const agents = openAgents({
     kernel: () => kernel,
@@ -183,8 +163,8 @@ async function start(
     mask: (text) => masker.text(text),
     commands: () => commands,
     hasCommands: commands !== undefined,
-    spawnAs,
-    actAs,
+    spawnAs: served.spawnAs,
+    actAs: (other) => acting(parts, other),
     times: agentTimes,
     onTrouble,
     driver: agentDriver,
@@ -194,11 +174,10 @@ async function start(
     anchorLog === undefined
       ? undefined
       : new Anchoring({ ...HASHES, log: anchorLog, store, clock: systemClock, onTrouble })
-  const flood = { ...FLOOD_LIMITS, ...options.flood }
   const workspaces = new Workspaces(new PolicyFolder(onTrouble, () => systemClock.now()))
   const kernel = new Kernel(
     nodeEdges(store, onTrouble, {
-      flood,
+      flood: { ...FLOOD_LIMITS, ...options.flood },
       onAudited: () => anchoring?.audited(),
       auditKey: () => anchoring?.key ?? null,
       sessionPreset: options.sessionPreset,
@@ -209,7 +188,7 @@ async function start(
     {
       holder,
       successor,
-      executors: [workflows, tools, ...agents.executors, ...(commands?.executors ?? [])],
+      executors: [...served.executors, ...agents.executors, ...(commands?.executors ?? [])],
       concurrency: options.concurrency ?? KERNEL_DEFAULTS.concurrency,
       times: { ...KERNEL_DEFAULTS.times, ...options.times },
       backoff: KERNEL_DEFAULTS.backoff,
@@ -217,32 +196,6 @@ async function start(
   )
   const externals = new ExternalProcesses(kernel, { onStop: options.onStop, onTrouble })
   const retention = new Retention({ kernel, commands, limits: options.retention ?? {}, onTrouble })
-  let closing: Promise<void> | undefined
-  const close = ({ keep = false }: { readonly keep?: boolean } = {}) => {
-    agents.toolbox.close()
-    closing ??= retention
-      .close()
-      .then(() => closeAll({ kernel, commands, servers: agents.servers, externals, anchoring, leave }, keep))
-    return closing
-  }
-  try {
-    await anchoring?.begin()
-    commands?.serve(kernel)
-    await commands?.refuseWrongStore(kernel)
-    await commands?.passed.sweep(kernel)
-    await commands?.inherited.sweep(kernel)
-    await kernel.start()
-    await settledAtBoot(kernel)
-    agents.toolbox.start()
-    await externals.start()
-    await commands?.clearStrays(kernel)
-    commands?.upkeep.start(kernel, TIDY_MS)
-    retention.start(options.times?.pruneMs ?? PRUNE_MS)
-  } catch (error) {
-    await commands?.close()
-    await anchoring?.close()
-    throw error
-  }
   const troubles = () => {
     const backlog = commands?.backlog ?? { held: [], unrecordedEnds: 0 }
     return troublesOf({
@@ -256,7 +209,7 @@ async function start(
   const parts: ActingParts = {
     kernel,
     commands,
-    waits,
+    waits: { ...WAIT_TIMES, ...options.waits },
     masker,
     reveals,
     retention,
@@ -267,17 +220,12 @@ async function start(
     externals: new ExternalStops(kernel, externals),
   }
   const atDoor = atDoors(parts)
+  const embedded = { kernel, commands, agents, externals, retention, anchoring }
+  // Only now: an agent that goes on from an earlier program acts through `parts` at once.
+  await startAll(embedded, options.times?.pruneMs)
+  let closing: Promise<void> | undefined
   return {
-    async workflow(name, run, given = {}) {
-      const workflow = parse(WORKFLOW, { name, run, options: given }, 'workflow')
-      workflows.add(workflow.name, workflow.run, workflow.options)
-      await kernel.announce()
-    },
-    async tool(given) {
-      const tool = parse(TOOL, given, 'tool')
-      tools.add(tool.name, tool)
-      await kernel.announce()
-    },
+    ...served.calls,
     ...acting(parts, 'host'),
     get kernel() {
       return kernel.id
@@ -296,42 +244,9 @@ async function start(
       return { isStoreWritable, isKeeperAvailable }
     },
     endWithDaemon: () => kernel.endWithDaemon(),
-    close,
-  }
-}
-
-function namedTools(tools: EmbedOptions['tools'] = {}): readonly (readonly [string, ServedTool])[] {
-  return Array.isArray(tools)
-    ? tools.map((tool: ToolDefinition) => [tool.name, tool] as const)
-    : Object.entries(tools)
-}
-
-/** Processes that ended while no daemon ran are on record before the first call. An unwritable store takes their ends later. */
-async function settledAtBoot(kernel: Kernel): Promise<void> {
-  const { completed, abandoned } = kernel.boot
-  const known = [...completed, ...abandoned].map((pid) => kernel.waits.forEnd(pid, { timeoutMs: BOOT_MS }))
-  await Promise.all(known)
-}
-
-interface Closing {
-  readonly kernel: Kernel
-  readonly commands: Commands | undefined
-  readonly servers: AgentMcpServers
-  readonly externals: ExternalProcesses
-  readonly anchoring: Anchoring | undefined
-  readonly leave: () => Promise<void>
-}
-
-/** Releases the store and the lock even if the kernel could not hand everything back. */
-async function closeAll(closing: Closing, keep: boolean): Promise<void> {
-  const { kernel, commands, servers, externals, anchoring, leave } = closing
-  try {
-    await externals.close()
-    await kernel.close(keep)
-    await servers.close()
-    await commands?.close()
-  } finally {
-    await anchoring?.close()
-    await leave()
+    close: ({ keep = false } = {}) => {
+      closing ??= closeAll(embedded, { keep, leave })
+      return closing
+    },
   }
 }
