@@ -97,16 +97,20 @@ interface Share {
   readonly bytes: number
 }
 
+function shareOf({ share, count, bytes }: Readonly<Record<string, unknown>>): Share {
+  return { share: String(share), count: Number(count), bytes: Number(bytes) }
+}
+
 function byType(database: DatabaseSync): readonly Share[] {
   const rows = database.prepare(`select process.kind || ' ' || type as share, count(*) as count,
       sum(octet_length(payload) + coalesce(octet_length(packed), 0)) as bytes
     from event join process on process.id = event.process group by share order by bytes desc`)
-  return rows.all() as unknown as Share[]
+  return rows.all().map(shareOf)
 }
 
 function byTable(database: DatabaseSync): readonly Share[] {
   const rows = database.prepare(
     'select name as share, 0 as count, sum(pgsize) as bytes from dbstat group by name order by bytes desc',
   )
-  return rows.all() as unknown as Share[]
+  return rows.all().map(shareOf)
 }

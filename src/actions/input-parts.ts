@@ -54,7 +54,7 @@ export async function admittedParts(
   return admitted
 }
 
-/** Resolves the references of one request. A repeated request gets the content of the first one, whatever the files are now. */
+/** Resolves the references of one request. A repeated request gets the content of the first one, even if files have changed since. */
 class References {
   readonly #actionParts: ActionParts
   readonly #agent: ProcessRecord
