@@ -5,7 +5,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import type { Trouble } from '../core/trouble/trouble.ts'
-import { auditDenial } from '../kernel/audit.ts'
+import { refuseAct } from '../kernel/audit.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { prunedPid } from '../kernel/perform.ts'
 import { refuseRead, resolve } from '../kernel/resolve.ts'
@@ -60,23 +60,27 @@ export function permitOnStore({ kernel, actor }: Asking, right: 'read' | 'write'
   throwIfRefused(kernel.edges.authorize(actor, right, { type: 'store' }))
 }
 
-/** For acts on rules and on the audit: the audit has the actors that tried them without the right to. */
-export async function permitOrAudit({ kernel, actor }: Asking, action: string): Promise<void> {
+/** For acts on the whole store: the audit has the actors that tried them without the right to. */
+export async function permitOrAudit(
+  { kernel, actor }: Asking,
+  action: VerbName,
+  right: 'write' | 'admin' = 'admin',
+): Promise<void> {
   const { edges } = kernel
-  const denied = edges.authorize(actor, 'admin', { type: 'store' })
-  if (denied === undefined) return
-  await auditDenial(edges, {
-    at: edges.clock.now(),
-    actor,
-    action,
-    target: 'store',
-    decision: 'denied',
-    rule: null,
-    reason: denied.message,
-    inputs: {},
-    trace: null,
-  })
-  throw new RefusedError(denied)
+  const denied = edges.authorize(actor, right, { type: 'store' })
+  await refuseAct(edges, denied, { actor, action, target: 'store' })
+}
+
+/** For acts on a process that need no plan: the audit has the actors that tried them without the right to. */
+export async function permitOnProcess(
+  { kernel, actor }: Asking,
+  action: string,
+  right: 'signal' | 'write',
+  record: ProcessRecord,
+): Promise<void> {
+  const { edges } = kernel
+  const denied = edges.authorize(actor, right, { type: 'process', record })
+  await refuseAct(edges, denied, { actor, action, target: `process:${record.pid}` })
 }
 
 /** A session reads about itself and the sessions below it. */
@@ -92,14 +96,22 @@ export function finderFor({ kernel, actor }: Asking): (text: string) => Promise<
   return (text) => resolve(kernel.edges, actor, text)
 }
 
-/** Reads a process by pid, beginning of one, or name, if the actor may see it. */
-export function readerFor({ kernel, actor }: Asking): (text: string) => Promise<ProcessRecord> {
+/**
+ * Reads a process by pid, beginning of one, or name, if the actor may see it. `action`: the act that it is read for; the audit has it if
+ * the actor may not see the process. A denied look is not in the audit.
+ */
+export function readerFor(
+  { kernel, actor }: Asking,
+  action?: string,
+): (text: string) => Promise<ProcessRecord> {
   const { edges } = kernel
   return async (text) => {
     const pid = await resolve(edges, actor, text)
     const row = await edges.store.ask({ ask: 'process', pid })
     if (row === null) throw new RefusedError(await missing(kernel, pid))
-    throwIfRefused(await refuseRead(edges, actor, row.record))
+    const refused = await refuseRead(edges, actor, row.record)
+    if (action !== undefined) await refuseAct(edges, refused, { actor, action, target: `process:${pid}` })
+    throwIfRefused(refused)
     return row.record
   }
 }

@@ -99,7 +99,7 @@ async function refuseModel(
   pid: string,
   asked: { readonly type: 'configure'; readonly id: string; readonly model: string },
 ): Promise<void> {
-  const agent = await readerFor(parts)(pid)
+  const agent = await readerFor(parts, 'agent_request')(pid)
   if (agent.agent === null) return
   const refused = await parts.agents?.refuseModel(agent, asked.model)
   if (refused === undefined) return

@@ -1,7 +1,7 @@
 import { RefusedError } from '../core/errors.ts'
 import { refusal } from '../core/refusal.ts'
 import { putEnvironment } from '../kernel/environments.ts'
-import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
+import { type ActionParts, type ActionsFor, permitOnStore, permitOrAudit } from './action.ts'
 import { served } from './command-in.ts'
 
 export function environmentActions(
@@ -22,7 +22,7 @@ export function environmentActions(
       return environment
     },
     async refreshEnvironment() {
-      permitOnStore(parts, 'write')
+      await permitOrAudit(parts, 'refreshEnvironment', 'write')
       await served(commands).refreshEnvironment()
       return {}
     },

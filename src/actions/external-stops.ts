@@ -6,6 +6,7 @@ import { trackedOf } from '../core/process/tracked.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import type { Delivery } from '../external/deliveries.ts'
 import type { ExternalProcesses } from '../external/external-processes.ts'
+import { refuseAct } from '../kernel/audit.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Done } from '../kernel/perform.ts'
 import type { StopReport } from '../kernel/stop-scope.ts'
@@ -93,8 +94,7 @@ export class ExternalStops {
   /** Records first: after a crash before the signal, the next start acts on the record. */
   async pause(record: ProcessRecord, actor: Actor): Promise<OutputOf<'signal'>> {
     const { edges } = this.#kernel
-    const denied = edges.authorize(actor, 'signal', { type: 'process', record })
-    if (denied !== undefined) throw new RefusedError(denied)
+    await this.#permit(record, actor, 'pause')
     const reachable = this.#externals.signal(record, null)
     if (reachable.type !== 'delivered') throw new RefusedError(await this.#refusal(record, reachable.type))
     const asked = { pid: record.pid, actor, at: edges.clock.now() } as const
@@ -110,8 +110,7 @@ export class ExternalStops {
   /** Signals first: after a crash before the record, the process counts as paused, and the next start stops it again. */
   async resume(record: ProcessRecord, actor: Actor): Promise<OutputOf<'signal'>> {
     const { edges } = this.#kernel
-    const denied = edges.authorize(actor, 'signal', { type: 'process', record })
-    if (denied !== undefined) throw new RefusedError(denied)
+    await this.#permit(record, actor, 'resume')
     if (record.status === 'paused') {
       const { type } = this.#externals.signal(record, 'SIGCONT')
       if (type !== 'delivered') throw new RefusedError(await this.#refusal(record, type))
@@ -119,6 +118,12 @@ export class ExternalStops {
     const asked = { pid: record.pid, actor, at: edges.clock.now() } as const
     const performed = await this.#kernel.perform({ ...asked, type: 'resume' })
     return { type: 'signalled', record: performed.row.record }
+  }
+
+  #permit(record: ProcessRecord, actor: Actor, action: 'pause' | 'resume'): Promise<void> {
+    const { edges } = this.#kernel
+    const denied = edges.authorize(actor, 'signal', { type: 'process', record })
+    return refuseAct(edges, denied, { actor, action, target: `process:${record.pid}` })
   }
 
   async #refusal(record: ProcessRecord, type: Delivery['type']): Promise<Refusal> {

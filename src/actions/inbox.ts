@@ -3,6 +3,7 @@ import { RefusedError } from '../core/errors.ts'
 import { sentenceOf, TAIL_CHARS } from '../core/inbox/sentence.ts'
 import type { Scope } from '../core/process/record.ts'
 import { acknowledge } from '../kernel/acknowledge.ts'
+import { refuseAct } from '../kernel/audit.ts'
 import { refuseInbox } from '../kernel/inbox-access.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { readNotices } from '../kernel/read-notices.ts'
@@ -10,7 +11,7 @@ import { takeNotices } from '../kernel/take-notices.ts'
 import { waitForNotices } from '../kernel/wait-for-notices.ts'
 import type { StoredNotice } from '../store/contract.ts'
 import type { InboxNotice } from '../verbs/follow-calls.ts'
-import type { CallOptions } from '../verbs/reeve.ts'
+import type { CallOptions, VerbName } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, throwIfRefused } from './action.ts'
 
 /** How many output logs are read at once. */
@@ -23,8 +24,12 @@ export function inboxActions({
   effects,
 }: ActionParts): ActionsFor<'notices' | 'takeNotices' | 'acknowledge'> {
   const { edges, feed } = kernel
-  const permit = (scope: string, right: 'read' | 'write') => {
-    throwIfRefused(refuseInbox(edges, actor, scope, right))
+  const permitLook = (scope: string) => {
+    throwIfRefused(refuseInbox(edges, actor, scope, 'read'))
+    return scope as Scope
+  }
+  const permit = async (scope: string, action: VerbName) => {
+    await refuseAct(edges, refuseInbox(edges, actor, scope, 'write'), { actor, action, target: scope })
     return scope as Scope
   }
   const describe = async (notices: readonly StoredNotice[]) => {
@@ -37,19 +42,19 @@ export function inboxActions({
   }
   return {
     async notices({ scope: asked, waitMs, ...reading }, options) {
-      const scope = permit(asked, 'read')
+      const scope = permitLook(asked)
       const read = () => readNotices(edges, { scope, releases: effects.areKept, ...reading })
       const { notices, next, more } = await waitForNotices(edges, feed, read, waitOptions(waitMs, options))
       return { notices: await describe(notices), next, more }
     },
     async takeNotices({ scope: asked, waitMs, ...taking }, options) {
-      const scope = permit(asked, 'write')
+      const scope = await permit(asked, 'takeNotices')
       const take = () => takeNotices(edges, { scope, ...taking })
       const { notices, until } = await waitForNotices(edges, feed, take, waitOptions(waitMs, options))
       return { notices: await describe(notices), until }
     },
     async acknowledge({ scope: asked, ...acknowledging }) {
-      const scope = permit(asked, 'write')
+      const scope = await permit(asked, 'acknowledge')
       const { acknowledged, lost, through } = await acknowledge(edges, { scope, ...acknowledging })
       return { acknowledged: [...acknowledged], lost: [...lost], through }
     },

@@ -35,7 +35,7 @@ export async function admittedParts(
 ): Promise<readonly Part[]> {
   checkJson(parts.map(asJson), 'parts')
   if (parts.every(({ type }) => type === 'text' || type === 'paste')) return parts.map(plain)
-  const agent = await readerFor(actionParts)(pid)
+  const agent = await readerFor(actionParts, 'agent_request')(pid)
   const references = new References(actionParts, agent, asked)
   const admitted: Part[] = []
   const taken: UserPart[] = []

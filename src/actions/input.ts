@@ -4,22 +4,23 @@ import { RefusedError } from '../core/errors.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { isKind } from '../core/process/spec.ts'
 import { refusal } from '../core/refusal.ts'
-import { type ActionParts, type ActionsFor, readerFor, throwIfRefused } from './action.ts'
+import { type ActionParts, type ActionsFor, permitOnProcess, readerFor } from './action.ts'
 import { commandIn } from './command-in.ts'
 
-export function inputActions(parts: ActionParts): ActionsFor<'write' | 'submit' | 'closeInput' | 'resize'> {
-  const { kernel, actor, commands } = parts
-  const read = readerFor(parts)
-  const find = async (text: string) => {
-    const record = await read(text)
-    throwIfRefused(kernel.edges.authorize(actor, 'write', { type: 'process', record }))
+type InputVerb = 'write' | 'submit' | 'closeInput' | 'resize'
+
+export function inputActions(parts: ActionParts): ActionsFor<InputVerb> {
+  const { commands } = parts
+  const find = async (text: string, action: InputVerb) => {
+    const record = await readerFor(parts, action)(text)
+    await permitOnProcess(parts, action, 'write', record)
     const served = commandIn(commands, record)
     const keeper = served.keeperOf(record.pid)
     if (hasEnded(record)) throw new RefusedError(alreadyEnded(record))
     return { record, keeper, output: served.output }
   }
-  const write = async (text: string, data: Uint8Array, seq: number | undefined) => {
-    const { record, keeper, output } = await find(text)
+  const write = async (text: string, data: Uint8Array, seq: number | undefined, action: InputVerb) => {
+    const { record, keeper, output } = await find(text, action)
     const { pid } = record
     const end = await output.length(record)
     const asked = { pid, seq: seq ?? null, data: Buffer.from(data).toString('base64') }
@@ -41,21 +42,22 @@ export function inputActions(parts: ActionParts): ActionsFor<'write' | 'submit' 
     }
   }
   return {
-    write: ({ pid, text, seq }) => write(pid, typeof text === 'string' ? Buffer.from(text) : text, seq),
+    write: ({ pid, text, seq }) =>
+      write(pid, typeof text === 'string' ? Buffer.from(text) : text, seq, 'write'),
     async submit({ pid, text, seq }) {
-      const record = await read(pid)
+      const record = await readerFor(parts, 'submit')(pid)
       // A terminal's Enter is a carriage return; a pipe's line ends with a line feed.
       const enter = isKind(record, 'command') && commandSpecOf(record).pty ? '\r' : '\n'
-      return write(pid, Buffer.from(`${text}${enter}`), seq)
+      return write(pid, Buffer.from(`${text}${enter}`), seq, 'submit')
     },
     async closeInput({ pid }) {
-      const { record, keeper } = await find(pid)
+      const { record, keeper } = await find(pid, 'closeInput')
       const { type } = await whileUp(record, keeper.ask('closeInput', { pid: record.pid }))
       if (type === 'closed') return { type }
       throw new RefusedError(unwritable(record, type))
     },
     async resize({ pid, cols, rows }) {
-      const { record, keeper } = await find(pid)
+      const { record, keeper } = await find(pid, 'resize')
       const { type } = await whileUp(record, keeper.ask('resize', { pid: record.pid, cols, rows }))
       if (type === 'resized') return { type }
       if (type === 'ended') throw new RefusedError(alreadyEnded(record))

@@ -14,7 +14,7 @@ import { registerAll, spawnAnswer, whenBegun } from './spawn.ts'
 export function restartActions(parts: ActionParts): ActionsFor<'restart'> {
   const { kernel, actor, commands } = parts
   const { edges } = kernel
-  const read = readerFor(parts)
+  const read = readerFor(parts, 'restart')
   const kills = new Kills(parts)
 
   /** The process that a restart with this key has registered. */

@@ -2,7 +2,7 @@ import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
 import { isRefusal } from '../core/refusal.ts'
 import { identify } from '../external/identify.ts'
-import { type ActionParts, type ActionsFor, finderFor, permitOnStore } from './action.ts'
+import { type ActionParts, type ActionsFor, finderFor, permitOrAudit } from './action.ts'
 import { sharedName, spawnAnswer } from './spawn.ts'
 
 export function trackActions(parts: ActionParts): ActionsFor<'track'> {
@@ -12,7 +12,7 @@ export function trackActions(parts: ActionParts): ActionsFor<'track'> {
   return {
     async track({ osPid, description, pid, idempotencyKey, parent, ...rest }) {
       // Before the PID is looked up: a session must not learn about other OS processes of this machine.
-      permitOnStore(parts, 'admin')
+      await permitOrAudit(parts, 'track')
       const above = parent === undefined ? {} : { parent: await find(parent) }
       const identified = identify(osPid, await edges.store.ask({ ask: 'holders' }))
       if (isRefusal(identified)) throw new RefusedError(identified)

@@ -1,7 +1,7 @@
 import { personBehind } from '../core/authority/person.ts'
 import type { PruneBatch, PruneOptions } from '../kernel/prune.ts'
 import type { InputOf } from '../verbs/reeve.ts'
-import { type ActionParts, type ActionsFor, finderFor, permitOnStore } from './action.ts'
+import { type ActionParts, type ActionsFor, finderFor, permitOnStore, permitOrAudit } from './action.ts'
 
 /** The state of the daemon and the identity of the caller; removal of ended processes; recovery. */
 export function upkeepActions(parts: ActionParts): ActionsFor<'whoami' | 'status' | 'prune' | 'recover'> {
@@ -60,7 +60,7 @@ export function upkeepActions(parts: ActionParts): ActionsFor<'whoami' | 'status
       }
     },
     async prune(input) {
-      permitOnStore(parts, 'admin')
+      await permitOrAudit(parts, 'prune')
       const pruned: PruneBatch['pruned'][number][] = []
       const kept: PruneBatch['kept'][number][] = []
       for await (const batch of retention.prune(await pruneOptions(input))) {
@@ -70,7 +70,7 @@ export function upkeepActions(parts: ActionParts): ActionsFor<'whoami' | 'status
       return { pruned, kept }
     },
     async recover() {
-      permitOnStore(parts, 'admin')
+      await permitOrAudit(parts, 'recover')
       return kernel.sweep()
     },
   }

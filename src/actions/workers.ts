@@ -18,7 +18,7 @@ import { PAGE_BYTES } from '../kernel/page.ts'
 import { park } from '../kernel/park.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { spawn } from '../verbs/spawn.ts'
-import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
+import { type ActionParts, type ActionsFor, permitOnStore, permitOrAudit } from './action.ts'
 import { checkJson, parse } from './parse.ts'
 import { spawnChild } from './spawn.ts'
 
@@ -38,7 +38,6 @@ export function workerActions(
   const { kernel } = parts
   const { edges } = kernel
   const { store, clock } = edges
-  const permit = () => permitOnStore(parts, 'admin')
   return {
     async workflows() {
       permitOnStore(parts, 'read')
@@ -57,14 +56,14 @@ export function workerActions(
       return { tools }
     },
     async announceWorker({ worker, workflows, tools }) {
-      permit()
+      await permitOrAudit(parts, 'announceWorker')
       const { position } = kernel.feed
       const { renewMs, ttlMs } = kernel.times
       await renew(edges, holderOf(worker, workflows, tools), kernel.times)
       return { renewMs, ttlMs, position }
     },
     async claimWork({ worker, known, limit, timeoutMs }, { signal }) {
-      permit()
+      await permitOrAudit(parts, 'claimWork')
       const by = clock.now() + Math.min(timeoutMs, MAX_CLAIM_MS)
       for (;;) {
         const listener = listenForWork(kernel, signal)
@@ -82,11 +81,11 @@ export function workerActions(
       }
     },
     async doWork({ worker, pid, fence, act }) {
-      permit()
+      await permitOrAudit(parts, 'doWork')
       return performForWorker(kernel, pid, { holder: worker, fence }, act)
     },
     async retireWorker({ worker }) {
-      permit()
+      await permitOrAudit(parts, 'retireWorker')
       // From now on it serves nothing, so a claim that is under way gets no work.
       await renew(edges, holderOf(worker, [], []), kernel.times)
       for (;;) {

@@ -11,6 +11,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { isRefusal, type Refusal } from '../core/refusal.ts'
+import { refusalChanges } from './audit.ts'
 import { closedCallReason } from './carry.ts'
 import { chargeIn } from './charge.ts'
 import type { Edges } from './edges.ts'
@@ -49,10 +50,14 @@ export class Agents {
     const asked = { pid, actor, at: this.#edges.clock.now() }
     const intent: Intent = { type: 'agent_request', ...asked, request: { type: 'allow', id, amounts } }
     const edges = this.#edges
+    const act = { ...asked, action: 'allowAgent', target: `process:${pid}` }
     const performed = await edges.store.write(function* () {
       const rows = new WorkingRows()
       const answer = yield* topUp(edges, rows, intent, amounts)
-      return { answer, changes: isRefusal(answer) ? [] : rows.changes }
+      return {
+        answer,
+        changes: isRefusal(answer) ? yield* refusalChanges(edges, answer, act) : rows.changes,
+      }
     })
     if (isRefusal(performed)) throw new RefusedError(performed)
     return this.#answered(performed, pid)

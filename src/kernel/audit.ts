@@ -1,3 +1,4 @@
+import { type Act, denialEntry, isDenial } from '../core/audit/denial.ts'
 import type { AuditEntry } from '../core/audit/entry.ts'
 import {
   AUDIT_WINDOW_MS,
@@ -11,8 +12,10 @@ import {
   repeatedEntries,
 } from '../core/audit/window.ts'
 import type { Change } from '../core/change.ts'
+import { RefusedError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json/json.ts'
-import { know } from '../store/contract.ts'
+import { isRefusal, type Refusal } from '../core/refusal.ts'
+import { know, type Plan } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
 
@@ -90,6 +93,42 @@ export class PlannedAudit {
       ),
     ]
   }
+}
+
+/** What a refused plan writes: the entry of a denial, and nothing for any other refusal. */
+export function* refusalChanges(
+  edges: Pick<Edges, 'hash'>,
+  refused: Refusal,
+  act: Act,
+): PlanPart<readonly Change[]> {
+  if (!isDenial(refused)) return []
+  const audit = new PlannedAudit(edges)
+  yield* audit.deny(denialEntry(refused, act))
+  return audit.changes
+}
+
+/** A plan whose refusal, if it is a denial, leaves an entry. */
+export function auditedPlan<Answer>(
+  edges: Pick<Edges, 'hash'>,
+  act: Act,
+  plan: Plan<Answer | Refusal>,
+): Plan<Answer | Refusal> {
+  return function* () {
+    const verdict = yield* plan()
+    const { answer } = verdict
+    return isRefusal(answer) ? { answer, changes: yield* refusalChanges(edges, answer, act) } : verdict
+  }
+}
+
+/** Throws the refusal of an act that was refused before its plan. The audit has it if it is a denial. */
+export async function refuseAct(
+  edges: Edges,
+  refused: Refusal | undefined,
+  act: Omit<Act, 'at'>,
+): Promise<void> {
+  if (refused === undefined) return
+  if (isDenial(refused)) await auditDenial(edges, denialEntry(refused, { ...act, at: edges.clock.now() }))
+  throw new RefusedError(refused)
 }
 
 /** Records a denial of an action that changes nothing else. */

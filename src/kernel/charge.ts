@@ -7,6 +7,7 @@ import type { Actor } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { isRefusal, type Refusal } from '../core/refusal.ts'
 import { unlimited } from './allowances.ts'
+import { refusalChanges } from './audit.ts'
 import type { Edges } from './edges.ts'
 import { performOne, unknownPid } from './perform.ts'
 import type { PlanPart } from './plan-part.ts'
@@ -25,10 +26,15 @@ export interface ChargeAnswer {
 
 /** Charges one process, in one transaction with the consequences. */
 export function charge(edges: Edges, self: string, charging: Charging): Promise<ChargeAnswer | Refusal> {
+  const { actor, pid } = charging
+  const act = { actor, action: 'charge', target: `process:${pid}`, at: edges.clock.now() }
   return edges.store.write(function* () {
     const rows = new WorkingRows()
     const answer = yield* chargeIn(edges, self, rows, charging)
-    return { answer, changes: isRefusal(answer) ? [] : rows.changes }
+    return {
+      answer,
+      changes: isRefusal(answer) ? yield* refusalChanges(edges, answer, act) : rows.changes,
+    }
   })
 }
 

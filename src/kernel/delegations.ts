@@ -6,7 +6,7 @@ import { asJson } from '../core/json/json.ts'
 import type { Actor } from '../core/process/record.ts'
 import { isRefusal, type Refusal, refusal } from '../core/refusal.ts'
 import { know } from '../store/contract.ts'
-import { PlannedAudit } from './audit.ts'
+import { refusalChanges } from './audit.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
 import { addition, auditOf, removal, write } from './policies.ts'
@@ -50,20 +50,8 @@ function* refused(
   { actor, to, at }: { readonly actor: Actor; readonly to: string; readonly at: number },
   answer: Refusal,
 ): PlanPart<{ readonly answer: Refusal; readonly changes: readonly Change[] }> {
-  const audit = new PlannedAudit(edges)
-  if (answer.code === 'denied')
-    yield* audit.deny({
-      at,
-      actor,
-      action: 'delegate',
-      target: to,
-      decision: 'denied',
-      rule: null,
-      reason: answer.message,
-      inputs: {},
-      trace: null,
-    })
-  return { answer, changes: audit.changes }
+  const act = { at, actor, action: 'delegate', target: to }
+  return { answer, changes: yield* refusalChanges(edges, answer, act) }
 }
 
 /** Takes back a delegated rule. Everything that was passed on from it no longer counts from the next check on. */

@@ -7,6 +7,7 @@ import { asJson } from '../core/json/json.ts'
 import type { Actor } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import { know, type Plan } from '../store/contract.ts'
+import { refuseAct } from './audit.ts'
 import type { Edges } from './edges.ts'
 
 const RETRY_MS = 500
@@ -40,7 +41,7 @@ export async function putEnvironment(edges: Edges, actor: Actor, environment: En
     return ref
   }
   const denied = edges.authorize(actor, 'write', { type: 'store' })
-  if (denied !== undefined) throw new RefusedError(denied)
+  await refuseAct(edges, denied, { actor, action: 'putEnvironment', target: 'store' })
   await edges.store.write(function* () {
     yield []
     return { answer: undefined, changes }

@@ -1,3 +1,4 @@
+import type { Act } from '../core/audit/denial.ts'
 import type { AuditEntry } from '../core/audit/entry.ts'
 import type { Json } from '../core/json/json.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -21,7 +22,8 @@ export function grant(
   descriptor: Json,
   context: AuditContext = {},
 ): Promise<Grant[]> {
-  return audited(edges, function* (audit) {
+  const act = { actor, action: 'grant', target: targetOf(pids), trace: context.trace ?? null }
+  return audited(edges, act, function* (audit) {
     const refused = (yield* refuseSession(session)) ?? (yield* refusePids(edges, actor, pids))
     if (refused !== undefined) return { answer: refused, changes: [] }
     const at = edges.clock.now()
@@ -39,7 +41,8 @@ export function revoke(
   pids: readonly Pid[],
   context: AuditContext = {},
 ): Promise<number> {
-  return audited(edges, function* (audit) {
+  const act = { actor, action: 'revoke', target: targetOf(pids), trace: context.trace ?? null }
+  return audited(edges, act, function* (audit) {
     const refused = yield* refusePids(edges, actor, pids)
     if (refused !== undefined) return { answer: refused, changes: [] }
     const granted = new Set((yield* know({ ask: 'grants', session })).map(({ pid }) => pid))
@@ -59,7 +62,8 @@ export function transfer(
   pids: readonly Pid[],
   context: AuditContext = {},
 ): Promise<Grant[]> {
-  return audited(edges, function* (audit) {
+  const act = { actor, action: 'transferGrants', target: targetOf(pids), trace: context.trace ?? null }
+  return audited(edges, act, function* (audit) {
     const denied = edges.authorize(actor, 'grant', { type: 'session', id: from })
     const refused = denied ?? (yield* refuseSession(to))
     if (refused !== undefined) return { answer: refused, changes: [] }
@@ -96,12 +100,18 @@ export function transfer(
   })
 }
 
-/** Commits a plan with its entries in the audit. A refused one has none. */
+/** The process that a denial names; one of several. */
+function targetOf([first]: readonly Pid[]): string {
+  return first === undefined ? 'store' : `process:${first}`
+}
+
+/** Commits a plan with its entries in the audit. Of a refused one, only a denial has an entry. */
 async function audited<Answer>(
   edges: Edges,
+  act: Omit<Act, 'at'>,
   plan: (audit: PlannedAudit) => ReturnType<Plan<Answer | Refusal>>,
 ): Promise<Answer> {
-  const answer = await orThrow<Answer>(edges, function* () {
+  const answer = await orThrow<Answer>(edges, act, function* () {
     const audit = new PlannedAudit(edges)
     const verdict = yield* plan(audit)
     return { ...verdict, changes: [...verdict.changes, ...audit.changes] }

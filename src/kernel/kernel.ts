@@ -14,6 +14,7 @@ import type { Backoff } from '../core/recovery/verdict.ts'
 import { isRefusal, type Refusal } from '../core/refusal.ts'
 import { Agents } from './agents.ts'
 import { Approvals } from './approvals.ts'
+import { refuseAct } from './audit.ts'
 import { BackgroundTasks } from './background-tasks.ts'
 import { Carriers } from './carriers.ts'
 import { type ChargeAnswer, type Charging, charge } from './charge.ts'
@@ -306,7 +307,7 @@ export class Kernel {
     options: { readonly force: boolean },
   ): Promise<RecoveryReport> {
     const denied = this.edges.authorize(actor, 'admin', { type: 'store' })
-    if (denied !== undefined) throw new RefusedError(denied)
+    await refuseAct(this.edges, denied, { actor, action: 'removeHolder', target: 'store' })
     // Runs to the end even while this kernel closes: a partial removal has no useful answer.
     const report = await removeHolder(
       this.edges,

@@ -1,6 +1,7 @@
 import type { AgentAnswer } from '../core/agent/request.ts'
 import { isPending } from '../core/approval/approval.ts'
 import { withdrawn } from '../core/approval/decide-answer.ts'
+import { type Act, denialEntry, isDenial } from '../core/audit/denial.ts'
 import { rightFor } from '../core/authority/right-for.ts'
 import { binds } from '../core/capability/rule-set.ts'
 import { groupKeyOf } from '../core/group/group.ts'
@@ -22,6 +23,7 @@ import { sessionsOf } from '../core/session/sessions-above.ts'
 import { know, type Plan } from '../store/contract.ts'
 import { countUse, giveBack } from './allowances.ts'
 import { withdrawnEntry } from './approval-entries.ts'
+import { PlannedAudit, refusalChanges } from './audit.ts'
 import type { Edges } from './edges.ts'
 import { consumeMessage, firstMessage, messageFacts, refuseRoute } from './message-facts.ts'
 import { releaseDue } from './overflow.ts'
@@ -50,13 +52,31 @@ export async function perform(edges: Edges, intent: Intent): Promise<Performed> 
 }
 
 /** Several intents in one transaction, each with its own answer; a refused one changes nothing, and the rest go on. */
-export function performEach(edges: Edges, intents: readonly Intent[]): Promise<Performed[]> {
-  return edges.store.write(function* () {
+export async function performEach(edges: Edges, intents: readonly Intent[]): Promise<Performed[]> {
+  const answers = await edges.store.write<Performed[]>(function* () {
     const rows = new WorkingRows()
     const performed: Performed[] = []
     for (const intent of intents) performed.push(yield* performOne(edges, rows, intent))
-    return { answer: performed, changes: rows.changes }
+    if (!performed.some(isDenied)) return { answer: performed, changes: rows.changes }
+    const audit = new PlannedAudit(edges)
+    for (const [index, intent] of intents.entries()) {
+      const one = performed[index]
+      if (one !== undefined && isDenied(one)) yield* audit.deny(denialEntry(one.refusal, actOf(intent)))
+    }
+    return { answer: performed, changes: [...rows.changes, ...audit.changes] }
   })
+  if (answers.some(isDenied)) edges.onAudited?.()
+  return answers
+}
+
+function isDenied(performed: Performed): performed is Extract<Performed, { type: 'refused' }> {
+  return performed.type === 'refused' && isDenial(performed.refusal)
+}
+
+/** An intent, as the audit names it. */
+function actOf(intent: Intent): Act {
+  const { type, actor, at, pid } = intent
+  return { at, actor, action: type, target: type === 'message' ? intent.to : `process:${pid}` }
 }
 
 /** All of them or none: the first refusal refuses all. */
@@ -66,7 +86,10 @@ export function performAll(edges: Edges, intents: readonly Intent[]): Promise<Do
     const performed: Done[] = []
     for (const intent of intents) {
       const one = yield* performOne(edges, rows, intent)
-      if (one.type === 'refused') return { answer: one.refusal, changes: [] }
+      if (one.type === 'refused') {
+        const { refusal } = one
+        return { answer: refusal, changes: yield* refusalChanges(edges, refusal, actOf(intent)) }
+      }
       performed.push(one)
     }
     return { answer: performed, changes: rows.changes }

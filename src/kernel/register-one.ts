@@ -1,4 +1,5 @@
 import { isQuestion, questionOf } from '../core/approval/question.ts'
+import type { Act } from '../core/audit/denial.ts'
 import type { ResolvedAction } from '../core/capability/action.ts'
 import type { Need } from '../core/capability/need.ts'
 import type { Change } from '../core/change.ts'
@@ -18,6 +19,7 @@ import type { ProcessRow } from '../core/process/row.ts'
 import { isRefusal, type Refusal } from '../core/refusal.ts'
 import { carvedChanges } from './allowances.ts'
 import { askQuestion } from './ask-question.ts'
+import { refusalChanges } from './audit.ts'
 import type { Edges } from './edges.ts'
 import { type GateAnswer, gateOf, OPEN } from './gate.ts'
 import type { PlanPart } from './plan-part.ts'
@@ -66,11 +68,12 @@ export function* registerOne(
   const { request, pid, actor, at } = intent
   const owner = ownerOf(request, facts.parent?.record ?? null, actor)
   if (request.name !== undefined) context.names.push({ ...request, owner })
+  const spawning = { at, actor, action: 'spawn', target: placeOf(request, owner), trace: traceOf(request) }
   const denied = deny(edges, intent, facts, owner)
-  if (denied !== undefined) return { type: 'refused', refusal: denied }
+  if (denied !== undefined) return yield* refusedWith(edges, denied, spawning)
   const first = decideRegister(facts, intent, edges.rules)
   if (first.type !== 'register')
-    return first.type === 'refuse' ? { type: 'refused', refusal: first.refusal } : first
+    return first.type === 'refuse' ? yield* refusedWith(edges, first.refusal, spawning) : first
   const { registration } = first
   const { resolved, places, looksLeft } = context.host
   const known = resolved.get(pid)
@@ -111,7 +114,8 @@ export function* registerOne(
   if (decision.replaced !== null) {
     const { record } = decision.replaced
     const notEnded = edges.authorize(actor, 'signal', { type: 'process', record })
-    if (notEnded !== undefined) return { type: 'refused', refusal: notEnded }
+    if (notEnded !== undefined)
+      return yield* refusedWith(edges, notEnded, { ...spawning, target: `process:${record.pid}` })
     context.replaced.push(decision.replaced)
   }
   if (request.ifRunning !== undefined) rows.add([yield* guardOfName(owner)])
@@ -141,11 +145,21 @@ function addedBy(
   return gate.ruledOn === undefined ? undefined : { ruledOn: gate.ruledOn }
 }
 
-/** Refused by a rule: the audit keeps that. */
+/** `changes`: the entry of a denial. */
 interface RefusedRegistration {
   readonly type: 'refused'
   readonly refusal: Refusal
   readonly changes?: readonly Change[]
+}
+
+function* refusedWith(edges: Edges, refused: Refusal, act: Act): PlanPart<RefusedRegistration> {
+  return { type: 'refused', refusal: refused, changes: yield* refusalChanges(edges, refused, act) }
+}
+
+/** Where a process would be registered, as the audit names it. */
+function placeOf({ parent }: RegistrationRequest, { session }: Owner): string {
+  if (parent !== undefined) return `process:${parent}`
+  return session === undefined ? 'store' : `session:${session}`
 }
 
 export function folded(

@@ -1,5 +1,6 @@
 import { deletedSessionAccountOf } from '../core/allowance/account.ts'
 import type { Amounts } from '../core/allowance/amounts.ts'
+import { type Act, isDenial } from '../core/audit/denial.ts'
 import type { Right } from '../core/capability/right.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -23,6 +24,7 @@ import {
 } from '../core/session/session.ts'
 import { know, type Plan } from '../store/contract.ts'
 import { carveForSession } from './allowances.ts'
+import { auditedPlan } from './audit.ts'
 import type { Edges } from './edges.ts'
 import { performEach } from './perform.ts'
 import type { PlanPart } from './plan-part.ts'
@@ -53,8 +55,7 @@ export async function openSession(
   const isAgent = actor.startsWith('session:') || actor.startsWith('process:')
   const opened = await changeSession(
     edges,
-    actor,
-    id,
+    { actor, action: 'openSession', id },
     (session, at, deleted, parent) =>
       openedIn(decideOpenSession({ session, deleted, parent }, asked, at), folder, isAgent),
     rightToOpen(allowance),
@@ -67,18 +68,21 @@ export async function openSession(
 }
 
 export function touchSession(edges: Edges, actor: Actor, id: string): Promise<Session> {
-  return changeSession(edges, actor, id, (session, at) => decideTouchSession(session, id, at))
+  return changeSession(edges, { actor, action: 'touchSession', id }, (session, at) =>
+    decideTouchSession(session, id, at),
+  )
 }
 
 export function endSession(edges: Edges, actor: Actor, id: string): Promise<Session> {
-  return changeSession(edges, actor, id, (session, at) => decideEndSession(session, id, at))
+  return changeSession(edges, { actor, action: 'endSession', id }, (session, at) =>
+    decideEndSession(session, id, at),
+  )
 }
 
 export function markDeleted(edges: Edges, actor: Actor, id: string): Promise<Session> {
   return changeSession(
     edges,
-    actor,
-    id,
+    { actor, action: 'deleteSession', id },
     (session, at) => decideDeleteSession(session, id, at),
     function* (session) {
       const rules = yield* know({ ask: 'ruleSet', subject: `session:${id}` })
@@ -90,11 +94,15 @@ export function markDeleted(edges: Edges, actor: Actor, id: string): Promise<Ses
 }
 
 export function openTurn(edges: Edges, actor: Actor, id: { session: string; turn: string }): Promise<Turn> {
-  return changeTurn(edges, actor, id, (session, turn, at) => decideOpenTurn(session, turn, id, at))
+  return changeTurn(edges, { actor, action: 'openTurn', id }, (session, turn, at) =>
+    decideOpenTurn(session, turn, id, at),
+  )
 }
 
 export function endTurn(edges: Edges, actor: Actor, id: { session: string; turn: string }): Promise<Turn> {
-  return changeTurn(edges, actor, id, (_session, turn, at) => decideEndTurn(turn, id, at))
+  return changeTurn(edges, { actor, action: 'endTurn', id }, (_session, turn, at) =>
+    decideEndTurn(turn, id, at),
+  )
 }
 
 const PAGE = 200
@@ -140,10 +148,17 @@ async function countNotices(edges: Edges, scope: string): Promise<number> {
   }
 }
 
+/** An act on a session or on a turn. */
+interface ScopeAct<Id> {
+  readonly actor: Actor
+  /** The verb. */
+  readonly action: string
+  readonly id: Id
+}
+
 function changeSession(
   edges: Edges,
-  actor: Actor,
-  id: string,
+  { actor, action, id }: ScopeAct<string>,
   decide: (
     session: Session | null,
     at: number,
@@ -154,7 +169,8 @@ function changeSession(
   parentSession?: string,
   asked?: AskedPreset,
 ): Promise<Session> {
-  return orThrow(edges, function* () {
+  const act = { actor, action, target: `session:${id}` }
+  return orThrow(edges, act, function* () {
     const was = yield* know({ ask: 'session', id })
     const parent = parentSession === undefined ? null : yield* know({ ask: 'session', id: parentSession })
     const needed = typeof right === 'string' ? right : yield* right(was)
@@ -201,11 +217,11 @@ function refuseSession(
 
 function changeTurn(
   edges: Edges,
-  actor: Actor,
-  id: { session: string; turn: string },
+  { actor, action, id }: ScopeAct<{ session: string; turn: string }>,
   decide: (session: Session | null, turn: Turn | null, at: number) => ScopeDecision<Turn>,
 ): Promise<Turn> {
-  return orThrow(edges, function* () {
+  const act = { actor, action, target: `session:${id.session}` }
+  return orThrow(edges, act, function* () {
     const session = yield* know({ ask: 'session', id: id.session })
     const sessionsAbove = session?.sessionsAbove ?? []
     const denied = edges.authorize(actor, 'write', { type: 'session', id: id.session, sessionsAbove })
@@ -220,9 +236,14 @@ function changeTurn(
   })
 }
 
-/** Writes a plan whose answer may be a refusal. Throws the refusal. */
-export async function orThrow<Answer>(edges: Edges, plan: Plan<Answer | Refusal>): Promise<Answer> {
-  const answer = await edges.store.write(plan)
-  if (isRefusal(answer)) throw new RefusedError(answer)
-  return answer
+/** Writes a plan whose answer may be a refusal. Throws the refusal; the audit has it if it is a denial. */
+export async function orThrow<Answer>(
+  edges: Edges,
+  act: Omit<Act, 'at'>,
+  plan: Plan<Answer | Refusal>,
+): Promise<Answer> {
+  const answer = await edges.store.write(auditedPlan(edges, { ...act, at: edges.clock.now() }, plan))
+  if (!isRefusal(answer)) return answer
+  if (isDenial(answer)) edges.onAudited?.()
+  throw new RefusedError(answer)
 }

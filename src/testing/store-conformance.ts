@@ -13,6 +13,7 @@ import { ceilings } from './conformance/ceilings.ts'
 import { charges } from './conformance/charges.ts'
 import { coveredRequests } from './conformance/covered-requests.ts'
 import { delegations } from './conformance/delegations.ts'
+import { denials } from './conformance/denials.ts'
 import { earlierSegments } from './conformance/earlier-segments.ts'
 import { ends } from './conformance/ends.ts'
 import { environments } from './conformance/environments.ts'
@@ -114,6 +115,7 @@ export function storeConformance(suite: Suite): void {
   ceilings(behaves)
   policyFiles(behaves)
   delegations(behaves)
+  denials(behaves)
   questions(behaves)
   audit(behaves)
   feed(behaves)

@@ -63,14 +63,16 @@ test('grants, revocations and transfers are entries, with their reason and trace
   })
 })
 
-test('a refused grant leaves no entry, and neither does a registration', async () => {
+test('a grant that is refused leaves no entry, but one that is denied does, and a registration leaves none', async () => {
   const reeve = await withSessions()
   const pid = await external(reeve)
   await expect(reeve.grant({ session: 's9', pids: [pid] })).rejects.toMatchObject({ code: 'session_unknown' })
   await expect(reeve.as('session:s1').grant({ session: 's1', pids: [pid] })).rejects.toMatchObject({
     code: 'denied',
   })
-  expect(await entries(reeve)).toEqual([])
+  expect(await entries(reeve)).toMatchObject([
+    { actor: 'session:s1', action: 'grant', target: `process:${pid}`, decision: 'denied', rule: null },
+  ])
 })
 
 test('a reveal is an entry while the process lives, and after its end', async () => {

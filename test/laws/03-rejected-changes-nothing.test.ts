@@ -93,10 +93,16 @@ test('every refused verb of the public interface leaves the whole store as it wa
     ['denied', () => as.prune({ keep: 0 })],
     ['denied', () => as.grant({ session: 's1', pids: [live.pid] })],
   ]
-  const before = await snapshotOf(store)
+  const { audit: _, auditWindows: __, ...before } = await snapshotOf(store)
+  let tail = await store.ask({ ask: 'auditTail' })
   for (const [code, act] of refused) {
     await expect(act(), code).rejects.toMatchObject({ code, remedy: expect.stringMatching(/./) })
-    expect(await snapshotOf(store), code).toEqual(before)
+    const { audit, auditWindows, ...after } = await snapshotOf(store)
+    expect(after, code).toEqual(before)
+    // A denial is appended to the audit, nowhere else.
+    expect(audit.position - tail.position, code).toBe(code === 'denied' ? 1 : 0)
+    expect(auditWindows.length > 0, code).toBe(audit.position > 0)
+    tail = audit
   }
   await reeve.close()
   await store.close()

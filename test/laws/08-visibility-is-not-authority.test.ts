@@ -1,5 +1,6 @@
 import { embed, type ReeveVerbs } from 'reeve'
 import { expect, test } from 'vitest'
+import { VERB_TABLE } from '../authority/verb-table.ts'
 import { tempStore } from '../temp-folder.ts'
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const
@@ -15,9 +16,9 @@ async function twoSessions() {
 }
 
 const acts = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise<unknown>> => ({
-  pause: () => reeve.signal({ pid, signal: 'pause' }),
-  cancel: () => reeve.signal({ pid, signal: 'cancel' }),
-  kill: () => reeve.signal({ pid, signal: 'kill' }),
+  'signal pause': () => reeve.signal({ pid, signal: 'pause' }),
+  'signal cancel': () => reeve.signal({ pid, signal: 'cancel' }),
+  'signal kill': () => reeve.signal({ pid, signal: 'kill' }),
   send: () => reeve.send({ pid, name: 'go' }),
   append: () => reeve.append({ events: [{ pid, type: 'note', payload: 1 }] }),
   end: () => reeve.end({ pid, status: 'completed', replayKey: 'e' }),
@@ -29,8 +30,60 @@ const acts = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise<unkn
   revoke: () => reeve.revoke({ session: 'mine', pids: [pid] }),
   'spawn below it': () => reeve.spawn({ ...OUTSIDE, parent: pid }),
   'spawn one’s own below it': () => reeve.spawn({ ...OUTSIDE, parent: pid, owner: { session: 'yours' } }),
-  'wake its session': () => reeve.spawn({ ...OUTSIDE, owner: { session: 'yours' }, wakeTarget: 'mine' }),
+  'spawn to wake its session': () =>
+    reeve.spawn({ ...OUTSIDE, owner: { session: 'yours' }, wakeTarget: 'mine' }),
 })
+
+const WORKER = `w_${'0'.repeat(24)}`
+
+/** Acts of operators, and on what belongs to other sessions or to people. */
+const otherActs = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise<unknown>> => ({
+  takeNotices: () => reeve.takeNotices({ scope: 'human:host', consumer: 'x' }),
+  acknowledge: () => reeve.acknowledge({ scope: 'session:mine', consumer: 'x', through: 9 }),
+  endSession: () => reeve.endSession({ session: 'mine' }),
+  deleteSession: () => reeve.deleteSession({ session: 'mine' }),
+  openTurn: () => reeve.openTurn({ session: 'mine', turn: 't' }),
+  restart: () => reeve.restart({ pid }),
+  write: () => reeve.write({ pid, text: 'x' }),
+  submit: () => reeve.submit({ pid, text: 'x' }),
+  closeInput: () => reeve.closeInput({ pid }),
+  resize: () => reeve.resize({ pid, cols: 80, rows: 24 }),
+  'signal SIGUSR1': () => reeve.signal({ pid, signal: 'SIGUSR1' }),
+  charge: () => reeve.charge({ pid, amounts: { tokensIn: 1 } }),
+  sendMessage: () => reeve.sendMessage({ to: `process:${pid}`, value: 'x' }),
+  runAgent: () => reeve.runAgent({ pid, text: 'x' }),
+  'runAgent with an image': () =>
+    reeve.runAgent({ pid, parts: [{ type: 'image', mediaType: 'image/png', data: 'AAAA' }] }),
+  allowAgent: () => reeve.allowAgent({ pid, amounts: { tokensIn: 1 } }),
+  kill: () => reeve.kill({ pid }),
+  spawnMany: () => reeve.spawnMany({ processes: [{ ...OUTSIDE, owner: { session: 'mine' } }] }),
+  transferGrants: () => reeve.transferGrants({ from: 'mine', to: 'yours', pids: [pid] }),
+  touchSession: () => reeve.touchSession({ session: 'mine' }),
+  endTurn: () => reeve.endTurn({ session: 'mine', turn: 't' }),
+  openSession: () => reeve.openSession({ session: 'new' }),
+  resumeAgent: () => reeve.resumeAgent({ pid }),
+  claimWork: () => reeve.claimWork({ worker: WORKER }),
+  doWork: () => reeve.doWork({ worker: WORKER, pid, fence: 1, act: { type: 'release' } }),
+  retireWorker: () => reeve.retireWorker({ worker: WORKER }),
+  pruneAudit: () => reeve.pruneAudit({ keep: 0 }),
+  prune: () => reeve.prune({ keep: 0 }),
+  recover: () => reeve.recover({}),
+  removeHolder: () => reeve.removeHolder({ id: 'x' }),
+  refreshEnvironment: () => reeve.refreshEnvironment({}),
+  putEnvironment: () =>
+    reeve.putEnvironment({ variables: { KEY: { secret: 'KEY' } }, policy: {}, options: {} }),
+  track: () => reeve.track({ osPid: process.pid }),
+  announceWorker: () => reeve.announceWorker({ worker: WORKER, workflows: [], tools: [] }),
+})
+
+/** The acts are only named. */
+const NO_REEVE = {} as ReeveVerbs
+
+/** One-shot keys carry their own authority, questions are the asker's own, and these act on what the actor owns of a scope. */
+const UNOWNED = ['answer', 'ask', 'explainRules', 'interrupt', 'killAll']
+/** The same intent as that of `runAgent`. */
+const METHODS = ['reorderInputs', 'removeInput', 'editInput', 'configureAgent', 'shutDownAgent']
+const MORE_METHODS = ['compactAgent', 'notifyAgent', 'pauseAgent', 'cancelTurn']
 
 const looks = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise<unknown>> => ({
   show: () => reeve.show({ pid }),
@@ -49,6 +102,39 @@ test('knowing a pid, or being shown the process, allows no act on it', async () 
   }
   expect(await reeve.events({ pid })).toEqual(before)
   await reeve.close()
+})
+
+test('every denied act is in the audit, and no denied look is', async () => {
+  const { reeve, pid, yours } = await twoSessions()
+  const all = { ...acts(yours, pid), ...otherActs(yours, pid) }
+  const silent: string[] = []
+  const total = async () =>
+    (await reeve.audit({ actor: 'session:yours', decision: 'denied', limit: 1_000 })).entries.length
+  for (const [name, act] of Object.entries(all)) {
+    const before = await total()
+    await expect(act(), name).rejects.toMatchObject({ code: 'denied' })
+    if ((await total()) === before) silent.push(name)
+  }
+  // Equal to one before it: the same actor, action and target.
+  expect(silent).toEqual(['signal kill', 'spawn one’s own below it', 'runAgent with an image', 'kill', 'resumeAgent'])
+  const before = await total()
+  for (const look of Object.values(looks(yours, pid)))
+    await expect(look()).rejects.toMatchObject({ code: 'denied' })
+  expect(await total()).toBe(before)
+  await reeve.close()
+})
+
+test('every verb that changes something is among the acts, or denies nobody by ownership', () => {
+  const tried = new Set(
+    Object.keys({ ...acts(NO_REEVE, ''), ...otherActs(NO_REEVE, '') }).map((name) => name.split(' ')[0]),
+  )
+  const changing = Object.entries(VERB_TABLE).filter(([, does]) => does === 'none')
+  expect(
+    changing
+      .map(([name]) => name)
+      .filter((name) => !tried.has(name))
+      .sort(),
+  ).toEqual([...UNOWNED, ...METHODS, ...MORE_METHODS].sort())
 })
 
 test('a process is not seen by a session that neither owns it nor was granted it', async () => {
@@ -81,17 +167,17 @@ test('a grant shows a process, marked as shared, until it is taken back', async 
 test('another session’s inbox, grants and sessions are not read', async () => {
   const { reeve, yours } = await twoSessions()
   const reads = [
-    yours.notices({ scope: 'session:mine' }),
-    yours.notices({ scope: 'human:host' }),
-    yours.takeNotices({ scope: 'human:host', consumer: 'x' }),
-    yours.acknowledge({ scope: 'human:host', consumer: 'x', through: 9 }),
-    yours.grants({ session: 'mine' }),
-    yours.liveCount({ session: 'mine' }),
-    yours.liveCount({}),
-    yours.sessions({}),
-    yours.recover({}),
+    () => yours.notices({ scope: 'session:mine' }),
+    () => yours.notices({ scope: 'human:host' }),
+    () => yours.takeNotices({ scope: 'human:host', consumer: 'x' }),
+    () => yours.acknowledge({ scope: 'human:host', consumer: 'x', through: 9 }),
+    () => yours.grants({ session: 'mine' }),
+    () => yours.liveCount({ session: 'mine' }),
+    () => yours.liveCount({}),
+    () => yours.sessions({}),
+    () => yours.recover({}),
   ]
-  for (const read of reads) await expect(read).rejects.toMatchObject({ code: 'denied' })
+  for (const read of reads) await expect(read()).rejects.toMatchObject({ code: 'denied' })
   await reeve.close()
 })
 

@@ -5,7 +5,7 @@ import { putEnvironment } from '../../kernel/environments.ts'
 import { prune } from '../../kernel/prune.ts'
 import { endSession, openSession } from '../../kernel/sessions.ts'
 import { type Behaves, type Bench, codeOf, pidOf, refusalOf, TOOL, times } from './bench.ts'
-import { snapshotOf } from './sound.ts'
+import { snapshotBesidesAudit, snapshotOf } from './sound.ts'
 
 /** How long environments are kept, and how many a session may have. */
 export function environments(behaves: Behaves): void {
@@ -103,12 +103,12 @@ export function environments(behaves: Behaves): void {
       const put = (environment: Environment) => codeOf(putEnvironment(bench.edges, 'session:s1', environment))
       assert.equal(await put(plain('x')), 'session_unknown')
       await openSession(bench.edges, 'host', 's1', null)
-      const before = await snapshotOf(bench.store)
+      const before = await snapshotBesidesAudit(bench.store)
       assert.equal(await put({ ...plain('x'), variables: { KEY: { secret: 'KEY' } } }), 'denied')
       assert.equal(await put({ ...plain('x'), policy: { network: true } }), 'denied')
       assert.equal(await put({ ...plain('x'), options: { other: true } }), 'denied')
       assert.equal(await put(plain('x'.repeat(MAX_SESSION_ENVIRONMENT_CHARS))), 'payload_too_large')
-      assert.deepEqual([await snapshotOf(bench.store), await used(bench)], [before, []])
+      assert.deepEqual([await snapshotBesidesAudit(bench.store), await used(bench)], [before, []])
       await endSession(bench.edges, 'host', 's1')
       assert.equal(await put(plain('x')), 'session_ended')
     },

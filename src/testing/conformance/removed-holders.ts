@@ -9,7 +9,7 @@ import { removeHolder } from '../../kernel/remove-holder.ts'
 import { know, type Plan, type Store } from '../../store/contract.ts'
 import { holderNamed } from '../test-kernel.ts'
 import { type Behaves, type Bench, codeOf, pidOf, RERUNNABLE, TOOL } from './bench.ts'
-import { snapshotOf } from './sound.ts'
+import { snapshotBesidesAudit, snapshotOf } from './sound.ts'
 
 /** Holders that an operator declares dead. */
 export function removedHolders(behaves: Behaves): void {
@@ -145,10 +145,10 @@ export function removedHolders(behaves: Behaves): void {
   behaves('an unknown holder is not removed, and a session removes none', async (bench) => {
     const one = await bench.kernel({ id: 'k_one' })
     await bench.announce('k_other', 60_000)
-    const before = await snapshotOf(bench.store)
+    const before = await snapshotBesidesAudit(bench.store)
     assert.equal(await codeOf(one.kernel.removeHolder('host', 'k_none', { force: true })), 'not_found')
     assert.equal(await codeOf(one.kernel.removeHolder('session:s1', 'k_other', { force: true })), 'denied')
-    assert.deepEqual(await snapshotOf(bench.store), before)
+    assert.deepEqual(await snapshotBesidesAudit(bench.store), before)
   })
 
   behaves('the processes of a holder without a row are settled, too', async (bench) => {

@@ -5,7 +5,7 @@ import type { Edges } from '../../kernel/edges.ts'
 import { markDeleted, openSession } from '../../kernel/sessions.ts'
 import { changeRules, ruleSet, rulesInPlan } from './authority-rows.ts'
 import { type Behaves, type Bench, codeOf } from './bench.ts'
-import { auditedEntries, snapshotOf } from './sound.ts'
+import { auditedEntries, snapshotBesidesAudit, snapshotOf } from './sound.ts'
 
 /** The presets that sessions begin with. */
 export function sessionPresets(behaves: Behaves): void {
@@ -65,14 +65,14 @@ export function sessionPresets(behaves: Behaves): void {
         ...ruleSet('session:s2'),
         rules: [{ id: 'r1', effect: 'allow', rights: ['read'], resource: 'fs:src/**' }],
       }))
-      const before = await snapshotOf(bench.store)
+      const before = await snapshotBesidesAudit(bench.store)
       assert.equal(await codeOf(opening(bench.edges, 'session:s2', 's2', 'full')), 'denied')
       assert.equal(
         await codeOf(opening(bench.edges, 'host', 's2', 'full', false)),
         'denied',
         'a program of Reeve',
       )
-      assert.deepEqual(await snapshotOf(bench.store), before)
+      assert.deepEqual(await snapshotBesidesAudit(bench.store), before)
       await opening(bench.edges, 'human:ada', 's2', 'full')
       assert.deepEqual(await presetsOf(bench, 's2'), [undefined, 'full'])
     },

@@ -8,7 +8,7 @@ import { prune } from '../../kernel/prune.ts'
 import { endSession, markDeleted, openSession } from '../../kernel/sessions.ts'
 import { interruptScope } from '../../kernel/stop-scope.ts'
 import { accepted, type Behaves, type Bench, codeOf, pidOf, refusalOf, TOOL, times } from './bench.ts'
-import { snapshotOf } from './sound.ts'
+import { snapshotBesidesAudit } from './sound.ts'
 import { allCarried } from './tree.ts'
 
 /** Sessions below sessions. */
@@ -82,7 +82,7 @@ export function sessionTrees(behaves: Behaves): void {
     await openTree(bench)
     const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
     await kernel.sessions.end('host', 'low')
-    const before = await snapshotOf(bench.store)
+    const before = await snapshotBesidesAudit(bench.store)
     const opening = (actor: Actor, id: string, parent: string) =>
       codeOf(openSession(bench.edges, actor, id, null, undefined, undefined, parent))
     assert.equal(await opening('session:other', 'new', 'top'), 'denied')
@@ -95,9 +95,9 @@ export function sessionTrees(behaves: Behaves): void {
     assert.equal(await opening('host', 'top', 'mid'), 'conflict')
     assert.equal(await opening('host', 'top', 'top'), 'conflict')
     assert.equal(await opening('host', 'new', 'new'), 'session_unknown')
-    assert.deepEqual(await snapshotOf(bench.store), before)
+    assert.deepEqual(await snapshotBesidesAudit(bench.store), before)
     assert.equal(await opening('session:mid', 'mid', 'top'), 'accepted', 'opening it again changes nothing')
-    assert.deepEqual(await snapshotOf(bench.store), before)
+    assert.deepEqual(await snapshotBesidesAudit(bench.store), before)
   })
 
   behaves('a tree of sessions has a greatest depth', async (bench) => {

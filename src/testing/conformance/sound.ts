@@ -91,6 +91,12 @@ export async function snapshotOf(store: Store) {
   }
 }
 
+/** A copy of everything but the audit, to show that a denial changed nothing else. */
+export async function snapshotBesidesAudit(store: Store) {
+  const { audit: _, auditWindows: __, ...others } = await snapshotOf(store)
+  return others
+}
+
 /** In order of registration, with ended processes. */
 async function allProcesses(store: Store): Promise<ProcessRow[]> {
   const rows: ProcessRow[] = []

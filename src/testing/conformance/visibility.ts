@@ -8,7 +8,7 @@ import { perform } from '../../kernel/perform.ts'
 import { mayRead } from '../../kernel/resolve.ts'
 import { markDeleted, openSession } from '../../kernel/sessions.ts'
 import { type Behaves, type Bench, codeOf, OUTSIDE, pidOf, TOOL, times } from './bench.ts'
-import { snapshotOf } from './sound.ts'
+import { snapshotBesidesAudit } from './sound.ts'
 
 /** Grants, and the deletion of a session. */
 export function visibility(behaves: Behaves): void {
@@ -44,11 +44,11 @@ export function visibility(behaves: Behaves): void {
     assert.equal(await mayRead(bench.edges, 'session:s2', record), false)
     await grant(bench.edges, 'host', 's2', [pidOf('a')], null)
     assert.equal(await mayRead(bench.edges, 'session:s2', record), true)
-    const before = await snapshotOf(bench.store)
+    const before = await snapshotBesidesAudit(bench.store)
     await bench.refused('denied', { type: 'pause', pid: pidOf('a'), actor: 'session:s2' })
     const again = grant(bench.edges, 'session:s2', 's3', [pidOf('a')], null)
     assert.equal(await codeOf(again), 'denied')
-    assert.deepEqual(await snapshotOf(bench.store), before)
+    assert.deepEqual(await snapshotBesidesAudit(bench.store), before)
   })
 
   behaves('a list has the processes that an actor may see, in full pages', async (bench) => {
@@ -108,7 +108,7 @@ export function visibility(behaves: Behaves): void {
   behaves('grants of several processes, and their transfer, happen together or not at all', async (bench) => {
     await open(bench)
     await grant(bench.edges, 'host', 's2', [pidOf('a'), pidOf('b')], 1)
-    const before = await snapshotOf(bench.store)
+    const before = await snapshotBesidesAudit(bench.store)
     const no = [
       ['unknown_pid', grant(bench.edges, 'host', 's3', [pidOf('a'), pidOf('unknown')], null)],
       ['session_unknown', grant(bench.edges, 'host', 's9', [pidOf('a')], null)],
@@ -117,7 +117,7 @@ export function visibility(behaves: Behaves): void {
       ['denied', transfer(bench.edges, 'session:s3', 's2', 's3', [pidOf('a')])],
     ] as const
     for (const [code, promise] of no) assert.equal(await codeOf(promise), code)
-    assert.deepEqual(await snapshotOf(bench.store), before)
+    assert.deepEqual(await snapshotBesidesAudit(bench.store), before)
     await transfer(bench.edges, 'session:s2', 's2', 's3', [pidOf('a'), pidOf('b')])
     assert.deepEqual(await granted(bench, 's2'), [])
     assert.deepEqual(await granted(bench, 's3'), [
