@@ -36,7 +36,7 @@ export const authorityPlants: readonly Plant[] = [
     name: 'revoked link still counts',
     laws: ['every ruling is that of the rules'],
     kind: 'rules',
-    since: 18,
+    since: 48,
     plan: rememberingLinks,
   },
   {
