@@ -135,12 +135,12 @@ test('a session cannot read, take or acknowledge the notices of another', async 
   await told(reeve)
   const other = reeve.as('session:s2')
   const asked = [
-    other.notices({ scope: SCOPE }),
-    other.takeNotices({ scope: SCOPE, consumer: 'x' }),
-    other.acknowledge({ scope: SCOPE, consumer: 'x', through: 99 }),
-    other.inbox({ scope: SCOPE })[Symbol.asyncIterator]().next(),
+    () => other.notices({ scope: SCOPE }),
+    () => other.takeNotices({ scope: SCOPE, consumer: 'x' }),
+    () => other.acknowledge({ scope: SCOPE, consumer: 'x', through: 99 }),
+    () => other.inbox({ scope: SCOPE })[Symbol.asyncIterator]().next(),
   ]
-  for (const one of asked) await expect(one).rejects.toMatchObject({ code: 'denied' })
+  for (const one of asked) await expect(one()).rejects.toMatchObject({ code: 'denied' })
   expect((await reeve.notices({ scope: SCOPE })).notices).toHaveLength(1)
 })
 
