@@ -116,7 +116,13 @@ test('every denied act is in the audit, and no denied look is', async () => {
     if ((await total()) === before) silent.push(name)
   }
   // Equal to one before it: the same actor, action and target.
-  expect(silent).toEqual(['signal kill', 'spawn one’s own below it', 'runAgent with an image', 'kill', 'resumeAgent'])
+  expect(silent).toEqual([
+    'signal kill',
+    'spawn one’s own below it',
+    'runAgent with an image',
+    'kill',
+    'resumeAgent',
+  ])
   const before = await total()
   for (const look of Object.values(looks(yours, pid)))
     await expect(look()).rejects.toMatchObject({ code: 'denied' })

@@ -74,6 +74,7 @@ const PLANTS: readonly Omit<Plant, 'kind'>[] = [
   {
     name: 'a roll-back of a turn with output',
     laws: [LAWS.turns],
+    since: 3,
     plan: (plan) =>
       decidingOn(plan, isOf('turn_ended'), (row) =>
         withAgent(row, (agent) => ({
