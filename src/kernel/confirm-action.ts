@@ -11,7 +11,8 @@ import { confirmFiles } from './confirm-files.ts'
 import type { Edges } from './edges.ts'
 import type { Work } from './executor.ts'
 import type { PlanPart } from './plan-part.ts'
-import { ruleOnRegistration } from './rule-on-registration.ts'
+import type { HostFacts } from './register-one.ts'
+import { type MissingPlace, missingPlace, ruleOnRegistration } from './rule-on-registration.ts'
 import { giveBackUses } from './rule-uses.ts'
 import { WorkingRows } from './working-rows.ts'
 
@@ -65,8 +66,11 @@ export async function confirmAction(
     },
     answer: null,
   }
-  return askInstead(edges, work, at, function* () {
-    const approval = yield* withFactsOf(edges, asked, sameCard, { record, spec, resolved, host, at })
+  return askInstead(edges, work, at, function* (looks) {
+    const { places, looksLeft } = looks
+    const now = { record, spec, resolved, host, at, places, looksLeft }
+    const approval = yield* withFactsOf(edges, asked, sameCard, now)
+    if ('type' in approval) return approval
     return { approval, entry: entryOf(approval, changedParts(before, action)) }
   })
 }
@@ -79,15 +83,15 @@ function* withFactsOf(
   edges: Edges,
   asked: Approval,
   again: Approval,
-  now: {
+  now: Pick<HostFacts, 'places' | 'looksLeft'> & {
     readonly record: ProcessRecord
     readonly spec: JsonObject
     readonly resolved: ResolvedAction
     readonly host: string | null
     readonly at: number
   },
-): PlanPart<Approval> {
-  const { record, spec, resolved, host, at } = now
+): PlanPart<Approval | MissingPlace> {
+  const { record, spec, resolved, host, at, places, looksLeft } = now
   const { request } = again
   if (request.type !== 'permission') return again
   // Only to rule: the uses stay reserved.
@@ -102,9 +106,11 @@ function* withFactsOf(
     envRef: record.envRef ?? undefined,
     isEnvironmentNamed: true,
     session: null,
-    places: undefined,
-    looksLeft: 0,
+    places,
+    looksLeft,
   })
+  const missing = missingPlace(answer)
+  if (missing !== undefined) return missing
   if (answer.type !== 'ruled') return again
   const { ruling, needs, subject } = answer.ruled
   return {

@@ -7,8 +7,14 @@ import type { Edges } from './edges.ts'
 import type { Work } from './executor.ts'
 import { permissionApproval } from './permission-approval.ts'
 import type { PlanPart } from './plan-part.ts'
-import { approvalIdOf, gatedActor } from './register-one.ts'
-import { type GatedRegistration, type Ruled, ruleOnRegistration } from './rule-on-registration.ts'
+import { policyInvalid } from './policy-files.ts'
+import { approvalIdOf, gatedActor, type HostFacts } from './register-one.ts'
+import {
+  type GatedRegistration,
+  missingPlace,
+  type Ruled,
+  ruleOnRegistration,
+} from './rule-on-registration.ts'
 import { giveBack } from './rule-uses.ts'
 import { WorkingRows } from './working-rows.ts'
 
@@ -28,12 +34,15 @@ export async function confirmFiles(
   const { ruledOn } = record
   if (ruledOn === undefined || edges.hash(filesText(resolved)) === ruledOn.hash) return true
   const at = edges.clock.now()
-  return askInstead(edges, work, at, function* () {
+  return askInstead(edges, work, at, function* (host) {
     const rows = new WorkingRows()
-    const gated = yield* registrationOf(rows, record, resolved, { here, at })
+    const gated = yield* registrationOf(rows, record, resolved, { ...host, here, at })
     // Only to rule: what it has taken stays taken.
     yield* giveBack(rows, ruledOn.uses ?? [])
     const answer = yield* ruleOnRegistration(edges, rows, gated)
+    const missing = missingPlace(answer)
+    if (missing !== undefined) return missing
+    if (answer.type === 'invalid') return policyInvalid(answer.file)
     // The rules have been removed meanwhile, or none of them is about the other file.
     if (answer.type !== 'ruled') return null
     const { ruling } = answer.ruled
@@ -60,7 +69,12 @@ function* registrationOf(
   rows: WorkingRows,
   record: ProcessRecord,
   resolved: ResolvedAction,
-  { here, at }: { readonly here: string | null; readonly at: number },
+  {
+    here,
+    at,
+    places,
+    looksLeft,
+  }: Pick<HostFacts, 'places' | 'looksLeft'> & { readonly here: string | null; readonly at: number },
 ): PlanPart<GatedRegistration> {
   const { identity, originator, parent, pid, envRef } = record
   const above = parent === null ? null : yield* rows.process(parent)
@@ -73,8 +87,8 @@ function* registrationOf(
     envRef: envRef ?? undefined,
     isEnvironmentNamed: true,
     session: null,
-    places: undefined,
-    looksLeft: 0,
+    places,
+    looksLeft,
     approvalId: approvalIdOf(pid),
     reason: null,
     trace: null,

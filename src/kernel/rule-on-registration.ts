@@ -90,6 +90,11 @@ export type RulingAnswer =
   | { readonly type: 'invalid'; readonly subject: Subject; readonly file: PolicyFileFound }
   | { readonly type: 'ruled'; readonly ruled: Ruled }
 
+/** The folders or files that the host has to look at before a resolved action can be ruled on. */
+export function missingPlace(answer: RulingAnswer): MissingPlace | undefined {
+  return answer.type === 'missing' && answer.missing.type !== 'action' ? answer.missing : undefined
+}
+
 /** Rules on the effects of a registration, with the facts of the transaction. */
 export function* ruleOnRegistration(
   edges: Edges,

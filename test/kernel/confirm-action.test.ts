@@ -13,6 +13,7 @@ import type { Work } from '../../src/kernel/executor.ts'
 import { addRule, clearRules } from '../../src/kernel/policies.ts'
 import { register } from '../../src/kernel/register.ts'
 import { openSession } from '../../src/kernel/sessions.ts'
+import { type PolicyFileFound, Workspaces } from '../../src/kernel/workspaces.ts'
 import { testEdges } from '../../src/testing/test-edges.ts'
 
 const PUSH: ResolvedAction = {
@@ -28,10 +29,19 @@ const PUSH: ResolvedAction = {
 /** A command of a session with this rule. */
 async function commandUnder(...rules: readonly Omit<Rule, 'id'>[]) {
   const edges = testEdges(await openMemory({ shared: new MemoryTables() }))
+  return registeredIn(edges, 'session:s1', rules, { cwd: '/work' })
+}
+
+async function registeredIn(
+  edges: Edges,
+  subject: string,
+  rules: readonly Omit<Rule, 'id'>[],
+  place: { readonly cwd?: string },
+) {
   const ref = await putEnvironment(edges, 'host', EMPTY_ENVIRONMENT)
   await openSession(edges, 'host', 's1', null)
-  for (const rule of rules) await addRule(edges, 'host', 'session:s1', (id) => ({ ...rule, id }))
-  const request = { kind: 'command', spec: { argv: ['git', 'push'] }, cwd: '/work' } as const
+  for (const rule of rules) await addRule(edges, 'host', subject, (id) => ({ ...rule, id }))
+  const request = { kind: 'command', spec: { argv: ['git', 'push'] }, ...place } as const
   const registering = { request, actor: 'session:s1', here: ['host:h1'] } as const
   const registered = await register(edges, [registering], ref, async () => PUSH)
   if (isRefusal(registered) || registered[0]?.type !== 'registered') throw new Error('It was not registered')
@@ -148,6 +158,67 @@ test('a command begins if the rules that allowed it have been removed meanwhile'
   await clearRules(edges, 'host', 'session:s1')
   expect(await confirmAction(edges, work, OTHER_FILE, 'h1')).toBe(true)
   expect(await gateNow()).toBeUndefined()
+})
+
+/** A machine where folders are links to others. */
+async function machineWith(links: Map<string, string>, files: PolicyFileFound[] = []): Promise<Edges> {
+  const look = async (folder: string) => ({ folder: links.get(folder) ?? folder, files: [...files] })
+  const store = await openMemory({ shared: new MemoryTables() })
+  return { ...testEdges(store), workspaces: new Workspaces({ look, broken: [] }) }
+}
+
+test.each([
+  ['that of the daemon', '.', {}],
+  ['behind a link', '/link', { cwd: '/link' }],
+])('the rules of the folder bind a changed command where that folder is %s', async (_what, from, place) => {
+  const edges = await machineWith(new Map([[from, '/work']]))
+  const rules = [{ ...GIT, effect: 'allow' }] as const
+  const { record } = await registeredIn(edges, 'workspace:/work', rules, place)
+  const { work, gateNow } = await beginning(edges, record.pid)
+  expect(await confirmAction(edges, work, PUSH, 'h1')).toBe(true)
+  expect(await confirmAction(edges, work, OTHER_FILE, 'h1')).toBe(false)
+  expect(await gateNow()).toBe('pending')
+})
+
+test('the rules of the folder that a link leads to now bind a command that begins there', async () => {
+  const links = new Map([['/link', '/before']])
+  const edges = await machineWith(links)
+  const rules = [{ rights: ['execute'], resource: 'shell:rm', effect: 'deny' }] as const
+  const { record } = await registeredIn(edges, 'session:s1', rules, { cwd: '/link' })
+  const { work, gateNow } = await beginning(edges, record.pid)
+  await addRule(edges, 'host', 'workspace:/work', (id) => ({ ...GIT, effect: 'ask', id }))
+  expect(await confirmAction(edges, work, { ...PUSH, cwd: '/elsewhere' }, 'h1')).toBe(true)
+  links.set('/link', '/work')
+  expect(await confirmAction(edges, work, { ...PUSH, cwd: '/elsewhere' }, 'h1')).toBe(false)
+  expect(await gateNow()).toBe('pending')
+})
+
+test('a yes to a changed command does not count if the folder that it begins in now denies it', async () => {
+  const links = new Map([['/link', '/before']])
+  const edges = await machineWith(links)
+  const { record } = await registeredIn(edges, 'session:s1', [{ ...GIT, effect: 'ask' }], { cwd: '/link' })
+  const yes = { by: 'human:ada', answer: { type: 'approve', grant: 'once' } } as const
+  await answerApproval(edges, 'k1', { id: record.gate?.approval ?? '', ...yes })
+  const { work, recordNow } = await beginning(edges, record.pid)
+  await addRule(edges, 'host', 'workspace:/work', (id) => ({ ...GIT, effect: 'deny', id }))
+  links.set('/link', '/work')
+  expect(await confirmAction(edges, work, { ...PUSH, cwd: '/elsewhere' }, 'h1')).toBe(false)
+  const id = (await recordNow())?.gate?.approval ?? ''
+  expect(await answerApproval(edges, 'k1', { id, ...yes })).toMatchObject({ refusal: { code: 'denied' } })
+})
+
+test('a changed command does not begin below a policy file that cannot be read', async () => {
+  const files: PolicyFileFound[] = []
+  const edges = await machineWith(new Map(), files)
+  const { record } = await registeredIn(edges, 'session:s1', [{ ...GIT, effect: 'allow' }], { cwd: '/work' })
+  const { work, gateNow } = await beginning(edges, record.pid)
+  const problems = [{ line: 1, message: 'It is cut off.', remedy: 'Write the rest.' }]
+  const path = '/work/.reeve/policy.json'
+  files.push({ folder: '/work', path, hash: 'v1', since: 0, rules: [], problems })
+  await expect(confirmAction(edges, work, OTHER_FILE, 'h1')).rejects.toMatchObject({ code: 'policy_invalid' })
+  expect(await gateNow()).toBeUndefined()
+  files.pop()
+  expect(await confirmAction(edges, work, OTHER_FILE, 'h1')).toBe(false)
 })
 
 test('without rules about programs nothing is kept to compare', async () => {
