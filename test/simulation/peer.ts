@@ -12,6 +12,7 @@ import { openSqlite } from '../../src/store/sqlite/open.ts'
 import type { SessionLaws } from './agents/session-laws.ts'
 import { SimulatedAgents } from './agents/simulated-agents.ts'
 import type { ActLog } from './authority/act-log.ts'
+import type { AllowedCommands } from './authority/allowed-commands.ts'
 import type { ApprovalLog } from './authority/approval-log.ts'
 import { commands } from './authority/commands.ts'
 import { Machine } from './authority/machine.ts'
@@ -39,6 +40,7 @@ export interface PeerWorld {
   readonly sessionLaws: SessionLaws
   readonly approvals: ApprovalLog
   readonly acts: ActLog
+  readonly allowed: AllowedCommands
   readonly policies: PolicyFolders
   readonly machines: ReadonlyMap<string, Machine>
   /** Whether a holder's program really runs. */
@@ -276,13 +278,16 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
   }
 
   #executors(): Executor[] {
-    const { approvals, acts, machines } = this.#around
+    const { approvals, acts, allowed, machines } = this.#around
     const { host, serves } = this.#options
     const own = executorsFor(this, serves)
     if (this.#agents !== undefined) return [...this.#agents.executors, ...own]
     if (!this.#hasRules) return own
     const machine = machines.get(host) ?? new Machine(host)
-    return [...own, commands({ machine, approvals, acts, turn: () => this.turn() })]
+    return [
+      ...own,
+      commands({ machine, approvals, acts, allowed, clock: this.clock, turn: () => this.turn() }),
+    ]
   }
 
   #identity(): Holder {

@@ -21,8 +21,8 @@ export interface Plant {
   /** The world that it needs, by default one without rules and agents. */
   readonly kind?: WorldKind
   /**
-   * The first seed to try, by default 1: earlier seeds take time and do not find the bug. A new request changes what every seed
-   * does; `npm run simulate -- --plants` prints the seeds that find the bugs now.
+   * The first seed to try, by default 1: it saves the time of earlier seeds, which did not find the bug. A change of the kernel or a
+   * new request changes what every seed does: then a later seed finds it. `npm run simulate -- --plants` prints the first ones.
    */
   readonly since?: number
   /** The requests that show it, if they are so rare that few seeds do: they are made ten times as often. */

@@ -9,6 +9,7 @@ import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { AgentClients } from './agents/agent-clients.ts'
 import { SessionLaws } from './agents/session-laws.ts'
 import { ActLog } from './authority/act-log.ts'
+import { AllowedCommands } from './authority/allowed-commands.ts'
 import { ApprovalLog } from './authority/approval-log.ts'
 import { Machine } from './authority/machine.ts'
 import { PolicyFolders } from './authority/policy-folders.ts'
@@ -16,6 +17,7 @@ import { RuleModel } from './authority/rule-model.ts'
 import { checkAllowances } from './checks/allowances.ts'
 import { checkAudit } from './checks/audit.ts'
 import { checkDeliveries } from './checks/deliveries.ts'
+import { checkDenials } from './checks/denials.ts'
 import { checkEvents } from './checks/events.ts'
 import { checkLeases } from './checks/leases.ts'
 import { checkMessages } from './checks/messages.ts'
@@ -82,6 +84,7 @@ export class World implements PeerWorld {
   readonly agentClients: AgentClients
   readonly approvals: ApprovalLog
   readonly acts: ActLog
+  readonly allowed: AllowedCommands
   readonly rules: RuleModel
   readonly policies = new PolicyFolders()
   readonly #sessionTree: ReturnType<typeof checkSessions>
@@ -105,10 +108,13 @@ export class World implements PeerWorld {
     this.acts = new ActLog(ledger)
     this.rules = new RuleModel((hash) => this.policies.versionOf(hash))
     this.approvals = new ApprovalLog(stage, ledger, this.rules, this.acts)
+    this.allowed = new AllowedCommands(stage, ledger, this.rules, this.acts)
     this.#sessionTree = checkSessions(stage, ledger)
     ledger.checks.push(
       this.sessionLaws,
       this.approvals,
+      this.allowed,
+      checkDenials(stage, ledger),
       checkRulings(stage, ledger, this.rules, this.acts),
       this.#sessionTree,
       checkAudit(stage, ledger),

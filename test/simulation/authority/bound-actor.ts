@@ -1,3 +1,4 @@
+import type { Ceiling } from '../../../src/core/capability/ceiling.ts'
 import type { Pid } from '../../../src/core/process/pid.ts'
 import type { ProcessRecord } from '../../../src/core/process/record.ts'
 import type { Ledger } from '../ledger.ts'
@@ -41,6 +42,15 @@ export function setsFor(ledger: Ledger, { sets }: BoundActor, record: ActRecord)
   const own = record.kind === 'command' ? [record.cwd ?? DAEMON_FOLDER] : []
   const folders = new Set([...workspaces, ...own].flatMap(foldersAbove))
   return [...all, ...[...folders].flatMap((folder) => [`workspace:${folder}`, `file:${fileOf(folder)}`])]
+}
+
+/** Those that its start must respect. */
+export function ceilingsOver({ pid, ceilings = [] }: Pick<ProcessRecord, 'pid' | 'ceilings'>) {
+  return ceilings.filter(({ givenTo }) => givenTo !== pid).map(ceilingAsSet)
+}
+
+export function ceilingAsSet({ givenTo, rules }: Ceiling) {
+  return { subject: `ceiling:${givenTo}`, rules }
 }
 
 type ActRecord = Pick<ProcessRecord, 'kind' | 'cwd' | 'owner' | 'sessionsAbove'>

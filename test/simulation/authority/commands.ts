@@ -1,6 +1,8 @@
 import type { ResolvedAction } from '../../../src/core/capability/action.ts'
+import type { Clock } from '../../../src/core/clock.ts'
 import type { Executor } from '../../../src/kernel/executor.ts'
 import type { ActLog } from './act-log.ts'
+import type { AllowedCommands } from './allowed-commands.ts'
 import type { ApprovalLog } from './approval-log.ts'
 import { argvOf, type Machine } from './machine.ts'
 
@@ -8,6 +10,8 @@ export interface CommandHost {
   readonly machine: Machine
   readonly approvals: ApprovalLog
   readonly acts: ActLog
+  readonly allowed: AllowedCommands
+  readonly clock: Clock
   turn(): Promise<void>
 }
 
@@ -24,12 +28,18 @@ export function commands(host: CommandHost): Executor {
     async run(work, kernel) {
       await host.turn()
       const { record } = work
-      const resolved = host.machine.resolve(record)
+      const { clock, machine, allowed } = host
+      const resolved = machine.resolve(record)
       host.acts.resolved(record, resolved)
-      if (record.gate !== null && !(await kernel.approvals.confirm(work, resolved)))
+      const looked = allowed.looksAt(record, resolved, machine.host, clock.now())
+      if (
+        (record.gate !== null || record.ruledOn !== undefined) &&
+        !(await kernel.approvals.confirm(work, resolved))
+      )
         return { status: 'parked' }
       if (work.signal.aborted) throw work.signal.reason
-      host.approvals.begins(record.pid, host.machine.host, resolved, argvOf(record))
+      allowed.begins(record, resolved, machine.host, clock.now(), looked)
+      host.approvals.begins(record.pid, machine.host, resolved, argvOf(record))
       for (let turn = 0; turn < 2; turn++) {
         await host.turn()
         if (work.signal.aborted) throw work.signal.reason

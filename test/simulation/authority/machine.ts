@@ -1,6 +1,10 @@
 import type { ResolvedAction } from '../../../src/core/capability/action.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { ProcessRecord } from '../../../src/core/process/record.ts'
+import { DAEMON_FOLDER } from './policy-folders.ts'
+
+/** What may change of a machine: the variable PATH, a program, and the folder behind a link. */
+export const MACHINE_PARTS = ['path', 'program', 'folder'] as const
 
 /** The machine of a host, as its commands find it. It may change between the question and the start. */
 export class Machine {
@@ -22,7 +26,7 @@ export class Machine {
     return {
       shell: { type: 'commands', commands: [{ program, args, env: [] }], writes: [] },
       programs: [{ name: program, real: `/bin/${program}`, identity: String(this.program) }],
-      cwd: `${record.cwd ?? '/'}#${this.folder}`,
+      cwd: `${record.cwd ?? DAEMON_FOLDER}#${this.folder}`,
       variables: Object.fromEntries(
         Object.entries({ PATH: this.path, ...variables }).map(([name, value]) => [name, String(value)]),
       ),

@@ -33,6 +33,25 @@ export const authorityPlants: readonly Plant[] = [
     plan: forgettingDenials,
   },
   {
+    name: 'denial by ownership not written',
+    laws: ['every denial is in the audit'],
+    kind: 'rules',
+    plan: forgettingOwnership,
+  },
+  {
+    name: 'equal denials by ownership all appended',
+    laws: ['equal denials are counted'],
+    kind: 'rules',
+    plan: forgettingWindows,
+  },
+  {
+    name: 'changed program still starts',
+    laws: ['a changed command is asked about'],
+    kind: 'rules',
+    kernel: (edges, options) =>
+      new Kernel({ ...edges, hash: (text) => edges.hash(withoutIdentities(text)) }, options),
+  },
+  {
     name: 'revoked link still counts',
     laws: ['every ruling is that of the rules'],
     kind: 'rules',
@@ -56,6 +75,41 @@ export const authorityPlants: readonly Plant[] = [
 ]
 
 const ENVIRONMENT_HASH = /"environmentHash":"(?:[^"\\]|\\.)*",?/
+
+/** The text of the files of a command, as if each program had one content for all time. Actions that people approve are told apart. */
+function withoutIdentities(text: string): string {
+  return text.startsWith('{"cwd":') ? text.replace(/"identity":"[^"]*"/g, '"identity":""') : text
+}
+
+/** Only rules and answers write their denials. */
+function forgettingOwnership<Answer>(plan: Plan<Answer>): Plan<Answer> {
+  return function* (): Steps<Answer> {
+    const verdict = yield* plan()
+    return verdict.changes.some(isByOwnership)
+      ? { ...verdict, changes: verdict.changes.filter((change) => !isAudit(change)) }
+      : verdict
+  }
+}
+
+/** Each denial by ownership is the first of its window. */
+function forgettingWindows<Answer>(plan: Plan<Answer>): Plan<Answer> {
+  return function* (): Steps<Answer> {
+    const forgotten = yield* misinformed(plan, (question, answer) =>
+      question.ask === 'auditWindow' ? null : answer,
+    )
+    return forgotten.changes.some(isByOwnership) ? forgotten : yield* plan()
+  }
+}
+
+function isByOwnership(change: Change): boolean {
+  return (
+    change.type === 'audit' &&
+    change.entry.decision === 'denied' &&
+    change.entry.rule === null &&
+    change.entry.action !== 'spawn' &&
+    change.entry.action !== 'answer'
+  )
+}
 
 /** A refused plan writes nothing, not even to the audit. */
 function forgettingDenials<Answer>(plan: Plan<Answer>): Plan<Answer> {

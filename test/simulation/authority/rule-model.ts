@@ -92,6 +92,11 @@ export class RuleModel {
     return this.#sets.get(subject)?.closed === true
   }
 
+  /** Whether one of these sets has a rule. */
+  hasRules(subjects: readonly string[]): boolean {
+    return this.#setsOf(subjects).some(({ rules }) => rules.length > 0)
+  }
+
   /** Whether one of these sets holds an answer that counts for more than one time. */
   hasAnswers(subjects: readonly string[]): boolean {
     return this.#setsOf(subjects).some(({ rules }) => rules.some(({ answer }) => answer !== undefined))

@@ -1,9 +1,15 @@
 import type { AuditEntry } from '../../../src/core/audit/entry.ts'
-import type { Ceiling } from '../../../src/core/capability/ceiling.ts'
 import type { ProcessRecord } from '../../../src/core/process/record.ts'
 import type { Change } from '../../../src/store/contract.ts'
 import type { ActLog } from '../authority/act-log.ts'
-import { boundActor, needOf, needOfCommand, setsFor } from '../authority/bound-actor.ts'
+import {
+  boundActor,
+  ceilingAsSet,
+  ceilingsOver,
+  needOf,
+  needOfCommand,
+  setsFor,
+} from '../authority/bound-actor.ts'
 import { type ModelNeed, type ModelRuling, OPEN, type RuleModel } from '../authority/rule-model.ts'
 import type { Check, Ledger, ProcessChange } from '../ledger.ts'
 import type { Stage } from '../stage.ts'
@@ -169,7 +175,7 @@ export function checkRulings(stage: Stage, ledger: Ledger, rules: RuleModel, act
 
   /** Those that bind what the process does, its own one included. */
   const ceilingsOf = (actor: string) =>
-    (ledger.entry(actor.slice('process:'.length))?.record.ceilings ?? []).map(asSet)
+    (ledger.entry(actor.slice('process:'.length))?.record.ceilings ?? []).map(ceilingAsSet)
 
   const usesAreSpent = (changes: readonly Change[], expected: readonly string[]) => {
     const written = new Map(
@@ -187,11 +193,6 @@ export function checkRulings(stage: Stage, ledger: Ledger, rules: RuleModel, act
 
   return {
     plan({ changes, answer }, { host }) {
-      if (isDenial(answer) && !changes.some(({ type }) => type === 'audit' || type === 'audit_window'))
-        stage.violated(
-          'every denial is in the audit',
-          `an actor was denied something, and no entry tells of it`,
-        )
       const uses: string[] = []
       let answering: Answering | undefined
       for (const change of changes) {
@@ -233,14 +234,6 @@ function entriesOf(changes: readonly Change[], ...actions: readonly string[]): r
   )
 }
 
-/** Whether the answer of a plan is that rules deny a registration, or that an actor may not answer. */
-function isDenial(answer: unknown): boolean {
-  const { code, details, refusal } = Object(answer) as Readonly<Record<string, unknown>>
-  const refused = Object(refusal) as Readonly<Record<string, unknown>>
-  if (refused['code'] === 'denied' && Object(refused['details'])['right'] === 'approve') return true
-  return code === 'denied' && Object(details)['needs'] !== undefined
-}
-
 /** Denied after other registrations of its batch, whose uses counted for it and are not written. */
 function isLaterInBatch(answer: unknown): boolean {
   const { details } = Object(answer) as { readonly details?: unknown }
@@ -255,15 +248,6 @@ function needOfAct(act: unknown): ModelNeed | undefined {
   return typeof type === 'string'
     ? { right: 'execute', kind: type, name: String(names[type]), args: [] }
     : undefined
-}
-
-/** Those that its start must respect. */
-function ceilingsOver({ pid, ceilings = [] }: ProcessRecord) {
-  return ceilings.filter(({ givenTo }) => givenTo !== pid).map(asSet)
-}
-
-function asSet({ givenTo, rules }: Ceiling) {
-  return { subject: `ceiling:${givenTo}`, rules }
 }
 
 function isQuestion({ kind, spec }: ProcessRecord): boolean {

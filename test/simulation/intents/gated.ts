@@ -3,6 +3,7 @@ import type { Actor } from '../../../src/core/process/record.ts'
 import type { RegistrationRequest } from '../../../src/core/process/register.ts'
 import { addRule } from '../../../src/kernel/policies.ts'
 import { openSession } from '../../../src/kernel/sessions.ts'
+import { MACHINE_PARTS } from '../authority/machine.ts'
 import { FOLDERS } from '../authority/policy-folders.ts'
 import { asJson } from '../payload.ts'
 import type { Random } from '../random.ts'
@@ -154,7 +155,7 @@ export const gated: readonly Request[] = [
     ask(world) {
       const { random } = world.stage
       const machine = random.pick([...world.machines.values()])
-      const what = random.pick(['path', 'program', 'folder'] as const)
+      const what = random.pick(MACHINE_PARTS)
       machine[what] += 1
       world.stage.say(machine.host, `has another ${what}`)
     },
@@ -193,12 +194,17 @@ export function someAct(random: Random): RegistrationRequest {
     }
     case 'agent':
       return { ...common, kind: 'agent', spec: { agent: 'simulated', turns: random.between(0, 4) } }
-    case 'command': {
-      const argv = ['git', random.pick(['push', 'push', 'status'])]
-      const env = random.chance(0.3) ? { env: { MODE: random.pick(['a', 'b']) } } : {}
-      return { eventTypes: EVENT_TYPES, kind: 'command', spec: { argv, ...env }, cwd: random.pick(FOLDERS) }
-    }
+    case 'command':
+      return someCommand(random)
   }
+}
+
+/** Usually in a folder, sometimes in that of the daemon. */
+export function someCommand(random: Random): RegistrationRequest {
+  const argv = ['git', random.pick(['push', 'push', 'status'])]
+  const env = random.chance(0.3) ? { env: { MODE: random.pick(['a', 'b']) } } : {}
+  const place = random.chance(0.2) ? {} : { cwd: random.pick(FOLDERS) }
+  return { eventTypes: EVENT_TYPES, kind: 'command', spec: { argv, ...env }, ...place }
 }
 
 const ACT_WEIGHTS = { deploy: 5, command: 6, script: 2, flow: 2, agent: 1 }

@@ -5,7 +5,7 @@ import type { RegistrationRequest } from '../../../src/core/process/register.ts'
 import { isRefusal, type Refusal } from '../../../src/core/refusal.ts'
 import { delegateRule, revokeDelegated } from '../../../src/kernel/delegations.ts'
 import { addRule, removeRule } from '../../../src/kernel/policies.ts'
-import { FOLDERS } from '../authority/policy-folders.ts'
+import { DAEMON_FOLDER, FOLDERS } from '../authority/policy-folders.ts'
 import { REVIEWER } from '../authority/reviews.ts'
 import type { Random } from '../random.ts'
 import type { World } from '../world.ts'
@@ -114,7 +114,7 @@ function someSubject(world: World): string {
     (one) => SUBJECT_WEIGHTS[one],
   )
   if (kind === 'home') return 'home'
-  if (kind === 'workspace') return `workspace:${random.pick(FOLDERS)}`
+  if (kind === 'workspace') return `workspace:${random.pick([...FOLDERS, DAEMON_FOLDER])}`
   if (kind === 'session') return `session:${someSession(world)}`
   return `process:${world.somePid(({ record }) => record.kind !== 'tool' && record.kind !== 'command')}`
 }
