@@ -30,13 +30,16 @@ export function* answererFacts(
     attributes: {},
   }
   const sets = yield* ruleSetsOf(subject)
-  const ruling = ruleOnAll(sets, [], [need], yield* rulingFacts(rows, sets, [], [need], { at, host: null }))
+  const facts = yield* rulingFacts(rows, sets, [], [need], { at, host: null })
+  const ruling = ruleOnAll(sets, [], [need], facts)
+  // A ceiling gives no right, and takes away what it does not allow.
+  const within = ruleOnAll([], lineage[0]?.record.ceilings ?? [], [need], facts)
   return {
     sessions: yield* sessionsOfActor(rows, by),
     ancestors: lineage.slice(1).map(({ record }) => record.pid),
     askingSessions,
     // Without a rule that says so, no session may approve anything.
-    mayApprove: ruling.type === 'allow' && ruling.rule !== null,
+    mayApprove: ruling.type === 'allow' && ruling.rule !== null && within.type === 'allow',
   }
 }
 

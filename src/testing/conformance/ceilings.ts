@@ -4,6 +4,7 @@ import type { JsonObject } from '../../core/json/json.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { RegistrationRequest } from '../../core/process/register.ts'
 import { isRefusal } from '../../core/refusal.ts'
+import { answer, requestOf, setUp } from './asked-deploys.ts'
 import { changeRules, ruleSet } from './authority-rows.ts'
 import { type Behaves, type Bench, refusalOf, times } from './bench.ts'
 
@@ -89,6 +90,31 @@ export function ceilings(behaves: Behaves): void {
     const old = (await bench.register({ ...tool('deploy'), parent: root.pid })).record
     const request = { ...tool('deploy'), restartOf: old.pid }
     assert.equal(refusalOf(await bench.tryRegister([{ request, actor: 'kernel:k1' }])), 'denied')
+  })
+
+  behaves('a ceiling without the right to approve takes it from every process below', async (bench) => {
+    await setUp(bench)
+    const session = 'session:s2'
+    const approver: Rule = { id: 'a1', effect: 'allow', rights: ['approve'], resource: 'session:s1' }
+    const agent: Rule = { id: 'a2', effect: 'allow', rights: ['execute'], resource: 'workflow:agent' }
+    await changeRules(bench.store, session, () => ({ ...ruleSet(session), rules: [approver, agent] }))
+    const { id } = await requestOf(bench, 'a')
+    const below = async (given: typeof ceiling) => {
+      const owner = { session: 's2' }
+      const root = (await bench.register({ ...WORKFLOW, owner, ceiling: given })).record.pid
+      const request = { ...WORKFLOW, owner, parent: root }
+      return (await bench.register(request, { actor: `process:${root}` })).record.pid
+    }
+    const yes = { type: 'approve', grant: 'once' } as const
+    const denied = await answer(bench, id, yes, `process:${await below(ceiling)}`)
+    assert.equal(denied.type === 'refused' && denied.refusal.code, 'denied')
+    const approving = { effect: 'allow', rights: ['approve'], resource: 'session:s1' }
+    const wider = { rules: [...ceiling.rules, approving] }
+    await changeRules(bench.store, session, () => ({ ...ruleSet(session), rules: [agent] }))
+    const without = await answer(bench, id, yes, `process:${await below(wider)}`)
+    assert.equal(without.type === 'refused' && without.refusal.code, 'denied')
+    await changeRules(bench.store, session, () => ({ ...ruleSet(session), rules: [approver, agent] }))
+    assert.equal((await answer(bench, id, yes, `process:${await below(wider)}`)).type, 'settled')
   })
 
   behaves('a request with another ceiling is another request', async (bench) => {

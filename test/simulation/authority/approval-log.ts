@@ -6,7 +6,7 @@ import { type Check, type CommittedPlan, type Ledger, type ProcessChange, same }
 import { payloadOf } from '../payload.ts'
 import type { Stage } from '../stage.ts'
 import type { ActLog } from './act-log.ts'
-import { boundActor, lineageOf } from './bound-actor.ts'
+import { boundActor, ceilingAsSet, lineageOf } from './bound-actor.ts'
 import { argvOf } from './machine.ts'
 import { checkReviews, isReviewOf } from './reviews.ts'
 import type { RuleModel } from './rule-model.ts'
@@ -205,7 +205,12 @@ export class ApprovalLog implements Check {
       return false
     const kind = request.session === null ? 'process' : 'session'
     const need = { right: 'approve', kind, name: request.session ?? pid, args: [] }
-    return this.#rules.rule(bound.sets, [], need, at).type === 'allow'
+    const ceilings = (this.#ledger.entry(own)?.record.ceilings ?? []).map(ceilingAsSet)
+    // A ceiling gives no right, and takes away what it does not allow.
+    return (
+      this.#rules.rule(bound.sets, [], need, at).type === 'allow' &&
+      ['allow', 'open'].includes(this.#rules.rule([], ceilings, need, at).type)
+    )
   }
 
   #moved({ row, events }: ProcessChange): void {

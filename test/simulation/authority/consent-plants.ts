@@ -14,14 +14,14 @@ export const consentPlants: readonly Plant[] = [
     name: 'an answer that covers later rules',
     laws: ['every ruling is that of the rules'],
     kind: 'rules',
-    since: 20,
+    since: 2,
     plan: answeringLaterRules,
   },
   {
     name: 'an edit that no rule is asked about',
     laws: ['every ruling is that of the rules'],
     kind: 'rules',
-    since: 20,
+    since: 10,
     often: ['approve with changes'],
     plan: (plan) =>
       forging(
@@ -34,14 +34,14 @@ export const consentPlants: readonly Plant[] = [
     name: 'a review whose failure is forgotten',
     laws: ['a review is settled with its end'],
     kind: 'rules',
-    since: 88,
+    since: 22,
     plan: forgettingFailedReviews,
   },
   {
     name: 'a reviewer where a person is wanted',
     laws: ['every ruling is that of the rules'],
     kind: 'rules',
-    since: 21,
+    since: 32,
     plan: (plan) =>
       forging(
         plan,
@@ -68,7 +68,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a session that answers for the one above',
     laws: ['only those who may answer do'],
     kind: 'rules',
-    since: 29,
+    since: 18,
     plan: (plan) =>
       forging(
         plan,
@@ -84,7 +84,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'an untrusted policy file that allows',
     laws: ['every ruling is that of the rules'],
     kind: 'rules',
-    since: 12,
+    since: 13,
     plan: (plan) =>
       forging(plan, isNew, (question, answer) =>
         inSet(question, answer, (set) => (set.source === null ? set : { ...set, trusted: true })),
@@ -94,7 +94,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a policy file that is read once',
     laws: ['a policy file counts as it is'],
     kind: 'rules',
-    since: 57,
+    since: 11,
     kernel: (edges, options) => {
       const { workspaces } = edges
       return new Kernel(
@@ -109,7 +109,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a denial that keeps its use',
     laws: ['a use is spent once'],
     kind: 'rules',
-    since: 2,
+    since: 9,
     plan: keepingUses,
   },
 ]

@@ -14,7 +14,7 @@ export const authorityPlants: readonly Plant[] = [
     name: 'expired approval starts',
     laws: ['an expired approval starts nothing'],
     kind: 'rules',
-    since: 14,
+    since: 22,
     plan: forgettingExpiry,
   },
   {
@@ -22,7 +22,7 @@ export const authorityPlants: readonly Plant[] = [
     // The grants that remember an answer compare the same hash.
     laws: ['only the approved action begins', 'every ruling is that of the rules'],
     kind: 'rules',
-    since: 9,
+    since: 34,
     kernel: (edges, options) =>
       new Kernel({ ...edges, hash: (text) => edges.hash(text.replace(ENVIRONMENT_HASH, '')) }, options),
   },
@@ -36,12 +36,14 @@ export const authorityPlants: readonly Plant[] = [
     name: 'denial by ownership not written',
     laws: ['every denial is in the audit'],
     kind: 'rules',
+    since: 2,
     plan: forgettingOwnership,
   },
   {
     name: 'equal denials by ownership all appended',
     laws: ['equal denials are counted'],
     kind: 'rules',
+    since: 4,
     plan: forgettingWindows,
   },
   {
@@ -55,7 +57,7 @@ export const authorityPlants: readonly Plant[] = [
     name: 'revoked link still counts',
     laws: ['every ruling is that of the rules'],
     kind: 'rules',
-    since: 48,
+    since: 38,
     plan: rememberingLinks,
   },
   {
@@ -68,7 +70,7 @@ export const authorityPlants: readonly Plant[] = [
     name: 'use not spent after crash',
     laws: ['a use is spent once'],
     kind: 'rules',
-    since: 2,
+    since: 6,
     plan: givingUsesBack,
   },
   ...consentPlants,
