@@ -7,7 +7,7 @@ import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wri
 import { basename, delimiter, join } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { quickFolder } from '../quick-folder.ts'
-import { leftBy } from './left-by.ts'
+import { endLeftBy, leftBy } from './left-by.ts'
 import { run } from './run-node.ts'
 
 interface Step {
@@ -41,7 +41,11 @@ test.for(pages)('the session of $page prints what it shows', async ({ page, step
   )
   skip(missing.length > 0, `needs ${missing.join(' and ')}`)
   const folder = mkdtempSync(join(quickFolder, `${basename(page, '.md').toLowerCase()}-`))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  // A session that fails may leave commands, which keep their keeper alive.
+  onTestFinished(() => {
+    endLeftBy(folder)
+    rmSync(folder, { recursive: true, force: true })
+  })
   const env = {
     PATH: `${launcherIn(folder)}:${process.env['PATH']}`,
     TMPDIR: folder,
