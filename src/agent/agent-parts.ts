@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../core/json/json.ts'
-import type { FactOverrides } from '../core/model/facts.ts'
+import type { ModelFacts } from '../core/model/facts.ts'
+import type { ModelName } from '../core/model/prompt.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Work } from '../kernel/executor.ts'
 import type { OpenedModel } from '../model/models.ts'
@@ -10,7 +11,8 @@ import type { Toolbox } from './toolbox/toolbox.ts'
 export interface AgentParts {
   readonly models: {
     open(id: string, folder: string): Promise<OpenedModel>
-    readonly overrides: FactOverrides
+    /** The facts of the model that agents call `id`, and that gives itself `name`. */
+    factsOf(id: string, name: ModelName): ModelFacts
   }
   readonly toolbox: Toolbox
   /** The MCP servers of agents. */

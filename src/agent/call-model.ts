@@ -1,19 +1,20 @@
 import { pause } from '../base/pause.ts'
+import { ReeveError } from '../core/errors.ts'
 import type { CallAnswer, Usage } from '../core/model/answer.ts'
 import { promptProblem } from '../core/model/check-prompt.ts'
 import { estimateRequest } from '../core/model/estimate.ts'
-import { factsOf, refuseParts } from '../core/model/facts.ts'
+import { refuseParts } from '../core/model/facts.ts'
 import { modelIdOf } from '../core/model/model-id.ts'
 import { type CallProgress, type NextStep, nextStep } from '../core/model/next-step.ts'
 import type { ModelRequest, PromptItem } from '../core/model/prompt.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { specOf, startSpecOf } from '../core/process/spec.ts'
-import type { Model } from '../model/model.ts'
+import type { CallWait } from '../model/model.ts'
 import type { AgentLedger } from './agent-ledger.ts'
 import type { AgentParts } from './agent-parts.ts'
 import { LiveCall } from './live-call.ts'
 import { answerItems, usageOf } from './model-answer.ts'
-import { openForAgent } from './open-for-agent.ts'
+import { type AgentModel, openForAgent } from './open-for-agent.ts'
 import type { SessionHistory } from './session-history.ts'
 
 export interface CallPlace {
@@ -36,7 +37,7 @@ export class ModelCaller {
   readonly #ledger: AgentLedger
   readonly #parts: AgentParts
   readonly #history: SessionHistory
-  readonly #opened = new Map<string, Model>()
+  readonly #opened = new Map<string, AgentModel>()
 
   constructor(ledger: AgentLedger, parts: AgentParts, history: SessionHistory) {
     this.#ledger = ledger
@@ -51,7 +52,7 @@ export class ModelCaller {
   }
 
   /** A model stays open until the agent is idle: a changed key counts from its next input on. */
-  async open(record: ProcessRecord, id: string): Promise<Model | TurnFailure> {
+  async open(record: ProcessRecord, id: string): Promise<AgentModel | TurnFailure> {
     const known = this.#opened.get(id)
     if (known !== undefined) return known
     const opened = await openForAgent(this.#parts.models, record, id)
@@ -87,11 +88,7 @@ export class ModelCaller {
     for (;;) {
       const model = await this.open(record, ids[Math.min(progress.model, ids.length - 1)] ?? '')
       if ('reason' in model) return model
-      const unfit = refuseParts(
-        model,
-        factsOf(model, this.#parts.models.overrides),
-        userParts(request.prompt),
-      )
+      const unfit = refuseParts(model.id, model.facts, userParts(request.prompt))
       if (unfit !== undefined) return setupFailed(unfit)
       const answer = await this.#call(model, request, at, signal)
       if (signal.aborted) {
@@ -106,15 +103,40 @@ export class ModelCaller {
     }
   }
 
-  async #call(model: Model, request: ModelRequest, at: CallPlace, signal: AbortSignal): Promise<CallAnswer> {
+  async #call(
+    model: AgentModel,
+    request: ModelRequest,
+    at: CallPlace,
+    signal: AbortSignal,
+  ): Promise<CallAnswer> {
     const live = new LiveCall(this.#parts.live, this.#ledger, at)
     const abortSignal = AbortSignal.any([signal, live.refused])
+    let waiting: Promise<unknown> = Promise.resolve()
     const answer = await model.call(request, {
       abortSignal,
       onFragment: (fragment) => live.append(fragment),
+      onWait: (wait) => {
+        waiting = this.#reportWait(at, wait)
+      },
     })
+    await waiting
     await live.close()
     return answer
+  }
+
+  /** The limiter holds the call back. The session says so: it looks like a hanging model otherwise. */
+  async #reportWait(at: CallPlace, wait: CallWait): Promise<void> {
+    const { turn, call } = at
+    const message =
+      wait.type === 'pause'
+        ? `The provider asked for a pause: the call is sent at ${new Date(wait.until).toISOString()}.`
+        : `The provider is busy with other calls of this program; ${wait.ahead} wait before this one.`
+    try {
+      await this.#ledger.act({ type: 'alert', turn, alert: 'model_waits', message, key: `wait:${call}` })
+    } catch (error) {
+      // The turn may be over. Anything else shows at the next write.
+      if (!(error instanceof ReeveError)) throw error
+    }
   }
 
   /** Null: the call is sent again. */
@@ -179,14 +201,14 @@ export class ModelCaller {
     if ('usage' in answer && answer.usage !== undefined) await this.charge(at, model, answer.usage)
   }
 
-  async charge(at: CallPlace, model: Model, usage: Usage): Promise<void> {
-    const { act, amounts } = usageOf(at, model, usage, this.#parts.models.overrides)
+  async charge(at: CallPlace, model: AgentModel, usage: Usage): Promise<void> {
+    const { act, amounts } = usageOf(at, model, usage)
     await this.#ledger.charge(act, amounts)
   }
 
   /** The cost of a call of an earlier holder is unknown, so it is estimated. */
   async chargeEstimate(record: ProcessRecord, at: CallPlace): Promise<void> {
-    const id = this.#history.modelOf(at.turn, at.call) ?? this.modelsOf(record)[0] ?? ''
+    const id = this.#history.idOf(at.turn, at.call) ?? this.modelsOf(record)[0] ?? ''
     const model = await this.open(record, id)
     if ('reason' in model) return
     const usage = { ...NO_USAGE, inputTokens: estimateRequest(await this.request(record)) }
@@ -194,7 +216,12 @@ export class ModelCaller {
   }
 
   /** The provider worked for a stopped call, whether or not the turn is there to hear it. A lost lease charges nothing: the next holder does. */
-  async chargeStopped(at: CallPlace, model: Model, request: ModelRequest, answer: CallAnswer): Promise<void> {
+  async chargeStopped(
+    at: CallPlace,
+    model: AgentModel,
+    request: ModelRequest,
+    answer: CallAnswer,
+  ): Promise<void> {
     if (this.#ledger.work.signal.aborted) return
     const known = 'usage' in answer ? answer.usage : undefined
     await this.charge(at, model, known ?? { ...NO_USAGE, inputTokens: estimateRequest(request) })
@@ -219,7 +246,7 @@ export class ModelCaller {
 
 interface Called {
   readonly answer: CallAnswer
-  readonly model: Model
+  readonly model: AgentModel
   readonly request: ModelRequest
   readonly at: CallPlace
   readonly signal: AbortSignal

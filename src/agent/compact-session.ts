@@ -7,8 +7,6 @@ import {
   transcriptOf,
 } from '../core/agent/compaction.ts'
 import { callOf } from '../core/agent/segment-calls.ts'
-import { factsOf } from '../core/model/facts.ts'
-import { modelIdOf } from '../core/model/model-id.ts'
 import type { ModelRequest, PromptItem } from '../core/model/prompt.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { AgentContext } from './agent-context.ts'
@@ -49,10 +47,9 @@ export class SessionCompactor {
     const model = await this.#caller.open(record, this.#caller.modelsOf(record)[0] ?? '')
     if ('reason' in model) return model
     const purpose = 'compaction'
-    await this.#ledger.act({ type: 'begin_call', ...at, model: modelIdOf(model), purpose })
+    await this.#ledger.act({ type: 'begin_call', ...at, model: model.id, purpose })
     const { items } = await this.#history.prompt()
-    const { contextWindow } = factsOf(model, this.#parts.models.overrides)
-    const request = summaryRequest(transcriptOf(items, contextWindow))
+    const request = summaryRequest(transcriptOf(items, model.facts.contextWindow))
     const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(MAX_COMPACTION_MS)])
     const answer = await model.call(request, { abortSignal })
     if (signal.aborted) {

@@ -2,11 +2,11 @@ import type { AnswerItem } from '../core/agent/act.ts'
 import type { Part } from '../core/agent/state.ts'
 import { asJson } from '../core/json/json.ts'
 import type { Usage } from '../core/model/answer.ts'
-import { type FactOverrides, factsOf } from '../core/model/facts.ts'
 import { modelIdOf } from '../core/model/model-id.ts'
 import { chargeFor, costOf } from '../core/model/price.ts'
-import type { AssistantPart, ModelName } from '../core/model/prompt.ts'
+import type { AssistantPart } from '../core/model/prompt.ts'
 import type { BlobContent } from '../kernel/blobs.ts'
+import type { AgentModel } from './open-for-agent.ts'
 import { storeParts } from './parts/stored-parts.ts'
 
 /** The parts of an answer as entries, each part one entry. */
@@ -29,17 +29,16 @@ export function answerItems(parts: readonly AssistantPart[]): {
 /** The use of one call, as it is recorded and charged. */
 export function usageOf(
   at: { readonly turn: number; readonly call: number },
-  name: ModelName,
+  model: AgentModel,
   usage: Usage,
-  overrides: FactOverrides,
 ) {
-  const cost = costOf(usage, factsOf(name, overrides).price)
+  const cost = costOf(usage, model.facts.price)
   const { inputTokens, cachedInputTokens, outputTokens, isEstimate } = usage
   return {
     act: {
       type: 'record_usage',
       ...at,
-      model: modelIdOf(name),
+      model: modelIdOf(model),
       inputTokens,
       cachedInputTokens,
       outputTokens,

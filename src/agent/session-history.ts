@@ -35,8 +35,8 @@ export class SessionHistory {
   readonly #touched = new Set<string>()
   /** Parts that were blobs, by the `seq` of their event. */
   readonly #loaded = new Map<number, readonly Part[]>()
-  /** Calls whose use is not in the log, by turn. */
-  readonly #uncharged = new Map<number, Set<number>>()
+  /** Calls whose use is not in the log, by turn, with the names that the agent uses for their models. */
+  readonly #uncharged = new Map<number, Map<number, string>>()
   readonly #view: AgentEntry[] = []
   /** Made of the view when they are asked for, and dropped when it changes: a model call asks several times. */
   #entries: readonly AgentEntry[] | null = null
@@ -75,7 +75,7 @@ export class SessionHistory {
       case 'assistant_item': {
         const { turn, call, model } = known.payload
         this.#models.set(`${turn}.${call}`, model)
-        if (known.type === 'model_call_begun') this.#noteBegun(turn, call)
+        if (known.type === 'model_call_begun') this.#noteBegun(turn, call, model)
         break
       }
       case 'model_used':
@@ -109,10 +109,10 @@ export class SessionHistory {
     if (begun?.type === 'model_call_begun') this.#models.set(`${turn}.${call}`, begun.payload.model)
   }
 
-  #noteBegun(turn: number, call: number): void {
+  #noteBegun(turn: number, call: number, id: string): void {
     const calls = this.#uncharged.get(turn)
-    if (calls === undefined) this.#uncharged.set(turn, new Set([call]))
-    else calls.add(call)
+    if (calls === undefined) this.#uncharged.set(turn, new Map([[call, id]]))
+    else calls.set(call, id)
   }
 
   #noteUsed(turn: number, call: number): void {
@@ -222,7 +222,12 @@ export class SessionHistory {
 
   /** Calls of the turn whose use is not in the log: a crash came in between. */
   uncharged(turn: number): readonly number[] {
-    return [...(this.#uncharged.get(turn) ?? [])]
+    return [...(this.#uncharged.get(turn)?.keys() ?? [])]
+  }
+
+  /** The name that the agent uses for the model of an uncharged call. The answer has the name that the model gives itself. */
+  idOf(turn: number, call: number): string | undefined {
+    return this.#uncharged.get(turn)?.get(call)
   }
 
   /** Answers at the end of the turn in which no call could be executed. */

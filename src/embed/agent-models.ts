@@ -1,7 +1,9 @@
 import type { AgentParts } from '../agent/agent-parts.ts'
 import type { Secrets } from '../core/environment/secrets.ts'
 import { own } from '../core/json/json.ts'
-import type { FactOverrides } from '../core/model/facts.ts'
+import { factsUnder, type ModelFacts } from '../core/model/facts.ts'
+import { nameOfObject, parseModelId } from '../core/model/model-id.ts'
+import type { ModelName } from '../core/model/prompt.ts'
 import type { Models, OpenedModel } from '../model/models.ts'
 import type { ModelOptions } from '../model/options.ts'
 import { systemClock } from '../store/system-clock.ts'
@@ -22,8 +24,10 @@ export class AgentModels implements AgentModelsOf {
     this.#parts = parts
   }
 
-  get overrides(): FactOverrides {
-    return this.#parts.options.models
+  /** `name`: the name that an opened model gives itself. An object is asked for it; every other model has its id as its name. */
+  factsOf(id: string, name?: ModelName): ModelFacts {
+    const { options, objects } = this.#parts
+    return factsUnder(id, name ?? nameOfObject(own(objects, id)) ?? parseModelId(id), options.models)
   }
 
   async open(id: string, folder: string): Promise<OpenedModel> {

@@ -9,8 +9,6 @@ import type { Toolbox, ToolboxParts } from '../agent/toolbox/toolbox.ts'
 import type { Commands } from '../command/commands.ts'
 import type { NamedSecrets } from '../command/environment/named-secrets.ts'
 import { asJson, own } from '../core/json/json.ts'
-import { factsOf } from '../core/model/facts.ts'
-import { parseModelId } from '../core/model/model-id.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Executor } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -106,10 +104,7 @@ function agentFacts({ options, kernel }: AgentsParts, models: AgentModels): Agen
       const opened = await openForAgent(models, agent, model)
       return opened.type === 'refused' ? opened : undefined
     },
-    factsOf(id) {
-      const name = parseModelId(id)
-      return name === undefined ? { features: {} } : factsOf(name, options.models)
-    },
+    factsOf: (id) => models.factsOf(id),
     settingsOf: (agent) => {
       const facts = own(options.models, modelOf(agent))
       return facts === undefined ? [] : [{ name: 'modelFacts', value: asJson(facts), source: 'settings' }]

@@ -37,7 +37,14 @@ export interface ShownOutput {
   readonly isOwn?: true
 }
 
-export const ALERTS = ['stalled', 'silent', 'soft_limit', 'compaction_without_effect'] as const
+export const ALERTS = [
+  'stalled',
+  'silent',
+  'soft_limit',
+  'compaction_without_effect',
+  /** The limiter of the provider holds a call back. */
+  'model_waits',
+] as const
 export type AlertKind = (typeof ALERTS)[number]
 
 export const SYSTEM_ITEMS = ['note', 'repair', 'goal', 'context'] as const

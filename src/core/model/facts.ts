@@ -35,6 +35,17 @@ export function factsOf(name: ModelName, overrides: FactOverrides = {}): ModelFa
   return { ...listed, ...given, features: { ...listed?.features, ...given?.features } }
 }
 
+/** The facts of a model that an agent calls `id`, and that gives itself `name`: those that the configuration has under the id count first. */
+export function factsUnder(
+  id: string,
+  name: ModelName | undefined,
+  overrides: FactOverrides = {},
+): ModelFacts {
+  const facts: ModelFacts = name === undefined ? { features: {} } : factsOf(name, overrides)
+  const given = own(overrides, id)
+  return { ...facts, ...given, features: { ...facts.features, ...given?.features } }
+}
+
 /** The ids that the person probably meant, the best first. */
 export function nearestModels(id: string, overrides: FactOverrides = {}): readonly string[] {
   const ids = [...Object.keys(overrides), ...Object.keys(CATALOGUE)]
@@ -46,11 +57,10 @@ export function nearestModels(id: string, overrides: FactOverrides = {}): readon
 
 /** Input that the model is known not to take. */
 export function refuseParts(
-  name: ModelName,
+  id: string,
   { features }: ModelFacts,
   parts: readonly UserPart[],
 ): ModelRefusal | undefined {
-  const id = modelIdOf(name)
   const remedy = `Choose another model, or set its features in the configuration (models, "${id}", features).`
   if (features.images === false && parts.some(({ type }) => type === 'image'))
     return modelRefusal('model_unfit', `${id} takes no images.`, remedy)

@@ -1,7 +1,5 @@
 import type { Amounts } from '../allowance/amounts.ts'
 import type { Usage } from './answer.ts'
-import { modelIdOf } from './model-id.ts'
-import type { ModelName } from './prompt.ts'
 import { type ModelRefusal, modelRefusal } from './refusal.ts'
 
 /** US dollars per million tokens, as of a day. */
@@ -47,12 +45,11 @@ export function chargeFor(usage: Usage, cost: Cost): Amounts {
 
 /** With a budget of cost, a model whose cost cannot be counted must not run. `limits` is what the process was given. */
 export function refuseUnpriced(
-  name: ModelName,
+  id: string,
   price: Price | undefined,
   limits: Amounts,
 ): ModelRefusal | undefined {
   if (limits.cost === undefined || price !== undefined) return undefined
-  const id = modelIdOf(name)
   return modelRefusal(
     'model_unpriced',
     `The price of ${id} is not known, and this agent has a budget of cost.`,

@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import { isObject } from '../../base/is-object.ts'
 import type { Clock } from '../../core/clock.ts'
+import { nameOfObject } from '../../core/model/model-id.ts'
 import { type ModelRefusal, modelRefusal } from '../../core/model/refusal.ts'
 import type { Model } from '../model.ts'
 import { aiSdkModel } from './ai-sdk-model.ts'
@@ -17,8 +18,8 @@ export function modelOfObject(
       'This is not a language model of the AI SDK 7.',
       "Pass the object that a provider makes, for example anthropic('claude-opus-5-5'), with ai 7 and its providers; or pass an id.",
     )
-  const [provider = value.provider] = value.provider.split('.')
-  const target = { provider, model: value.modelId, family: familyOf(value.provider) }
+  const name = nameOfObject(value) ?? { provider: value.provider, model: value.modelId }
+  const target = { ...name, family: familyOf(value.provider) }
   return { type: 'opened', model: aiSdkModel(value, { target, ...options }) }
 }
 

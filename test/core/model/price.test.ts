@@ -78,7 +78,7 @@ describe('cost', () => {
 
 describe('a budget of cost', () => {
   test('refuses a model without a price, and says how to set one', () => {
-    expect(refuseUnpriced(local, undefined, { cost: 1 })).toEqual({
+    expect(refuseUnpriced('local/m', undefined, { cost: 1 })).toEqual({
       type: 'refused',
       code: 'model_unpriced',
       message: 'The price of local/m is not known, and this agent has a budget of cost.',
@@ -88,8 +88,8 @@ describe('a budget of cost', () => {
   })
 
   test('takes a model with a price; other budgets take every model', () => {
-    expect(refuseUnpriced(local, price, { cost: 1 })).toBeUndefined()
-    expect(refuseUnpriced(local, undefined, { tokensOut: 1_000 })).toBeUndefined()
+    expect(refuseUnpriced('local/m', price, { cost: 1 })).toBeUndefined()
+    expect(refuseUnpriced('local/m', undefined, { tokensOut: 1_000 })).toBeUndefined()
   })
 })
 
@@ -124,7 +124,7 @@ describe('facts', () => {
     const demo = { provider: 'scripted', model: 'demo' }
     const { price: free } = factsOf(demo)
     expect(costOf(usage({ inputTokens: 10, outputTokens: 10 }), free)).toEqual({ type: 'known', microUsd: 0 })
-    expect(refuseUnpriced(demo, free, { cost: 1 })).toBeUndefined()
+    expect(refuseUnpriced('scripted/demo', free, { cost: 1 })).toBeUndefined()
   })
 
   test('other models have none', () => {
@@ -139,10 +139,10 @@ describe('facts', () => {
 
   test('input that a model is known not to take is refused', () => {
     const image = { type: 'image', mediaType: 'image/png', data: '' } as const
-    expect(refuseParts(local, { features: { images: false } }, [image])?.code).toBe('model_unfit')
-    expect(refuseParts(local, { features: {} }, [image])).toBeUndefined()
+    expect(refuseParts('local/m', { features: { images: false } }, [image])?.code).toBe('model_unfit')
+    expect(refuseParts('local/m', { features: {} }, [image])).toBeUndefined()
     const file = { type: 'file', mediaType: 'application/zip', data: '' } as const
-    expect(refuseParts(local, { features: {} }, [file])?.message).toBe(
+    expect(refuseParts('local/m', { features: {} }, [file])?.message).toBe(
       'No model takes files of the type application/zip.',
     )
   })

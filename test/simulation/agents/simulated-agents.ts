@@ -6,7 +6,7 @@ import { AgentSessions } from '../../../src/agent/toolbox/agent-sessions.ts'
 import { BuiltInNames } from '../../../src/agent/toolbox/built-in-names.ts'
 import { EndedAgents } from '../../../src/agent/toolbox/ended-agents.ts'
 import { ToolboxCore } from '../../../src/agent/toolbox/toolbox-core.ts'
-import type { FactOverrides } from '../../../src/core/model/facts.ts'
+import { type FactOverrides, factsUnder } from '../../../src/core/model/facts.ts'
 import type { Pid } from '../../../src/core/process/pid.ts'
 import { NATIVE_AGENT } from '../../../src/core/process/record.ts'
 import type { Executor, Work } from '../../../src/kernel/executor.ts'
@@ -91,7 +91,10 @@ export class SimulatedAgents {
   #partsFor(work: Work): AgentParts {
     const host = this.#host
     return {
-      models: { overrides: OVERRIDES, open: async (id) => this.#open(id, work) },
+      models: {
+        factsOf: (id, name) => factsUnder(id, name, OVERRIDES),
+        open: async (id) => this.#open(id, work),
+      },
       toolbox: this.#toolbox,
       servers: { takeAlerts: () => [], release: () => undefined },
       live: NO_LIVE_LOGS,
