@@ -6,7 +6,6 @@ import { RefusedError } from '../core/errors.ts'
 import { sameJson } from '../core/json/canonical.ts'
 import { asJson, objectOf } from '../core/json/json.ts'
 import { refuseParts } from '../core/model/facts.ts'
-import { parseModelId } from '../core/model/model-id.ts'
 import type { UserPart } from '../core/model/prompt.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
@@ -24,8 +23,8 @@ export interface Content {
 type Asked = Pick<AgentRequest, 'type' | 'id'>
 
 /**
- * The parts of an input as they are admitted. Files that it refers to are read here, and what the model cannot take is refused: before
- * the turn, and before anything is stored.
+ * The parts of an input as they are admitted. Files that it refers to are read here, secrets are masked, and what the model cannot take
+ * is refused: before the turn, and before anything is stored.
  */
 export async function admittedParts(
   actionParts: ActionParts,
@@ -34,6 +33,9 @@ export async function admittedParts(
   { text, parts = [{ type: 'text', text: text ?? '' }] }: Content,
 ): Promise<readonly Part[]> {
   checkJson(parts.map(asJson), 'parts')
+  const { masker } = actionParts
+  const plain = (part: InputPart): Part =>
+    part.type === 'text' || part.type === 'paste' ? { ...part, text: masker.text(part.text) } : { ...part }
   if (parts.every(({ type }) => type === 'text' || type === 'paste')) return parts.map(plain)
   const agent = await readerFor(actionParts, 'agent_request')(pid)
   const references = new References(actionParts, agent, asked)
@@ -108,9 +110,8 @@ class References {
 
 function refuseUnfit({ agents }: ActionParts, agent: ProcessRecord, parts: readonly UserPart[]): void {
   const model = modelOf(agent)
-  const name = parseModelId(model)
-  if (agent.agent === null || name === undefined) return
-  const refused = refuseParts(name, modelFacts(model, agents), parts)
+  if (agent.agent === null) return
+  const refused = refuseParts(model, modelFacts(model, agents), parts)
   if (refused === undefined) return
   throw new RefusedError(
     refusal('invalid_request', `${agent.pid}: ${refused.message}`, refused.remedy, { problem: refused.code }),
@@ -124,8 +125,4 @@ function unknownCommand(agent: ProcessRecord, name: string) {
     'Send the text itself; this agent has no slash commands.',
   )
   return { ...refused, details: { problem: 'unknown_command', command: name } }
-}
-
-function plain(part: InputPart): Part {
-  return { ...part }
 }

@@ -182,6 +182,7 @@ async function start(
       auditKey: () => anchoring?.key ?? null,
       sessionPreset: options.sessionPreset,
       workspaces,
+      mask: (text) => masker.text(text),
       // A store with lock files is a file: the programs of one machine share it.
       machine: opened.locks === undefined ? machineTag() : null,
     }),

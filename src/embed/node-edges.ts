@@ -36,6 +36,7 @@ export function nodeEdges(
     sessionPreset,
     workspaces,
     machine = null,
+    mask = (text) => text,
   }: {
     readonly flood?: FloodLimits
     readonly onAudited?: () => void
@@ -43,6 +44,7 @@ export function nodeEdges(
     readonly sessionPreset?: Preset | undefined
     readonly workspaces?: Workspaces
     readonly machine?: Machine
+    readonly mask?: (text: string) => string
   } = {},
 ): Edges {
   return {
@@ -66,6 +68,7 @@ export function nodeEdges(
     authorize: ownerPolicy,
     rules: {
       validate: validator(),
+      mask,
       maxPayloadBytes: MAX_PAYLOAD_BYTES,
       maxPendingSignals: MAX_PENDING_SIGNALS,
       flood,

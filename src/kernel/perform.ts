@@ -1,4 +1,6 @@
+import { withNotice } from '../core/agent/from-outside.ts'
 import type { AgentAnswer } from '../core/agent/request.ts'
+import { agentOfScope, toldNotice } from '../core/agent/told-notice.ts'
 import { isPending } from '../core/approval/approval.ts'
 import { withdrawn } from '../core/approval/decide-answer.ts'
 import { type Act, denialEntry, isDenial } from '../core/audit/denial.ts'
@@ -168,6 +170,7 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
       const { record } = folded.row
       if (intent.type === 'enter_wait') yield* markAwaited(rows, intent)
       if (duties.awaitedBy.length > 0) yield* tellAwaiting(rows, record, intent)
+      yield* tellAgents(edges, rows, folded, intent)
       if (duties.account === 'give_back') yield* giveBack(rows, record)
       if (duties.account === 'count_use') yield* countUse(rows, record)
       if (duties.withdraws !== null) yield* withdraw(edges, rows, duties.withdraws, record, intent)
@@ -232,6 +235,27 @@ function* tellAwaiting(rows: WorkingRows, ended: ProcessRecord, { at, actor }: I
     if (was === null || hasEnded(was.record)) continue
     const events = decideAwaitedEnd(was, ended, { actor, at })
     if (events.length === 0) continue
+    rows.add(fold({ pid, was, group: null, events, lease: undefined, actor, at }).changes)
+  }
+}
+
+/** A notice for the session of an agent is also one for the agent, in the same transaction: none is lost. */
+function* tellAgents(
+  { rules }: Edges,
+  rows: WorkingRows,
+  { row, changes }: ReturnType<typeof fold>,
+  { actor, at }: Intent,
+): PlanPart<void> {
+  for (const change of changes) {
+    if (change.type !== 'notice' || agentOfScope(change.notice.scope) === null) continue
+    const { parent } = row.record
+    const above = parent === null ? null : yield* rows.process(parent)
+    const told = toldNotice(change.notice, row.record, above?.record ?? null, rules.mask)
+    if (told === null) continue
+    const { agent: pid, ...notice } = told
+    const was = yield* rows.process(pid)
+    if (was === null || hasEnded(was.record)) continue
+    const events = withNotice(was, [], notice, { actor, at })
     rows.add(fold({ pid, was, group: null, events, lease: undefined, actor, at }).changes)
   }
 }

@@ -40,6 +40,7 @@ export function testEdges(store: Store, options: TestEdgesOptions = {}): Edges {
     authorize: options.authorize ?? ownerPolicy,
     rules: {
       validate: misfitOfType,
+      mask: (text) => text,
       maxPayloadBytes: 64 * 1024,
       maxPendingSignals: 100,
       flood: FLOOD_LIMITS,

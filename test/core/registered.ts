@@ -10,6 +10,7 @@ import type { ProcessRow } from '../../src/core/process/row.ts'
 export const RULES: Rules = {
   validate: () => undefined,
   maxPayloadBytes: 10_000,
+  mask: (text) => text,
   maxPendingSignals: 10,
   flood: FLOOD_LIMITS,
 }

@@ -89,7 +89,7 @@ test('an executor that lost its lease gets no more children', async () => {
     decideRegister(
       { ...FACTS, parent },
       { ...child, actor: `process:${record.pid}`, fence },
-      { maxPayloadBytes: 1_000 },
+      { mask: (text) => text, maxPayloadBytes: 1_000 },
     )
   expect(spawnUnder({ holder: 'k_old', fence: 1 })).toMatchObject({
     type: 'refuse',

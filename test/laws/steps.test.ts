@@ -11,7 +11,13 @@ import type { ProcessRow } from '../../src/core/process/row.ts'
 import { FACTS, INTENT } from '../core/registered.ts'
 
 const PID = 'p_workflow'
-const rules = { validate: () => undefined, maxPayloadBytes: 1_000, maxPendingSignals: 5, flood: FLOOD_LIMITS }
+const rules = {
+  validate: () => undefined,
+  mask: (text: string) => text,
+  maxPayloadBytes: 1_000,
+  maxPendingSignals: 5,
+  flood: FLOOD_LIMITS,
+}
 
 /**
  * A workflow between holders that die at any moment: the last write of each may be stored or lost. A holder that

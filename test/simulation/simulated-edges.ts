@@ -28,6 +28,7 @@ export function simulatedEdges({ random, workspaces, ...given }: Given): Edges {
     rules: {
       validate,
       maxPayloadBytes: 10_000,
+      mask: (text) => text,
       maxPendingSignals: 5,
       flood: { ...FLOOD_LIMITS, burst: 2, silenceMs: 5_000 },
     },

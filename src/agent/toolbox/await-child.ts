@@ -26,7 +26,14 @@ export async function awaitChild(
     const how = hasEnded(record) ? 'ended' : 'timed_out'
     await kernel.performAs(work, { type: 'leave_wait', wait, how, value: null })
   }
-  return record
+  // An end before the wait was left makes no notice: it is in the result. A later end is told to the agent.
+  return hasEnded(record) ? record : readRecord(kernel, pid)
+}
+
+async function readRecord(kernel: Kernel, pid: Pid): Promise<ProcessRecord> {
+  const row = await kernel.edges.store.ask({ ask: 'process', pid })
+  if (row === null) throw new Error(`${pid} is gone`)
+  return row.record
 }
 
 async function untilEnded(
@@ -35,11 +42,9 @@ async function untilEnded(
   pid: Pid,
   { signal, runMs }: ChildWait,
 ): Promise<ProcessRecord> {
-  const { store, clock } = kernel.edges
+  const { clock } = kernel.edges
   for (;;) {
-    const row = await store.ask({ ask: 'process', pid })
-    if (row === null) throw new Error(`${pid} is gone`)
-    const { record } = row
+    const record = await readRecord(kernel, pid)
     const startedAt = record.firstStarted?.at
     const leftMs = runMs === null ? null : startedAt === undefined ? runMs : startedAt + runMs - clock.now()
     if (hasEnded(record) || (leftMs !== null && leftMs <= 0)) return record

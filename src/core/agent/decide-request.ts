@@ -1,5 +1,6 @@
 import { sameJson } from '../json/canonical.ts'
-import { asJson, objectOf } from '../json/json.ts'
+import { asJson, type Json, objectOf } from '../json/json.ts'
+import { mapStrings } from '../json/map-strings.ts'
 import { stopping } from '../process/decide-stop.ts'
 import {
   alreadyEnded,
@@ -20,7 +21,7 @@ import { decideNotify, decideRun } from './decide-run.ts'
 import { Draft } from './draft.ts'
 import { alreadyRunning, invalidRequest, notAnAgent, notRunning, refuseHead } from './refusals.ts'
 import { type AgentAnswer, type PlainRequest, requestKey } from './request.ts'
-import { phaseOf } from './state.ts'
+import { type Part, phaseOf } from './state.ts'
 import { beginNext, beginTurn, closeTurn, endTurn, outcomeOf } from './turns.ts'
 
 export type RequestIntent = Extract<Intent, { type: 'agent_request' }>
@@ -47,7 +48,7 @@ export function decideAgentRequest(facts: Facts, intent: RequestIntent, rules: R
   if (record.agent === null) return refuse(notAnAgent(record))
   const denied = refuseActor(record, intent)
   if (denied !== undefined) return refuse(denied)
-  if (replayed !== null) return replay(record, replayed, intent)
+  if (replayed !== null) return replay(record, replayed, intent, rules)
   if (hasEnded(record)) return refuse(alreadyEnded(record))
   if (record.stopRequest !== null) return refuse(stopping(record))
   const draft = new Draft(row, intent)
@@ -105,16 +106,21 @@ export function answerIn({ payload }: Pick<StoredEvent, 'payload'>): AgentAnswer
 }
 
 /** The same id with the same content is the same request, in any later state. */
-function replay(record: ProcessRecord, event: StoredEvent, { request }: RequestIntent): Decision {
+function replay(
+  record: ProcessRecord,
+  event: StoredEvent,
+  { request }: RequestIntent,
+  { mask }: Rules,
+): Decision {
   const stored = objectOf(event.payload)
   switch (request.type) {
     case 'run': {
-      const isSame = sameJson(stored['parts'] ?? null, request.parts)
+      const isSame = isSameContent(stored['parts'] ?? null, request.parts, mask)
       return isSame ? { type: 'replay', event } : refuse(inputConflict(record, request.id))
     }
     case 'notify':
     case 'edit_input':
-      return sameJson(stored['parts'] ?? null, request.parts)
+      return isSameContent(stored['parts'] ?? null, request.parts, mask)
         ? { type: 'replay', event }
         : refuse(replayConflict(record, requestKey(request)))
     default:
@@ -122,6 +128,13 @@ function replay(record: ProcessRecord, event: StoredEvent, { request }: RequestI
         ? { type: 'replay', event }
         : refuse(replayConflict(record, requestKey(request)))
   }
+}
+
+/** Parts are stored masked. More secrets may be known when a request is repeated, so both are compared as they would be masked now. */
+function isSameContent(stored: Json, parts: readonly Part[], mask: (text: string) => string): boolean {
+  if (sameJson(stored, parts)) return true
+  const masked = (value: Json) => mapStrings({ value }, mask)
+  return sameJson(masked(stored), masked(asJson(parts)))
 }
 
 function decideResumeTurn(draft: Draft, request: Extract<PlainRequest, { type: 'resume' }>): Decision {

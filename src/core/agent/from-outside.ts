@@ -1,3 +1,4 @@
+import { mapStrings } from '../json/map-strings.ts'
 import type { Decision, NewEvent } from '../process/decision.ts'
 import { evolve } from '../process/evolve.ts'
 import type { Actor, ProcessRecord, Registration } from '../process/record.ts'
@@ -5,20 +6,27 @@ import type { ProcessRow } from '../process/row.ts'
 import { notify } from './decide-run.ts'
 import { Draft } from './draft.ts'
 import { inputKey } from './request.ts'
-import { isNativeAgent, MAX_TURN_CRASHES, type Part } from './state.ts'
+import { isNativeAgent, MAX_TURN_CRASHES, type NoticeCause, type Part } from './state.ts'
 import { beginTurn, closeTurn, endTurn, settle } from './turns.ts'
 
 type Asked = { readonly actor: Actor; readonly at: number }
 
 /** After `registered`: the goal is the first input, and begins the first turn. Without a goal the agent is idle. */
-export function firstEvents(registered: ProcessRecord, isGated: boolean, asked: Asked): readonly NewEvent[] {
+export function firstEvents(
+  registered: ProcessRecord,
+  isGated: boolean,
+  { mask, ...asked }: Asked & { readonly mask: (text: string) => string },
+): readonly NewEvent[] {
   const draft = new Draft({ record: registered, holder: null, fence: 0 }, asked)
   const { goal } = registered.spec
   if (goal === undefined || goal === null) {
     if (!isGated) settle(draft)
     return draft.events
   }
-  const part: Part = typeof goal === 'string' ? { type: 'text', text: goal } : { type: 'json', value: goal }
+  const part: Part =
+    typeof goal === 'string'
+      ? { type: 'text', text: mask(goal) }
+      : { type: 'json', value: mapStrings({ goal }, mask)['goal'] ?? null }
   const answer = { type: 'started', input: GOAL_INPUT, turn: 1, interrupts: [] } as const
   const input = { input: GOAL_INPUT, mode: 'run', parts: [part], asker: asked.actor, answer } as const
   draft.add({ type: 'input_admitted', payload: input }, inputKey(GOAL_INPUT))
@@ -75,7 +83,7 @@ export function afterPutBack(row: ProcessRow, decision: Decision, asked: Asked):
 export function withNotice(
   row: Pick<ProcessRow, 'record' | 'holder' | 'fence'>,
   events: readonly NewEvent[],
-  notice: { readonly id: string; readonly cause: 'child' | 'message'; readonly parts: readonly Part[] },
+  notice: { readonly id: string; readonly cause: NoticeCause; readonly parts: readonly Part[] },
   asked: Asked,
 ): readonly NewEvent[] {
   if (row.record.agent === null) return events

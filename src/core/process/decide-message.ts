@@ -1,4 +1,5 @@
 import { withNotice } from '../agent/from-outside.ts'
+import { sentenceOf } from '../inbox/sentence.ts'
 import { sameJson } from '../json/canonical.ts'
 import { asJson } from '../json/json.ts'
 import { MAX_OPEN_MESSAGES, matchesMessage, sessionOfScope } from '../message/message.ts'
@@ -51,12 +52,32 @@ export function decideMessage(facts: Facts, intent: MessageIntent, rules: Rules)
   const received: MessageReceived = { ...message, taken: wait !== undefined }
   const event = newEvent({ type: 'message_received', payload: received, replayKey: key })
   if (wait === undefined) {
-    const parts = [{ type: 'message', seq: record.revision + 1 }]
-    const notice = { id: key, cause: 'message', parts } as const
+    const notice = {
+      id: key,
+      cause: 'message',
+      parts: [{ type: 'text', text: told(intent, rules) }],
+    } as const
     return { type: 'append', events: withNotice(row, [event], notice, intent) }
   }
   const answer = { how: 'message', signalSeq: null, messageSeq: record.revision + 1, value: null } as const
   return { type: 'append', events: [event, left(wait, answer)] }
+}
+
+/** The message as the model of an agent reads it. Programs read the event, which has the value as it was sent. */
+function told({ pid, at, message }: MessageIntent, { mask }: Rules): string {
+  const { replyTo } = message
+  const payload = asJson(message)
+  const notice = {
+    scope: `process:${pid}`,
+    pid,
+    seq: 0,
+    kind: 'message',
+    at,
+    payload,
+    replyTo,
+    tail: null,
+  } as const
+  return mask(sentenceOf(notice))
 }
 
 function refuseMessage({ sender, session, open }: MessageFacts, { to }: MessageIntent): Refusal | undefined {

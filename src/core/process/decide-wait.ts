@@ -160,7 +160,7 @@ export function decideAwaitedEnd(
   const left = waitsLeft(record, ended)
   if (left.length > 0 || hasEnded(record)) return left
   // An agent hears of it before its next model call; if it is idle, that begins a turn.
-  const parts = [{ type: 'process_ended', pid: ended.pid, status: ended.status }]
+  const parts = [{ type: 'text', text: `${ended.pid} has ended: ${ended.status}.` }]
   return withNotice(row, left, { id: `ended:${ended.pid}`, cause: 'child', parts }, asked)
 }
 

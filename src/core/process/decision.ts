@@ -37,6 +37,8 @@ export interface MessageFacts {
 export interface Rules {
   /** Says how `payload` violates `schema`; undefined if it fits. */
   readonly validate: (schema: { readonly [key: string]: Json }, payload: Json) => string | undefined
+  /** Masks the secrets of a text that a model will read: what is stored for a prompt never changes. */
+  readonly mask: (text: string) => string
   readonly maxPayloadBytes: number
   readonly maxPendingSignals: number
   readonly flood: FloodLimits

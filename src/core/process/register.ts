@@ -107,7 +107,7 @@ export type RegisterDecision =
 export function decideRegister(
   facts: RegisterFacts,
   intent: RegisterIntent,
-  rules: Pick<Rules, 'maxPayloadBytes'>,
+  rules: Pick<Rules, 'maxPayloadBytes' | 'mask'>,
 ): RegisterDecision {
   const { existing, tombstone } = facts
   if (existing !== null) {
@@ -168,7 +168,7 @@ export function decideRegister(
       : isHere && approval === null && !isIdleAtFirst(registration)
         ? intent.startBy
         : null
-  const begun = isNativeAgent(registration) ? sessionBegun(registered, approval !== null, intent) : []
+  const begun = isNativeAgent(registration) ? sessionBegun(registered, approval !== null, intent, rules) : []
   const events =
     startedBy === null
       ? [
@@ -204,9 +204,14 @@ function childRegistered({ pid, kind, label }: Registration, { stepIndex }: Regi
   return newEvent({ type: 'child_registered', payload })
 }
 
-function sessionBegun(registered: NewEvent, isGated: boolean, { pid, actor, at }: RegisterIntent) {
+function sessionBegun(
+  registered: NewEvent,
+  isGated: boolean,
+  { pid, actor, at }: RegisterIntent,
+  { mask }: Pick<Rules, 'mask'>,
+) {
   const record = evolve(null, { pid, seq: 1, at, actor, ...registered })
-  return firstEvents(record, isGated, { actor, at })
+  return firstEvents(record, isGated, { actor, at, mask })
 }
 
 function postponed(until: number): NewEvent {

@@ -96,6 +96,7 @@ function edgesOver(store: Store): Edges {
     rules: {
       validate: () => undefined,
       maxPayloadBytes: 1_000,
+      mask: (text) => text,
       maxPendingSignals: MAX_PENDING,
       flood: FLOOD_LIMITS,
     },
