@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import type { FileReference, ReferencedFile } from '../core/agent/input-part.ts'
 import { factsOf, type ModelFacts } from '../core/model/facts.ts'
 import { parseModelId } from '../core/model/model-id.ts'
+import type { UserPart } from '../core/model/prompt.ts'
 import type { ModelRefusal } from '../core/model/refusal.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { startSpecOf } from '../core/process/spec.ts'
@@ -17,8 +18,20 @@ export interface AgentFacts {
   settingsOf(agent: ProcessRecord): readonly ConfiguredValue[]
   /** Why this agent cannot use a model, as far as it is known before a call. */
   refuseModel(agent: ProcessRecord, model: string): Promise<ModelRefusal | undefined>
+  /** The slash commands of this agent. */
+  commandsOf(agent: ProcessRecord): Promise<readonly AgentCommand[]>
   /** Reads a file that an input refers to, under the rules of the agent. Throws a refusal that says why it cannot. */
   readReference(agent: ProcessRecord, reference: FileReference): Promise<ReferencedFile>
+}
+
+/** A slash command. */
+export interface AgentCommand {
+  readonly name: string
+  readonly description: string
+  /** The names of its arguments, in their order. */
+  readonly arguments: readonly string[]
+  /** What the model reads instead. Throws a refusal that says why it cannot. */
+  resolve(text: string): Promise<readonly UserPart[]>
 }
 
 /** The model that the next call of an agent uses. */

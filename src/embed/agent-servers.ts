@@ -1,5 +1,5 @@
 import type { AgentServers } from '../agent/agent-parts.ts'
-import type { McpServers } from '../agent/mcp/mcp-servers.ts'
+import type { McpServers, ServerCommand } from '../agent/mcp/mcp-servers.ts'
 import type { AgentTool } from '../agent/tools/agent-tool.ts'
 import type { NamedSecrets } from '../command/environment/named-secrets.ts'
 import { agentSessionOf } from '../core/agent/session.ts'
@@ -25,11 +25,23 @@ export class AgentMcpServers implements AgentServers {
   }
 
   readonly toolsFor = async (agent: ProcessRecord): Promise<readonly AgentTool[]> => {
+    const servers = await this.#serversOf(agent)
+    return (await servers?.toolsFor(agent)) ?? []
+  }
+
+  /** The prompts of its servers, as slash commands. */
+  readonly commandsFor = async (agent: ProcessRecord): Promise<readonly ServerCommand[]> => {
+    const servers = await this.#serversOf(agent)
+    return (await servers?.commandsFor(agent)) ?? []
+  }
+
+  /** Null for an agent without servers: it need not load the client. */
+  async #serversOf(agent: ProcessRecord): Promise<McpServers | null> {
     const { mcpServers = {} } = specOf({ kind: agent.kind, spec: startSpecOf(agent) }, 'agent')
-    if (Object.keys(mcpServers).length === 0) return []
+    if (Object.keys(mcpServers).length === 0) return null
     await this.#parts.openSession(agent)
     this.#loading ??= this.#load()
-    return (await this.#loading).toolsFor(agent)
+    return this.#loading
   }
 
   takeAlerts(agent: string): ReturnType<AgentServers['takeAlerts']> {

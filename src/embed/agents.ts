@@ -16,6 +16,7 @@ import { descriptorLimitOf } from '../os/descriptors.ts'
 import { maxOpenLogs } from '../output-log/open-logs.ts'
 import { systemClock } from '../store/system-clock.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
+import { commandReader } from './agent-commands.ts'
 import { AgentModels, type AgentModelsParts } from './agent-models.ts'
 import { referenceReader } from './agent-references.ts'
 import { AgentMcpServers } from './agent-servers.ts'
@@ -68,7 +69,12 @@ export function openAgents(parts: AgentsParts): OpenedAgents {
     ...parts.toolbox,
   })
   const driver = parts.driver?.(toolbox) ?? nativeAgents(parts, { models, toolbox, servers })
-  return { toolbox, servers, executors: [toolbox.executor, driver], facts: agentFacts(parts, models) }
+  return {
+    toolbox,
+    servers,
+    executors: [toolbox.executor, driver],
+    facts: agentFacts(parts, { models, servers }),
+  }
 }
 
 type Opened = Pick<OpenedAgents, 'toolbox' | 'servers'> & { readonly models: AgentModels }
@@ -97,9 +103,13 @@ async function agentParts(parts: AgentsParts, kernel: Kernel, opened: Opened): P
 }
 
 /** Facts about agents for the verbs that inspect and configure them. */
-function agentFacts({ options, kernel }: AgentsParts, models: AgentModels): AgentFacts {
+function agentFacts(
+  { options, kernel }: AgentsParts,
+  { models, servers }: Pick<Opened, 'models' | 'servers'>,
+): AgentFacts {
   return {
     readReference: referenceReader(kernel),
+    commandsOf: commandReader(servers),
     refuseModel: async (agent, model) => {
       const opened = await openForAgent(models, agent, model)
       return opened.type === 'refused' ? opened : undefined

@@ -18,7 +18,7 @@ function text(content: string): OutputPart {
 }
 
 /** Every block of the protocol; one of another type is shown as its JSON. */
-function partOf(block: JsonObject): OutputPart {
+export function partOf(block: JsonObject): OutputPart {
   switch (block['type']) {
     case 'text':
       return text(String(block['text']))

@@ -9,7 +9,7 @@ import type { Owner, ProcessRecord } from '../../core/process/record.ts'
 import type { McpServerSpec, SecretOrText } from '../../core/process/spec.ts'
 import { specOf, startSpecOf } from '../../core/process/spec.ts'
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
-import { type AgentTool, ToolError, type ToolErrorCode } from '../tools/agent-tool.ts'
+import { type AgentTool, type OutputPart, ToolError, type ToolErrorCode } from '../tools/agent-tool.ts'
 import { callOutput } from './call-output.ts'
 import { McpFailure, type McpFailureCode } from './mcp-failure.ts'
 import { isJsonObject } from './rpc-message.ts'
@@ -20,6 +20,8 @@ import { agentToolName, type ToolDefinition } from './tool-definition.ts'
 export interface McpServers {
   /** The tools of the agent's servers; a server that does not answer gives none, and an alert. */
   toolsFor(agent: ProcessRecord): Promise<readonly AgentTool[]>
+  /** The prompts of the agent's servers as slash commands; a server that does not answer has none. */
+  commandsFor(agent: ProcessRecord): Promise<readonly ServerCommand[]>
   /** The alerts about the servers of an agent since the last call. */
   takeAlerts(agent: Pid): readonly McpAlert[]
   /** Lets go of the servers of an agent that is idle or has ended. Those that are commands live as long as the agent. */
@@ -33,6 +35,16 @@ export interface McpAlert {
   readonly server: string
   readonly message: string
   readonly key: string
+}
+
+/** A prompt of a server as a slash command. */
+export interface ServerCommand {
+  readonly name: string
+  readonly description: string
+  /** The names of its arguments, in their order. */
+  readonly arguments: readonly string[]
+  /** Its content for these arguments. Throws an `McpFailure`. */
+  resolve(text: string): Promise<readonly OutputPart[]>
 }
 
 export interface McpParts {
@@ -73,6 +85,10 @@ export function openMcpServers(parts: McpParts): McpServers {
     if (servers.size > 0) agents.set(agent.pid, servers)
     return servers
   }
+  const commandsFor = async (agent: ProcessRecord) => {
+    const commands = await Promise.all([...serversOf(agent).values()].map((server) => server.commands()))
+    return commands.flat().sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
   const release = (agent: Pid) => {
     for (const server of agents.get(agent)?.values() ?? []) server.close()
     agents.delete(agent)
@@ -82,6 +98,7 @@ export function openMcpServers(parts: McpParts): McpServers {
       const tools = await Promise.all([...serversOf(agent).values()].map((server) => server.tools()))
       return tools.flat().sort((a, b) => (a.name < b.name ? -1 : 1))
     },
+    commandsFor,
     takeAlerts(agent) {
       const waiting = alerts.get(agent) ?? []
       alerts.delete(agent)
@@ -148,6 +165,20 @@ class AgentServer {
     } finally {
       this.#patienceMs = LATER_MS
     }
+  }
+
+  async commands(): Promise<readonly ServerCommand[]> {
+    const prompts = await withTimeout(
+      this.#session.prompts().catch(() => []),
+      this.#patienceMs,
+      [],
+    )
+    return prompts.map((prompt) => ({
+      name: agentToolName(this.#name, prompt.name),
+      description: prompt.description,
+      arguments: prompt.arguments.map(({ name }) => name),
+      resolve: (text) => this.#session.prompt(prompt, text),
+    }))
   }
 
   close(): void {

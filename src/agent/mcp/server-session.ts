@@ -4,6 +4,7 @@ import type { Pid } from '../../core/process/pid.ts'
 import type { Owner, ProcessRecord } from '../../core/process/record.ts'
 import type { McpServerSpec, SecretOrText } from '../../core/process/spec.ts'
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
+import type { OutputPart } from '../tools/agent-tool.ts'
 import { callTool, isStopped } from './call-tool.ts'
 import { type Connected, connectHttp, connectKept, unavailable } from './connect.ts'
 import type { ConnectionEvents } from './connection.ts'
@@ -11,6 +12,7 @@ import { type Asker, elicit } from './elicitation.ts'
 import { keptExchange, requestId } from './kept-exchange.ts'
 import { McpFailure } from './mcp-failure.ts'
 import { LIST_CHANGED } from './negotiate.ts'
+import { getPrompt, listPrompts, type PromptDefinition, type PromptRequest } from './prompts.ts'
 import { paramsIn } from './protocol.ts'
 import type { ToolDefinition } from './tool-definition.ts'
 import { type ListedTools, listTools } from './tool-list.ts'
@@ -119,6 +121,23 @@ export class ServerSession {
       tool.name,
       input,
     )
+  }
+
+  /** The prompts of the server, which people use as slash commands. */
+  async prompts(): Promise<readonly PromptDefinition[]> {
+    const { connection, negotiated } = await this.#connect()
+    return listPrompts(connection, negotiated, this.#promptRequest)
+  }
+
+  /** The content of a prompt with these arguments. */
+  async prompt(prompt: PromptDefinition, text: string): Promise<readonly OutputPart[]> {
+    const { connection, negotiated } = await this.#connect()
+    return getPrompt(connection, negotiated, { prompt, text }, this.#promptRequest)
+  }
+
+  get #promptRequest(): PromptRequest {
+    const { pid } = this.#parts.agent
+    return { newId: () => newId(pid), timeoutMs: LIST_MS, signal: this.#closed.signal }
   }
 
   close(): void {

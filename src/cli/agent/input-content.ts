@@ -8,7 +8,15 @@ export function contentIn(
   { options, around }: Context<AgentOptions>,
   text: string,
 ): Pick<InputOf<'runAgent'>, 'text' | 'parts'> {
-  if (options.file.length === 0) return { text }
+  if (options.file.length === 0) return typedContent(text)
   const files = options.file.map((file) => ({ type: 'reference', path: resolve(around.cwd, file) }) as const)
-  return { parts: [{ type: 'text', text }, ...files] }
+  const { parts: typed = [{ type: 'text', text }] } = typedContent(text)
+  return { parts: [...typed, ...files] }
+}
+
+/** A line that begins with the name of a slash command is one; a path has more slashes. */
+export function typedContent(text: string): Pick<InputOf<'runAgent'>, 'text' | 'parts'> {
+  const { name, rest } = /^\/(?<name>[\w.:-]+)(?:\s+(?<rest>\S[^]*))?$/.exec(text)?.groups ?? {}
+  if (name === undefined) return { text }
+  return { parts: [{ type: 'command', name, ...(rest === undefined ? {} : { arguments: rest }) }] }
 }

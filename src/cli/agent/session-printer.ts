@@ -240,10 +240,20 @@ export class SessionPrinter {
   }
 }
 
-/** The text of parts, as a person reads it: a pasted text is folded, and of a referenced file its name is shown. */
+/** The text of parts, as a person reads it: a pasted text is folded, and of a referenced file or a slash command its name is shown. */
 export function textOf(parts: readonly Part[]): string {
+  let hidden = 0
   return parts
     .flatMap((part, index) => {
+      if (hidden > 0) {
+        hidden -= 1
+        return []
+      }
+      if (part.type === 'command') {
+        const { name, arguments: text } = Object(part['given'])
+        hidden = Number(part['parts'] ?? 0)
+        return [`/${String(name)}${text === undefined ? '' : ` ${String(text)}`}`]
+      }
       if (parts[index - 1]?.type === 'reference') return []
       if (part.type === 'paste') return [oneLine(String(part['text']))]
       if (typeof part['text'] === 'string') return [part['text']]

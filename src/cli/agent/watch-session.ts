@@ -4,6 +4,7 @@ import type { AgentFollowed } from '../../verbs/follow-calls.ts'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { AskedPeople, errorText } from './asked-people.ts'
+import { typedContent } from './input-content.ts'
 import { SessionPrinter } from './session-printer.ts'
 
 /** A second Ctrl-C within this time leaves. */
@@ -131,7 +132,7 @@ async function send(
   }
   const id = randomUUID()
   if (isAtPrompt) printer.leaveOut(id)
-  const answer = await reeve.runAgent({ pid, id, text, mode: modeOf(state, steers) })
+  const answer = await reeve.runAgent({ pid, id, ...typedContent(text), mode: modeOf(state, steers) })
   if (answer.type === 'admitted')
     say(answer.mode === 'steer' ? '(it reads this before its next step)' : `(queued, number ${answer.place})`)
   else state.phase = 'running'

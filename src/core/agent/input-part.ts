@@ -1,3 +1,4 @@
+import { type JsonObject, objectOf } from '../json/json.ts'
 import type { UserPart } from '../model/prompt.ts'
 import type { Part } from './state.ts'
 
@@ -21,7 +22,7 @@ export interface FileReference {
 }
 
 /** A slash command. */
-interface CommandPart {
+export interface CommandPart {
   readonly type: 'command'
   readonly name: string
   readonly arguments?: string
@@ -45,6 +46,24 @@ export function referenceParts(
   { path, file, hash, bytes, content }: ReferencedFile,
 ): readonly Part[] {
   return [{ type: 'reference', path, file, hash, bytes, given }, { ...content }]
+}
+
+/** The admitted parts of a slash command: the command, and what it stands for. */
+export function commandParts(given: JsonObject, content: readonly UserPart[]): readonly Part[] {
+  return [{ type: 'command', given, parts: content.length }, ...content.map((part) => ({ ...part }))]
+}
+
+/** How many parts behind this one it stands for. */
+export function partCountOf(command: Part | undefined): number {
+  const count = command?.['parts']
+  return typeof count === 'number' ? count : 0
+}
+
+/** A slash command as it was typed; null if the part is no command. */
+export function commandText({ type, given }: Part): string | null {
+  if (type !== 'command') return null
+  const { name, arguments: text } = objectOf(given)
+  return `/${String(name)}${typeof text === 'string' ? ` ${text}` : ''}`
 }
 
 /** The file that an admitted part refers to; null if it is no reference. */

@@ -136,3 +136,36 @@ test('kill -9 of the daemon in the middle of a call: the next daemon gets the an
   expect(contentOf(join(temp.folder, 'heard')).match(/"initialize"/g)).toHaveLength(1)
   await temp.killDaemon()
 })
+
+test('a prompt of a server is a slash command: the model reads its content, and an unknown one is refused before it is admitted', async () => {
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const answers = [{ parts: [{ text: 'Reviewed.' }] }]
+  writeFileSync(join(temp.folder, 'script.json'), JSON.stringify({ answers, atEnd: 'repeat' }))
+  const sdk = { type: 'command' as const, argv: [process.execPath, SDK] }
+  const spec = { agent: 'reviewer', model: 'scripted/script.json', mcpServers: { sdk } }
+  const { record } = await reeve.spawn({ kind: 'agent', cwd: temp.folder, spec })
+  const { pid } = record
+  const command = { type: 'command' as const, name: 'mcp__sdk__review', arguments: 'a.ts the error paths' }
+  const unknown = reeve.runAgent({ pid, parts: [{ ...command, name: 'mcp__sdk__reviews' }] })
+  await expect(unknown).rejects.toMatchObject({
+    code: 'invalid_request',
+    details: { problem: 'unknown_command' },
+    remedy: expect.stringContaining('/mcp__sdk__review'),
+  })
+  const missing = reeve.runAgent({ pid, parts: [{ type: 'command', name: 'mcp__sdk__review' }] })
+  await expect(missing).rejects.toMatchObject({ message: expect.stringContaining('needs file') })
+  expect((await reeve.inspectAgent({ pid })).turns).toBe(0)
+  const started = await reeve.runAgent({ pid, id: 'one', parts: [command] })
+  await reeve.waitAgent({ pid, turn: 1 })
+  expect(await reeve.runAgent({ pid, id: 'one', parts: [command] })).toEqual(started)
+  const { items } = await reeve.agentLog({ pid })
+  const input = items.find(({ type }) => type === 'input_promoted')
+  expect(input?.payload).toMatchObject({
+    parts: [
+      { type: 'command', given: { name: 'mcp__sdk__review', arguments: 'a.ts the error paths' } },
+      { type: 'text', text: expect.stringContaining('Review a.ts, above all the error paths, with ') },
+    ],
+  })
+  expect(JSON.stringify(items)).not.toContain('q7Rt2Wx9q7Rt2Wx9')
+})

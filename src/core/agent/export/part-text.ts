@@ -1,3 +1,4 @@
+import { commandText } from '../input-part.ts'
 import type { Part } from '../state.ts'
 
 /** The text of a part for a reader; null if it has none. */
@@ -13,6 +14,8 @@ export function partText(part: Part): string | null {
       return `(${String(part['bytes'])} bytes of ${String(part['mediaType'])}, blob ${String(part['hash'])})`
     case 'reference':
       return `(file ${String(part['path'])})`
+    case 'command':
+      return commandText(part)
     case 'image':
     case 'file':
       return `(${part.type} ${String(part['name'] ?? part['mediaType'] ?? '')})`

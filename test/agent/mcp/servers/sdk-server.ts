@@ -6,6 +6,7 @@ import * as z from 'zod'
 
 const PICTURE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const KEY = `ghp_${'q7Rt2Wx9'.repeat(4)}Zk4p`
 const Confirm = z.object({ confirm: z.boolean() })
 
 serveStdio(() => {
@@ -21,6 +22,21 @@ serveStdio(() => {
       annotations: { readOnlyHint: true },
     },
     ({ text }) => ({ content: [{ type: 'text', text }] }),
+  )
+  server.registerPrompt(
+    'review',
+    {
+      description: 'Reviews a file',
+      argsSchema: z.object({ file: z.string(), focus: z.string().optional() }),
+    },
+    ({ file, focus }) => ({
+      messages: [
+        {
+          role: 'user',
+          content: { type: 'text', text: `Review ${file}, above all ${focus ?? 'everything'}, with ${KEY}.` },
+        },
+      ],
+    }),
   )
   server.registerTool(
     'sum',
