@@ -77,9 +77,12 @@ export const mayImport: Record<string, readonly string[]> = {
   'agent/tools': ['verbs', 'core', 'base', 'node:*', '!node:sqlite', 're2js', 'zod'],
   // Files that the executor writes while a model streams.
   'agent/live': ['model/model.ts', 'output-log', 'core', 'base', 'node:*', '!node:sqlite'],
+  // JSON-RPC with a program that a keeper holds: numbered writes, messages with their offsets. MCP and ACP share it.
+  'agent/kept-rpc': ['verbs', 'core', 'base'],
   // A client of MCP servers: it starts and talks to them through verbs, as the agent. The SDK is loaded for HTTP alone.
   'agent/mcp': [
     'agent/tools',
+    'agent/kept-rpc',
     'verbs',
     'core',
     'base',

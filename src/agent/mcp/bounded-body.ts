@@ -1,4 +1,4 @@
-import { MAX_MESSAGE_BYTES } from './kept-messages.ts'
+import { MAX_MESSAGE_BYTES } from '../kept-rpc/kept-messages.ts'
 
 /** The response, whose body fails beyond the longest message. A stream of events is bounded for each event. */
 export function boundedBody(response: Response): Response {

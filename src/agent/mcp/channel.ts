@@ -1,17 +1,6 @@
 import type { JsonObject } from '../../core/json/json.ts'
+import type { Incoming } from '../kept-rpc/incoming.ts'
 import type { Negotiated } from './protocol.ts'
-import type { RpcMessage } from './rpc-message.ts'
-
-/** A message or an event from a server. */
-export type Incoming =
-  | { readonly type: 'message'; readonly message: RpcMessage }
-  /** A line that is not JSON-RPC. */
-  | { readonly type: 'garbage'; readonly text: string }
-  | { readonly type: 'too_long'; readonly excerpt: string }
-  /** Messages may be missing from here on. */
-  | { readonly type: 'lost'; readonly why: string }
-  /** Nothing more arrives. */
-  | { readonly type: 'ended'; readonly why: string }
 
 export interface SendOptions {
   /** Makes the message safe to repeat: the channel sends a number once. Numbers rise. */

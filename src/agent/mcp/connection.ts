@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../core/json/json.ts'
-import type { Channel, Incoming } from './channel.ts'
-import { McpFailure } from './mcp-failure.ts'
+import type { Incoming } from '../kept-rpc/incoming.ts'
 import {
   errorMessage,
   METHOD_NOT_FOUND,
@@ -9,7 +8,9 @@ import {
   type RpcMessage,
   requestMessage,
   resultMessage,
-} from './rpc-message.ts'
+} from '../kept-rpc/rpc-message.ts'
+import type { Channel } from './channel.ts'
+import { McpFailure } from './mcp-failure.ts'
 
 export interface RequestOptions {
   readonly seq?: number

@@ -7,11 +7,12 @@ import type {
 import { messageOf } from '../../base/error-text.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { McpHttpSpec, SecretOrText } from '../../core/process/spec.ts'
+import type { Incoming } from '../kept-rpc/incoming.ts'
+import { rpcMessages } from '../kept-rpc/rpc-message.ts'
 import { boundedBody } from './bounded-body.ts'
-import type { Channel, Incoming, SendOptions } from './channel.ts'
+import type { Channel, SendOptions } from './channel.ts'
 import { McpFailure } from './mcp-failure.ts'
 import type { Negotiated } from './protocol.ts'
-import { rpcMessages } from './rpc-message.ts'
 
 type Sdk = typeof import('@modelcontextprotocol/client')
 

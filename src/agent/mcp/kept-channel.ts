@@ -2,8 +2,10 @@ import { messageOf } from '../../base/error-text.ts'
 import { ReeveError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
-import type { Channel, Incoming, SendOptions } from './channel.ts'
-import { keptMessages, type LogReader } from './kept-messages.ts'
+import type { Incoming } from '../kept-rpc/incoming.ts'
+import { keptMessages, type LogReader } from '../kept-rpc/kept-messages.ts'
+import { isTooLong, MAX_WRITE_BYTES, writeMessage } from '../kept-rpc/write-message.ts'
+import type { Channel, SendOptions } from './channel.ts'
 import { McpFailure } from './mcp-failure.ts'
 
 /** A server that a keeper holds: messages are lines of its standard input and of its output log. */
@@ -21,11 +23,10 @@ export class KeptChannel implements Channel {
   }
 
   async send(message: JsonObject, { seq }: SendOptions = {}): Promise<void> {
-    const text = `${JSON.stringify(message)}\n`
-    if (Buffer.byteLength(text) > MAX_WRITE_BYTES)
+    if (isTooLong(message))
       throw new McpFailure('refused', `A message to an MCP server has at most ${MAX_WRITE_BYTES} bytes.`)
     try {
-      await this.#verbs.write({ pid: this.pid, text, ...(seq === undefined ? {} : { seq }) })
+      await writeMessage(this.#verbs, this.pid, message, seq)
     } catch (error) {
       if (error instanceof ReeveError) throw new McpFailure('unavailable', error.message)
       throw error
@@ -46,7 +47,7 @@ export class KeptChannel implements Channel {
 
   async #read(listener: (incoming: Incoming) => void): Promise<void> {
     const { signal } = this.#closed
-    for await (const incoming of keptMessages(this.#verbs, this.pid, this.#offset, signal)) {
+    for await (const { incoming } of keptMessages(this.#verbs, this.pid, this.#offset, signal)) {
       if (signal.aborted) return
       listener(incoming)
     }
@@ -56,5 +57,3 @@ export class KeptChannel implements Channel {
     this.#closed.abort()
   }
 }
-
-const MAX_WRITE_BYTES = 1024 * 1024

@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../core/json/json.ts'
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
+import { keptMessages, type LogReader } from '../kept-rpc/kept-messages.ts'
+import { requestMessage } from '../kept-rpc/rpc-message.ts'
+import { isTakenOver } from '../kept-rpc/taken-over.ts'
 import type { Connection } from './connection.ts'
 import type { KeptChannel } from './kept-channel.ts'
-import { keptMessages, type LogReader } from './kept-messages.ts'
 import { McpFailure } from './mcp-failure.ts'
-import { requestMessage } from './rpc-message.ts'
 import { type NoteVerbs, noteRequest, type SentNote, sentNotes } from './sent-notes.ts'
 
 export interface ToolRequest {
@@ -75,7 +76,7 @@ async function sent(parts: Parts, request: ToolRequest): Promise<JsonObject> {
 /** The request was noted by an earlier kernel, which may not have come to sending it. */
 async function resumed(parts: Parts, request: ToolRequest, note: SentNote): Promise<JsonObject> {
   const { verbs, channel, name, inOrder } = parts
-  if (!(await isTakenOver(verbs, note)))
+  if (!(await isTakenOver(verbs, note.server, note.position)))
     await inOrder(() =>
       channel.send(requestMessage(requestId(request), 'tools/call', request.params), {
         seq: FIRST_SEQ + note.position,
@@ -90,12 +91,6 @@ async function resumed(parts: Parts, request: ToolRequest, note: SentNote): Prom
     'interrupted',
     `The MCP server ${name} ended before it answered. Whether the call had an effect is unknown: check before you repeat it.`,
   )
-}
-
-/** A keeper that took the server over does not know the numbers of earlier writes. */
-async function isTakenOver(verbs: ExchangeVerbs, { server, position }: SentNote): Promise<boolean> {
-  const heard = await verbs.waitFor({ pid: server, types: ['taken_over'], timeoutMs: 0 })
-  return heard.type === 'heard' && heard.event !== null && heard.event.position > position
 }
 
 /** Looks for the response in the output since the call began, and waits for it while the server lives. */
@@ -129,7 +124,7 @@ async function findResponse(
   server: string,
   { offset, id, signal }: { readonly offset: number; readonly id: string; readonly signal: AbortSignal },
 ): Promise<JsonObject | undefined> {
-  for await (const incoming of keptMessages(verbs, server, offset, signal)) {
+  for await (const { incoming } of keptMessages(verbs, server, offset, signal)) {
     if (incoming.type === 'ended') return undefined
     if (incoming.type !== 'message') continue
     const { message } = incoming

@@ -1,7 +1,7 @@
 import { type JsonObject, objectOf } from '../../core/json/json.ts'
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
+import { type LogReader, messagesOf } from '../kept-rpc/kept-messages.ts'
 import type { Connection, ConnectionEvents } from './connection.ts'
-import { type LogReader, messagesOf } from './kept-messages.ts'
 import { McpFailure } from './mcp-failure.ts'
 import { initializeParams, LEGACY_VERSION, MODERN_VERSION, type Negotiated, paramsIn } from './protocol.ts'
 

@@ -1,5 +1,5 @@
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
-import { isJsonObject } from './rpc-message.ts'
+import { isJsonObject } from '../kept-rpc/rpc-message.ts'
 
 /**
  * A note in the process of a call, made before its request is sent: a named signal without a waiter. Its position in the

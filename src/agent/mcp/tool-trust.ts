@@ -1,7 +1,7 @@
 import { questionAnswer } from '../../core/approval/question.ts'
 import type { Owner } from '../../core/process/record.ts'
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
-import { isJsonObject } from './rpc-message.ts'
+import { isJsonObject } from '../kept-rpc/rpc-message.ts'
 import type { ToolDefinition } from './tool-definition.ts'
 
 type TrustVerbs = Pick<ReeveVerbs, 'show' | 'events' | 'send' | 'ask'>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { LineSplitter } from '../../../src/agent/kept-rpc/line-splitter.ts'
+import { rpcMessages } from '../../../src/agent/kept-rpc/rpc-message.ts'
 import { callOutput } from '../../../src/agent/mcp/call-output.ts'
-import { LineSplitter } from '../../../src/agent/mcp/line-splitter.ts'
-import { rpcMessages } from '../../../src/agent/mcp/rpc-message.ts'
 import { agentToolName, toolDefinition } from '../../../src/agent/mcp/tool-definition.ts'
 import { refuseMcpSecrets } from '../../../src/core/agent/mcp-secrets.ts'
 

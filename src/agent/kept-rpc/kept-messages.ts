@@ -1,39 +1,43 @@
 import type { Outcome } from '../../core/process/record.ts'
 import type { OutputPiece } from '../../verbs/attachment.ts'
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
-import type { Incoming } from './channel.ts'
-import { LineSplitter } from './line-splitter.ts'
+import type { Incoming, KeptIncoming } from './incoming.ts'
+import { LineSplitter, type SplitLine } from './line-splitter.ts'
 import { rpcMessages } from './rpc-message.ts'
 
-/** The longest message of a server. */
+/** The longest message of a program. */
 export const MAX_MESSAGE_BYTES = 20 * 1024 * 1024
 const MAX_EXCERPT_CHARS = 200
 
 export type LogReader = Pick<ReeveVerbs, 'followOutput' | 'outputStreams' | 'log'>
 
-/** The output of a kept server from an offset on, then new output as it comes. The end of the server is the last item. */
+/** The output of a kept program from an offset on, then new output as it comes. The end of the program is the last item. */
 export async function* keptMessages(
   verbs: LogReader,
   pid: string,
   offset: number,
   signal: AbortSignal,
-): AsyncGenerator<Incoming> {
+): AsyncGenerator<KeptIncoming> {
   const lines = new LineSplitter(MAX_MESSAGE_BYTES)
   for await (const piece of verbs.followOutput({ pid, offset }, { signal })) {
     if (piece.gap !== null) {
       lines.clear()
-      yield { type: 'lost', why: `${piece.gap.to - piece.gap.from} bytes of its output are not kept` }
+      const why = `${piece.gap.to - piece.gap.from} bytes of its output are not kept`
+      yield { incoming: { type: 'lost', why }, end: piece.gap.to }
     }
     if (piece.outcome !== undefined) {
-      yield { type: 'ended', why: await endOf(verbs, pid, piece.outcome) }
+      const why = await endOf(verbs, pid, piece.outcome)
+      yield { incoming: { type: 'ended', why }, end: piece.offset + piece.bytes.length }
       return
     }
-    for (const bytes of await stdoutOf(verbs, pid, piece))
+    for (const { at, bytes } of await stdoutOf(verbs, pid, piece))
       for (const line of lines.push(bytes))
-        yield* line.type === 'line'
-          ? messagesIn(line.text)
-          : [{ type: 'too_long', excerpt: line.excerpt } as const]
+        for (const incoming of incomingIn(line)) yield { incoming, end: at + line.end }
   }
+}
+
+function incomingIn(line: SplitLine): readonly Incoming[] {
+  return line.type === 'line' ? messagesIn(line.text) : [{ type: 'too_long', excerpt: line.excerpt }]
 }
 
 /** The messages in one piece of the output. */
@@ -43,7 +47,7 @@ export async function messagesOf(
   piece: Pick<OutputPiece, 'offset' | 'bytes'>,
 ): Promise<readonly Extract<Incoming, { readonly type: 'message' }>[]> {
   const lines = new LineSplitter(MAX_MESSAGE_BYTES)
-  const split = (await stdoutOf(verbs, pid, piece)).flatMap((bytes) => [...lines.push(bytes)])
+  const split = (await stdoutOf(verbs, pid, piece)).flatMap(({ bytes }) => [...lines.push(bytes)])
   return split
     .flatMap((line) => (line.type === 'line' ? messagesIn(line.text) : []))
     .filter((incoming) => incoming.type === 'message')
@@ -70,17 +74,17 @@ async function stdoutOf(
   verbs: LogReader,
   pid: string,
   piece: Pick<OutputPiece, 'offset' | 'bytes'>,
-): Promise<readonly Uint8Array[]> {
+): Promise<readonly { readonly at: number; readonly bytes: Uint8Array }[]> {
   const { offset, bytes } = piece
   if (bytes.length === 0) return []
   const end = offset + bytes.length
   const { parts } = await verbs.outputStreams({ pid, from: offset, to: end })
-  if (parts.length === 0) return [bytes]
+  if (parts.length === 0) return [{ at: offset, bytes }]
   return parts.flatMap((part, index) => {
     if (part.stream !== 'stdout') return []
     const from = Math.max(0, part.offset - offset)
     const to = Math.min(end, parts[index + 1]?.offset ?? end) - offset
-    return from < to ? [bytes.subarray(from, to)] : []
+    return from < to ? [{ at: offset + from, bytes: bytes.subarray(from, to) }] : []
   })
 }
 

@@ -1,7 +1,8 @@
 export type SplitLine =
-  | { readonly type: 'line'; readonly text: string }
+  /** `end`: how many of the bytes that were pushed with it belong to it and the lines before. */
+  | { readonly type: 'line'; readonly text: string; readonly end: number }
   /** Longer than allowed, and dropped. `excerpt`: its beginning and its end. */
-  | { readonly type: 'too_long'; readonly excerpt: string }
+  | { readonly type: 'too_long'; readonly excerpt: string; readonly end: number }
 
 const EXCERPT_BYTES = 4_096
 const LINE_FEED = 0x0a
@@ -19,13 +20,13 @@ export class LineSplitter {
   }
 
   *push(bytes: Uint8Array): Generator<SplitLine> {
-    let rest = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-    for (;;) {
-      const end = rest.indexOf(LINE_FEED)
-      this.#add(end === -1 ? rest : rest.subarray(0, end))
-      if (end === -1) return
-      yield this.#take()
-      rest = rest.subarray(end + 1)
+    const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    for (let from = 0; ; ) {
+      const at = given.indexOf(LINE_FEED, from)
+      this.#add(at === -1 ? given.subarray(from) : given.subarray(from, at))
+      if (at === -1) return
+      from = at + 1
+      yield this.#take(from)
     }
   }
 
@@ -50,12 +51,16 @@ export class LineSplitter {
     this.#tooLong = { head: Buffer.from(whole.subarray(0, EXCERPT_BYTES)), tail: lastOf(whole) }
   }
 
-  #take(): SplitLine {
+  #take(end: number): SplitLine {
     const tooLong = this.#tooLong
     const text = tooLong === undefined ? Buffer.concat(this.#chunks).toString('utf8') : ''
     this.clear()
-    if (tooLong === undefined) return { type: 'line', text }
-    return { type: 'too_long', excerpt: `${tooLong.head.toString('utf8')}${tooLong.tail.toString('utf8')}` }
+    if (tooLong === undefined) return { type: 'line', text, end }
+    return {
+      type: 'too_long',
+      excerpt: `${tooLong.head.toString('utf8')}${tooLong.tail.toString('utf8')}`,
+      end,
+    }
   }
 }
 

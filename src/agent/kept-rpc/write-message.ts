@@ -1,0 +1,23 @@
+import type { JsonObject } from '../../core/json/json.ts'
+import type { ReeveVerbs } from '../../verbs/reeve.ts'
+
+/** The longest message to a program: that of one write. */
+export const MAX_WRITE_BYTES = 1024 * 1024
+
+export function isTooLong(message: JsonObject): boolean {
+  return Buffer.byteLength(lineOf(message)) > MAX_WRITE_BYTES
+}
+
+/** Writes a message as a line of standard input. A number that the keeper has seen is not written again. */
+export async function writeMessage(
+  verbs: Pick<ReeveVerbs, 'write'>,
+  pid: string,
+  message: JsonObject,
+  seq?: number,
+): Promise<void> {
+  await verbs.write({ pid, text: lineOf(message), ...(seq === undefined ? {} : { seq }) })
+}
+
+function lineOf(message: JsonObject): string {
+  return `${JSON.stringify(message)}\n`
+}
