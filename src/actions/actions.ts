@@ -6,6 +6,7 @@ import { agentActions } from './agents.ts'
 import { allowanceActions } from './allowances.ts'
 import { approvalActions } from './approvals.ts'
 import { auditActions } from './audit.ts'
+import { completionActions } from './complete-input.ts'
 import { environmentActions } from './environments.ts'
 import { eventActions } from './events.ts'
 import { explainActions } from './explain-rules.ts'
@@ -64,5 +65,6 @@ export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
     ...agentActions(parts),
     ...agentReadActions(parts),
     ...waitAgentActions(parts),
+    ...completionActions(parts),
   }
 }

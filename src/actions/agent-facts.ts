@@ -20,14 +20,21 @@ export interface AgentFacts {
   refuseModel(agent: ProcessRecord, model: string): Promise<ModelRefusal | undefined>
   /** The slash commands of this agent. */
   commandsOf(agent: ProcessRecord): Promise<readonly AgentCommand[]>
+  /** The files and folders whose paths begin like this, as far as the agent may read their folder. */
+  filesBeginning(
+    agent: ProcessRecord,
+    begun: string,
+  ): Promise<readonly { readonly path: string; readonly isFolder: boolean }[]>
   /** Reads a file that an input refers to, under the rules of the agent. Throws a refusal that says why it cannot. */
   readReference(agent: ProcessRecord, reference: FileReference): Promise<ReferencedFile>
 }
 
 /** A slash command. */
-export interface AgentCommand {
+interface AgentCommand {
   readonly name: string
   readonly description: string
+  /** Its origin, for people: `mcp:notes`. */
+  readonly source: string
   /** The names of its arguments, in their order. */
   readonly arguments: readonly string[]
   /** What the model reads instead. Throws a refusal that says why it cannot. */

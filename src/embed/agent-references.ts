@@ -29,6 +29,21 @@ export function referenceReader(kernel: () => Kernel): AgentFacts['readReference
   }
 }
 
+/** Lists files for completions. A folder that the agent may not read, or that is not there, has none. */
+export function fileCompleter(kernel: () => Kernel): AgentFacts['filesBeginning'] {
+  return async (agent, begun) => {
+    const { cwd } = agent
+    if (cwd === null || isElsewhere(agent, kernel())) return []
+    const [{ filesBeginning }, { AgentRules }] = await Promise.all([
+      import('../agent/tools/files/files-beginning.ts'),
+      import('../agent/toolbox/agent-rules.ts'),
+    ])
+    const { isNamed, refuse } = new AgentRules(kernel, agent.pid)
+    const root = await realpath(cwd).catch(() => cwd)
+    return filesBeginning({ root, isNamed, refuse }, begun).catch(() => [])
+  }
+}
+
 const REMEDY = 'Refer to a file that the agent may read, or send its text as a paste.'
 
 /** Where several machines share a store, the files of an agent are those of its machine. */

@@ -18,7 +18,7 @@ import { systemClock } from '../store/system-clock.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { commandReader } from './agent-commands.ts'
 import { AgentModels, type AgentModelsParts } from './agent-models.ts'
-import { referenceReader } from './agent-references.ts'
+import { fileCompleter, referenceReader } from './agent-references.ts'
 import { AgentMcpServers } from './agent-servers.ts'
 import { runGoalCheck } from './goal-checks.ts'
 
@@ -110,6 +110,7 @@ function agentFacts(
   return {
     readReference: referenceReader(kernel),
     commandsOf: commandReader(servers),
+    filesBeginning: fileCompleter(kernel),
     refuseModel: async (agent, model) => {
       const opened = await openForAgent(models, agent, model)
       return opened.type === 'refused' ? opened : undefined

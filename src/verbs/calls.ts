@@ -2350,6 +2350,24 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'agentInputs'>>
   /**
+   * Completes the last word of an input that a person types: a slash command, or a file after @.
+   *
+   * A text that begins with `/` is completed with the slash commands of the agent, and a last word that begins with `@` with the files of its workspace that it may read. Anything else has no completions. In every state of the agent; an agent that has ended has none.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`.
+   */
+  completeInput(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The text up to the cursor. */
+      text: string
+      /** Default: `50`. */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'completeInput'>>
+  /**
    * Replaces the parts of an input that waits.
    *
    * Refused with `not_found` once a turn has taken it.
@@ -2610,7 +2628,7 @@ type RegistrationInput =
         tools?: string[]
         /** It ends with its first turn, with the result of that turn. */
         once?: boolean
-        /** Amounts of tokensIn, tokensOut and cost: when one is reached, the agent pauses. */
+        /** Amounts of tokensIn, tokensOut and cost: an alert at 80 %, and when one is reached, the agent pauses. */
         softLimits?: Amounts
         /** MCP servers whose tools it may call, by the name in mcp__<name>__<tool>. */
         mcpServers?: Record<

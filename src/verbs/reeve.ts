@@ -29,6 +29,7 @@ import { claimWork } from './claim-work.ts'
 import { clearRules } from './clear-rules.ts'
 import { closeInput } from './close-input.ts'
 import { compactAgent } from './compact-agent.ts'
+import { completeInput } from './complete-input.ts'
 import { configureAgent } from './configure-agent.ts'
 import type { ToolDefinition } from './define-tool.ts'
 import { delegateRule } from './delegate-rule.ts'
@@ -220,6 +221,7 @@ export const verbs = {
   configureAgent,
   allowAgent,
   agentInputs,
+  completeInput,
   editInput,
   removeInput,
   reorderInputs,

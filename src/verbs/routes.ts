@@ -150,6 +150,7 @@ export const routes: { readonly [Name in VerbName]: VerbCall } = {
   configureAgent: { route: 'POST /agents/{pid}/configure', repeat: { keys: ['id'], generated: 'always' } },
   allowAgent: { route: 'POST /agents/{pid}/allow', repeat: { keys: ['id'], generated: 'always' } },
   agentInputs: { route: 'GET /agents/{pid}/inputs', repeat: 'always' },
+  completeInput: { route: 'POST /agents/{pid}/complete', repeat: 'always' },
   editInput: { route: 'PUT /agents/{pid}/inputs/{input}', repeat: { keys: ['id'], generated: 'always' } },
   removeInput: {
     route: 'DELETE /agents/{pid}/inputs/{input}',

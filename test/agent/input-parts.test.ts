@@ -179,3 +179,34 @@ test('a file that has changed since an input referred to it is not edited', asyn
     { isError: true, parts: [{ text: expect.stringContaining('a.txt was changed since you read it') }] },
   ])
 })
+
+test('a file after @ is completed with the files that the agent may read, and ignored ones are left out', async () => {
+  const { reeve, workspace } = await scriptedAgents()
+  mkdirSync(join(workspace, 'src/parts'), { recursive: true })
+  for (const name of ['src/part.ts', 'src/other.ts', 'src/part.log']) writeFileSync(join(workspace, name), '')
+  writeFileSync(join(workspace, 'src/parts/part.map'), '')
+  writeFileSync(join(workspace, '.gitignore'), '*.log\n')
+  writeFileSync(join(workspace, 'src/.gitignore'), '*.map\n')
+  const spec = { agent: 'helper', model: 'scripted/none.json' }
+  const { record } = await reeve.spawn({ kind: 'agent', cwd: workspace, spec })
+  const { pid } = record
+  const complete = (text: string, limit?: number) =>
+    reeve.completeInput({ pid, text, ...(limit === undefined ? {} : { limit }) })
+  const file = (type: string, text: string) => ({ type, text, source: '', about: '' })
+  expect(await complete('look at @src/pa')).toEqual({
+    from: 8,
+    completions: [file('file', '@src/part.ts'), file('folder', '@src/parts/')],
+    more: false,
+  })
+  expect(await complete('@src/', 1)).toMatchObject({
+    completions: [file('file', '@src/other.ts')],
+    more: true,
+  })
+  expect(await complete('@src/parts/')).toMatchObject({ completions: [] })
+  expect(await complete('@src/.')).toMatchObject({ completions: [file('file', '@src/.gitignore')] })
+  expect(await complete('@../')).toMatchObject({ completions: [] })
+  expect(await complete('@none/')).toMatchObject({ completions: [] })
+  expect(await complete('plain words')).toEqual({ from: 11, completions: [], more: false })
+  await reeve.shutDownAgent({ pid })
+  expect(await complete('@src/')).toMatchObject({ completions: [] })
+})

@@ -107,6 +107,11 @@ const table: readonly (readonly [string, (reeve: Reeve, pid: string) => Promise<
     (reeve, pid) => reeve.reorderInputs({ pid, id: 'r', inputs: ['x'] }),
     every('invalid_request'),
   ],
+  [
+    'completeInput',
+    (reeve, pid) => reeve.completeInput({ pid, text: '/' }),
+    every({ from: 0, completions: [], more: false }),
+  ],
   ['agentInputs', (reeve, pid) => reeve.agentInputs({ pid }), every({ inputs: [] })],
 ]
 

@@ -73,6 +73,7 @@ export const VERB_TABLE: { readonly [Name in VerbName]?: 'answers' | 'rules' | '
   shutDownAgent: 'none',
   compactAgent: 'none',
   notifyAgent: 'none',
+  completeInput: 'none',
   pauseAgent: 'none',
   cancelTurn: 'none',
   resumeAgent: 'none',

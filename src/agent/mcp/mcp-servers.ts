@@ -41,6 +41,8 @@ export interface McpAlert {
 export interface ServerCommand {
   readonly name: string
   readonly description: string
+  /** The server: `mcp:notes`. */
+  readonly source: string
   /** The names of its arguments, in their order. */
   readonly arguments: readonly string[]
   /** Its content for these arguments. Throws an `McpFailure`. */
@@ -176,6 +178,7 @@ class AgentServer {
     return prompts.map((prompt) => ({
       name: agentToolName(this.#name, prompt.name),
       description: prompt.description,
+      source: `mcp:${this.#name}`,
       arguments: prompt.arguments.map(({ name }) => name),
       resolve: (text) => this.#session.prompt(prompt, text),
     }))

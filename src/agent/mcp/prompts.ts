@@ -78,7 +78,7 @@ export async function getPrompt(
 }
 
 /** The words of a text are the arguments, in their order; the last argument takes the rest. */
-export function argumentsIn(prompt: PromptDefinition, text: string): JsonObject {
+function argumentsIn(prompt: PromptDefinition, text: string): JsonObject {
   const { name, arguments: wanted } = prompt
   const given: Record<string, string> = {}
   let rest = text.trim()

@@ -16,7 +16,7 @@ export function contentIn(
 
 /** A line that begins with the name of a slash command is one; a path has more slashes. */
 export function typedContent(text: string): Pick<InputOf<'runAgent'>, 'text' | 'parts'> {
-  const { name, rest } = /^\/(?<name>[\w.:-]+)(?:\s+(?<rest>\S[^]*))?$/.exec(text)?.groups ?? {}
+  const { name, rest } = /^\/(?<name>[\w.:-]+)(?:\s+(?<rest>\S.*))?$/s.exec(text)?.groups ?? {}
   if (name === undefined) return { text }
   return { parts: [{ type: 'command', name, ...(rest === undefined ? {} : { arguments: rest }) }] }
 }

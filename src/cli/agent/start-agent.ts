@@ -7,7 +7,7 @@ import { FAILED } from '../exit-code.ts'
 import { UsageError } from '../usage-error.ts'
 import type { AgentOptions } from './agent-options.ts'
 import { chooseModel } from './choose-model.ts'
-import { contentIn } from './input-content.ts'
+import { contentIn, typedContent } from './input-content.ts'
 import { mcpServersIn } from './mcp-file.ts'
 import { watchSession } from './watch-session.ts'
 
@@ -17,7 +17,7 @@ export async function startAgent(context: Context<AgentOptions>, goal: string): 
   const model = await chooseModel(context, options.model)
   const reeve = await context.acting()
   const { until, detach, once } = options
-  const isGoal = until === undefined && options.file.length === 0
+  const isGoal = until === undefined && options.file.length === 0 && typedContent(goal).parts === undefined
   const spec: Extract<InputOf<'spawn'>, { kind: 'agent' }>['spec'] = {
     agent: options.name ?? 'agent',
     model,

@@ -77,7 +77,7 @@ export type TurnAct =
   | {
       readonly type: 'alert'
       readonly turn: number
-      readonly alert: Exclude<AlertKind, 'stalled' | 'soft_limit'>
+      readonly alert: Exclude<AlertKind, 'stalled' | 'soft_limit' | 'near_limit'>
       readonly message: string
       readonly key: string
     }

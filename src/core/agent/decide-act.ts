@@ -19,6 +19,7 @@ import { type AgentAct, actKey, type TurnAct } from './act.ts'
 import { decideBeginCall, decideCutCall, decideRecordAnswer, decideRetryCall } from './decide-call.ts'
 import { Draft } from './draft.ts'
 import { isPaused, noCall, notAnAgent, refuseBetween, turnOver } from './refusals.ts'
+import { softLimitAlert } from './soft-limit-alert.ts'
 import { stallMessage, stallOf } from './stall.ts'
 import { type AgentState, MAX_OUTPUT_REPAIRS, type OpenTurn, softLimitsOf } from './state.ts'
 import { endTurn } from './turns.ts'
@@ -125,17 +126,15 @@ function decideResult(draft: Draft, turn: OpenTurn, act: Act<'record_result'>): 
 
 function decideUsage(draft: Draft, act: Act<'record_usage'>): Decision {
   const { type: _, ...usage } = act
+  const { totals: before } = draft.agent
   draft.add({ type: 'model_used', payload: usage }, actKey(act))
-  const limits = softLimitsOf(draft.record)
-  const { totals, reached, turn } = draft.agent
-  const now = { tokensIn: totals.inputTokens, tokensOut: totals.outputTokens, cost: totals.cost }
-  const limit = (['tokensIn', 'tokensOut', 'cost'] as const).find(
-    (name) => limits[name] !== undefined && now[name] >= limits[name] && !reached.includes(name),
-  )
-  if (limit === undefined || turn === null) return draft.decision()
-  const message = `The soft limit of ${limit}, ${limits[limit] ?? 0}, is reached: resume the agent if it may go on.`
-  draft.add({ type: 'agent_alerted', payload: { turn: turn.number, alert: 'soft_limit', message, limit } })
-  if (draft.record.status !== 'paused' && draft.record.stopRequest === null)
+  const { totals: after, reached, turn } = draft.agent
+  if (turn === null) return draft.decision()
+  const alert = softLimitAlert(softLimitsOf(draft.record), { before, after, reached })
+  if (alert === null) return draft.decision()
+  draft.add({ type: 'agent_alerted', payload: { turn: turn.number, ...alert } })
+  const isReached = alert.alert === 'soft_limit'
+  if (isReached && draft.record.status !== 'paused' && draft.record.stopRequest === null)
     draft.addOther({ type: 'paused', payload: { source: draft.actor } })
   return draft.decision()
 }

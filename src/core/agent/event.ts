@@ -41,6 +41,8 @@ export const ALERTS = [
   'stalled',
   'silent',
   'soft_limit',
+  /** 80 % of a soft limit are used. */
+  'near_limit',
   'compaction_without_effect',
   /** The limiter of the provider holds a call back. */
   'model_waits',

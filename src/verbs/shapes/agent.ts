@@ -58,7 +58,9 @@ export const agentFields = {
   once: z.boolean().exactOptional().describe('it ends with its first turn, with the result of that turn'),
   softLimits: amounts
     .exactOptional()
-    .describe('amounts of tokensIn, tokensOut and cost: when one is reached, the agent pauses'),
+    .describe(
+      'amounts of tokensIn, tokensOut and cost: an alert at 80 %, and when one is reached, the agent pauses',
+    ),
   mcpServers: mcpServers
     .exactOptional()
     .describe('MCP servers whose tools it may call, by the name in mcp__<name>__<tool>'),

@@ -156,6 +156,18 @@ test('a prompt of a server is a slash command: the model reads its content, and 
   const missing = reeve.runAgent({ pid, parts: [{ type: 'command', name: 'mcp__sdk__review' }] })
   await expect(missing).rejects.toMatchObject({ message: expect.stringContaining('needs file') })
   expect((await reeve.inspectAgent({ pid })).turns).toBe(0)
+  expect(await reeve.completeInput({ pid, text: '/mcp__sdk__re' })).toEqual({
+    from: 0,
+    completions: [
+      {
+        type: 'command',
+        text: '/mcp__sdk__review',
+        source: 'mcp:sdk',
+        about: '<file> <focus> Reviews a file',
+      },
+    ],
+    more: false,
+  })
   const started = await reeve.runAgent({ pid, id: 'one', parts: [command] })
   await reeve.waitAgent({ pid, turn: 1 })
   expect(await reeve.runAgent({ pid, id: 'one', parts: [command] })).toEqual(started)

@@ -195,6 +195,26 @@ test('a soft limit pauses once, with an alert', () => {
   expect(agent.events.filter(({ type }) => type === 'agent_alerted')).toHaveLength(1)
 })
 
+test('80 % of a soft limit are an alert, once, and pause nothing', () => {
+  const agent = running({ softLimits: { tokensIn: 100 } })
+  const usage = { model: 'm', cachedInputTokens: 0, outputTokens: 5, isEstimate: false, cost: null }
+  answer(agent, ['a'])
+  const used = (call: number, inputTokens: number) =>
+    agent.act({ type: 'record_usage', turn: 1, call, ...usage, inputTokens })
+  const alerts = () =>
+    agent.events.flatMap(({ type, payload }) => (type === 'agent_alerted' ? [Object(payload).alert] : []))
+  used(1, 79)
+  expect(alerts()).toEqual([])
+  used(2, 1)
+  expect(alerts()).toEqual(['near_limit'])
+  used(3, 5)
+  expect(alerts()).toEqual(['near_limit'])
+  expect(phaseOf(agent.row.record)).toBe('running')
+  used(4, 50)
+  expect(alerts()).toEqual(['near_limit', 'soft_limit'])
+  expect(phaseOf(agent.row.record)).toBe('paused')
+})
+
 test('an agent for one turn ends with the result of the turn', () => {
   const done = running({ once: true })
   expect(done.request(run('i', 'queue'))).toBe('invalid_request')
