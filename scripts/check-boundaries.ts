@@ -53,6 +53,8 @@ export const mayImport: Record<string, readonly string[]> = {
     '@ai-sdk/openai',
     '@ai-sdk/openai-compatible',
   ],
+  // Files of workspaces and of the home that define something for agents.
+  'agent-files': ['verbs', 'core', 'base', 'node:*', '!node:sqlite', 'yaml'],
   kernel: ['store/contract.ts', 'core', 'base'],
   command: [
     'kernel',
@@ -175,6 +177,7 @@ const impure: readonly (readonly [name: string, pattern: RegExp])[] = [
 const PACKAGES = new Set([
   're2js',
   'unbash',
+  'yaml',
   '@lydell/node-pty',
   'zod',
   'postgres',

@@ -1,5 +1,6 @@
 import type { VerbName } from '../verbs/reeve.ts'
 import type { ActionParts, ActionsFor } from './action.ts'
+import { agentFileActions } from './agent-files.ts'
 import { agentLogActions } from './agent-log.ts'
 import { agentReadActions } from './agent-reads.ts'
 import { agentActions } from './agents.ts'
@@ -12,6 +13,7 @@ import { eventActions } from './events.ts'
 import { explainActions } from './explain-rules.ts'
 import { grantActions } from './grants.ts'
 import { holderActions } from './holders.ts'
+import { imageActions } from './images.ts'
 import { inboxActions } from './inbox.ts'
 import { inputActions } from './input.ts'
 import { killActions } from './kill.ts'
@@ -66,5 +68,7 @@ export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
     ...agentReadActions(parts),
     ...waitAgentActions(parts),
     ...completionActions(parts),
+    ...imageActions(parts),
+    ...agentFileActions(parts),
   }
 }

@@ -4,12 +4,15 @@ import { type AgentState, type Part, phaseOf, type QueuedInput } from '../core/a
 import { visibilityOf } from '../core/authority/visibility.ts'
 import { parseNeed } from '../core/capability/parse-need.ts'
 import { RefusedError } from '../core/errors.ts'
+import { BASE_IMAGE, builtInImage } from '../core/image/built-in.ts'
+import { imageRefOf, imageText } from '../core/image/image.ts'
 import { objectOf } from '../core/json/json.ts'
 import { parseModelId } from '../core/model/model-id.ts'
 import { awaitsApproval } from '../core/process/gate.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { isRefusal } from '../core/refusal.ts'
+import type { Edges } from '../kernel/edges.ts'
 import { explainEffect } from '../kernel/explain.ts'
 import { Sums } from '../kernel/sums.ts'
 import type { Store } from '../store/contract.ts'
@@ -81,6 +84,13 @@ function shownPhase(record: ProcessRecord): OutputOf<'agents'>['agents'][number]
   return hasEnded(record) ? 'ended' : phaseOf(record)
 }
 
+/** An agent that names no image is made from the one that adds nothing. */
+function shownImage(edges: Pick<Edges, 'hash'>, { spec }: ProcessRecord) {
+  const { name, hash } = imageRefOf(String(spec['image'] ?? BASE_IMAGE))
+  const builtIn = builtInImage(name)
+  return { name, hash: hash ?? (builtIn === undefined ? '' : edges.hash(imageText(builtIn))) }
+}
+
 /** The name of an agent, and where it belongs. */
 function identityOf({ pid, name, spec, identity, owner, parent }: ProcessRecord) {
   const { label } = identity
@@ -142,6 +152,7 @@ async function inspected(parts: ActionParts, record: NativeAgent): Promise<Outpu
     ...identityOf(record),
     workspace: typeof workspace === 'string' ? workspace : null,
     cwd,
+    image: shownImage(kernel.edges, record),
     provider: parseModelId(model)?.provider ?? null,
     model,
     contextWindow: modelFacts(model, executor).contextWindow ?? null,

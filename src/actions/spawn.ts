@@ -19,6 +19,7 @@ import { DeclaredSchemas } from './declared-schemas.ts'
 import { Kills, stillThere } from './kill.ts'
 import { checkJson } from './parse.ts'
 import { type Passing, registerPassing } from './pass-secrets.ts'
+import { namesImage, type ResolvedRequest, withImage } from './resolve-image.ts'
 
 /** How long the answer to a spawn waits for the start of the program; a later start is an event only. */
 const START_MS = 10_000
@@ -79,14 +80,32 @@ export async function registerAll(
   inputs: readonly Input[],
 ): ReturnType<Kernel['register']> {
   const schemas = new DeclaredSchemas()
-  const requests = inputs.map((input) => ({
-    registering: registering(input, actor, commands, schemas),
+  // Only a request with an image waits: the others of this turn of the event loop share a commit.
+  const resolved = inputs.some((input) => namesImage(kernel.edges, input))
+    ? await Promise.all(inputs.map((input) => imaged(kernel, actor, input)))
+    : inputs.map((input): ResolvedRequest => ({ input }))
+  const requests = resolved.map(({ input, effects }) => ({
+    registering: {
+      ...registering(input, actor, commands, schemas),
+      ...(effects === undefined ? {} : { effects }),
+    },
     passing: passingOf(input),
   }))
   const isPassing = requests.some(({ passing }) => passing !== undefined)
   return commands === undefined || !isPassing
     ? kernel.register(requests.map((one) => one.registering))
     : registerPassing(kernel, commands, requests)
+}
+
+/** The request with the values of its image, if it names one. */
+async function imaged(kernel: Kernel, actor: Actor, input: Input): Promise<ResolvedRequest> {
+  const { edges } = kernel
+  if (!namesImage(edges, input)) return { input }
+  const { pid, idempotencyKey } = input
+  const known = pid ?? (idempotencyKey === undefined ? null : await edges.pidForKey(actor, idempotencyKey))
+  const row = known === null ? null : await edges.store.ask({ ask: 'process', pid: known })
+  const { image } = row?.record.spec ?? {}
+  return withImage(edges, actor, input, typeof image === 'string' ? image : null)
 }
 
 function passingOf(input: Input): Passing | undefined {
@@ -177,11 +196,14 @@ export async function spawnChild(
         { field: 'secrets' },
       ),
     )
+  const actor = `process:${work.record.pid}` as const
+  const { input: asked, effects } = await imaged(kernel, actor, input)
   for (;;) {
     const fence = work.fence()
     try {
       const step = stepIndex === undefined ? {} : { stepIndex }
-      const child = { ...registering(input, `process:${work.record.pid}`), fence, ...step }
+      const named = effects === undefined ? {} : { effects }
+      const child = { ...registering(asked, actor), fence, ...step, ...named }
       return spawnAnswer((await kernel.register([child]))[0]).record
     } catch (error) {
       const stale = error instanceof RefusedError && error.code === 'stale_fence'

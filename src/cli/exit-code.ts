@@ -29,6 +29,7 @@ const DENIALS = new Set([
   'policy_invalid',
   'environment_forbidden',
   'not_ours',
+  'untrusted',
 ])
 const CONFLICTS = new Set([
   'already_ended',

@@ -20,6 +20,7 @@ const GROUPS: readonly (readonly [title: string, subcommands: Loaders])[] = [
       events: async () => (await import('./subcommands/events.ts')).events,
       workflow: async () => (await import('./subcommands/workflow.ts')).workflow,
       agent: async () => (await import('./subcommands/agent.ts')).agent,
+      image: async () => (await import('./subcommands/image.ts')).image,
     },
   ],
   [
@@ -43,6 +44,7 @@ const GROUPS: readonly (readonly [title: string, subcommands: Loaders])[] = [
       approve: async () => (await import('./subcommands/approve.ts')).approve,
       deny: async () => (await import('./subcommands/deny.ts')).deny,
       reply: async () => (await import('./subcommands/reply.ts')).reply,
+      trust: async () => (await import('./subcommands/trust.ts')).trust,
       policy: async () => (await import('./subcommands/policy.ts')).policy,
     },
   ],

@@ -72,6 +72,7 @@ export type RefusalCode =
   | 'undeclared_event'
   | 'unknown_pid'
   | 'unstorable_value'
+  | 'untrusted'
 
 export function refusal(
   code: RefusalCode,

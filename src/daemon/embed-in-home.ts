@@ -1,5 +1,6 @@
 import type { ToolboxParts } from '../agent/toolbox/toolbox.ts'
 import { ReeveError } from '../core/errors.ts'
+import { BASE_IMAGE } from '../core/image/built-in.ts'
 import { type Embedded, embedWith } from '../embed/embed.ts'
 import type { EmbedOptions } from '../embed/options.ts'
 import type { HomePaths } from '../home/paths.ts'
@@ -72,6 +73,8 @@ async function embeddedOnce(parts: EmbedInHomeParts): Promise<Embedded> {
       ...(values.keepAudit === 0 ? {} : { auditMaxEntries: values.keepAudit }),
     },
     ...(values.sessionPreset === null ? {} : { sessionPreset: values.sessionPreset }),
+    home: home.folder,
+    ...agentDefaults(values),
     modelOptions: { providers: values.providers, models: values.models },
     secrets,
     waits: { defaultMs: waitMs },
@@ -92,4 +95,18 @@ async function embeddedOnce(parts: EmbedInHomeParts): Promise<Embedded> {
     secretsTrouble: () => secrets.trouble(),
     toolboxParts: { ownAddresses },
   })
+}
+
+/** Left out if no setting differs from what an agent is anyway. */
+function agentDefaults({
+  agentImage: image,
+  agentGoal: goal,
+  agentBudget: budget,
+}: Settings): Pick<EmbedOptions, 'agents'> {
+  const agents = {
+    ...(image === BASE_IMAGE ? {} : { image }),
+    ...(goal === null ? {} : { goal }),
+    ...(Object.keys(budget).length === 0 ? {} : { budget }),
+  }
+  return Object.keys(agents).length === 0 ? {} : { agents }
 }

@@ -2,10 +2,13 @@ import * as z from 'zod'
 import { WAIT_TIMES } from '../actions/wait-times.ts'
 import { COMMAND_DEFAULTS } from '../command/defaults.ts'
 import { PRESETS } from '../core/capability/presets.ts'
+import { BASE_IMAGE } from '../core/image/built-in.ts'
+import { IMAGE_REF } from '../core/image/image.ts'
 import { FLOOD_LIMITS } from '../core/inbox/flood.ts'
 import { secretPatterns, secretValues } from '../embed/options.ts'
 import { SESSION_GRACE_MS } from '../mcp/session-grace.ts'
 import { modelOptions } from '../model/options.ts'
+import { amounts } from '../verbs/shapes/allowance.ts'
 import { duration } from '../verbs/shapes/scalars.ts'
 
 const bytes = z.number().int().min(1)
@@ -195,6 +198,23 @@ export const settingsSchema = z.strictObject({
   models: modelOptions.shape.models.describe(
     'facts of models, by id: contextWindow, maxOutputTokens, features and price; they replace those that Reeve knows',
   ),
+  agentImage: z
+    .string()
+    .regex(IMAGE_REF, 'must be the name of an image, or name@hash')
+    .default(BASE_IMAGE)
+    .describe('the image of an agent that is started without one, and by no other process'),
+  agentGoal: z
+    .string()
+    .min(1)
+    .max(100_000)
+    .nullable()
+    .default(null)
+    .describe('the goal of an agent that is started without one, and by no other process'),
+  agentBudget: amounts
+    .default({})
+    .describe(
+      'what an agent may use that is started without a budget, and by no other process: tokensIn, tokensOut, cost and others',
+    ),
   otelEndpoint: z
     .string()
     .refine(isHttp, 'must be an http:// or https:// URL, without a password: that belongs in otelHeaders')

@@ -31,6 +31,7 @@ import { withMaskedAudit } from '../store/masked-audit.ts'
 import { systemClock } from '../store/system-clock.ts'
 import type { Reeve, ReeveVerbs, ServesTools, ServesWorkflows } from '../verbs/reeve.ts'
 import { actor } from '../verbs/shapes/actor.ts'
+import { AgentFileFolders } from './agent-file-folders.ts'
 import { type AgentDriver, openAgents } from './agents.ts'
 import { Anchoring, type AnchorLog } from './anchoring.ts'
 import { auditMasking } from './audit-masking.ts'
@@ -183,6 +184,8 @@ async function start(
       sessionPreset: options.sessionPreset,
       workspaces,
       mask: (text) => masker.text(text),
+      agentFiles: new AgentFileFolders(options.home ?? null),
+      agentDefaults: options.agents,
       // A store with lock files is a file: the programs of one machine share it.
       machine: opened.locks === undefined ? machineTag() : null,
     }),

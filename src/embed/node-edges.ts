@@ -7,6 +7,7 @@ import type { Preset } from '../core/capability/presets.ts'
 import { FLOOD_LIMITS, type FloodLimits } from '../core/inbox/flood.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import { type Pid, pidFrom } from '../core/process/pid.ts'
+import type { AgentDefaults, AgentFileReader } from '../kernel/agent-file-reader.ts'
 import type { Edges } from '../kernel/edges.ts'
 import type { Workspaces } from '../kernel/workspaces.ts'
 import type { Store } from '../store/contract.ts'
@@ -35,6 +36,8 @@ export function nodeEdges(
     auditKey = () => null,
     sessionPreset,
     workspaces,
+    agentFiles,
+    agentDefaults,
     machine = null,
     mask = (text) => text,
   }: {
@@ -43,6 +46,8 @@ export function nodeEdges(
     readonly auditKey?: () => string | null
     readonly sessionPreset?: Preset | undefined
     readonly workspaces?: Workspaces
+    readonly agentFiles?: AgentFileReader
+    readonly agentDefaults?: AgentDefaults | undefined
     readonly machine?: Machine
     readonly mask?: (text: string) => string
   } = {},
@@ -75,6 +80,8 @@ export function nodeEdges(
     },
     ...(sessionPreset === undefined ? {} : { sessionPreset }),
     ...(workspaces === undefined ? {} : { workspaces }),
+    ...(agentFiles === undefined ? {} : { agentFiles }),
+    ...(agentDefaults === undefined ? {} : { agentDefaults }),
     machine,
     onAudited,
     auditKey,

@@ -4,13 +4,16 @@ import type { Revealed } from '../actions/reveal.ts'
 import type { CommandsOptions } from '../command/options.ts'
 import { PRESETS, type Preset } from '../core/capability/presets.ts'
 import type { Secrets } from '../core/environment/secrets.ts'
+import { IMAGE_REF } from '../core/image/image.ts'
 import type { FloodLimits } from '../core/inbox/flood.ts'
 import type { OnStop } from '../external/deliveries.ts'
+import type { AgentDefaults } from '../kernel/agent-file-reader.ts'
 import { type ModelOptions, modelOptions } from '../model/options.ts'
 import type { RedactOptions } from '../redaction/redaction.ts'
 import type { Store } from '../store/contract.ts'
 import type { ServedTool } from '../tool/served-tools.ts'
 import type { ToolDefinition } from '../verbs/define-tool.ts'
+import { amounts } from '../verbs/shapes/allowance.ts'
 import { duration } from '../verbs/shapes/scalars.ts'
 import type { RetryPolicy, WorkflowFunction } from '../verbs/workflow-function.ts'
 
@@ -31,6 +34,10 @@ export interface EmbedOptions {
   readonly models?: Readonly<Record<string, unknown>>
   /** Servers and keys of providers, and facts and prices of models, as in the configuration of a daemon. */
   readonly modelOptions?: Partial<ModelOptions>
+  /** What an agent without a parent gets where its request is silent: an image, a goal, a budget. */
+  readonly agents?: AgentDefaults
+  /** A folder whose `agents/`, `skills/` and `commands/` are for all agents, once a person trusts what is in them. */
+  readonly home?: string
   /** Runs `command` processes, with their output, pipes and keeper in this folder. */
   readonly commands?: CommandsOptions
   /** Prunes ended processes by age and number, when it starts and then every ten minutes. Without it all are kept. */
@@ -108,6 +115,13 @@ const servedTools = z.unknown().transform((given, context) => {
   return z.NEVER
 })
 
+/** The image, goal and budget of agents without a parent. */
+const agentDefaults = z.strictObject({
+  image: z.string().regex(IMAGE_REF, 'must be the name of an image, or name@hash').exactOptional(),
+  goal: z.string().min(1).max(100_000).exactOptional(),
+  budget: amounts.exactOptional(),
+})
+
 /** Checks the options of `embed`. */
 export const OPTIONS = z.strictObject({
   store: z.union(
@@ -123,6 +137,8 @@ export const OPTIONS = z.strictObject({
     )
     .optional(),
   modelOptions: modelOptions.partial().optional(),
+  agents: agentDefaults.optional(),
+  home: z.string().min(1).optional(),
   concurrency: z.number().int().min(1).max(100_000).optional(),
   onTrouble: z
     .custom<EmbedOptions['onTrouble']>((listener) => typeof listener === 'function', 'must be a function')

@@ -7,6 +7,7 @@ import type { Rules } from '../core/process/decision.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Store } from '../store/contract.ts'
+import type { AgentDefaults, AgentFileReader } from './agent-file-reader.ts'
 import type { Workspaces } from './workspaces.ts'
 
 /** Everything the kernel cannot do by itself. The simulator simulates all of it except the store. */
@@ -38,6 +39,9 @@ export interface Edges {
   readonly machine?: Machine
   /** The policy files of folders on this host; without it none are read. */
   readonly workspaces?: Workspaces
+  /** The files of this host that define something for agents; without it none are read. */
+  readonly agentFiles?: AgentFileReader
+  readonly agentDefaults?: AgentDefaults
   /** The key that signs the start of a pruned audit, kept outside of the store; null where there is no home for it. */
   readonly auditKey?: () => string | null
   /** Called after entries were appended to the audit: its end is noted outside of the store. */

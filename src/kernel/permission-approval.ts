@@ -1,9 +1,10 @@
 import type { Approval, ApprovalRequest } from '../core/approval/approval.ts'
 import { isDestructive } from '../core/approval/destructive.ts'
-import { offeredGrants } from '../core/approval/grants.ts'
+import { ONCE, offeredGrants } from '../core/approval/grants.ts'
 import { REVIEW_MS, reviewedBy } from '../core/approval/review.ts'
 import { actionText } from '../core/capability/action.ts'
 import { needText } from '../core/capability/need.ts'
+import { isRequested } from '../core/capability/requested.ts'
 import { asksOn } from '../core/capability/rule-on.ts'
 import type { Ruling } from '../core/capability/ruling.ts'
 import type { Edges } from './edges.ts'
@@ -36,6 +37,8 @@ export function* permissionApproval(
   const above = parent === null ? [] : yield* lineageOf(rows, parent)
   const hashes = hashesOf(edges, yield* repeatTextsOf(rows, gated, action))
   const settles = asksOn(sets, ceilings, needs, facts)
+  // An answer is about the start: it allows none of the effects that were named in advance.
+  const own = needs.filter((need) => !isRequested(need))
   // A review that needs a permission would be reviewed in turn, and so on.
   const reviewer = above.some(({ record }) => reviewedBy(record) !== null) ? null : ruling.reviewer
   return {
@@ -59,12 +62,14 @@ export function* permissionApproval(
       actionHash: edges.hash(actionText(action)),
       variables: resolved?.variables ?? {},
       needs: needs.map(needText),
-      effects: withHashes(needs, hashes),
+      effects: withHashes(own, hashes),
       boundBy: subject.sets,
       rule: ruling.rule,
       justification: ruling.justification,
       defaultToNo: isDestructive(needs),
-      ...offeredGrants({ needs, action, shell: resolved?.shell ?? null, settles, hashes, at }),
+      ...(own.length < needs.length
+        ? ONCE
+        : offeredGrants({ needs, action, shell: resolved?.shell ?? null, settles, hashes, at })),
       settles,
       repeatHash: hashes.always,
       uses: ruling.uses.map(({ subject, id }) => ({ subject, id })),

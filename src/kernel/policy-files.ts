@@ -1,7 +1,7 @@
 import type { AuditDecision, AuditEntry } from '../core/audit/entry.ts'
 import { trusted, untrusted, withVersion } from '../core/capability/file-set.ts'
-import { fileSubject } from '../core/capability/folder-subjects.ts'
-import { inWorkspace } from '../core/capability/in-workspace.ts'
+import { pathSubject } from '../core/capability/folder-subjects.ts'
+import { inWorkspace, policyPathOf } from '../core/capability/in-workspace.ts'
 import type { RuleSet } from '../core/capability/rule-set.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import type { Actor } from '../core/process/record.ts'
@@ -16,7 +16,7 @@ import type { PolicyFileFound } from './workspaces.ts'
 export function loadPolicyFile(edges: Edges, file: PolicyFileFound): Promise<RuleSet | Refusal> {
   const { folder, path, hash } = file
   const rules = file.rules.map((rule) => inWorkspace(rule, folder))
-  return changeFileSet(edges, folder, (subject, was) => {
+  return changeFileSet(edges, path, (subject, was) => {
     if (was?.source?.hash === hash) return { answer: was }
     const set = withVersion(was, { subject, path, hash, rules })
     if (isRefusal(set)) return { answer: set }
@@ -41,7 +41,7 @@ export async function trustPolicyFile(
   if (isRefusal(loaded) && loaded.code !== 'limit_exceeded') return loaded
   const { folder, path, hash } = file
   const rules = file.rules.map((rule) => inWorkspace(rule, folder))
-  return changeFileSet(edges, folder, (subject) => {
+  return changeFileSet(edges, path, (subject) => {
     const fresh = withVersion(null, { subject, path, hash, rules })
     if (isRefusal(fresh)) return { answer: fresh }
     const inputs = { path, hash, rules: rules.length }
@@ -54,12 +54,43 @@ export async function trustPolicyFile(
 
 /** What the file allows no longer counts; its asks and denies do. */
 export function untrustPolicyFile(edges: Edges, actor: Actor, folder: string): Promise<RuleSet | Refusal> {
-  return changeFileSet(edges, folder, (_subject, was) => {
+  return changeFileSet(edges, policyPathOf(folder), (_subject, was) => {
     if (was === null) return { answer: noFileRules(folder) }
     const inputs = { path: was.source?.path ?? null, hash: was.source?.hash ?? null }
     return {
       answer: untrusted(was),
       audited: { actor, action: 'untrustPolicy', decision: 'revoked', inputs },
+    }
+  })
+}
+
+/**
+ * From now on a person trusts this version of a file that defines something for agents, and no other. Such a file has no rules: it is
+ * trusted as a policy file without rules is.
+ */
+export function trustAgentFile(
+  edges: Edges,
+  actor: Actor,
+  { path, hash }: { readonly path: string; readonly hash: string },
+): Promise<RuleSet | Refusal> {
+  return changeFileSet(edges, path, (subject) => {
+    const fresh = withVersion(null, { subject, path, hash, rules: [] })
+    if (isRefusal(fresh)) return { answer: fresh }
+    return {
+      answer: trusted(fresh),
+      audited: { actor, action: 'trustFile', decision: 'granted', inputs: { path, hash } },
+    }
+  })
+}
+
+/** No version of the file is trusted any more. */
+export function untrustAgentFile(edges: Edges, actor: Actor, path: string): Promise<RuleSet | Refusal> {
+  return changeFileSet(edges, path, (_subject, was) => {
+    if (was === null) return { answer: noFileTrust(path) }
+    const inputs = { path, hash: was.source?.hash ?? null }
+    return {
+      answer: untrusted(was),
+      audited: { actor, action: 'untrustFile', decision: 'revoked', inputs },
     }
   })
 }
@@ -72,7 +103,7 @@ export async function forgetPolicyFile(
 ): Promise<RuleSet | Refusal> {
   const at = edges.clock.now()
   const answer = await edges.store.write<RuleSet | Refusal>(function* () {
-    const { was } = yield* fileSet(edges, folder)
+    const { was } = yield* fileSet(edges, policyPathOf(folder))
     if (was === null) return { answer: noFileRules(folder), changes: [] }
     const { subject } = was
     const inputs = { path: was.source?.path ?? null, rules: was.rules.length }
@@ -116,22 +147,22 @@ interface FileSetChange {
 /** The set of a file, or the one that was stored for it before subjects named a machine: it becomes the set of this machine. */
 function* fileSet(
   { machine = null }: Pick<Edges, 'machine'>,
-  folder: string,
+  path: string,
 ): PlanPart<{ readonly subject: string; readonly was: RuleSet | null }> {
-  const subject = fileSubject(folder, machine)
+  const subject = pathSubject(path, machine)
   const own = yield* know({ ask: 'ruleSet', subject })
   if (own !== null || machine === null) return { subject, was: own }
-  return { subject, was: yield* know({ ask: 'ruleSet', subject: fileSubject(folder, null) }) }
+  return { subject, was: yield* know({ ask: 'ruleSet', subject: pathSubject(path, null) }) }
 }
 
 async function changeFileSet(
   edges: Edges,
-  folder: string,
+  path: string,
   change: (subject: string, was: RuleSet | null) => FileSetChange,
 ): Promise<RuleSet | Refusal> {
   const at = edges.clock.now()
   const answer = await edges.store.write<RuleSet | Refusal>(function* () {
-    const { subject, was } = yield* fileSet(edges, folder)
+    const { subject, was } = yield* fileSet(edges, path)
     const { answer, audited } = change(subject, was)
     if (isRefusal(answer) || (audited === undefined && was?.subject === subject))
       return { answer, changes: [] }
@@ -161,4 +192,8 @@ function entryOf(subject: string, audited: Audited, at: number): AuditEntry {
 
 function noFileRules(folder: string): Refusal {
   return refusal('not_found', `No policy file of ${folder} is known.`, 'List the files with reeve policy.')
+}
+
+function noFileTrust(path: string): Refusal {
+  return refusal('not_found', `No version of ${path} was trusted.`, 'List the files with reeve trust.')
 }

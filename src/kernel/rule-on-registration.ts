@@ -9,7 +9,8 @@ import {
 import { type Ceiling, ceilingsOver } from '../core/capability/ceiling.ts'
 import type { Need } from '../core/capability/need.ts'
 import { type NeedFacts, needsAnalysis, needsOf, secretsGivenTo } from '../core/capability/needs.ts'
-import { ruleOnAll, steadyRuling } from '../core/capability/rule-on.ts'
+import { rulingWithRequests } from '../core/capability/requested.ts'
+import { steadyRuling } from '../core/capability/rule-on.ts'
 import type { RuleSet } from '../core/capability/rule-set.ts'
 import { tableOf } from '../core/capability/rule-table.ts'
 import { type RuleRef, type Ruling, useIdOf } from '../core/capability/ruling.ts'
@@ -138,7 +139,7 @@ export function* ruleOnRegistration(
     ? withHashes(found, hashesOf(edges, yield* repeatTextsOf(rows, gated, action)))
     : found
   const ruledOn = yield* rulingFacts(rows, sets, ceilings, needs, { at, host })
-  const ruling = ruleOnAll(sets, ceilings, needs, ruledOn)
+  const ruling = rulingWithRequests(sets, ceilings, needs, ruledOn)
   const used =
     ruling.type === 'deny' || ruling.uses.length === 0
       ? NONE

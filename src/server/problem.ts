@@ -73,6 +73,7 @@ const STATUS: { readonly [code in ErrorCode]?: number } = {
   forbidden: 403,
   person_required: 403,
   policy_invalid: 403,
+  untrusted: 403,
   environment_unknown: 404,
   not_found: 404,
   session_unknown: 404,

@@ -601,7 +601,7 @@ export interface VerbCalls {
    *
    * Registers a process of the tool `human.ask`, which waits for the reply, also while the daemon is down. `wait` for it: the reply is its result. A person may also deny it, and a stop withdraws it.
    *
-   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `too_many_commands`, `limit_exceeded`, `invalid_rule`.
+   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `too_many_commands`, `limit_exceeded`, `invalid_rule`, `not_found`, `untrusted`.
    */
   ask(
     input: {
@@ -1616,7 +1616,7 @@ export interface VerbCalls {
    *
    * Idempotent by content: the same pid, or the same idempotency key, with the same request answers with the existing process.
    *
-   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `too_many_commands`, `limit_exceeded`, `invalid_rule`.
+   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `too_many_commands`, `limit_exceeded`, `invalid_rule`, `not_found`, `untrusted`.
    */
   spawn(
     input: RegistrationInput,
@@ -1652,7 +1652,7 @@ export interface VerbCalls {
    *
    * In one transaction: all processes, or none. A later request may name an earlier one as its parent if that one was given a pid.
    *
-   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `too_many_commands`, `limit_exceeded`, `invalid_rule`.
+   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `too_many_commands`, `limit_exceeded`, `invalid_rule`, `not_found`, `untrusted`.
    */
   spawnMany(
     input: {
@@ -2506,6 +2506,189 @@ export interface VerbCalls {
     },
     options?: CallOptions,
   ): Promise<OutputOf<'waitAgent'>>
+  /**
+   * Lists the images that agents can be made from.
+   *
+   * Those of the folder and of all folders above it, those that were registered, and the built-in ones. Of several with one name, the first in the list counts that is not inert.
+   *
+   * Needs the role `read`. Refuses with `denied`.
+   */
+  images(
+    input?: {
+      /** The workspace, an absolute path. */
+      folder?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'images'>>
+  /**
+   * Shows an image: the one that an agent of this name would be made from.
+   *
+   * With name@hash it is that version, which is kept also if the name has another one since. Refused with `untrusted` if only a file that nobody trusts has it.
+   *
+   * Needs the role `read`. Refuses with `not_found`, `untrusted`, `denied`.
+   */
+  image(
+    input: {
+      /** The name of the image, or name@hash. */
+      name: string
+      /** The workspace, an absolute path. */
+      folder?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'image'>>
+  /**
+   * Registers an image under its name, as a new version of it.
+   *
+   * The content is given as `image`, or as the `text` of a file whose name tells its format. The same content again changes nothing. A session or a process needs a rule that allows `write image:<name>`.
+   *
+   * Needs the role `operate`. Refuses with `denied`, `payload_too_large`.
+   */
+  registerImage(
+    input: {
+      /** The image. */
+      image?: {
+        /** The name by which agents are made from it. */
+        name: string
+        /** What it is for, in a sentence. */
+        description?: string
+        /** The system prompt; the built-in one if left out. */
+        system?: string
+        /** The model that is called, and those that are called instead when its provider fails. */
+        models?: string[]
+        /** How much the model thinks. */
+        effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+        /** The longest answer of one model call, in tokens. */
+        maxOutputTokens?: number
+        /** The tools that it may call; all if left out. */
+        tools?: string[]
+        /** MCP servers whose tools it may call, by name. */
+        mcpServers?: Record<
+          string,
+          | {
+              type: 'command'
+              /** A program and its arguments, without a shell. */
+              argv?: string[]
+              /** A command line for the user's shell, passed on unchanged. */
+              run?: string
+              /** Variables of its environment; values or references to secrets. */
+              env?: Record<
+                string,
+                | string
+                | {
+                    /** A secret of the home, or env:<variable>. */
+                    secret: string
+                  }
+              >
+              /** Its working folder; that of the agent by default. */
+              cwd?: string
+              /** How long one call may take, in milliseconds; 300 s by default. */
+              timeoutMs?: number
+            }
+          | {
+              type: 'http'
+              /** Its address. */
+              url: string
+              /** Headers of each request; values or references to secrets. */
+              headers?: Record<
+                string,
+                | string
+                | {
+                    /** A secret of the home, or env:<variable>. */
+                    secret: string
+                  }
+              >
+              /** How Reeve shows who it is: a token, or OAuth with client credentials. */
+              auth?:
+                | {
+                    type: 'bearer'
+                    /** The secret with the token. */
+                    token: {
+                      /** The name of the secret. */
+                      secret: string
+                    }
+                  }
+                | {
+                    type: 'oauth'
+                    /** The authorization server, which gets the secret; no other does. */
+                    issuer: string
+                    /** The name of the client at the authorization server. */
+                    clientId: string
+                    /** The secret of the client. */
+                    clientSecret: {
+                      /** The name of the secret. */
+                      secret: string
+                    }
+                    /** The scopes to ask for, separated by spaces. */
+                    scope?: string
+                  }
+              /** How long one call may take, in milliseconds; 300 s by default. */
+              timeoutMs?: number
+            }
+        >
+        /** Rules for what it does, besides those of its asker; they only narrow. */
+        preset?: 'observe' | 'ask' | 'edit' | 'full'
+        /** What it may use, taken from the budget of its asker: tokens, cost, tool calls. */
+        budget?: Amounts
+        /** Amounts at which it pauses and asks. */
+        softLimits?: Amounts
+        /** The JSON schema that the result of its goal must fit. */
+        output?: JsonObject
+        /** What it will do, as `write fs:docs`, `net:example.com` or `shell:git push`: what its asker may not do is asked for before it begins. */
+        needs?: string[]
+      }
+      /** YAML, JSON or Markdown. */
+      text?: string
+      /** With `text`: the name of its file, as reviewer.yaml. */
+      file?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'registerImage'>>
+  /**
+   * Removes a registered image with all its versions.
+   *
+   * Agents that were made from it go on. Built-in images and those of files stay.
+   *
+   * Needs the role `admin`. Refuses with `not_found`, `denied`.
+   */
+  removeImage(
+    input: {
+      /** The name of the image. */
+      name: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'removeImage'>>
+  /**
+   * Lists the files that define something for agents: images, skills, slash commands and hooks.
+   *
+   * Those of the folder and of all folders above it, the nearest first, and those of the home. They are inert until a person trusts them.
+   *
+   * Needs the role `read`. Refuses with `denied`.
+   */
+  agentFiles(
+    input?: {
+      /** The workspace; without one, those of the home. */
+      folder?: string
+      /** Files of this kind alone. */
+      kind?: 'image' | 'skill' | 'command' | 'hooks'
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'agentFiles'>>
+  /**
+   * Trusts a file that defines something for agents, or no longer.
+   *
+   * This version of the image, skill, slash command or hooks counts from now on. The hash is that of agentFiles: a file that has changed since is refused. null: no version of it counts any more.
+   *
+   * Needs the role `admin`. Refuses with `not_found`, `conflict`, `invalid_input`, `denied`.
+   */
+  trustFile(
+    input: {
+      /** Of the file, or of the folder of a skill. */
+      path: string
+      /** Of the version to trust, from agentFiles; null: no longer. */
+      hash: string | null
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'trustFile'>>
 }
 
 type RegistrationInput =
@@ -2614,6 +2797,8 @@ type RegistrationInput =
         agent: string
         /** Its goal. */
         goal?: Json | undefined
+        /** The image that it is made from: fields that are left out have the values of the image. */
+        image?: string
         /** The model that Reeve calls for it, as provider/model; without one Reeve does not drive it. */
         model?: string
         /** Models that are called instead, in this order, when the provider of the model fails. */
@@ -2694,6 +2879,10 @@ type RegistrationInput =
               timeoutMs?: number
             }
         >
+        /** Rules for what it does, besides those of its asker: observe, ask, edit or full. */
+        preset?: 'observe' | 'ask' | 'edit' | 'full'
+        /** The JSON schema that the result of its goal must fit. */
+        output?: JsonObject
       }
       /** Chosen by the caller: the same pid with the same request is the same process. */
       pid?: string

@@ -27,6 +27,9 @@ export const inspectAgent = verb({
       parent: z.string().nullable().describe('the pid of its parent'),
       workspace: z.string().nullable().describe('the folder that it was started in'),
       cwd: z.string().nullable().describe('its working folder now'),
+      image: z
+        .strictObject({ name: z.string(), hash: z.string() })
+        .describe('the image that it is made from, and the hash of the version'),
       provider: z.string().nullable(),
       model: z.string(),
       contextWindow: count.nullable().describe('of the model, in tokens; null if it is not known'),

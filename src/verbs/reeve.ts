@@ -4,6 +4,7 @@ import { abandon } from './abandon.ts'
 import { acknowledge } from './acknowledge.ts'
 import { addRule } from './add-rule.ts'
 import { agentCost } from './agent-cost.ts'
+import { agentFiles } from './agent-files.ts'
 import { agentInputs } from './agent-inputs.ts'
 import { agentLog } from './agent-log.ts'
 import { agents } from './agents.ts'
@@ -49,6 +50,8 @@ import { forgetPolicy } from './forget-policy.ts'
 import { grant } from './grant.ts'
 import { grants } from './grants.ts'
 import { holders } from './holders.ts'
+import { image } from './image.ts'
+import { images } from './images.ts'
 import { inspectAgent } from './inspect-agent.ts'
 import { interrupt } from './interrupt.ts'
 import { kill } from './kill.ts'
@@ -71,7 +74,9 @@ import { pruneAudit } from './prune-audit.ts'
 import { putEnvironment } from './put-environment.ts'
 import { recover } from './recover.ts'
 import { refreshEnvironment } from './refresh-environment.ts'
+import { registerImage } from './register-image.ts'
 import { removeHolder } from './remove-holder.ts'
+import { removeImage } from './remove-image.ts'
 import { removeInput } from './remove-input.ts'
 import { removeRule } from './remove-rule.ts'
 import { reorderInputs } from './reorder-inputs.ts'
@@ -102,6 +107,7 @@ import { tools } from './tools.ts'
 import { touchSession } from './touch-session.ts'
 import { track } from './track.ts'
 import { transferGrants } from './transfer-grants.ts'
+import { trustFile } from './trust-file.ts'
 import { trustPolicy } from './trust-policy.ts'
 import { usage } from './usage.ts'
 import { verifyAudit } from './verify-audit.ts'
@@ -227,6 +233,12 @@ export const verbs = {
   reorderInputs,
   agentCost,
   waitAgent,
+  images,
+  image,
+  registerImage,
+  removeImage,
+  agentFiles,
+  trustFile,
 } as const
 
 export type VerbName = keyof typeof verbs

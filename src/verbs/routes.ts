@@ -159,4 +159,10 @@ export const routes: { readonly [Name in VerbName]: VerbCall } = {
   reorderInputs: { route: 'PUT /agents/{pid}/inputs', repeat: { keys: ['id'], generated: 'always' } },
   agentCost: { route: 'GET /agents/{pid}/cost', repeat: 'always' },
   waitAgent: { route: 'GET /agents/{pid}/wait', repeat: 'always', interrupted: { type: 'interrupted' } },
+  images: { route: 'GET /images', repeat: 'always' },
+  image: { route: 'GET /images/{name}', repeat: 'always' },
+  registerImage: { route: 'POST /images', repeat: 'always' },
+  removeImage: { route: 'DELETE /images/{name}', repeat: 'never' },
+  agentFiles: { route: 'GET /agent-files', repeat: 'always' },
+  trustFile: { route: 'PUT /agent-files/trust', repeat: 'always' },
 }

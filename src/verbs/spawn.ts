@@ -70,5 +70,7 @@ export const spawn = verb({
     'too_many_commands',
     'limit_exceeded',
     'invalid_rule',
+    'not_found',
+    'untrusted',
   ],
 })

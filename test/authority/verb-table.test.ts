@@ -28,6 +28,7 @@ test('the door table has an attempt with every verb that answers or changes rule
 /** The files that call such a verb by its name. Each is a door, and `doors.proc.ts` tries it. */
 const DOORS: readonly string[] = [
   // The verbs themselves.
+  'actions/agent-files.ts',
   'actions/approvals.ts',
   'actions/policies.ts',
   'actions/policy-files.ts',
@@ -39,6 +40,7 @@ const DOORS: readonly string[] = [
   'cli/subcommands/deny.ts',
   'cli/subcommands/policy.ts',
   'cli/subcommands/reply.ts',
+  'cli/trust/agent-files.ts',
   'mcp/approvals/operator-tools.ts',
   // Elicitation: the person at the client of an agent, only where its token or the home says that one sits there.
   'mcp/approvals/person-here.ts',

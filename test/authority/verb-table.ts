@@ -16,6 +16,9 @@ export const VERB_TABLE: { readonly [Name in VerbName]?: 'answers' | 'rules' | '
   removeRule: 'rules',
   setPreset: 'rules',
   trustPolicy: 'rules',
+  trustFile: 'rules',
+  registerImage: 'none',
+  removeImage: 'none',
   forgetPolicy: 'rules',
   clearRules: 'rules',
   delegateRule: 'narrows',
@@ -87,12 +90,16 @@ export const GUARDED: readonly string[] = Object.entries(VERB_TABLE).flatMap(([n
 export type GuardedVerb =
   | ('approve' | 'deny' | 'reply' | 'answerApprovals')
   | ('addRule' | 'removeRule' | 'setPreset' | 'trustPolicy' | 'forgetPolicy' | 'clearRules')
+  | 'trustFile'
 
 /** A folder with a policy file, and the hash of the file. */
 const folder = fileURLToPath(new URL('../fixtures/workspace', import.meta.url))
-const hash = createHash('sha256')
-  .update(readFileSync(`${folder}/.reeve/policy.json`))
-  .digest('hex')
+const hash = hashOf(`${folder}/.reeve/policy.json`)
+const agentFile = `${folder}/.reeve/agents/guarded.yaml`
+
+function hashOf(file: string): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex')
+}
 
 /** A call of each guarded verb that would change something. */
 export function attempts({
@@ -112,6 +119,7 @@ export function attempts({
     setPreset: { preset: 'full' },
     trustPolicy: { folder, hash },
     forgetPolicy: { folder },
+    trustFile: { path: agentFile, hash: hashOf(agentFile) },
     clearRules: {},
   }
 }

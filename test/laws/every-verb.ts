@@ -180,6 +180,14 @@ export async function callPolicies(reeve: Reeve): Promise<void> {
     const { hash } = await reeve.policyFile({ folder })
     await reeve.trustPolicy({ folder, hash })
     await reeve.forgetPolicy({ folder })
+    await reeve.registerImage({ image: { name: 'every', system: 'You try every verb.' } })
+    await reeve.images({ folder })
+    await reeve.image({ name: 'every' })
+    await reeve.removeImage({ name: 'every' })
+    await mkdir(join(folder, '.reeve', 'agents'))
+    await writeFile(join(folder, '.reeve', 'agents', 'one.yaml'), 'description: one')
+    const [file] = (await reeve.agentFiles({ folder })).files.filter(({ name }) => name === 'one')
+    if (file !== undefined) await reeve.trustFile({ path: file.path, hash: file.hash })
   } finally {
     await rm(folder, { recursive: true })
   }

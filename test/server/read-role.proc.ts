@@ -86,6 +86,9 @@ test('a read token changes no table and no read position, whichever actor it act
   const inputs: { readonly [Name in VerbName]?: InputOf<Name>[] } = {
     agents: [{}, { session: 's1', ended: true }],
     inspectAgent: [{ pid: agent.pid }],
+    images: [{}],
+    image: [{ name: 'coder' }],
+    agentFiles: [{}],
     agentInputs: [{ pid: agent.pid }],
     agentCost: [{ pid: agent.pid }],
     agentLog: [{ pid: agent.pid }],

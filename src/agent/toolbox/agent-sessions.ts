@@ -1,8 +1,10 @@
 import { BoundedMap } from '../../base/bounded-map.ts'
 import { agentSessionOf } from '../../core/agent/session.ts'
+import { isWiderPreset, type Preset } from '../../core/capability/presets.ts'
 import { RefusedError } from '../../core/errors.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
+import { specOf, startSpecOf } from '../../core/process/spec.ts'
 import { refusal } from '../../core/refusal.ts'
 import { parentSessionOf } from '../../core/session/session.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -19,12 +21,14 @@ export class AgentSessions {
     this.#kernel = kernel
   }
 
-  async of({ pid, cwd, owner, identity }: ProcessRecord): Promise<string> {
+  async of(agent: ProcessRecord): Promise<string> {
+    const { pid, cwd, owner, identity } = agent
     const known = this.#opened.get(pid)
     if (known !== undefined) return known
     const kernel = this.#kernel()
     const id = agentSessionOf(pid)
     const actor = `kernel:${kernel.id}` as const
+    const preset = await this.#presetOf(agent, id)
     const session = await openSession(
       kernel.edges,
       actor,
@@ -33,11 +37,24 @@ export class AgentSessions {
       undefined,
       cwd ?? undefined,
       owner.session,
+      preset === undefined ? undefined : { preset, by: actor, mayBePerson: false },
     )
     // A session of this name that another actor opened would see everything that the agent starts.
     if (parentSessionOf(session) !== (owner.session ?? null)) throw new RefusedError(foreign(id))
     this.#opened.set(pid, id)
     return id
+  }
+
+  /**
+   * The preset that the agent's image or request gives its session. It never allows more than the preset of every session does, and
+   * what a person has changed since stays.
+   */
+  async #presetOf(agent: ProcessRecord, id: string): Promise<Preset | undefined> {
+    const { preset } = specOf({ kind: agent.kind, spec: startSpecOf(agent) }, 'agent')
+    const { sessionPreset, store } = this.#kernel().edges
+    if (preset === undefined || (sessionPreset !== undefined && isWiderPreset(preset, sessionPreset)))
+      return undefined
+    return (await store.ask({ ask: 'session', id })) === null ? preset : undefined
   }
 
   /** Whether this program has opened the session of this process. */

@@ -1,5 +1,6 @@
 /** The options of `reeve agent`. */
 export type AgentOptions = {
+  readonly image: string | undefined
   readonly model: string | undefined
   readonly name: string | undefined
   readonly system: string | undefined

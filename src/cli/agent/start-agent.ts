@@ -14,19 +14,21 @@ import { watchSession } from './watch-session.ts'
 /** Starts an agent in this folder, and shows its session. */
 export async function startAgent(context: Context<AgentOptions>, goal: string): Promise<number> {
   const { options, print, around } = context
-  const model = await chooseModel(context, options.model)
   const reeve = await context.acting()
+  const model = await modelFor(context, reeve)
   const { until, detach, once } = options
   const isGoal = until === undefined && options.file.length === 0 && typedContent(goal).parts === undefined
   const spec: Extract<InputOf<'spawn'>, { kind: 'agent' }>['spec'] = {
-    agent: options.name ?? 'agent',
-    model,
+    agent: options.name ?? options.image ?? 'agent',
+    ...(options.image === undefined ? {} : { image: options.image }),
+    ...(model === undefined ? {} : { model }),
     ...(options.system === undefined ? {} : { system: options.system }),
     ...(options.effort === undefined ? {} : { effort: effortOf(options.effort) }),
     ...(options.tool.length === 0 ? {} : { tools: [...options.tool] }),
     ...(options.mcp === undefined ? {} : { mcpServers: mcpServersIn(resolve(around.cwd, options.mcp)) }),
     ...(once ? { once } : {}),
-    ...(isGoal ? { goal } : {}),
+    // Not the goal of the configuration either: its first input follows.
+    goal: isGoal ? goal : null,
   }
   const { record } = await reeve.spawn({
     kind: 'agent',
@@ -58,6 +60,14 @@ export async function startAgent(context: Context<AgentOptions>, goal: string): 
   if (print.isJson) print.json(record)
   else print.line(pid)
   return 0
+}
+
+/** The model that is named, or else that of the image. */
+async function modelFor(context: Context<AgentOptions>, reeve: ReeveVerbs): Promise<string | undefined> {
+  const { options, around } = context
+  if (options.image === undefined || options.model !== undefined) return chooseModel(context, options.model)
+  const { image } = await reeve.image({ name: options.image, folder: around.cwd })
+  return image.models === undefined ? chooseModel(context, undefined) : undefined
 }
 
 /** Shows the session of an agent, and takes what is typed. Resolves with the exit code. */

@@ -25,6 +25,11 @@ export const agent = subcommand({
     'agent export <agent> [--format jsonl|markdown|ui-messages]',
   ],
   options: {
+    image: {
+      type: 'text',
+      value: 'name',
+      about: 'the image that it is made from; reeve image list shows them',
+    },
     model: { type: 'text', short: 'm', value: 'provider/model', about: 'the model; $REEVE_MODEL by default' },
     name: { type: 'text', short: 'n', value: 'name', about: 'a name for the agent' },
     system: { type: 'text', value: 'text', about: 'its system prompt, instead of the built-in one' },
@@ -43,7 +48,13 @@ export const agent = subcommand({
     drop: { type: 'flag', about: 'cancel: remove the inputs that wait, too' },
     all: { type: 'flag', short: 'a', about: 'list: ended agents, too' },
   },
-  fields: { name: 'name', 'owner.session': 'session', 'spec.model': 'model', 'spec.effort': 'effort' },
+  fields: {
+    name: 'name',
+    'owner.session': 'session',
+    'spec.model': 'model',
+    'spec.image': 'image',
+    'spec.effort': 'effort',
+  },
   about: `
 The agent works in this folder, with tools to read and change files and to run commands. Its session survives everything: kill the
 daemon, and it goes on where it was. While it works, a line that you type waits for its next turn, and a line that begins with ! is
@@ -58,6 +69,7 @@ scripted/demo needs no key.`,
     ['reeve agent attach fixer', 'from any terminal'],
     ['reeve agent steer fixer "leave the lock file alone"', ''],
     ['reeve agent send fixer --file notes.md "do this"', 'with the content of a file'],
+    ['reeve agent --image reviewer "review the last commit"', 'with another system prompt and other tools'],
     ['reeve agent cost fixer', 'tokens and dollars'],
     ['reeve agent --model scripted/demo "try it"', 'without a key'],
   ],
@@ -129,6 +141,7 @@ async function show(context: Context<Options>, reeve: ReeveVerbs, rest: readonly
   const { bold, dim } = print.colours
   const rows: readonly (readonly [string, string])[] = [
     ['agent', `${agent.name ?? agent.pid} (${agent.phase})`],
+    ['image', `${agent.image.name}@${agent.image.hash.slice(0, 12)}`],
     ['model', agent.model],
     ['workspace', agent.workspace ?? 'none'],
     ['turns', String(agent.turns)],

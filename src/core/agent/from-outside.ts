@@ -1,3 +1,4 @@
+import { objectOf } from '../json/json.ts'
 import { mapStrings } from '../json/map-strings.ts'
 import type { Decision, NewEvent } from '../process/decision.ts'
 import { evolve } from '../process/evolve.ts'
@@ -28,7 +29,16 @@ export function firstEvents(
       ? { type: 'text', text: mask(goal) }
       : { type: 'json', value: mapStrings({ goal }, mask)['goal'] ?? null }
   const answer = { type: 'started', input: GOAL_INPUT, turn: 1, interrupts: [] } as const
-  const input = { input: GOAL_INPUT, mode: 'run', parts: [part], asker: asked.actor, answer } as const
+  const { output } = registered.spec
+  const schema = output === undefined ? {} : { schema: objectOf(output) }
+  const input = {
+    input: GOAL_INPUT,
+    mode: 'run',
+    parts: [part],
+    asker: asked.actor,
+    answer,
+    ...schema,
+  } as const
   draft.add({ type: 'input_admitted', payload: input }, inputKey(GOAL_INPUT))
   const [queued = null] = draft.agent.inputs
   beginTurn(draft, { cause: 'user', asker: asked.actor, input: queued })

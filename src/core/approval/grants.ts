@@ -52,7 +52,8 @@ export function offeredGrants(facts: GrantFacts): OfferedGrants {
   return { grants, grantRules: { process, session }, alwaysRule }
 }
 
-const ONCE: OfferedGrants = {
+/** Where no answer is remembered. */
+export const ONCE: OfferedGrants = {
   grants: ['once'],
   grantRules: { process: [], session: [] },
   alwaysRule: null,

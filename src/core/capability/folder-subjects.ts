@@ -10,7 +10,12 @@ export function workspaceSubject(folder: string, machine: Machine): string {
 
 /** The subject of the rules of a policy file. */
 export function fileSubject(folder: string, machine: Machine): string {
-  return `file:${on(machine)}${policyPathOf(folder)}`
+  return pathSubject(policyPathOf(folder), machine)
+}
+
+/** The subject of a file, or of the folder of a skill, whose versions people trust. */
+export function pathSubject(path: string, machine: Machine): string {
+  return `file:${on(machine)}${path}`
 }
 
 /**

@@ -39,6 +39,11 @@ export interface NeedAttributes {
   readonly opaque?: string
   /** Of a program: it only starts others, which are needs of their own, so that a closed set need not allow it. */
   readonly transparent?: true
+  /**
+   * An image or a skill names it in advance. Where nothing allows it a person is asked. A yes lets the process begin and gives no right:
+   * the effect is ruled on when it comes.
+   */
+  readonly requested?: true
   /** The files that are touched, besides the resource. */
   readonly paths?: readonly string[]
   readonly bytes?: number

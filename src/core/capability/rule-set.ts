@@ -1,8 +1,12 @@
+import type { RegisteredImage } from '../image/registered.ts'
 import type { Rule, RuleLink } from './rule.ts'
 
 /** The rules of one subject, as they are stored. */
 export interface RuleSet {
-  /** `home`, `workspace:[<machine>:]<folder>`, `file:[<machine>:]<path>`, `session:<id>` or `process:<pid>`. */
+  /**
+   * `home`, `workspace:[<machine>:]<folder>`, `file:[<machine>:]<path>`, `session:<id>` or `process:<pid>`. Of `image:<name>` and
+   * `image:<name>@<hash>` the set has no rules: it is the image that was registered under this name, and each of its versions.
+   */
   readonly subject: string
   readonly rules: readonly Rule[]
   /** In a closed set, what nothing allows is denied. A set that was closed once stays so when its allows expire or are revoked. */
@@ -23,6 +27,8 @@ export interface RuleSet {
    * have to be settled. A kernel goes on with them after a crash.
    */
   readonly settling?: string
+  /** Of an image: its content, by whom it was registered, and when. */
+  readonly image?: RegisteredImage
 }
 
 /** The version of a file that a person trusted last, if there is one, and the asks and denies of the versions after it. */

@@ -1,4 +1,5 @@
 import type { Amounts } from '../allowance/amounts.ts'
+import type { Preset } from '../capability/presets.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { Effort } from '../model/prompt.ts'
 import type { Kind, ProcessRecord } from './record.ts'
@@ -18,6 +19,8 @@ export interface Specs {
 type AgentSpec = {
   readonly agent: string
   readonly goal?: Json
+  /** The image that it is made from, with the hash of its version: `reviewer@4f…`. */
+  readonly image?: string
   readonly model?: string
   readonly fallbacks?: readonly string[]
   readonly effort?: Effort
@@ -27,6 +30,10 @@ type AgentSpec = {
   readonly once?: boolean
   readonly softLimits?: Amounts
   readonly mcpServers?: { readonly [name: string]: McpServerSpec }
+  /** The rules of its own session. They only narrow: the rules of its asker bind it as well. */
+  readonly preset?: Preset
+  /** The JSON schema that the result of its goal must fit. */
+  readonly output?: JsonObject
 }
 
 /** A value, or the name of a secret. */

@@ -11,10 +11,12 @@ import {
   type Until,
 } from '../../core/agent/state.ts'
 import { COUNTED } from '../../core/allowance/amounts.ts'
+import { PRESETS } from '../../core/capability/presets.ts'
+import { IMAGE_REF } from '../../core/image/image.ts'
 import { EFFORTS } from '../../core/model/prompt.ts'
 import { actor } from './actor.ts'
 import { amounts } from './allowance.ts'
-import { json } from './json.ts'
+import { json, jsonObject } from './json.ts'
 import { mcpServers } from './mcp-servers.ts'
 import { count, time } from './scalars.ts'
 
@@ -27,6 +29,11 @@ export const modelId = z
 
 /** The fields of an agent's spec besides its name and goal. */
 export const agentFields = {
+  image: z
+    .string()
+    .regex(IMAGE_REF, 'must be the name of an image, or name@hash')
+    .exactOptional()
+    .describe('the image that it is made from: fields that are left out have the values of the image'),
   model: z
     .string()
     .min(1)
@@ -64,6 +71,11 @@ export const agentFields = {
   mcpServers: mcpServers
     .exactOptional()
     .describe('MCP servers whose tools it may call, by the name in mcp__<name>__<tool>'),
+  preset: z
+    .enum(PRESETS)
+    .exactOptional()
+    .describe('rules for what it does, besides those of its asker: observe, ask, edit or full'),
+  output: jsonObject.exactOptional().describe('the JSON schema that the result of its goal must fit'),
 }
 
 const part = z.looseObject({ type: z.string() }).catchall(json) satisfies z.ZodType<Part>

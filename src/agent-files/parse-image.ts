@@ -1,0 +1,49 @@
+import { basename, extname } from 'node:path'
+import { isObject } from '../base/is-object.ts'
+import { type Image, MAX_IMAGE_CHARS } from '../core/image/image.ts'
+import { imageFileSchema } from '../verbs/image-file-schema.ts'
+import { imageOfClaudeAgent } from './claude-agent.ts'
+import { parseFrontMatter, parseYaml } from './parse-yaml.ts'
+
+export type ParsedImage =
+  | { readonly type: 'image'; readonly image: Image }
+  | { readonly type: 'problem'; readonly message: string }
+
+/** Formats of image files, by the ending of their names. */
+export const IMAGE_ENDINGS: readonly string[] = ['.yaml', '.yml', '.json', '.md']
+
+/**
+ * An image as a file has it: YAML or JSON, or Markdown with its system prompt as the text. A file that names no image is named after
+ * itself. `isForeign`: the file was written for another program, and has its fields.
+ */
+export async function parseImage(text: string, file: string, isForeign = false): Promise<ParsedImage> {
+  if (text.length > MAX_IMAGE_CHARS)
+    return { type: 'problem', message: `It has more than ${MAX_IMAGE_CHARS} characters.` }
+  const ending = extname(file).toLowerCase()
+  const name = basename(file, extname(file))
+  if (ending !== '.md') {
+    const parsed = await parseYaml(text)
+    return parsed.type === 'problem' ? parsed : checked(parsed.value, name)
+  }
+  const { matter, body } = await parseFrontMatter(text)
+  if (matter.type === 'problem') return matter
+  if (!isObject(matter.value)) return { type: 'problem', message: 'Its front matter has no fields.' }
+  const system = body === '' ? {} : { system: body }
+  return checked(isForeign ? imageOfClaudeAgent(matter.value, body) : { ...matter.value, ...system }, name)
+}
+
+function checked(value: unknown, name: string): ParsedImage {
+  if (!isObject(value)) return { type: 'problem', message: 'It has no fields.' }
+  const parsed = imageFileSchema.safeParse({ name, ...value })
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map(({ path, message }) =>
+      path.length === 0 ? message : `${path.join('.')}: ${message}`,
+    )
+    return { type: 'problem', message: issues.slice(0, MAX_ISSUES).join('; ') }
+  }
+  const { $schema: _, ...image } = parsed.data
+  return { type: 'image', image }
+}
+
+/** Enough to correct a file. */
+const MAX_ISSUES = 5

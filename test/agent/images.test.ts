@@ -1,0 +1,242 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { payloads, scriptedAgents } from './scripted-agent.ts'
+
+const text = (said: string) => ({ parts: [{ text: said }] })
+
+/** A script in the workspace, as the id of a model. */
+function script(workspace: string, answers: readonly unknown[]): string {
+  writeFileSync(join(workspace, 'image-script.json'), JSON.stringify({ answers, atEnd: 'repeat' }))
+  return 'scripted/image-script.json'
+}
+
+function imageFile(workspace: string, name: string, content: string): string {
+  const path = join(workspace, name)
+  mkdirSync(join(path, '..'), { recursive: true })
+  writeFileSync(path, content)
+  return path
+}
+
+test('an agent made from a registered image has its system prompt, tools and model, and inspect names the version', async () => {
+  const { reeve, workspace } = await scriptedAgents()
+  const model = script(workspace, [text('done')])
+  const yaml = `description: Counts.\nsystem: You count files.\nmodels: [${model}]\ntools: [list_files]\n`
+  const registered = await reeve.registerImage({ text: yaml, file: 'counter.yaml' })
+  expect(registered).toMatchObject({ name: 'counter', version: 1 })
+  const { record } = await reeve.spawn({
+    kind: 'agent',
+    cwd: workspace,
+    spec: { agent: 'one', image: 'counter', goal: 'count' },
+  })
+  await reeve.waitAgent({ pid: record.pid, turn: 1 })
+  const shown = await reeve.inspectAgent({ pid: record.pid })
+  expect(shown.image).toEqual({ name: 'counter', hash: registered.hash })
+  expect(shown.model).toBe(model)
+  expect(shown.tools?.map(({ name }) => name)).toEqual(['list_files', 'read_result'])
+  const [segment] = await payloads(reeve, record.pid, 'segment_begun')
+  expect(JSON.stringify(segment)).toContain('You count files.')
+})
+
+test('what the request gives counts instead of what the image says', async () => {
+  const { reeve, workspace } = await scriptedAgents()
+  await reeve.registerImage({
+    image: { name: 'plain', system: 'From the image.', models: ['nowhere/model'] },
+  })
+  const model = script(workspace, [text('done')])
+  const { record } = await reeve.spawn({
+    kind: 'agent',
+    cwd: workspace,
+    spec: { agent: 'one', image: 'plain', system: 'From the request.', model },
+  })
+  expect(record.spec).toMatchObject({ system: 'From the request.', model })
+})
+
+test('an image keeps its versions by hash, and the same content is the same version', async () => {
+  const { reeve } = await scriptedAgents()
+  const first = await reeve.registerImage({ image: { name: 'kept', system: 'one' } })
+  const second = await reeve.registerImage({ image: { name: 'kept', system: 'two' } })
+  const again = await reeve.registerImage({ text: '{"system":"two"}', file: 'kept.json' })
+  expect([first.version, second.version, again.version]).toEqual([1, 2, 2])
+  expect(again.hash).toBe(second.hash)
+  expect((await reeve.image({ name: 'kept' })).image.system).toBe('two')
+  expect((await reeve.image({ name: `kept@${first.hash.slice(0, 12)}` })).image.system).toBe('one')
+  expect(await reeve.removeImage({ name: 'kept' })).toEqual({ name: 'kept', versions: 2 })
+  await expect(reeve.image({ name: 'kept' })).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('a repeated request is the same agent, also after the image has got another version', async () => {
+  const { reeve, workspace } = await scriptedAgents()
+  const models = [script(workspace, [text('done')])]
+  await reeve.registerImage({ image: { name: 'moving', system: 'one', models } })
+  const request = {
+    kind: 'agent',
+    idempotencyKey: 'k',
+    cwd: workspace,
+    spec: { agent: 'one', image: 'moving' },
+  } as const
+  const first = await reeve.spawn(request)
+  await reeve.registerImage({ image: { name: 'moving', system: 'two', models } })
+  const second = await reeve.spawn(request)
+  expect([second.type, second.record.pid]).toEqual(['existing', first.record.pid])
+  expect(second.record.spec).toMatchObject({ system: 'one' })
+})
+
+test('an image with an unknown field, of an unknown name or without a model is refused', async () => {
+  const { reeve, workspace } = await scriptedAgents()
+  await expect(reeve.registerImage({ text: 'sistem: x', file: 'wrong.yaml' })).rejects.toMatchObject({
+    code: 'invalid_input',
+    message: expect.stringContaining('sistem'),
+  })
+  const spawned = (image: string) =>
+    reeve.spawn({ kind: 'agent', cwd: workspace, spec: { agent: 'one', image } })
+  await expect(spawned('absent')).rejects.toMatchObject({ code: 'not_found' })
+  await expect(spawned('coder')).rejects.toMatchObject({
+    code: 'invalid_input',
+    details: { field: 'spec.model' },
+  })
+})
+
+test.each([
+  ['.reeve/agents/local.yaml', 'system: From a file.\n'],
+  ['.reeve/agents/local.json', '{ "system": "From a file." }'],
+  ['.reeve/agents/local.md', '---\ndescription: local\n---\nFrom a file.\n'],
+  [
+    '.claude/agents/local.md',
+    '---\nname: local\ndescription: Use it: always\ntools: Read, Bash(git log:*)\nmodel: inherit\n---\nFrom a file.\n',
+  ],
+])('the image %s is inert until a person trusts it, and again after a change', async (name, content) => {
+  const { reeve, workspace } = await scriptedAgents()
+  const path = imageFile(workspace, name, content)
+  const model = script(workspace, [text('done')])
+  const spawned = () =>
+    reeve.spawn({ kind: 'agent', cwd: workspace, spec: { agent: 'one', image: 'local', model } })
+  await expect(spawned()).rejects.toMatchObject({ code: 'untrusted', details: { path } })
+  const [file] = (await reeve.agentFiles({ folder: workspace })).files
+  expect(file).toMatchObject({ kind: 'image', name: 'local', state: 'untrusted', path })
+  const hash = file?.hash ?? ''
+  await expect(reeve.trustFile({ path, hash: 'f'.repeat(64) })).rejects.toMatchObject({ code: 'conflict' })
+  expect(await reeve.trustFile({ path, hash })).toMatchObject({ state: 'trusted' })
+  expect((await spawned()).record.spec).toMatchObject({ system: 'From a file.' })
+  writeFileSync(path, content.replace('From a file', 'Changed'))
+  await expect(spawned()).rejects.toMatchObject({ code: 'untrusted' })
+  writeFileSync(path, content)
+  expect((await spawned()).type).toBe('registered')
+  await reeve.trustFile({ path, hash: null })
+  await expect(spawned()).rejects.toMatchObject({ code: 'untrusted' })
+})
+
+test('tools and model of an agent of Claude Code are those that do the same here', async () => {
+  const { reeve, workspace } = await scriptedAgents()
+  const content = '---\nname: theirs\ntools: Read, Grep, mcp__docs__find\nmodel: sonnet\n---\nRead.\n'
+  const path = imageFile(workspace, '.claude/agents/theirs.md', content)
+  const [file] = (await reeve.agentFiles({ folder: workspace, kind: 'image' })).files
+  await reeve.trustFile({ path, hash: file?.hash ?? '' })
+  const { image } = await reeve.image({ name: 'theirs', folder: workspace })
+  expect(image).toMatchObject({
+    tools: ['read_file', 'search_files', 'mcp__docs__find'],
+    models: ['anthropic/claude-sonnet-5-5'],
+    system: 'Read.',
+  })
+})
+
+test('what an image needs beyond the rules of its asker is asked for, and a yes gives no right', async () => {
+  const { reeve, workspace } = await scriptedAgents()
+  const models = [script(workspace, [text('done')])]
+  await reeve.registerImage({
+    image: { name: 'greedy', models, needs: ['net:example.com', 'shell:git push'] },
+  })
+  await reeve.openSession({ session: 's' })
+  const to = { type: 'session', session: 's' } as const
+  for (const resource of ['agent:**', 'image:**', 'model:**'])
+    await reeve.addRule({ to, rule: { effect: 'allow', resource, rights: ['read', 'execute'] } })
+  const asked = reeve.as('session:s')
+  const { record } = await asked.spawn({
+    kind: 'agent',
+    cwd: workspace,
+    spec: { agent: 'one', image: 'greedy', goal: 'go' },
+  })
+  expect(record.status).toBe('waiting')
+  const [approval] = (await reeve.approvals({})).approvals
+  expect(approval).toMatchObject({ pid: record.pid, request: { grants: ['once'] } })
+  expect(JSON.stringify(approval?.request)).toContain('read net:example.com')
+  expect(JSON.stringify(approval?.request)).toContain('execute shell:git push')
+  const before = await reeve.policies({})
+  await reeve.as('human:ann').approve({ id: approval?.id ?? '' })
+  await reeve.waitAgent({ pid: record.pid, turn: 1 })
+  expect((await reeve.policies({})).rules).toEqual(before.rules)
+  const subject = { type: 'process', pid: record.pid } as const
+  const what = { type: 'resource', resource: 'net:example.com' } as const
+  const explained = await reeve.explainRules({ subject, what })
+  expect(explained.ruling.type).toBe('deny')
+})
+
+test('a rule that denies what an image needs denies the agent, and nothing is asked', async () => {
+  const { reeve, workspace } = await scriptedAgents()
+  const models = [script(workspace, [text('done')])]
+  await reeve.registerImage({ image: { name: 'greedy', models, needs: ['net:example.com'] } })
+  await reeve.openSession({ session: 's' })
+  const to = { type: 'session', session: 's' } as const
+  await reeve.addRule({ to, rule: { effect: 'deny', resource: 'net:example.com', rights: ['read'] } })
+  const spec = { agent: 'one', image: 'greedy' }
+  await expect(reeve.as('session:s').spawn({ kind: 'agent', cwd: workspace, spec })).rejects.toMatchObject({
+    code: 'denied',
+  })
+  expect((await reeve.approvals({})).approvals).toEqual([])
+  expect((await reeve.list({})).processes).toEqual([])
+})
+
+test('a session registers an image only if a rule allows it', async () => {
+  const { reeve } = await scriptedAgents()
+  await reeve.openSession({ session: 's' })
+  const register = () => reeve.as('session:s').registerImage({ image: { name: 'mine' } })
+  await expect(register()).rejects.toMatchObject({ code: 'denied' })
+  expect((await reeve.images({})).images.map(({ name }) => name)).not.toContain('mine')
+  const to = { type: 'session', session: 's' } as const
+  await reeve.addRule({ to, rule: { effect: 'allow', resource: 'image:mine', rights: ['write'] } })
+  expect(await register()).toMatchObject({ name: 'mine', version: 1 })
+})
+
+test('the preset of an image binds the agent, also one that a person starts', async () => {
+  const { reeve, workspace } = await scriptedAgents()
+  writeFileSync(join(workspace, 'a.txt'), 'old')
+  const write = { tool: 'write_file', input: { path: 'b.txt', content: 'new' } }
+  const models = [script(workspace, [{ parts: [write] }, text('done')])]
+  await reeve.registerImage({ image: { name: 'watcher', models, preset: 'observe' } })
+  const { record } = await reeve.spawn({
+    kind: 'agent',
+    cwd: workspace,
+    spec: { agent: 'one', image: 'watcher', goal: 'write' },
+  })
+  await reeve.waitAgent({ pid: record.pid, turn: 1 })
+  const [answered] = await payloads(reeve, record.pid, 'tool_answered')
+  expect(answered).toMatchObject({ isError: true })
+  expect(JSON.stringify(answered)).toContain('may not do this')
+})
+
+test('the result of the goal of an agent fits the schema of its image', async () => {
+  const { reeve, workspace } = await scriptedAgents()
+  const models = [script(workspace, [text('not JSON'), text('{"files": 3}')])]
+  const output = { type: 'object', properties: { files: { type: 'integer' } }, required: ['files'] }
+  await reeve.registerImage({ image: { name: 'shaped', models, output } })
+  const { record } = await reeve.spawn({
+    kind: 'agent',
+    cwd: workspace,
+    spec: { agent: 'one', image: 'shaped', goal: 'count', once: true },
+  })
+  const ended = await reeve.waitAgent({ pid: record.pid, turn: 1 })
+  expect(ended).toMatchObject({ turn: { reason: 'finished', result: { files: 3 } } })
+})
+
+test('agents without a parent get the image, goal and budget of the configuration where they name none', async () => {
+  const { reeve, workspace } = await scriptedAgents({
+    agents: { image: 'coder', goal: 'look around', budget: { tokensOut: 5_000 } },
+  })
+  const model = script(workspace, [text('looked')])
+  const { record } = await reeve.spawn({ kind: 'agent', cwd: workspace, spec: { agent: 'one', model } })
+  expect(record.spec).toMatchObject({ goal: 'look around' })
+  expect(record.limits.allowance).toMatchObject({ tokensOut: 5_000 })
+  expect((await reeve.inspectAgent({ pid: record.pid })).image.name).toBe('coder')
+  const outside = await reeve.spawn({ kind: 'agent', spec: { agent: 'theirs' } })
+  expect(outside.record.spec).toEqual({ agent: 'theirs' })
+})
