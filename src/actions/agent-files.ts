@@ -1,4 +1,4 @@
-import type { AgentFile } from '../core/agent-file/agent-file.ts'
+import type { AgentFile, AgentFileContent } from '../core/agent-file/agent-file.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import type { Edges } from '../kernel/edges.ts'
 import { isFileTrusted } from '../kernel/file-trust.ts'
@@ -9,15 +9,24 @@ import { permitOnFolder } from './images.ts'
 import { refuse, unlessRefused } from './rule-owners.ts'
 
 /** The files that define something for agents, and people's trust in them. */
-export function agentFileActions(parts: ActionParts): ActionsFor<'agentFiles' | 'trustFile'> {
+export function agentFileActions(parts: ActionParts): ActionsFor<'agentFiles' | 'agentFile' | 'trustFile'> {
   const { kernel, actor } = parts
   const { edges } = kernel
   return {
     async agentFiles({ folder = null, kind }) {
       permitOnFolder(parts, folder)
-      const found = (await edges.agentFiles?.find(folder)) ?? []
-      const asked = found.filter((file) => kind === undefined || file.kind === kind)
-      return { files: await Promise.all(asked.map((file) => shownFile(edges, file))) }
+      const found = (await edges.agentFiles?.find(folder, kind)) ?? []
+      return { files: await Promise.all(found.map((file) => shownFile(edges, file))) }
+    },
+    async agentFile({ path }) {
+      permitOnFolder(parts, path)
+      const file = (await fileAt(edges, path)) ?? refuse(noFile(path))
+      const { content } = file
+      return {
+        file: await shownFile(edges, file),
+        text: content === undefined ? '' : textOf(content),
+        files: content?.kind === 'skill' ? [...content.files] : [],
+      }
     },
     async trustFile({ path, hash }) {
       await permitOrAudit(parts, 'trustFile')
@@ -38,6 +47,10 @@ async function fileAt(edges: Edges, path: string): Promise<AgentFile | undefined
   const folder = path.replace(/\/[^/]*\/*$/, '') || '/'
   const found = (await edges.agentFiles?.find(folder)) ?? []
   return found.find((file) => file.path === path)
+}
+
+function textOf(content: AgentFileContent): string {
+  return content.kind === 'image' ? JSON.stringify(content.image, null, 2) : content.body
 }
 
 async function shownFile(edges: Edges, file: AgentFile): Promise<OutputOf<'trustFile'>> {

@@ -95,8 +95,8 @@ export async function findImage(
 }
 
 export async function imageFiles(edges: Edges, folder: string | null): Promise<readonly AgentFile[]> {
-  const files = (await edges.agentFiles?.find(folder)) ?? []
-  return files.filter(({ kind }) => kind === 'image')
+  const files = (await edges.agentFiles?.find(folder, 'image')) ?? []
+  return files
 }
 
 export function hashOf({ hash }: Pick<Edges, 'hash'>, image: Image): string {

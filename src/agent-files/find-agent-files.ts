@@ -1,8 +1,9 @@
 import { join } from 'node:path'
-import type { AgentFile } from '../core/agent-file/agent-file.ts'
+import type { AgentFile, AgentFileKind } from '../core/agent-file/agent-file.ts'
 import { foldersAbove } from '../core/capability/in-workspace.ts'
 import { IMAGE_ENDINGS, parseImage } from './parse-image.ts'
 import { filesIn, hashOf } from './read-folder.ts'
+import { skillsIn } from './read-skill.ts'
 
 /** Folders that are looked at for a workspace: deep enough for any repository. */
 const MAX_FOLDERS = 64
@@ -14,13 +15,17 @@ const MAX_FOLDERS = 64
 export async function findAgentFiles(
   folder: string | null,
   home: string | null,
+  kind?: AgentFileKind,
 ): Promise<readonly AgentFile[]> {
   const above = folder === null ? [] : [...foldersAbove(folder)].reverse().slice(0, MAX_FOLDERS)
   const places = [
-    ...above.map((workspace) => ({ workspace, root: workspace })),
+    // The home may be above the workspace: it is looked at once, as the home.
+    ...above
+      .filter((workspace) => join(workspace, '.reeve') !== home)
+      .map((workspace) => ({ workspace, root: workspace })),
     ...(home === null ? [] : [{ workspace: null, root: home }]),
   ]
-  const found = await Promise.all(places.map(filesOf))
+  const found = await Promise.all(places.map((place) => filesOf(place, kind)))
   return found.flat()
 }
 
@@ -29,15 +34,23 @@ interface Place {
   readonly root: string
 }
 
-async function filesOf(place: Place): Promise<readonly AgentFile[]> {
+async function filesOf(place: Place, kind: AgentFileKind | undefined): Promise<readonly AgentFile[]> {
   const { workspace, root } = place
   // The home itself is a `.reeve` folder.
-  const own = workspace === null ? root : join(root, '.reeve')
-  const foreign = workspace === null ? null : join(root, '.claude')
-  const found = await Promise.all([
-    imagesIn(place, join(own, 'agents'), false),
-    ...(foreign === null ? [] : [imagesIn(place, join(foreign, 'agents'), true)]),
-  ])
+  const roots =
+    workspace === null
+      ? [{ root, isForeign: false }]
+      : [
+          { root: join(root, '.reeve'), isForeign: false },
+          { root: join(root, '.claude'), isForeign: true },
+        ]
+  const isAsked = (one: AgentFileKind) => kind === undefined || kind === one
+  const found = await Promise.all(
+    roots.flatMap(({ root: own, isForeign }) => [
+      ...(isAsked('image') ? [imagesIn(place, join(own, 'agents'), isForeign)] : []),
+      ...(isAsked('skill') ? [skillsIn(join(own, 'skills'), workspace)] : []),
+    ]),
+  )
   return found.flat()
 }
 

@@ -56,6 +56,7 @@ export class AgentContext {
   async #now(record: ProcessRecord): Promise<ContextNow> {
     const { system = null } = specOf({ kind: record.kind, spec: startSpecOf(record) }, 'agent')
     const declared = await this.#parts.toolbox.declarations(record)
+    const skills = await this.#parts.toolbox.skills(record)
     const instructions =
       record.cwd === null ? [] : await readInstructions(record.cwd, this.#history.touchedPaths)
     const mask = (text: string) => this.#parts.mask(text)
@@ -64,6 +65,7 @@ export class AgentContext {
       workspace: record.cwd,
       date: new Date(this.#ledger.now()).toISOString().slice(0, 'yyyy-mm-dd'.length),
       instructions: instructions.map((one) => ({ ...one, text: mask(one.text) })),
+      skills: skills.map(({ name, description }) => ({ name, description: mask(description) })),
       tools: declared.map(({ name, description, inputSchema }) => ({
         name,
         description: mask(description),

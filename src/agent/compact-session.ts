@@ -7,6 +7,7 @@ import {
   transcriptOf,
 } from '../core/agent/compaction.ts'
 import { callOf } from '../core/agent/segment-calls.ts'
+import { keptSkillsText, loadedSkills } from '../core/agent/skills.ts'
 import type { ModelRequest, PromptItem } from '../core/model/prompt.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { AgentContext } from './agent-context.ts'
@@ -71,7 +72,17 @@ export class SessionCompactor {
     }
     const said = answer.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
     const goal = this.#history.summarisedGoal ?? goalIn(items)
+    const loaded = loadedSkills(items, this.#history.summarisedSkills)
+    const skills = await this.#parts.toolbox.skillTexts(record, loaded)
+    const kept = keptSkillsText(skills.map(({ name, text }) => ({ name, text: this.#parts.mask(text) })))
     const summary = { type: 'summary', text: summaryText(said, goal), goal }
+    const keptParts =
+      kept === ''
+        ? []
+        : [
+            { type: 'summary', text: kept },
+            { type: 'skills', names: skills.map(({ name }) => name) },
+          ]
     const entries = await this.#history.wholeEntries()
     const keepsFrom = firstKept(entries, await this.#history.promoted())
     await this.#context.beginSegment(record, {
@@ -80,7 +91,7 @@ export class SessionCompactor {
       keepsFrom,
       // Without a kept entry the segment begins behind the call that summarised the session.
       keeps: callOf(entries, keepsFrom) ?? at,
-      parts: [...(await this.#context.partsNow(record)), summary],
+      parts: [...(await this.#context.partsNow(record)), summary, ...keptParts],
     })
     if (usage !== undefined) await this.#caller.charge(at, model, usage)
     return { type: 'compacted' }

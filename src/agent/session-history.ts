@@ -150,6 +150,13 @@ export class SessionHistory {
     return typeof goal === 'string' ? goal : undefined
   }
 
+  /** The skills that the last summary has kept. */
+  get summarisedSkills(): readonly string[] {
+    const segment = this.entries.find((entry) => entry.type === 'segment_begun')
+    const names = segment?.payload.parts.find(({ type }) => type === 'skills')?.['names']
+    return Array.isArray(names) ? names.map(String) : []
+  }
+
   /** The files that the inputs of the entries refer to. */
   get referencedFiles(): readonly { readonly path: string; readonly hash: string; readonly at: number }[] {
     return this.entries.flatMap(promotedIn).flatMap((seq) => {

@@ -20,6 +20,7 @@ const GROUPS: readonly (readonly [title: string, subcommands: Loaders])[] = [
       events: async () => (await import('./subcommands/events.ts')).events,
       workflow: async () => (await import('./subcommands/workflow.ts')).workflow,
       agent: async () => (await import('./subcommands/agent.ts')).agent,
+      skill: async () => (await import('./subcommands/skill.ts')).skill,
       image: async () => (await import('./subcommands/image.ts')).image,
     },
   ],

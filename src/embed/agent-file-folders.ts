@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import type { AgentFile } from '../core/agent-file/agent-file.ts'
+import type { AgentFile, AgentFileKind } from '../core/agent-file/agent-file.ts'
 import type { AgentFileReader, ParsedImage } from '../kernel/agent-file-reader.ts'
 
 /** The files that define something for agents, in folders of this machine. The code that reads them is loaded when it is needed. */
@@ -11,10 +11,10 @@ export class AgentFileFolders implements AgentFileReader {
     this.#home = home
   }
 
-  async find(folder: string | null): Promise<readonly AgentFile[]> {
+  async find(folder: string | null, kind?: AgentFileKind): Promise<readonly AgentFile[]> {
     const { findAgentFiles } = await import('../agent-files/find-agent-files.ts')
     const real = folder === null ? null : await realpath(folder).catch(() => folder)
-    return findAgentFiles(real, this.#home)
+    return findAgentFiles(real, this.#home, kind)
   }
 
   async parseImage(text: string, file: string): Promise<ParsedImage> {

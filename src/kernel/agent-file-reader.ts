@@ -1,11 +1,11 @@
-import type { AgentFile } from '../core/agent-file/agent-file.ts'
+import type { AgentFile, AgentFileKind } from '../core/agent-file/agent-file.ts'
 import type { Amounts } from '../core/allowance/amounts.ts'
 import type { Image } from '../core/image/image.ts'
 
 /** Reads the files that define something for agents, on the host that runs them. */
 export interface AgentFileReader {
-  /** Those of a folder, of all folders above it, and of the home; null: of the home alone. */
-  find(folder: string | null): Promise<readonly AgentFile[]>
+  /** Those of a folder, of all folders above it, and of the home; null: of the home alone. With a kind, those of the kind. */
+  find(folder: string | null, kind?: AgentFileKind): Promise<readonly AgentFile[]>
   /** An image as a file of this name has it. */
   parseImage(text: string, file: string): Promise<ParsedImage>
 }

@@ -2674,6 +2674,18 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'agentFiles'>>
   /**
+   * Shows a file that defines something for agents, so that a person can decide whether to trust it.
+   *
+   * Needs the role `read`. Refuses with `not_found`, `denied`.
+   */
+  agentFile(
+    input: {
+      /** Of the file, or of the folder of a skill. */
+      path: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'agentFile'>>
+  /**
    * Trusts a file that defines something for agents, or no longer.
    *
    * This version of the image, skill, slash command or hooks counts from now on. The hash is that of agentFiles: a file that has changed since is refused. null: no version of it counts any more.

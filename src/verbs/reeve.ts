@@ -4,6 +4,7 @@ import { abandon } from './abandon.ts'
 import { acknowledge } from './acknowledge.ts'
 import { addRule } from './add-rule.ts'
 import { agentCost } from './agent-cost.ts'
+import { agentFile } from './agent-file.ts'
 import { agentFiles } from './agent-files.ts'
 import { agentInputs } from './agent-inputs.ts'
 import { agentLog } from './agent-log.ts'
@@ -238,6 +239,7 @@ export const verbs = {
   registerImage,
   removeImage,
   agentFiles,
+  agentFile,
   trustFile,
 } as const
 

@@ -164,5 +164,6 @@ export const routes: { readonly [Name in VerbName]: VerbCall } = {
   registerImage: { route: 'POST /images', repeat: 'always' },
   removeImage: { route: 'DELETE /images/{name}', repeat: 'never' },
   agentFiles: { route: 'GET /agent-files', repeat: 'always' },
+  agentFile: { route: 'GET /agent-files/file', repeat: 'always' },
   trustFile: { route: 'PUT /agent-files/trust', repeat: 'always' },
 }

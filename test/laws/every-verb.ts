@@ -187,7 +187,10 @@ export async function callPolicies(reeve: Reeve): Promise<void> {
     await mkdir(join(folder, '.reeve', 'agents'))
     await writeFile(join(folder, '.reeve', 'agents', 'one.yaml'), 'description: one')
     const [file] = (await reeve.agentFiles({ folder })).files.filter(({ name }) => name === 'one')
-    if (file !== undefined) await reeve.trustFile({ path: file.path, hash: file.hash })
+    if (file !== undefined) {
+      await reeve.agentFile({ path: file.path })
+      await reeve.trustFile({ path: file.path, hash: file.hash })
+    }
   } finally {
     await rm(folder, { recursive: true })
   }

@@ -52,6 +52,14 @@ export class AgentToolbox implements Toolbox {
     return (await this.#load()).run(work, turn, calls, signal)
   }
 
+  async skills(agent: ProcessRecord): ReturnType<Toolbox['skills']> {
+    return (await this.#load()).skills(agent)
+  }
+
+  async skillTexts(agent: ProcessRecord, names: readonly string[]): ReturnType<Toolbox['skillTexts']> {
+    return (await this.#load()).skillTexts(agent, names)
+  }
+
   async seen(agent: Pid, files: readonly SeenFile[]): Promise<void> {
     if (files.length > 0) await (await this.#load()).seen(agent, files)
   }

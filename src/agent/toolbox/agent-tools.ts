@@ -20,6 +20,7 @@ import { EarlierFiles } from './earlier-files.ts'
 import { humanTools } from './human-tools.ts'
 import { readResultTool } from './read-result.ts'
 import type { RunningCalls } from './running-calls.ts'
+import { Skills } from './skill-tools.ts'
 import type { ToolboxParts } from './toolbox.ts'
 
 /** Agents whose tools are kept in memory. */
@@ -35,6 +36,7 @@ const ALWAYS = ['tool_search', 'read_result']
 
 /** The tools of each agent. Those of this program are made once for an agent; others come and go. */
 export class AgentTools {
+  readonly skills: Skills
   readonly #parts: ToolboxParts
   readonly #calls: RunningCalls
   readonly #earlier: EarlierCalls
@@ -44,6 +46,7 @@ export class AgentTools {
   readonly #plans = new BoundedMap<Pid, PlanList>(MAX_AGENTS)
 
   constructor(parts: ToolboxParts, calls: RunningCalls) {
+    this.skills = new Skills(parts.kernel)
     this.#parts = parts
     this.#calls = calls
     this.#earlier = new EarlierCalls(parts.kernel)
@@ -72,8 +75,11 @@ export class AgentTools {
   async builtIn(agent: ProcessRecord): Promise<readonly AgentTool[]> {
     const made = this.#made.get(agent.pid) ?? this.#make(agent)
     this.#made.set(agent.pid, made)
-    const more = (await this.#parts.moreTools?.(agent)) ?? []
-    return [...(await made), ...more]
+    const [more = [], skills] = await Promise.all([
+      this.#parts.moreTools?.(agent),
+      this.skills.toolsFor(agent),
+    ])
+    return [...(await made), ...skills, ...more]
   }
 
   /** The agent has seen these files in its inputs. */

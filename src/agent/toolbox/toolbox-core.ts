@@ -1,3 +1,4 @@
+import { USE_SKILL } from '../../core/agent/skills.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
 import type { Work } from '../../kernel/executor.ts'
@@ -54,6 +55,17 @@ export class ToolboxCore implements Toolbox {
     } finally {
       takeSlotBack()
     }
+  }
+
+  async skills(agent: ProcessRecord): ReturnType<Toolbox['skills']> {
+    const lines = await this.tools.skills.lines(agent)
+    if (lines.length === 0) return []
+    const isUsable = (await this.tools.of(agent)).some(({ name }) => name === USE_SKILL)
+    return isUsable ? lines : []
+  }
+
+  skillTexts(agent: ProcessRecord, names: readonly string[]): ReturnType<Toolbox['skillTexts']> {
+    return this.tools.skills.texts(agent, names)
   }
 
   async seen(agent: Pid, files: readonly SeenFile[]): Promise<void> {

@@ -1,3 +1,4 @@
+import type { SkillLine } from '../../core/agent/skills.ts'
 import type { ToolCallRef } from '../../core/agent/state.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { ToolCallProblem } from '../../core/model/prompt.ts'
@@ -19,6 +20,13 @@ export interface Toolbox {
    * Calls of an earlier holder are continued, never repeated.
    */
   run(work: Work, turn: number, calls: readonly PendingCall[], signal: AbortSignal): Promise<void>
+  /** The skills of this agent, now. Without `tools` that use them it has none. */
+  skills(agent: ProcessRecord): Promise<readonly SkillLine[]>
+  /** What a model has read of loaded skills that are still trusted. */
+  skillTexts(
+    agent: ProcessRecord,
+    names: readonly string[],
+  ): Promise<readonly { readonly name: string; readonly text: string }[]>
   /** The inputs of the agent have these files: it may change them as if it had read them. */
   seen(agent: Pid, files: readonly SeenFile[]): Promise<void>
 }

@@ -1,6 +1,7 @@
 import { canonical } from '../json/canonical.ts'
 import { asJson, type Json, objectOf } from '../json/json.ts'
 import type { ToolDeclaration } from '../model/prompt.ts'
+import { type SkillLine, skillsText } from './skills.ts'
 import type { Part } from './state.ts'
 
 /** The current sources of an agent's system prompt. */
@@ -12,6 +13,7 @@ export interface ContextNow {
   readonly date: string
   readonly instructions: readonly { readonly path: string; readonly text: string; readonly hash: string }[]
   readonly tools: readonly ToolDeclaration[]
+  readonly skills: readonly SkillLine[]
 }
 
 /** The parts of the event that begins a segment: the system prompt verbatim, its tools, and their sources. */
@@ -36,7 +38,9 @@ export function changedContext(
   const changed = now.instructions.filter(({ path, hash }) => files[path] !== hash)
   const declared = new Map((told.tools ?? []).map((tool) => [tool.name, tool]))
   const added = now.tools.filter(({ name }) => !declared.has(name))
+  const skills = skillsMark(now.skills)
   const lines = [
+    ...((sources['skills'] ?? '') === skills ? [] : [skillsText(now.skills)]),
     ...(sources['date'] === now.date ? [] : [`The date is ${now.date}.`]),
     ...changed.map(instructionsText),
     ...(added.length === 0 ? [] : [`New tools: ${added.map(({ name }) => name).join(', ')}.`]),
@@ -57,18 +61,25 @@ export function contextKey(parts: readonly Part[]): string {
 }
 
 function sourcesPart(
-  { date, instructions }: ContextNow,
+  { date, instructions, skills }: ContextNow,
   earlier: { readonly [path: string]: Json } = {},
 ): Part {
   const now = Object.fromEntries(instructions.map(({ path, hash }) => [path, hash]))
-  return { type: 'sources', date, files: { ...earlier, ...now } }
+  const mark = skillsMark(skills)
+  return { type: 'sources', date, files: { ...earlier, ...now }, ...(mark === '' ? {} : { skills: mark }) }
 }
 
-function systemText({ system, workspace, date, instructions }: ContextNow): string {
+/** Equal for equal lists; empty without a skill. */
+function skillsMark(skills: readonly SkillLine[]): string {
+  return skills.length === 0 ? '' : skillsText(skills)
+}
+
+function systemText({ system, workspace, date, instructions, skills }: ContextNow): string {
   return [
     system ?? DEFAULT_SYSTEM,
     [...(workspace === null ? [] : [`Workspace: ${workspace}`]), `Date: ${date}`].join('\n'),
     ...instructions.map(instructionsText),
+    ...(skills.length === 0 ? [] : [skillsText(skills)]),
   ].join('\n\n')
 }
 

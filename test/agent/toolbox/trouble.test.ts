@@ -188,6 +188,8 @@ test('a call that ended before its result was recorded never runs again', async 
     const lossy: Toolbox = {
       declarations: (agent) => toolbox.declarations(agent),
       seen: (agent, files) => toolbox.seen(agent, files),
+      skills: (agent) => toolbox.skills(agent),
+      skillTexts: (agent, names) => toolbox.skillTexts(agent, names),
       run: async (work, turn, calls, signal) => {
         if (losses > 0) return toolbox.run(work, turn, calls, signal)
         await expect(toolbox.run(losingItsLease(work), turn, calls, signal)).rejects.toMatchObject({
