@@ -56,6 +56,18 @@ export interface DaemonControl {
       readonly preset: string | undefined
     },
   ): Promise<number>
+  /** Serves an editor the Agent Client Protocol on standard input and output until they end. */
+  acp(
+    reeve: Reeve,
+    options: {
+      /** The models that the editor offers; agents begin with the first one. */
+      readonly models: readonly [string, ...string[]]
+      /** The preset that sessions begin with. */
+      readonly preset: string | undefined
+      /** The system prompt of agents. */
+      readonly system: string | undefined
+    },
+  ): Promise<number>
   /** Resolves with the exit code. */
   demo(which: 'kernels' | 'agent'): Promise<number>
 }

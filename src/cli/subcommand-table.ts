@@ -72,6 +72,7 @@ const GROUPS: readonly (readonly [title: string, subcommands: Loaders])[] = [
     'And',
     {
       mcp: async () => (await import('./subcommands/mcp.ts')).mcp,
+      acp: async () => (await import('./subcommands/acp.ts')).acp,
       call: async () => (await import('./subcommands/call.ts')).call,
       completion: async () => (await import('./subcommands/completion.ts')).completion,
       demo: async () => (await import('./subcommands/demo.ts')).demo,

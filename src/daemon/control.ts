@@ -138,6 +138,19 @@ export const daemonControl: DaemonControl = {
     await serveMcpStdio(reeve, options).closed
     return 0
   },
+  async acp(reeve, { models, preset, system }) {
+    // At once, and not with the first session of the editor.
+    if (preset !== undefined) await refuseUnknownPreset(preset)
+    const { serveAcpStdio } = await import('../acp/stdio.ts')
+    const options = {
+      models,
+      ...(preset === undefined ? {} : { preset }),
+      ...(system === undefined ? {} : { system }),
+    }
+    const { stdin: input, stdout: output } = process
+    await serveAcpStdio(reeve, options, { input, output, version: ownVersion() })
+    return 0
+  },
   async demo(which) {
     if (which === 'agent') return (await import('../demo/agent-demo.ts')).agentDemo()
     const { demo } = await import('../demo/demo.ts')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { approvalCard } from '../../src/cli/print/approval-card.ts'
-import { approvalText } from '../../src/mcp/approvals/approval-text.ts'
+import { approvalText } from '../../src/verbs/approval-text.ts'
 import { answerIn, formOf } from '../../src/mcp/approvals/elicitation.ts'
 import { embedTemp } from '../embed-temp.ts'
 

@@ -56,6 +56,27 @@ export function planText({ items }: PlanList): string {
   return [...lines, `(${done} done, ${left} left)`].join('\n')
 }
 
+/** The plan in such a text; null if it is none. An item may have several lines. */
+export function planIn(text: string): PlanList | null {
+  if (text === planText(EMPTY_PLAN)) return EMPTY_PLAN
+  const lines = text.split('\n')
+  if (!/^\(\d+ done, \d+ left\)$/.test(lines.pop() ?? '')) return null
+  const items: PlanItem[] = []
+  for (const line of lines) {
+    const begun = itemIn(line, items.length + 1)
+    const last = items.pop()
+    if (begun !== null) items.push(...(last === undefined ? [] : [last]), begun)
+    else if (last === undefined) return null
+    else items.push({ ...last, text: `${last.text}\n${line}` })
+  }
+  return { items }
+}
+
+function itemIn(line: string, number: number): PlanItem | null {
+  const status = PLAN_STATUSES.find((one) => line.startsWith(`${number}. ${MARKS[one]} `))
+  return status === undefined ? null : { status, text: line.slice(`${number}. ${MARKS[status]} `.length) }
+}
+
 function problemOf(items: readonly PlanItem[], change: PlanChange): string | undefined {
   const isMissing = (item: number) => !Number.isInteger(item) || item < 1 || item > items.length
   if (change.type === 'set' && isMissing(change.item)) return noItem(items, change.item)

@@ -2,7 +2,7 @@ import { type InputRequests, inputRequired, inputResponse } from '@modelcontextp
 import type { McpClient } from '../client.ts'
 import { InputRequired } from '../input-required.ts'
 import { rootsAgain } from '../roots.ts'
-import { decisionText } from './approval-text.ts'
+import { decisionText } from '../../verbs/approval-text.ts'
 import { answerIn, formOf } from './elicitation.ts'
 import { findApproval, findPending } from './find-approval.ts'
 import { answerAs, isAskedOf } from './person-here.ts'

@@ -1,5 +1,5 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
-import { approvalText } from './approval-text.ts'
+import { approvalText } from '../../verbs/approval-text.ts'
 import type { Approval } from './find-approval.ts'
 
 /** An answer that counts as a person's if it comes through an agent's client: it reaches no further than the session. */

@@ -1,4 +1,6 @@
-import type { Approval } from './find-approval.ts'
+import type { OutputOf } from './reeve.ts'
+
+type Approval = OutputOf<'approval'>['approval']
 
 type Permission = Extract<Approval['request'], { type: 'permission' }>
 
