@@ -11,6 +11,7 @@ import {
 } from '@agentclientprotocol/sdk'
 import { throughClient } from '../client/connect.ts'
 import type { OutputOf, Reeve } from '../verbs/reeve.ts'
+import { pid as wholePid } from '../verbs/shapes/scalars.ts'
 import { COMMANDS } from './commands.ts'
 import { mcpServersOf } from './editor-mcp-servers.ts'
 import { HOME_RULES, modelOption, modeNamed, modeOf, modeOption, modeState } from './modes.ts'
@@ -227,11 +228,12 @@ export class OpenSessions {
 
   /** A live agent that Reeve drives, by its whole pid. */
   async #find(sessionId: string): Promise<OutputOf<'inspectAgent'> | null> {
+    if (!wholePid.safeParse(sessionId).success) return null
     try {
       const agent = await this.#reeve.inspectAgent({ pid: sessionId })
-      return agent.pid === sessionId && agent.phase !== 'ended' ? agent : null
+      return agent.phase === 'ended' ? null : agent
     } catch (error) {
-      if (isReeveCode(error, 'unknown_pid', 'invalid_request', 'invalid_input', 'ambiguous_pid')) return null
+      if (isReeveCode(error, 'unknown_pid', 'invalid_request')) return null
       throw error
     }
   }

@@ -1,6 +1,6 @@
+import { ruleText } from '../../verbs/approval-text.ts'
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import type { ProcessView } from '../process-view.ts'
-import { ruleText } from '../../verbs/approval-text.ts'
 import { findPending } from './find-approval.ts'
 
 /** Why a process waits for a person; nothing for any other process. */
