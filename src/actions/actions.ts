@@ -24,6 +24,7 @@ import { policyFileActions } from './policy-files.ts'
 import { processActions } from './processes.ts'
 import { questionActions } from './questions.ts'
 import { restartActions } from './restart.ts'
+import { scheduleActions } from './schedules.ts'
 import { sessionActions } from './sessions.ts'
 import { signalActions } from './signal.ts'
 import { spawnActions } from './spawn.ts'
@@ -51,6 +52,7 @@ export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
     ...outputActions(parts),
     ...inputActions(parts),
     ...sessionActions(parts),
+    ...scheduleActions(parts),
     ...grantActions(parts),
     ...inboxActions(parts),
     ...allowanceActions(parts),

@@ -234,7 +234,7 @@ function registering(
 }
 
 /** A member that is `undefined` counts as left out. Everything else must be JSON all the way down. */
-function withoutUndefined(request: object): object {
+export function withoutUndefined(request: object): object {
   const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined))
   checkJson(given as Json, 'request')
   return given

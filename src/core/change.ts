@@ -16,6 +16,7 @@ import type { ProcessEvent } from './process/event.ts'
 import type { Pid } from './process/pid.ts'
 import type { Actor } from './process/record.ts'
 import type { ProcessRow, Tombstone } from './process/row.ts'
+import type { Schedule } from './schedule/schedule.ts'
 import type { Grant } from './session/grant.ts'
 import type { Session, Turn } from './session/session.ts'
 
@@ -79,6 +80,8 @@ export type Change =
   /** Announces or renews: valid for `ttlMs` from now, by the store's own clock. */
   | { readonly type: 'holder'; readonly holder: Holder; readonly ttlMs: number }
   | { readonly type: 'holder_gone'; readonly id: string }
+  | { readonly type: 'schedule'; readonly was: Schedule | null; readonly schedule: Schedule }
+  | { readonly type: 'schedule_gone'; readonly id: string }
   /** Raises the authority epoch: every plan that was decided on rule sets and is not committed yet is decided again. */
   | { readonly type: 'rule_set'; readonly was: RuleSet | null; readonly ruleSet: RuleSet }
   /** With the uses of its rules. Raises the epoch, if there was a rule set. */

@@ -36,6 +36,7 @@ import { type AgentDriver, openAgents } from './agents.ts'
 import { Anchoring, type AnchorLog } from './anchoring.ts'
 import { auditMasking } from './audit-masking.ts'
 import { ownIdentity } from './identity.ts'
+import { Calendar, withCalendar } from './calendar.ts'
 import { HASHES, nodeEdges } from './node-edges.ts'
 import { openStore } from './open-store.ts'
 import { type EmbedOptions, OPTIONS } from './options.ts'
@@ -135,7 +136,8 @@ async function start(
   }: DaemonParts,
 ): Promise<Embedded> {
   const watch = new StoreWatch(opened, systemClock)
-  const store = withMaskedAudit(watch.store, auditMasking(redaction))
+  const calendar = new Calendar()
+  const store = withCalendar(withMaskedAudit(watch.store, auditMasking(redaction)), calendar)
   const secrets = new NamedSecrets(options.secrets, redaction)
   const masker = new AnswerMasker(() => kernel, redaction, {
     commands: () => commands?.secrets,
@@ -186,6 +188,7 @@ async function start(
       mask: (text) => masker.text(text),
       agentFiles: new AgentFileFolders(options.home ?? null),
       agentDefaults: options.agents,
+      calendar,
       // A store with lock files is a file: the programs of one machine share it.
       machine: opened.locks === undefined ? machineTag() : null,
     }),

@@ -12,6 +12,7 @@ import type { Edges } from '../kernel/edges.ts'
 import type { Workspaces } from '../kernel/workspaces.ts'
 import type { Store } from '../store/contract.ts'
 import { systemClock } from '../store/system-clock.ts'
+import type { Calendar } from './calendar.ts'
 import { proveByPid } from './identity.ts'
 
 const MAX_PAYLOAD_BYTES = 1024 * 1024
@@ -40,6 +41,7 @@ export function nodeEdges(
     agentDefaults,
     machine = null,
     mask = (text) => text,
+    calendar,
   }: {
     readonly flood?: FloodLimits
     readonly onAudited?: () => void
@@ -50,6 +52,7 @@ export function nodeEdges(
     readonly agentDefaults?: AgentDefaults | undefined
     readonly machine?: Machine
     readonly mask?: (text: string) => string
+    readonly calendar?: Calendar
   } = {},
 ): Edges {
   return {
@@ -71,6 +74,7 @@ export function nodeEdges(
           : store.locks.prove(holder.id),
     cleanUpAfter: (holder) => store.locks?.clear(holder),
     authorize: ownerPolicy,
+    ...(calendar === undefined ? {} : { cron: calendar.cron, loadCron: () => calendar.load() }),
     rules: {
       validate: validator(),
       mask,

@@ -8,7 +8,8 @@ import type { ProcessRow } from '../core/process/row.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import { know, type Plan } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
-import { unknownPid } from './perform.ts'
+import { startOccurrence } from './occurrences.ts'
+import { performOne, unknownPid } from './perform.ts'
 import { WorkingRows } from './working-rows.ts'
 
 export type Claimed =
@@ -101,6 +102,7 @@ function claiming(edges: Edges, pids: readonly Pid[], { holder, here }: Claimant
         edges.rules,
       )
       if (decision.type !== 'append') continue
+      if ((yield* startOccurrence({ edges, rows, performOne }, was, at)) === 'dropped') continue
       const begun = fold({ pid, was, group: null, events: decision.events, lease, actor, at })
       rows.add(begun.changes)
       started.push(begun.row)

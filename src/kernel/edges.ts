@@ -6,6 +6,7 @@ import type { HolderRow, Proof } from '../core/lease/holder.ts'
 import type { Rules } from '../core/process/decision.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
+import type { CronTimetable } from '../core/schedule/timetable.ts'
 import type { Store } from '../store/contract.ts'
 import type { AgentDefaults, AgentFileReader } from './agent-file-reader.ts'
 import type { Workspaces } from './workspaces.ts'
@@ -34,6 +35,10 @@ export interface Edges {
   readonly cleanUpAfter?: (holder: string) => void
   readonly authorize: Authorize
   readonly rules: Rules
+  /** Computes cron expressions. Within a plan it may throw, if the plan is repeated once it can compute. */
+  readonly cron?: CronTimetable
+  /** Resolves when it can compute. */
+  readonly loadCron?: () => Promise<void>
   /** The preset that every new session gets. */
   readonly sessionPreset?: Preset
   readonly machine?: Machine

@@ -38,6 +38,7 @@ import type { Registered, Registering } from './register.ts'
 import { registerHere } from './register-here.ts'
 import { removeHolder } from './remove-holder.ts'
 import { RunLimits } from './run-limits.ts'
+import { Schedules } from './schedules.ts'
 import { SessionActs } from './session-acts.ts'
 import { sweep } from './sweep.ts'
 
@@ -62,6 +63,7 @@ export class Kernel {
   readonly keepers: Keepers
   readonly approvals: Approvals
   readonly agents: Agents
+  readonly schedules: Schedules
   readonly #options: KernelOptions
   readonly #presence: Presence
   /** First the executions of this kernel's own row, then those of each keeper. */
@@ -100,6 +102,7 @@ export class Kernel {
     this.waits = new ProcessWaits(edges, this.feed)
     this.approvals = new Approvals(edges, this, options.executors)
     this.agents = new Agents(edges, this)
+    this.schedules = new Schedules(edges, this, () => this.#here)
     this.sessions = new SessionActs(edges, { carriers: this.#carriers, readAccess: this.readAccess })
     const isInLease = () => !this.#presence.mayHaveLapsed
     const { here, executions } = holderExecutions(edges, this, options, isInLease)
@@ -297,6 +300,7 @@ export class Kernel {
       carriers: this.#carriers,
       releases: this.#releases,
       approvals: this.approvals,
+      schedules: this.schedules,
     })
   }
 

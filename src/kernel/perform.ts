@@ -28,6 +28,7 @@ import { withdrawnEntry } from './approval-entries.ts'
 import { PlannedAudit, refusalChanges } from './audit.ts'
 import type { Edges } from './edges.ts'
 import { consumeMessage, firstMessage, messageFacts, refuseRoute } from './message-facts.ts'
+import { endOccurrence } from './occurrences.ts'
 import { releaseDue } from './overflow.ts'
 import type { PlanPart } from './plan-part.ts'
 import { settleReview, stopReview } from './review.ts'
@@ -174,6 +175,8 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
       if (duties.account === 'give_back') yield* giveBack(rows, record)
       if (duties.account === 'count_use') yield* countUse(rows, record)
       if (duties.withdraws !== null) yield* withdraw(edges, rows, duties.withdraws, record, intent)
+      if (duties.schedule !== null)
+        yield* endOccurrence({ edges, rows, performOne }, record, intent.at)
       if (duties.isReview) yield* settleReview(edges, rows, performOne, record, intent.at)
       if (decision.overflow !== undefined && listener !== null)
         rows.add([

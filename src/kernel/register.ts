@@ -1,4 +1,5 @@
 import type { ToolCallRef } from '../core/agent/state.ts'
+import type { Ceiling } from '../core/capability/ceiling.ts'
 import type { Need } from '../core/capability/need.ts'
 import type { Fence } from '../core/lease/lease.ts'
 import type { Placement } from '../core/placement/placement.ts'
@@ -40,6 +41,8 @@ export interface Registering {
   readonly openCall?: ToolCallRef
   /** Of a tool whose caller knows what the call does: its effects, which are ruled on in place of the call itself. */
   readonly effects?: readonly Need[]
+  /** Ceilings of the actor that it acts for, besides those of its parent. */
+  readonly ceilings?: readonly Ceiling[]
   /** It restarts this process, whose end is about to be written, and gets the rest of its allowance. */
   readonly restarts?: RestartedProcess
 }
@@ -180,6 +183,7 @@ export function toIntent(
     openCall,
     effects,
     restarts,
+    ceilings,
   } = registering
   const given = pid ?? keyed
   // The pid that version 0.1 derived from a key: anyone could compute it.
@@ -199,6 +203,7 @@ export function toIntent(
     fence: fence ?? null,
     stepIndex: stepIndex ?? null,
     ...(openCall === undefined ? {} : { openCall }),
+    ...(ceilings === undefined ? {} : { ceilings }),
     approval: null,
     acceptsLess: restarts !== undefined,
   }

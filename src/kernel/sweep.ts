@@ -5,6 +5,7 @@ import type { Carriers } from './carriers.ts'
 import type { Edges } from './edges.ts'
 import type { Executions } from './executions.ts'
 import type { Releases } from './overflow.ts'
+import type { Schedules } from './schedules.ts'
 import { type Recovering, type RecoveryReport, recover } from './recover.ts'
 
 export interface SweepParts {
@@ -13,13 +14,14 @@ export interface SweepParts {
   readonly carriers: Carriers
   readonly releases: Releases
   readonly approvals: Approvals
+  readonly schedules: Schedules
 }
 
 const PAGE = 500
 
 /** Recovers from dead holders, carries on the stops of crashed kernels, closes windows of the audit, and looks for work. */
 export async function sweep(edges: Edges, parts: SweepParts): Promise<RecoveryReport> {
-  const { recovering, executions, carriers, releases, approvals } = parts
+  const { recovering, executions, carriers, releases, approvals, schedules } = parts
   const adopted: Pid[] = []
   for (const one of executions) adopted.push(...(await one.adopt()))
   const report = await recover(edges, recovering)
@@ -33,6 +35,7 @@ export async function sweep(edges: Edges, parts: SweepParts): Promise<RecoveryRe
   await releases.look()
   await approvals.expireDue()
   approvals.settleCovered()
+  await schedules.registerAllOpen()
   await closeAuditWindows(edges)
   // Other kernels of the store append, too.
   edges.onAudited?.()

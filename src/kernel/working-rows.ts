@@ -6,6 +6,7 @@ import type { Inbox } from '../core/inbox/inbox.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRow } from '../core/process/row.ts'
+import type { Schedule } from '../core/schedule/schedule.ts'
 import type { Session } from '../core/session/session.ts'
 import { know } from '../store/contract.ts'
 import type { PlanPart } from './plan-part.ts'
@@ -20,6 +21,7 @@ export class WorkingRows {
   #accounts: Map<string, Account | null> | undefined
   #ruleUses: Map<string, RuleUse | null> | undefined
   #sessions: Map<string, Session | null> | undefined
+  #schedules: Map<string, Schedule | null> | undefined
 
   add(changes: readonly Change[]): void {
     for (const change of changes) {
@@ -31,6 +33,9 @@ export class WorkingRows {
       if (change.type === 'inbox') this.#inboxes = withRow(this.#inboxes, change.inbox.scope, change.inbox)
       if (change.type === 'account') this.learnedAccount(change.account.id, change.account)
       if (change.type === 'account_gone') this.learnedAccount(change.id, null)
+      if (change.type === 'schedule')
+        this.#schedules = withRow(this.#schedules, change.schedule.id, change.schedule)
+      if (change.type === 'schedule_gone') this.#schedules = withRow(this.#schedules, change.id, null)
       if (change.type === 'rule_use') this.#ruleUses = withRow(this.#ruleUses, change.use.id, change.use)
     }
   }
@@ -85,6 +90,12 @@ export class WorkingRows {
     const known = this.#inboxes?.get(scope)
     if (known !== undefined) return known
     return yield* know({ ask: 'inbox', scope })
+  }
+
+  *schedule(id: string): PlanPart<Schedule | null> {
+    const known = this.#schedules?.get(id)
+    if (known !== undefined) return known
+    return yield* know({ ask: 'schedule', id })
   }
 
   learnedAccount(id: string, account: Account | null): void {

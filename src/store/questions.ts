@@ -19,6 +19,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { PruneFacts } from '../core/process/prune.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { ProcessRow, Tombstone } from '../core/process/row.ts'
+import type { Schedule } from '../core/schedule/schedule.ts'
 import type { Grant } from '../core/session/grant.ts'
 import type { Session, Turn } from '../core/session/session.ts'
 import type { UnreadableRow } from './unreadable.ts'
@@ -146,6 +147,12 @@ export interface Questions {
       readonly limit: number
     },
     readonly Account[],
+  ]
+  schedule: [{ readonly id: string }, Schedule | null]
+  /** In order of their ids. `open`: only those whose next occurrence is not registered yet. */
+  schedules: [
+    { readonly open?: true; readonly after: string | null; readonly limit: number },
+    readonly Schedule[],
   ]
   /**
    * The rules of a subject. The answer holds at the commit, like every other: if any rule set has changed, the plan is decided

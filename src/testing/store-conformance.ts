@@ -47,6 +47,7 @@ import { replayKeys } from './conformance/replay-keys.ts'
 import { reviews } from './conformance/reviews.ts'
 import { ruleSets } from './conformance/rule-sets.ts'
 import { ruledAnswers } from './conformance/ruled-answers.ts'
+import { schedules } from './conformance/schedules.ts'
 import { sessionPresets } from './conformance/session-presets.ts'
 import { sessionTreeRules } from './conformance/session-tree-rules.ts'
 import { sessionTrees } from './conformance/session-trees.ts'
@@ -105,6 +106,7 @@ export function storeConformance(suite: Suite): void {
   ruleSets(behaves)
   removedRules(behaves)
   sessionPresets(behaves)
+  schedules(behaves)
   approvals(behaves)
   approvers(behaves)
   gate(behaves)

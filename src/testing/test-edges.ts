@@ -17,6 +17,8 @@ export interface TestEdgesOptions {
   readonly prove?: (holder: HolderRow) => Proof
   readonly authorize?: Authorize
   readonly onTrouble?: Edges['onTrouble']
+  /** Computes cron expressions; without it schedules have intervals or one time. */
+  readonly cron?: Edges['cron']
 }
 
 /** Edges that behave the same in every run: simulated time, seeded randomness. Only the store is real. */
@@ -38,6 +40,7 @@ export function testEdges(store: Store, options: TestEdgesOptions = {}): Edges {
     sameText: (a, b) => a === b,
     prove: options.prove ?? (() => 'unknown'),
     authorize: options.authorize ?? ownerPolicy,
+    ...(options.cron === undefined ? {} : { cron: options.cron }),
     rules: {
       validate: misfitOfType,
       mask: (text) => text,

@@ -22,6 +22,8 @@ export interface TestKernelOptions {
   readonly seed?: number
   readonly prove?: (holder: HolderRow) => Proof
   readonly onTrouble?: Edges['onTrouble']
+  /** Computes cron expressions. */
+  readonly cron?: Edges['cron']
   /** The kinds and names that the kernel executes; by default all tools. */
   readonly serves?: readonly Served[]
   readonly script?: Script

@@ -1234,6 +1234,878 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'openTurn'>>
   /**
+   * Adds a schedule: a process that runs at certain times.
+   *
+   * Adding it again with the same definition changes nothing. Each occurrence is a process in the session `schedule:<name>`, with the rights that the caller has now. Its pid follows from the schedule and the scheduled time, so each time runs once, also with several daemons.
+   *
+   * Needs the role `operate`. Refuses with `conflict`, `denied`, `session_unknown`, `session_ended`, `limit_exceeded`, `payload_too_large`.
+   */
+  addSchedule(
+    input: {
+      /** The name of a schedule. */
+      schedule: string
+      /** When it runs. */
+      times:
+        | {
+            type: 'cron'
+            /** A cron expression of five fields, or six with seconds. */
+            cron: string
+            /** The zone of the expression; that of the daemon by default. */
+            zone?: string
+            /** No occurrence is before it. */
+            start?: number
+            /** No occurrence is after it. */
+            end?: number
+          }
+        | {
+            type: 'every'
+            /** The interval in milliseconds, from the start on. */
+            everyMs: number
+            /** No occurrence is before it. */
+            start?: number
+            /** No occurrence is after it. */
+            end?: number
+          }
+        | {
+            type: 'at'
+            /** Milliseconds since 1970. */
+            at: number
+            /** No occurrence is before it. */
+            start?: number
+            /** No occurrence is after it. */
+            end?: number
+          }
+      /** The process of each occurrence. */
+      process:
+        | {
+            kind: 'command'
+            /** What to run. */
+            spec: CommandSpecInput
+            /** A name for people. */
+            label?: string
+            /** What it is an instance of, for filters. */
+            definition?: Json | undefined
+            /** Copied to its notices, for the reader. */
+            replyTo?: Json | undefined
+            /** When this ends, the process is stopped. */
+            lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+            /** What may follow when its holder is lost. */
+            recovery?: 'rerunnable' | 'bound' | 'external'
+            /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+            placement?: string
+            /** Its execution environment. */
+            envRef?: string
+            /** The working folder, an absolute path. */
+            cwd?: string
+            /** The event types that it declares. */
+            eventTypes?: Record<
+              string,
+              {
+                /** JSON Schema of the payload. */
+                schema: JsonObject
+                /** An event of this type ends the process. */
+                end?: 'completed' | 'failed' | 'cancelled'
+                /** An event of this type is a notice to the wake target. */
+                wake?: boolean
+                /** The facet that the payload becomes. */
+                facet?: string
+              }
+            >
+            /** The session that gets its notices. */
+            wakeTarget?: string
+            /** Limits of the process and its children. */
+            limits?: {
+              /** How often it may be begun when its holders die. */
+              attempts?: number
+              /** How deep its tree may grow, from the root. */
+              depth?: number
+              /** How many of its children may live at once, tools not counted; children inherit it. */
+              liveChildren?: number
+              /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+              runMs?: number
+              /** How much memory a command may use; children inherit it. */
+              memoryBytes?: number
+            }
+            /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+            allowance?: Amounts
+            /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
+            ceiling?: {
+              /** Rules as those of addRule, without limits of use. */
+              rules: JsonObject[]
+            }
+            /** Why you want this, for the person who is asked; kept with the request alone. */
+            reason?: string
+          }
+        | {
+            kind: 'agent'
+            /** What to run. */
+            spec: {
+              /** The name of the agent. */
+              agent: string
+              /** Its goal. */
+              goal?: Json | undefined
+              /** The model that Reeve calls for it, as provider/model; without one Reeve does not drive it. */
+              model?: string
+              /** Models that are called instead, in this order, when the provider of the model fails. */
+              fallbacks?: string[]
+              /** How much the model thinks; each provider has its own steps. */
+              effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+              /** The longest answer of one model call, in tokens. */
+              maxOutputTokens?: number
+              /** Its system prompt. */
+              system?: string
+              /** The tools that it may call. */
+              tools?: string[]
+              /** It ends with its first turn, with the result of that turn. */
+              once?: boolean
+              /** Amounts of tokensIn, tokensOut and cost: when one is reached, the agent pauses. */
+              softLimits?: Amounts
+              /** MCP servers whose tools it may call, by the name in mcp__<name>__<tool>. */
+              mcpServers?: Record<
+                string,
+                | {
+                    type: 'command'
+                    /** A program and its arguments, without a shell. */
+                    argv?: string[]
+                    /** A command line for the user's shell, passed on unchanged. */
+                    run?: string
+                    /** Variables of its environment; values or references to secrets. */
+                    env?: Record<
+                      string,
+                      | string
+                      | {
+                          /** A secret of the home, or env:<variable>. */
+                          secret: string
+                        }
+                    >
+                    /** Its working folder; that of the agent by default. */
+                    cwd?: string
+                    /** How long one call may take, in milliseconds; 300 s by default. */
+                    timeoutMs?: number
+                  }
+                | {
+                    type: 'http'
+                    /** Its address. */
+                    url: string
+                    /** Headers of each request; values or references to secrets. */
+                    headers?: Record<
+                      string,
+                      | string
+                      | {
+                          /** A secret of the home, or env:<variable>. */
+                          secret: string
+                        }
+                    >
+                    /** How Reeve shows who it is: a token, or OAuth with client credentials. */
+                    auth?:
+                      | {
+                          type: 'bearer'
+                          /** The secret with the token. */
+                          token: {
+                            /** The name of the secret. */
+                            secret: string
+                          }
+                        }
+                      | {
+                          type: 'oauth'
+                          /** The authorization server, which gets the secret; no other does. */
+                          issuer: string
+                          /** The name of the client at the authorization server. */
+                          clientId: string
+                          /** The secret of the client. */
+                          clientSecret: {
+                            /** The name of the secret. */
+                            secret: string
+                          }
+                          /** The scopes to ask for, separated by spaces. */
+                          scope?: string
+                        }
+                    /** How long one call may take, in milliseconds; 300 s by default. */
+                    timeoutMs?: number
+                  }
+              >
+            }
+            /** A name for people. */
+            label?: string
+            /** What it is an instance of, for filters. */
+            definition?: Json | undefined
+            /** Copied to its notices, for the reader. */
+            replyTo?: Json | undefined
+            /** When this ends, the process is stopped. */
+            lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+            /** What may follow when its holder is lost. */
+            recovery?: 'rerunnable' | 'bound' | 'external'
+            /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+            placement?: string
+            /** Its execution environment. */
+            envRef?: string
+            /** The working folder, an absolute path. */
+            cwd?: string
+            /** The event types that it declares. */
+            eventTypes?: Record<
+              string,
+              {
+                /** JSON Schema of the payload. */
+                schema: JsonObject
+                /** An event of this type ends the process. */
+                end?: 'completed' | 'failed' | 'cancelled'
+                /** An event of this type is a notice to the wake target. */
+                wake?: boolean
+                /** The facet that the payload becomes. */
+                facet?: string
+              }
+            >
+            /** The session that gets its notices. */
+            wakeTarget?: string
+            /** Limits of the process and its children. */
+            limits?: {
+              /** How often it may be begun when its holders die. */
+              attempts?: number
+              /** How deep its tree may grow, from the root. */
+              depth?: number
+              /** How many of its children may live at once, tools not counted; children inherit it. */
+              liveChildren?: number
+              /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+              runMs?: number
+              /** How much memory a command may use; children inherit it. */
+              memoryBytes?: number
+            }
+            /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+            allowance?: Amounts
+            /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
+            ceiling?: {
+              /** Rules as those of addRule, without limits of use. */
+              rules: JsonObject[]
+            }
+            /** Why you want this, for the person who is asked; kept with the request alone. */
+            reason?: string
+          }
+        | {
+            kind: 'workflow'
+            /** What to run. */
+            spec: {
+              /** The name of the workflow. */
+              workflow: string
+              /** Its input. */
+              input?: Json | undefined
+            }
+            /** A name for people. */
+            label?: string
+            /** What it is an instance of, for filters. */
+            definition?: Json | undefined
+            /** Copied to its notices, for the reader. */
+            replyTo?: Json | undefined
+            /** When this ends, the process is stopped. */
+            lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+            /** What may follow when its holder is lost. */
+            recovery?: 'rerunnable' | 'bound' | 'external'
+            /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+            placement?: string
+            /** Its execution environment. */
+            envRef?: string
+            /** The working folder, an absolute path. */
+            cwd?: string
+            /** The event types that it declares. */
+            eventTypes?: Record<
+              string,
+              {
+                /** JSON Schema of the payload. */
+                schema: JsonObject
+                /** An event of this type ends the process. */
+                end?: 'completed' | 'failed' | 'cancelled'
+                /** An event of this type is a notice to the wake target. */
+                wake?: boolean
+                /** The facet that the payload becomes. */
+                facet?: string
+              }
+            >
+            /** The session that gets its notices. */
+            wakeTarget?: string
+            /** Limits of the process and its children. */
+            limits?: {
+              /** How often it may be begun when its holders die. */
+              attempts?: number
+              /** How deep its tree may grow, from the root. */
+              depth?: number
+              /** How many of its children may live at once, tools not counted; children inherit it. */
+              liveChildren?: number
+              /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+              runMs?: number
+              /** How much memory a command may use; children inherit it. */
+              memoryBytes?: number
+            }
+            /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+            allowance?: Amounts
+            /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
+            ceiling?: {
+              /** Rules as those of addRule, without limits of use. */
+              rules: JsonObject[]
+            }
+            /** Why you want this, for the person who is asked; kept with the request alone. */
+            reason?: string
+          }
+        | {
+            kind: 'tool'
+            /** What to run. */
+            spec: {
+              /** The name of the tool. */
+              tool: string
+              /** Its input. */
+              input?: Json | undefined
+            }
+            /** A name for people. */
+            label?: string
+            /** What it is an instance of, for filters. */
+            definition?: Json | undefined
+            /** Copied to its notices, for the reader. */
+            replyTo?: Json | undefined
+            /** When this ends, the process is stopped. */
+            lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+            /** What may follow when its holder is lost. */
+            recovery?: 'rerunnable' | 'bound' | 'external'
+            /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+            placement?: string
+            /** Its execution environment. */
+            envRef?: string
+            /** The working folder, an absolute path. */
+            cwd?: string
+            /** The event types that it declares. */
+            eventTypes?: Record<
+              string,
+              {
+                /** JSON Schema of the payload. */
+                schema: JsonObject
+                /** An event of this type ends the process. */
+                end?: 'completed' | 'failed' | 'cancelled'
+                /** An event of this type is a notice to the wake target. */
+                wake?: boolean
+                /** The facet that the payload becomes. */
+                facet?: string
+              }
+            >
+            /** The session that gets its notices. */
+            wakeTarget?: string
+            /** Limits of the process and its children. */
+            limits?: {
+              /** How often it may be begun when its holders die. */
+              attempts?: number
+              /** How deep its tree may grow, from the root. */
+              depth?: number
+              /** How many of its children may live at once, tools not counted; children inherit it. */
+              liveChildren?: number
+              /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+              runMs?: number
+              /** How much memory a command may use; children inherit it. */
+              memoryBytes?: number
+            }
+            /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+            allowance?: Amounts
+            /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
+            ceiling?: {
+              /** Rules as those of addRule, without limits of use. */
+              rules: JsonObject[]
+            }
+            /** Why you want this, for the person who is asked; kept with the request alone. */
+            reason?: string
+          }
+      /** A delay of each occurrence, chosen at random, at most this long. */
+      jitterMs?: number
+      /** At a time when the occurrence before still runs: skip it, queue it, keep the latest (bufferOne), cancel the one before (cancelOther), or allow both. */
+      overlap?: 'skip' | 'queue' | 'bufferOne' | 'cancelOther' | 'allow'
+      /** How late an occurrence may start; an hour by default. Of several missed times the latest runs, once. */
+      catchUpMs?: number
+      /** Pause when an occurrence fails. */
+      pauseOnFailure?: boolean
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'addSchedule'>>
+  /**
+   * Runs times of the past that a schedule did not run.
+   *
+   * A time that was registered since the last edit of the schedule does not run again.
+   *
+   * Needs the role `operate`. Refuses with `not_found`, `denied`, `busy`, `limit_exceeded`, `session_ended`, `too_many_commands`, `conflict`, `pruned_pid`.
+   */
+  backfillSchedule(
+    input: {
+      /** The name of a schedule. */
+      schedule: string
+      /** The first time, in milliseconds since 1970. */
+      from: number
+      /** The last time, in milliseconds since 1970. */
+      until: number
+      /** Queue: one after the other, at most 1,000; allow: all at once, at most 100. Default: `"queue"`. */
+      overlap?: ('queue' | 'allow') | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'backfillSchedule'>>
+  /**
+   * Changes the definition of a schedule.
+   *
+   * What runs goes on as it was. An occurrence that has not started is replaced; if its time has come already, it runs as edited. The occurrences have the rights of the caller from now on.
+   *
+   * Needs the role `operate`. Refuses with `not_found`, `denied`, `session_ended`, `payload_too_large`.
+   */
+  editSchedule(
+    input: {
+      /** The name of a schedule. */
+      schedule: string
+      /** When it runs. */
+      times?:
+        | {
+            type: 'cron'
+            /** A cron expression of five fields, or six with seconds. */
+            cron: string
+            /** The zone of the expression; that of the daemon by default. */
+            zone?: string
+            /** No occurrence is before it. */
+            start?: number
+            /** No occurrence is after it. */
+            end?: number
+          }
+        | {
+            type: 'every'
+            /** The interval in milliseconds, from the start on. */
+            everyMs: number
+            /** No occurrence is before it. */
+            start?: number
+            /** No occurrence is after it. */
+            end?: number
+          }
+        | {
+            type: 'at'
+            /** Milliseconds since 1970. */
+            at: number
+            /** No occurrence is before it. */
+            start?: number
+            /** No occurrence is after it. */
+            end?: number
+          }
+      /** The process of each occurrence. */
+      process?:
+        | {
+            kind: 'command'
+            /** What to run. */
+            spec: CommandSpecInput
+            /** A name for people. */
+            label?: string
+            /** What it is an instance of, for filters. */
+            definition?: Json | undefined
+            /** Copied to its notices, for the reader. */
+            replyTo?: Json | undefined
+            /** When this ends, the process is stopped. */
+            lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+            /** What may follow when its holder is lost. */
+            recovery?: 'rerunnable' | 'bound' | 'external'
+            /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+            placement?: string
+            /** Its execution environment. */
+            envRef?: string
+            /** The working folder, an absolute path. */
+            cwd?: string
+            /** The event types that it declares. */
+            eventTypes?: Record<
+              string,
+              {
+                /** JSON Schema of the payload. */
+                schema: JsonObject
+                /** An event of this type ends the process. */
+                end?: 'completed' | 'failed' | 'cancelled'
+                /** An event of this type is a notice to the wake target. */
+                wake?: boolean
+                /** The facet that the payload becomes. */
+                facet?: string
+              }
+            >
+            /** The session that gets its notices. */
+            wakeTarget?: string
+            /** Limits of the process and its children. */
+            limits?: {
+              /** How often it may be begun when its holders die. */
+              attempts?: number
+              /** How deep its tree may grow, from the root. */
+              depth?: number
+              /** How many of its children may live at once, tools not counted; children inherit it. */
+              liveChildren?: number
+              /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+              runMs?: number
+              /** How much memory a command may use; children inherit it. */
+              memoryBytes?: number
+            }
+            /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+            allowance?: Amounts
+            /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
+            ceiling?: {
+              /** Rules as those of addRule, without limits of use. */
+              rules: JsonObject[]
+            }
+            /** Why you want this, for the person who is asked; kept with the request alone. */
+            reason?: string
+          }
+        | {
+            kind: 'agent'
+            /** What to run. */
+            spec: {
+              /** The name of the agent. */
+              agent: string
+              /** Its goal. */
+              goal?: Json | undefined
+              /** The model that Reeve calls for it, as provider/model; without one Reeve does not drive it. */
+              model?: string
+              /** Models that are called instead, in this order, when the provider of the model fails. */
+              fallbacks?: string[]
+              /** How much the model thinks; each provider has its own steps. */
+              effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+              /** The longest answer of one model call, in tokens. */
+              maxOutputTokens?: number
+              /** Its system prompt. */
+              system?: string
+              /** The tools that it may call. */
+              tools?: string[]
+              /** It ends with its first turn, with the result of that turn. */
+              once?: boolean
+              /** Amounts of tokensIn, tokensOut and cost: when one is reached, the agent pauses. */
+              softLimits?: Amounts
+              /** MCP servers whose tools it may call, by the name in mcp__<name>__<tool>. */
+              mcpServers?: Record<
+                string,
+                | {
+                    type: 'command'
+                    /** A program and its arguments, without a shell. */
+                    argv?: string[]
+                    /** A command line for the user's shell, passed on unchanged. */
+                    run?: string
+                    /** Variables of its environment; values or references to secrets. */
+                    env?: Record<
+                      string,
+                      | string
+                      | {
+                          /** A secret of the home, or env:<variable>. */
+                          secret: string
+                        }
+                    >
+                    /** Its working folder; that of the agent by default. */
+                    cwd?: string
+                    /** How long one call may take, in milliseconds; 300 s by default. */
+                    timeoutMs?: number
+                  }
+                | {
+                    type: 'http'
+                    /** Its address. */
+                    url: string
+                    /** Headers of each request; values or references to secrets. */
+                    headers?: Record<
+                      string,
+                      | string
+                      | {
+                          /** A secret of the home, or env:<variable>. */
+                          secret: string
+                        }
+                    >
+                    /** How Reeve shows who it is: a token, or OAuth with client credentials. */
+                    auth?:
+                      | {
+                          type: 'bearer'
+                          /** The secret with the token. */
+                          token: {
+                            /** The name of the secret. */
+                            secret: string
+                          }
+                        }
+                      | {
+                          type: 'oauth'
+                          /** The authorization server, which gets the secret; no other does. */
+                          issuer: string
+                          /** The name of the client at the authorization server. */
+                          clientId: string
+                          /** The secret of the client. */
+                          clientSecret: {
+                            /** The name of the secret. */
+                            secret: string
+                          }
+                          /** The scopes to ask for, separated by spaces. */
+                          scope?: string
+                        }
+                    /** How long one call may take, in milliseconds; 300 s by default. */
+                    timeoutMs?: number
+                  }
+              >
+            }
+            /** A name for people. */
+            label?: string
+            /** What it is an instance of, for filters. */
+            definition?: Json | undefined
+            /** Copied to its notices, for the reader. */
+            replyTo?: Json | undefined
+            /** When this ends, the process is stopped. */
+            lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+            /** What may follow when its holder is lost. */
+            recovery?: 'rerunnable' | 'bound' | 'external'
+            /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+            placement?: string
+            /** Its execution environment. */
+            envRef?: string
+            /** The working folder, an absolute path. */
+            cwd?: string
+            /** The event types that it declares. */
+            eventTypes?: Record<
+              string,
+              {
+                /** JSON Schema of the payload. */
+                schema: JsonObject
+                /** An event of this type ends the process. */
+                end?: 'completed' | 'failed' | 'cancelled'
+                /** An event of this type is a notice to the wake target. */
+                wake?: boolean
+                /** The facet that the payload becomes. */
+                facet?: string
+              }
+            >
+            /** The session that gets its notices. */
+            wakeTarget?: string
+            /** Limits of the process and its children. */
+            limits?: {
+              /** How often it may be begun when its holders die. */
+              attempts?: number
+              /** How deep its tree may grow, from the root. */
+              depth?: number
+              /** How many of its children may live at once, tools not counted; children inherit it. */
+              liveChildren?: number
+              /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+              runMs?: number
+              /** How much memory a command may use; children inherit it. */
+              memoryBytes?: number
+            }
+            /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+            allowance?: Amounts
+            /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
+            ceiling?: {
+              /** Rules as those of addRule, without limits of use. */
+              rules: JsonObject[]
+            }
+            /** Why you want this, for the person who is asked; kept with the request alone. */
+            reason?: string
+          }
+        | {
+            kind: 'workflow'
+            /** What to run. */
+            spec: {
+              /** The name of the workflow. */
+              workflow: string
+              /** Its input. */
+              input?: Json | undefined
+            }
+            /** A name for people. */
+            label?: string
+            /** What it is an instance of, for filters. */
+            definition?: Json | undefined
+            /** Copied to its notices, for the reader. */
+            replyTo?: Json | undefined
+            /** When this ends, the process is stopped. */
+            lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+            /** What may follow when its holder is lost. */
+            recovery?: 'rerunnable' | 'bound' | 'external'
+            /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+            placement?: string
+            /** Its execution environment. */
+            envRef?: string
+            /** The working folder, an absolute path. */
+            cwd?: string
+            /** The event types that it declares. */
+            eventTypes?: Record<
+              string,
+              {
+                /** JSON Schema of the payload. */
+                schema: JsonObject
+                /** An event of this type ends the process. */
+                end?: 'completed' | 'failed' | 'cancelled'
+                /** An event of this type is a notice to the wake target. */
+                wake?: boolean
+                /** The facet that the payload becomes. */
+                facet?: string
+              }
+            >
+            /** The session that gets its notices. */
+            wakeTarget?: string
+            /** Limits of the process and its children. */
+            limits?: {
+              /** How often it may be begun when its holders die. */
+              attempts?: number
+              /** How deep its tree may grow, from the root. */
+              depth?: number
+              /** How many of its children may live at once, tools not counted; children inherit it. */
+              liveChildren?: number
+              /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+              runMs?: number
+              /** How much memory a command may use; children inherit it. */
+              memoryBytes?: number
+            }
+            /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+            allowance?: Amounts
+            /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
+            ceiling?: {
+              /** Rules as those of addRule, without limits of use. */
+              rules: JsonObject[]
+            }
+            /** Why you want this, for the person who is asked; kept with the request alone. */
+            reason?: string
+          }
+        | {
+            kind: 'tool'
+            /** What to run. */
+            spec: {
+              /** The name of the tool. */
+              tool: string
+              /** Its input. */
+              input?: Json | undefined
+            }
+            /** A name for people. */
+            label?: string
+            /** What it is an instance of, for filters. */
+            definition?: Json | undefined
+            /** Copied to its notices, for the reader. */
+            replyTo?: Json | undefined
+            /** When this ends, the process is stopped. */
+            lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+            /** What may follow when its holder is lost. */
+            recovery?: 'rerunnable' | 'bound' | 'external'
+            /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+            placement?: string
+            /** Its execution environment. */
+            envRef?: string
+            /** The working folder, an absolute path. */
+            cwd?: string
+            /** The event types that it declares. */
+            eventTypes?: Record<
+              string,
+              {
+                /** JSON Schema of the payload. */
+                schema: JsonObject
+                /** An event of this type ends the process. */
+                end?: 'completed' | 'failed' | 'cancelled'
+                /** An event of this type is a notice to the wake target. */
+                wake?: boolean
+                /** The facet that the payload becomes. */
+                facet?: string
+              }
+            >
+            /** The session that gets its notices. */
+            wakeTarget?: string
+            /** Limits of the process and its children. */
+            limits?: {
+              /** How often it may be begun when its holders die. */
+              attempts?: number
+              /** How deep its tree may grow, from the root. */
+              depth?: number
+              /** How many of its children may live at once, tools not counted; children inherit it. */
+              liveChildren?: number
+              /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+              runMs?: number
+              /** How much memory a command may use; children inherit it. */
+              memoryBytes?: number
+            }
+            /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+            allowance?: Amounts
+            /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
+            ceiling?: {
+              /** Rules as those of addRule, without limits of use. */
+              rules: JsonObject[]
+            }
+            /** Why you want this, for the person who is asked; kept with the request alone. */
+            reason?: string
+          }
+      /** A delay of each occurrence, chosen at random, at most this long. */
+      jitterMs?: number
+      /** At a time when the occurrence before still runs: skip it, queue it, keep the latest (bufferOne), cancel the one before (cancelOther), or allow both. */
+      overlap?: 'skip' | 'queue' | 'bufferOne' | 'cancelOther' | 'allow'
+      /** How late an occurrence may start; an hour by default. Of several missed times the latest runs, once. */
+      catchUpMs?: number
+      /** Pause when an occurrence fails. */
+      pauseOnFailure?: boolean
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'editSchedule'>>
+  /**
+   * Pauses a schedule. Occurrences that run go on.
+   *
+   * Needs the role `operate`. Refuses with `not_found`, `denied`.
+   */
+  pauseSchedule(
+    input: {
+      /** The name of a schedule. */
+      schedule: string
+      /** Why, for its readers. */
+      note?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'pauseSchedule'>>
+  /**
+   * Removes a schedule. Occurrences that run go on.
+   *
+   * Needs the role `operate`. Refuses with `not_found`, `denied`.
+   */
+  removeSchedule(
+    input: {
+      /** The name of a schedule. */
+      schedule: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'removeSchedule'>>
+  /**
+   * Resumes a paused schedule. Times that passed meanwhile do not run.
+   *
+   * Needs the role `operate`. Refuses with `not_found`, `denied`.
+   */
+  resumeSchedule(
+    input: {
+      /** The name of a schedule. */
+      schedule: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'resumeSchedule'>>
+  /**
+   * Starts the process of a schedule now.
+   *
+   * It runs besides the occurrences of the schedule, which go on as before, whatever becomes of it.
+   *
+   * Needs the role `operate`. Refuses with `not_found`, `denied`, `session_ended`, `too_many_commands`, `limit_exceeded`, `conflict`, `pruned_pid`.
+   */
+  runSchedule(
+    input: {
+      /** The name of a schedule. */
+      schedule: string
+      /** The same key makes a repeated call safe. */
+      idempotencyKey?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'runSchedule'>>
+  /**
+   * Shows one schedule.
+   *
+   * Needs the role `read`. Refuses with `not_found`, `denied`.
+   */
+  schedule(
+    input: {
+      /** The name of a schedule. */
+      schedule: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'schedule'>>
+  /**
+   * Lists schedules, by name.
+   *
+   * Needs the role `read`. Refuses with `denied`.
+   */
+  schedules(
+    input?: {
+      /** The name to continue after. */
+      after?: string
+      /** The maximum number of items. Default: `100`. */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'schedules'>>
+  /**
    * Reads bytes of a command's output log, from an offset on.
    *
    * Offsets never shift. A page never spans a gap: it begins after the gap, and names it.

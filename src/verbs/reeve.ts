@@ -1,4 +1,13 @@
 import type * as z from 'zod'
+import { schedules } from './schedules.ts'
+import { schedule } from './schedule.ts'
+import { runSchedule } from './run-schedule.ts'
+import { resumeSchedule } from './resume-schedule.ts'
+import { removeSchedule } from './remove-schedule.ts'
+import { pauseSchedule } from './pause-schedule.ts'
+import { editSchedule } from './edit-schedule.ts'
+import { backfillSchedule } from './backfill-schedule.ts'
+import { addSchedule } from './add-schedule.ts'
 import type { Actor } from '../core/process/record.ts'
 import { abandon } from './abandon.ts'
 import { acknowledge } from './acknowledge.ts'
@@ -178,6 +187,15 @@ export const verbs = {
   notices,
   openSession,
   openTurn,
+  addSchedule,
+  backfillSchedule,
+  editSchedule,
+  pauseSchedule,
+  removeSchedule,
+  resumeSchedule,
+  runSchedule,
+  schedule,
+  schedules,
   output,
   poll,
   prune,

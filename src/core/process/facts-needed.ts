@@ -1,6 +1,7 @@
 import { reviewedBy } from '../approval/review.ts'
 import { listenerOf, parentDeciding } from '../inbox/notice.ts'
 import { isWait } from './decide-wait.ts'
+import { scheduleNamedBy } from '../schedule/schedule.ts'
 import { awaitsApproval } from './gate.ts'
 import { type Intent, replayKeyOf } from './intent.ts'
 import type { Pid } from './pid.ts'
@@ -63,9 +64,18 @@ export interface EndDuties {
   readonly withdraws: string | null
   /** It reviewed a request, which its end settles. */
   readonly isReview: boolean
+  /** The schedule that it may be an occurrence of: the next one is planned. */
+  readonly schedule: string | null
 }
 
-const NO_DUTIES: EndDuties = { parent: null, awaitedBy: [], account: null, withdraws: null, isReview: false }
+const NO_DUTIES: EndDuties = {
+  parent: null,
+  awaitedBy: [],
+  account: null,
+  withdraws: null,
+  isReview: false,
+  schedule: null,
+}
 
 export function endDuties(was: ProcessRecord, now: ProcessRecord): EndDuties {
   if (!hasEnded(now) || hasEnded(was)) return NO_DUTIES
@@ -73,5 +83,6 @@ export function endDuties(was: ProcessRecord, now: ProcessRecord): EndDuties {
   const parent = parentDeciding(now)
   const withdraws = awaitsApproval(was) ? (was.gate?.approval ?? null) : null
   const account = limits.allowance !== undefined ? 'give_back' : kind === 'command' ? 'count_use' : null
-  return { parent, awaitedBy, account, withdraws, isReview: reviewedBy(now) !== null }
+  const schedule = scheduleNamedBy(now.causedBy)
+  return { parent, awaitedBy, account, withdraws, isReview: reviewedBy(now) !== null, schedule }
 }

@@ -3,6 +3,7 @@ import { refuseClosedCall } from '../agent/refusals.ts'
 import { isNativeAgent, type ToolCallRef } from '../agent/state.ts'
 import { type Account, aboveOf, accountOf, sessionAccountOf } from '../allowance/account.ts'
 import { type Carved, decideCarve, fitting, refuseIdle } from '../allowance/decide.ts'
+import type { Ceiling } from '../capability/ceiling.ts'
 import type { Group } from '../group/group.ts'
 import type { Fence, Lease } from '../lease/lease.ts'
 import { isPlacedAt, type Placement, refusePlacement } from '../placement/placement.ts'
@@ -59,6 +60,8 @@ export interface RegisterIntent {
   readonly approval: ApprovalRequested | null
   /** Of a command that rules let begin. */
   readonly ruledOn?: RuledOn
+  /** Ceilings of the actor that it acts for, besides those of its parent. */
+  readonly ceilings?: readonly Ceiling[]
   /** If less than the requested allowance is available, it accepts the rest. */
   readonly acceptsLess: boolean
 }

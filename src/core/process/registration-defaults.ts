@@ -70,14 +70,14 @@ export function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Regi
 /** Left out if there is none, as almost always. */
 function launchCeilings(
   { parent, restarted }: RegisterFacts,
-  { pid, request }: RegisterIntent,
+  { pid, request, ceilings: given = [] }: RegisterIntent,
   owner: Owner,
 ): { readonly ceilings?: readonly Ceiling[] } {
   const old = restarted?.record
   const own = request.ceiling === undefined ? null : parseCeiling(request.ceiling.rules)
   const ceilings = ceilingsOf({
     pid,
-    parent: parent?.record.ceilings ?? [],
+    parent: [...(parent?.record.ceilings ?? []), ...given],
     // Of another session it is no restart, but a pid that the caller happens to know.
     restarted:
       old?.ceilings === undefined || old.owner.session !== owner.session

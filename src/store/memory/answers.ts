@@ -1,3 +1,4 @@
+import { isOpen as isOpenSchedule } from '../../core/schedule/schedule.ts'
 import type { Account } from '../../core/allowance/account.ts'
 import type { HolderRow } from '../../core/lease/holder.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
@@ -122,6 +123,14 @@ export function answerFrom({ tables, now, before }: View, question: Question): u
     case 'accounts':
       return [...tables.accounts.values()]
         .filter((account) => isOpenIn(account, question))
+        .sort((a, b) => order(a.id, b.id))
+        .slice(0, question.limit)
+    case 'schedule':
+      return tables.schedules.get(question.id) ?? null
+    case 'schedules':
+      return [...tables.schedules.values()]
+        .filter((schedule) => schedule.id > (question.after ?? ''))
+        .filter((schedule) => question.open !== true || isOpenSchedule(schedule))
         .sort((a, b) => order(a.id, b.id))
         .slice(0, question.limit)
     case 'ruleSet':

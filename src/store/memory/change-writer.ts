@@ -128,6 +128,12 @@ export class ChangeWriter {
       case 'holder_gone':
         log.remove(tables.holders, change.id)
         return
+      case 'schedule':
+        log.put(tables.schedules, change.schedule.id, asStored(change.schedule))
+        return
+      case 'schedule_gone':
+        log.remove(tables.schedules, change.id)
+        return
       case 'rule_set':
         log.put(tables.ruleSets, change.ruleSet.subject, asStored(change.ruleSet))
         return

@@ -11,6 +11,7 @@ import type { Holder } from '../../core/lease/holder.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRow, Tombstone } from '../../core/process/row.ts'
+import type { Schedule } from '../../core/schedule/schedule.ts'
 import type { Grant } from '../../core/session/grant.ts'
 import type { Session, Turn } from '../../core/session/session.ts'
 import type { StoredNotice } from '../contract.ts'
@@ -63,6 +64,7 @@ export class MemoryTables {
   notices = new Map<string, StoredNotice[]>()
   inboxes = new Map<string, Inbox>()
   accounts = new Map<string, Account>()
+  schedules = new Map<string, Schedule>()
   ruleSets = new Map<string, RuleSet>()
   ruleUses = new Map<string, RuleUse>()
   approvals = new Map<string, NumberedApproval>()

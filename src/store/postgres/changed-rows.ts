@@ -24,6 +24,10 @@ export function changedRows(change: Change): readonly Guard['question'][] {
       return [{ ask: 'account', id: change.id }]
     case 'turn':
       return [{ ask: 'turn', session: change.turn.session, id: change.turn.id }]
+    case 'schedule':
+      return [{ ask: 'schedule', id: change.schedule.id }]
+    case 'schedule_gone':
+      return [{ ask: 'schedule', id: change.id }]
     case 'approval':
       return [{ ask: 'approval', id: change.approval.id }]
     case 'rule_use':

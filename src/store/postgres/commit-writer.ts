@@ -144,8 +144,11 @@ export class CommitWriter {
     facts.forgetLoaded()
     for (const [pid, { next, value }] of staged.processes)
       facts.remember(processKey(pid), { version: next, value })
-    const { sessions, turns, groups, inboxes, accounts, approvals, ruleUses, auditWindows } = staged
-    for (const rows of [sessions, turns, groups, inboxes, accounts, approvals, ruleUses, auditWindows])
+    const { sessions, turns, groups, inboxes, accounts, approvals, ruleUses, auditWindows, schedules } = staged
+    for (const rows of [
+      ...[sessions, turns, groups, inboxes, accounts],
+      ...[approvals, ruleUses, auditWindows, schedules],
+    ])
       for (const [key, { next, value }] of rows)
         if (value === null) facts.forget([key])
         else facts.remember(key, { version: next, value })

@@ -85,6 +85,8 @@ export function keyOf(question: Question): string {
       return inboxKey(question.scope)
     case 'account':
       return accountKey(question.id)
+    case 'schedule':
+      return `schedule:${question.id}`
     case 'ruleSet':
       return `ruleSet:${question.subject}`
     case 'ruleUse':

@@ -47,7 +47,7 @@ class Loader {
 
   /** All questions are of one type. */
   async load(questions: readonly Question[]): Promise<void> {
-    const { scope, notice, account, authority, approval, audit, prune, holder, event } = this.#statements
+    const { scope, notice, account, schedule, authority, approval, audit, prune, holder, event } = this.#statements
     switch (questions[0]?.ask) {
       case 'process':
         return this.#loadProcesses(only('process', questions).map(({ pid }) => pid))
@@ -86,6 +86,11 @@ class Loader {
           ask: 'account',
           id,
         }))
+      case 'schedule':
+        return this.#putAll(
+          await schedule.read(only('schedule', questions).map(({ id }) => id)),
+          ({ id }) => ({ ask: 'schedule', id }),
+        )
       case 'ruleSet': {
         // The version is the epoch of all rule sets.
         const subjects = only('ruleSet', questions).map(({ subject }) => subject)

@@ -29,6 +29,7 @@ export const MIGRATIONS = [
   '0020-blobs',
   '0021-audit-links',
   '0022-outcome-in-last-event',
+  '0023-schedules',
 ] as const
 
 /** The files in `functions/`. They show the functions as they are now; git has the earlier ones. */

@@ -241,6 +241,7 @@ const LASTING: ReadonlySet<Question['ask']> = new Set([
   'group',
   'inbox',
   'account',
+  'schedule',
   'approval',
   'ruleUse',
   'auditWindow',

@@ -45,6 +45,8 @@ export class PlanReading {
         return this.#stagedOrCompared(staged.inboxes, question)
       case 'account':
         return this.#stagedOrCompared(staged.accounts, question)
+      case 'schedule':
+        return this.#stagedOrCompared(staged.schedules, question)
       case 'approval':
         return this.#stagedOrCompared(staged.approvals, question)
       case 'ruleUse':

@@ -7,7 +7,7 @@ export interface Guard {
     {
       ask:
         | ('process' | 'session' | 'turn' | 'group' | 'inbox' | 'account')
-        | ('approval' | 'ruleUse' | 'auditWindow')
+        | ('approval' | 'ruleUse' | 'auditWindow' | 'schedule')
         | ('holder' | 'announced' | 'environment')
     }
   >

@@ -14,6 +14,7 @@ import type { Holder } from '../../core/lease/holder.ts'
 import type { ProcessEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRow, Tombstone } from '../../core/process/row.ts'
+import type { Schedule } from '../../core/schedule/schedule.ts'
 import type { Grant } from '../../core/session/grant.ts'
 import type { Session, Turn } from '../../core/session/session.ts'
 import type { Change } from '../contract.ts'
@@ -47,6 +48,7 @@ export class Staged {
   readonly groups = new Map<string, StagedRow<Group | null>>()
   readonly inboxes = new Map<string, StagedRow<Inbox | null>>()
   readonly accounts = new Map<string, StagedRow<Account | null>>()
+  readonly schedules = new Map<string, StagedRow<Schedule | null>>()
   readonly approvals = new Map<string, StagedRow<Approval | null>>()
   readonly ruleUses = new Map<string, StagedRow<RuleUse | null>>()
   readonly auditWindows = new Map<string, StagedRow<AuditWindow | null>>()
@@ -206,6 +208,12 @@ export class Staged {
         return
       case 'holder_gone':
         this.holders.set(change.id, null)
+        return
+      case 'schedule':
+        this.#stage(this.schedules, { ask: 'schedule', id: change.schedule.id }, change.schedule)
+        return
+      case 'schedule_gone':
+        this.#stage(this.schedules, { ask: 'schedule', id: change.id }, null)
         return
       case 'rule_set':
         this.#stageRuleSet(change.ruleSet.subject, change.ruleSet)

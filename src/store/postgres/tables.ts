@@ -51,6 +51,7 @@ export class Tables {
       case 'group':
       case 'inbox':
       case 'account':
+      case 'schedule':
       case 'ruleSet':
       case 'ruleUse':
       case 'approval':
@@ -106,6 +107,8 @@ export class Tables {
         return this.#statements.notice.overflowing(question.limit)
       case 'accounts':
         return this.#statements.account.list(question)
+      case 'schedules':
+        return this.#statements.schedule.list(question)
       case 'ruleSets':
         return this.#statements.authority.ruleSets(question)
       case 'approvals':

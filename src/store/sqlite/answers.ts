@@ -70,6 +70,10 @@ export function answerFrom(
       return statements.account.read(question.id)
     case 'accounts':
       return statements.account.list(question)
+    case 'schedule':
+      return statements.schedule.read(question.id)
+    case 'schedules':
+      return statements.schedule.list(question)
     case 'ruleSets':
       return statements.authority.ruleSets(question)
     case 'ruleUse':

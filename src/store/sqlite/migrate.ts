@@ -22,6 +22,7 @@ export const MIGRATIONS = [
   '0016-blobs',
   '0017-audit-links',
   '0018-packed-payloads',
+  '0019-schedules',
 ] as const
 
 /** The schema version of this code. */

@@ -215,6 +215,12 @@ export class Tables implements Transaction {
       case 'holder_gone':
         this.#statements.holder.remove(change.id)
         return
+      case 'schedule':
+        this.#statements.schedule.put(change.schedule)
+        return
+      case 'schedule_gone':
+        this.#statements.schedule.remove(change.id)
+        return
       case 'rule_set':
         this.#ruleSets.put(change.ruleSet)
         return

@@ -119,6 +119,32 @@ const common = {
     .describe('sessions that may see it'),
 }
 
+/** The fields of an occurrence's registration that are the same each time. */
+const occurrenceFields = {
+  label: common.label,
+  definition: common.definition,
+  replyTo: common.replyTo,
+  lifetime: common.lifetime,
+  recovery: common.recovery,
+  placement: common.placement,
+  envRef: common.envRef,
+  cwd: common.cwd,
+  eventTypes: common.eventTypes,
+  wakeTarget: common.wakeTarget,
+  limits: common.limits,
+  allowance: common.allowance,
+  ceiling: common.ceiling,
+  reason: common.reason,
+}
+
+/** The process of a schedule: a request without the members that belong to one process. */
+export const occurrence = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('command'), spec: specs.command.describe('what to run'), ...occurrenceFields }),
+  z.strictObject({ kind: z.literal('agent'), spec: specs.agent.describe('what to run'), ...occurrenceFields }),
+  z.strictObject({ kind: z.literal('workflow'), spec: specs.workflow.describe('what to run'), ...occurrenceFields }),
+  z.strictObject({ kind: z.literal('tool'), spec: specs.tool.describe('what to run'), ...occurrenceFields }),
+])
+
 /** A request for a process. `kind` decides which `spec` fits; unknown fields are errors. */
 export const registration = z.discriminatedUnion('kind', [
   z.strictObject({

@@ -1,5 +1,5 @@
 -- Writes the less frequent parts of a commit: sessions, turns, groups, grants, environments, holders, inboxes, accounts,
--- marks of notices, references, processes of sessions below others, prunes, uses of rules whose rule set is removed, references
+-- schedules, marks of notices, references, processes of sessions below others, prunes, uses of rules whose rule set is removed, references
 -- to blobs. A row of version 0 is new. Returns the last position that was pruned, or null.
 create or replace function reeve.apply_rest(p_rest json) returns bigint language plpgsql as
 $body$
@@ -141,6 +141,21 @@ begin
     )
     insert into reeve.account (id, version, root, session, open, body)
       select id, next, root, session, open, body from x where x.version = 0;
+  end if;
+  if p_rest->'schedules' is not null then
+    with x as (
+      select * from json_to_recordset(p_rest->'schedules')
+        as x (id text, version bigint, next bigint, open boolean, body text)
+    ), changed as (
+      update reeve.schedule s set version = x.next, open = x.open, body = x.body
+        from x where s.id = x.id and x.version > 0
+    )
+    insert into reeve.schedule (id, version, open, body)
+      select id, next, open, body from x where x.version = 0;
+  end if;
+  if p_rest->'schedules_gone' is not null then
+    delete from reeve.schedule s using json_array_elements_text(p_rest->'schedules_gone') as x (id)
+      where s.id = x.id;
   end if;
   if p_rest->'accounts_gone' is not null then
     delete from reeve.account a using json_array_elements_text(p_rest->'accounts_gone') as x (id)

@@ -11,6 +11,7 @@ import { metaStatements } from './meta.ts'
 import { noticeStatements } from './notice.ts'
 import { type NumberedRow, processStatements } from './process.ts'
 import { pruneStatements } from './prune.ts'
+import { scheduleStatements } from './schedule.ts'
 import { scopeStatements } from './scope.ts'
 
 /** `onRow` is called with every process row in an answer. */
@@ -24,6 +25,7 @@ export function allStatements(
     process: processStatements(link, at, onRow, unreadable),
     event: eventStatements(link, at, unreadable),
     scope: scopeStatements(link, at),
+    schedule: scheduleStatements(link, at),
     holder: holderStatements(link, at),
     notice: noticeStatements(link, at),
     account: accountStatements(link, at),

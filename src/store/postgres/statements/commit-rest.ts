@@ -1,5 +1,6 @@
 import type { Pid } from '../../../core/process/pid.ts'
 import { referenceChanges } from '../../../core/process/prune.ts'
+import { isOpen } from '../../../core/schedule/schedule.ts'
 import { parentSessionOf } from '../../../core/session/session.ts'
 import { type BelowSession, belowChanges } from '../../../core/session/sessions-above.ts'
 import type { BlobReference, Staged } from '../staged.ts'
@@ -28,6 +29,8 @@ export function restText(staged: Staged): string | null {
       session,
       open: !settled,
     })),
+    schedules: versioned(staged.schedules, (schedule) => ({ id: schedule.id, open: isOpen(schedule) })),
+    schedules_gone: removed(staged.schedules).map(({ id }) => id),
     accounts_gone: removed(staged.accounts).map(({ id }) => id),
     notices_done: staged.noticesDone,
     observed: staged.observed.map(({ turns, ...notice }) => ({ ...notice, turns: JSON.stringify(turns) })),

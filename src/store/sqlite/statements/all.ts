@@ -12,6 +12,7 @@ import { metaStatements } from './meta.ts'
 import { noticeStatements } from './notice.ts'
 import { processStatements } from './process.ts'
 import { pruneStatements } from './prune.ts'
+import { scheduleStatements } from './schedule.ts'
 import { scopeStatements } from './scope.ts'
 
 export function allStatements(db: DatabaseSync, unreadable: UnreadableRows) {
@@ -19,6 +20,7 @@ export function allStatements(db: DatabaseSync, unreadable: UnreadableRows) {
     process: processStatements(db, unreadable),
     event: eventStatements(db, unreadable),
     scope: scopeStatements(db),
+    schedule: scheduleStatements(db),
     holder: holderStatements(db),
     notice: noticeStatements(db),
     account: accountStatements(db),

@@ -1,0 +1,269 @@
+import { EMPTY_ENVIRONMENT } from '../core/environment/environment.ts'
+import { canonical } from '../core/json/canonical.ts'
+import { asJson } from '../core/json/json.ts'
+import type { Pid } from '../core/process/pid.ts'
+import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import type { RegisterIntent } from '../core/process/register.ts'
+import { type RegistrationRequest, registrationText } from '../core/process/registration-request.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import { decideDue, decideEnd } from '../core/schedule/occurrences.ts'
+import {
+  type NextOccurrence,
+  occurrenceText,
+  roleOf,
+  type Schedule,
+  scheduleNamedBy,
+} from '../core/schedule/schedule.ts'
+import { type Timetable, timetableOf } from '../core/schedule/timetable.ts'
+import type { Edges } from './edges.ts'
+import type { PlanPart } from './plan-part.ts'
+import { registerOne } from './register-one.ts'
+import type { PerformOne } from './review.ts'
+import type { WorkingRows } from './working-rows.ts'
+
+/** The actor of decisions that a schedule makes by itself. */
+export const SCHEDULES: Actor = 'kernel:schedules'
+
+/** Of times in a row that have run already, before the search for the next one goes on in a later commit. */
+const MAX_RAN_BEFORE = 100
+
+/** What an occurrence needs besides the rows of its plan. */
+export interface OccurrencePlan {
+  readonly edges: Edges
+  readonly rows: WorkingRows
+  readonly performOne: PerformOne
+}
+
+/**
+ * The start of a process, in the transaction that claims it. The next occurrence of a schedule starts with its consequences, or
+ * is dropped because it is too late. Other processes start.
+ */
+export function* startOccurrence(plan: OccurrencePlan, row: ProcessRow, now: number): PlanPart<'start' | 'dropped'> {
+  const { rows, edges } = plan
+  const { pid, causedBy, firstStarted, gate } = row.record
+  const named = firstStarted === null ? scheduleNamedBy(causedBy) : null
+  const schedule = named === null ? null : yield* rows.schedule(named)
+  if (schedule === null || roleOf(schedule, pid) !== 'next') return 'start'
+  const timetable = timetableFor(edges, schedule)
+  const due = decideDue({ schedule, timetable, now }, gate !== null)
+  rows.add([{ type: 'schedule', was: schedule, schedule: due.schedule }])
+  if (due.type === 'drop') yield* cancelOccurrence(plan, pid, `schedule_${due.reason}`, now)
+  else for (const other of due.cancel) yield* cancelOccurrence(plan, other, 'schedule_overlap', now)
+  if (due.planned !== null) yield* planNext(plan, due.schedule, due.planned, now)
+  return due.type === 'start' ? 'start' : 'dropped'
+}
+
+/** The end of a process, in the transaction that writes it: an occurrence of a schedule is followed by the next one. */
+export function* endOccurrence(plan: OccurrencePlan, record: ProcessRecord, now: number): PlanPart<void> {
+  const { rows, edges } = plan
+  const { pid, causedBy, outcome } = record
+  const named = scheduleNamedBy(causedBy)
+  const schedule = named === null ? null : yield* rows.schedule(named)
+  const role = schedule === null ? null : roleOf(schedule, pid)
+  if (schedule === null || role === null || outcome === null) return
+  const timetable = timetableFor(edges, schedule)
+  if (role === 'backfill') return yield* continueBackfill(plan, schedule, timetable, now)
+  const { schedule: ended, planned } = decideEnd({ schedule, timetable, now }, pid, outcome.status)
+  const hasFailed = ended.counts.failed > schedule.counts.failed
+  if (hasFailed && schedule.pauseOnFailure) {
+    yield* pauseNow(plan, schedule, ended, `${pid} ${outcome.status}${outcome.reason === null ? '' : `: ${outcome.reason}`}`, now)
+    return
+  }
+  rows.add([{ type: 'schedule', was: schedule, schedule: ended }])
+  if (planned !== null) yield* planNext(plan, ended, planned, now)
+}
+
+/** Registers the occurrence of a time as the next one. If rules or limits refuse it, the schedule pauses and says why. */
+export function* planNext(
+  plan: OccurrencePlan,
+  schedule: Schedule,
+  time: number,
+  now: number,
+): PlanPart<Schedule> {
+  const { rows, edges } = plan
+  if (schedule.paused !== null) return schedule
+  const timetable = timetableFor(edges, schedule)
+  let was = schedule
+  let at: number | null = time
+  for (let count = 0; at !== null && count < MAX_RAN_BEFORE; count++) {
+    const next: NextOccurrence = { pid: occurrencePid(edges, schedule, at), at, plannedAt: now }
+    const planned: Schedule = { ...was, next }
+    rows.add([{ type: 'schedule', was, schedule: planned }])
+    const registered = yield* registerOccurrence(plan, planned, next, now)
+    if (registered === 'registered') return planned
+    if (registered === 'unresolved') {
+      const open: Schedule = { ...planned, next: { ...next, isOpen: true } }
+      rows.add([{ type: 'schedule', was: planned, schedule: open }])
+      return open
+    }
+    if (registered !== 'ran') return yield* pauseNow(plan, planned, { ...planned, next: null }, registered.refused, now)
+    was = { ...planned, next: null, decidedThrough: Math.max(planned.decidedThrough, at) }
+    rows.add([{ type: 'schedule', was: planned, schedule: was }])
+    at = timetable.next(at)
+  }
+  return was
+}
+
+/** Starts a backfill, or goes on with it, at this time. */
+export function* planBackfill(
+  plan: OccurrencePlan,
+  schedule: Schedule,
+  from: { readonly at: number; readonly until: number },
+  now: number,
+): PlanPart<Schedule> {
+  const { rows, edges } = plan
+  const timetable = timetableFor(edges, schedule)
+  let at: number | null = from.at
+  for (let count = 0; at !== null && at <= from.until && count < MAX_RAN_BEFORE; count++) {
+    const pid = occurrencePid(edges, schedule, at)
+    const planned: Schedule = { ...schedule, backfill: { until: from.until, at, pid } }
+    rows.add([{ type: 'schedule', was: schedule, schedule: planned }])
+    const registered = yield* registerOccurrence(plan, planned, { pid, at, plannedAt: now }, now)
+    if (registered === 'registered') return planned
+    if (registered === 'unresolved')
+      return yield* pauseNow(plan, planned, { ...planned, backfill: null }, UNRESOLVED_BACKFILL, now)
+    if (registered !== 'ran')
+      return yield* pauseNow(plan, planned, { ...planned, backfill: null }, registered.refused, now)
+    at = timetable.next(at)
+  }
+  const done: Schedule = { ...schedule, backfill: null }
+  rows.add([{ type: 'schedule', was: schedule, schedule: done }])
+  return done
+}
+
+const UNRESOLVED_BACKFILL = 'The rules tell commands apart: backfill with the overlap allow, or run it now.'
+
+function* continueBackfill(
+  plan: OccurrencePlan,
+  schedule: Schedule,
+  timetable: Timetable,
+  now: number,
+): PlanPart<void> {
+  const { backfill } = schedule
+  if (backfill === null) return
+  const following = schedule.paused === null ? timetable.next(backfill.at) : null
+  const at = following ?? Number.POSITIVE_INFINITY
+  yield* planBackfill(plan, schedule, { at, until: backfill.until }, now)
+}
+
+/** Pauses a schedule on its own account. Its next occurrence, if it is registered, does not start. */
+export function* pauseNow(
+  plan: OccurrencePlan,
+  was: Schedule,
+  schedule: Schedule,
+  note: string,
+  now: number,
+  by: Actor = SCHEDULES,
+): PlanPart<Schedule> {
+  const paused: Schedule = { ...schedule, next: null, paused: { at: now, by, note: note === '' ? null : note } }
+  plan.rows.add([{ type: 'schedule', was, schedule: paused }])
+  if (schedule.next !== null) yield* cancelOccurrence(plan, schedule.next.pid, 'schedule_paused', now)
+  return paused
+}
+
+/** Ends an occurrence that has not started, or asks a running one to stop. The row of the schedule has to be written before. */
+export function* cancelOccurrence(plan: OccurrencePlan, pid: Pid, reason: string, at: number): PlanPart<void> {
+  const { rows, edges, performOne } = plan
+  const row = yield* rows.process(pid)
+  if (row === null || hasEnded(row.record)) return
+  const replayKey = `schedule:${reason}`
+  yield* performOne(edges, rows, {
+    type: 'stop',
+    pid,
+    how: 'cancel',
+    reason,
+    cause: null,
+    replayKey,
+    actor: SCHEDULES,
+    at,
+  })
+}
+
+export function timetableFor({ cron }: Pick<Edges, 'cron'>, { times, createdAt }: Pick<Schedule, 'times' | 'createdAt'>): Timetable {
+  return timetableOf(times, createdAt, cron ?? noCron)
+}
+
+function noCron(): never {
+  throw new Error('This kernel cannot compute cron expressions')
+}
+
+export function occurrencePid({ pidOf }: Pick<Edges, 'pidOf'>, schedule: Schedule, at: number): Pid {
+  return pidOf(occurrenceText(schedule, at))
+}
+
+/** The registration of the occurrence of a time. */
+export function occurrenceRequest(
+  { hash }: Pick<Edges, 'hash'>,
+  schedule: Schedule,
+  at: number,
+): RegistrationRequest {
+  const { id, session, request, jitterMs } = schedule
+  const jitter = Math.floor(fraction(hash(occurrenceText(schedule, at))) * jitterMs)
+  return {
+    definition: { schedule: id },
+    ...request,
+    owner: { session },
+    causedBy: { schedule: id, scheduledAt: at },
+    notBefore: at + jitter,
+  }
+}
+
+/** From 0 to 1, from the first digits of a hash: the same in every kernel. */
+function fraction(hash: string): number {
+  return Number.parseInt(hash.slice(0, 8), 16) / 2 ** 32
+}
+
+/** The actor that registers the occurrences of a schedule. An agent acts through the session of the schedule, below its own. */
+export function occurrenceActor({ createdBy, session }: Schedule): Actor {
+  return createdBy === 'host' || createdBy.startsWith('human:') ? createdBy : `session:${session}`
+}
+
+/** `ran`: an occurrence of this time was registered before. */
+function* registerOccurrence(
+  { edges, rows }: OccurrencePlan,
+  schedule: Schedule,
+  { pid, at: time }: NextOccurrence,
+  at: number,
+): PlanPart<'registered' | 'ran' | 'unresolved' | { readonly refused: string }> {
+  const request = occurrenceRequest(edges, schedule, time)
+  const text = registrationText(request)
+  const intent: RegisterIntent = {
+    pid,
+    bytes: text.length,
+    hash: edges.hash(text),
+    request,
+    actor: occurrenceActor(schedule),
+    at,
+    defaultEnvRef: edges.hash(canonical(asJson(EMPTY_ENVIRONMENT))),
+    here: [],
+    startBy: null,
+    refuseNew: null,
+    fence: null,
+    stepIndex: null,
+    approval: null,
+    acceptsLess: false,
+    ...(schedule.ceilings.length === 0 ? {} : { ceilings: schedule.ceilings }),
+  }
+  const answer = yield* registerOne(edges, rows, intent, {
+    isNew: false,
+    formerPid: undefined,
+    restarts: undefined,
+    replaced: [],
+    names: [],
+    // The host cannot look at a command within a transaction: where rules need that, a sweep registers the occurrence.
+    host: { resolved: new Map(), places: undefined, looksLeft: 0 },
+  })
+  switch (answer.type) {
+    case 'registered':
+      return 'registered'
+    case 'unresolved':
+      return 'unresolved'
+    case 'existing':
+    case 'running':
+      return 'ran'
+    case 'refused':
+      if (answer.refusal.code === 'pruned_pid') return 'ran'
+      rows.add(answer.changes ?? [])
+      return { refused: answer.refusal.message }
+  }
+}

@@ -1,0 +1,21 @@
+import * as z from 'zod'
+import { definitionFields, schedule, scheduleId } from './shapes/schedule.ts'
+import { verb } from './verb.ts'
+
+export const editSchedule = verb({
+  summary: 'Changes the definition of a schedule.',
+  description:
+    'What runs goes on as it was. An occurrence that has not started is replaced; if its time has come already, it runs as edited. The occurrences have the rights of the caller from now on.',
+  route: 'POST /schedules/{schedule}/edit',
+  needs: 'operate',
+  asPerson: 'if_known',
+  input: () =>
+    z.strictObject({
+      schedule: scheduleId,
+      ...definitionFields,
+      times: definitionFields.times.exactOptional(),
+      process: definitionFields.process.exactOptional(),
+    }),
+  output: () => schedule,
+  codes: ['not_found', 'denied', 'session_ended', 'payload_too_large'],
+})

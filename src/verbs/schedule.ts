@@ -1,0 +1,12 @@
+import * as z from 'zod'
+import { schedule as shape, scheduleId } from './shapes/schedule.ts'
+import { verb } from './verb.ts'
+
+export const schedule = verb({
+  summary: 'Shows one schedule.',
+  route: 'GET /schedules/{schedule}',
+  needs: 'read',
+  input: () => z.strictObject({ schedule: scheduleId }),
+  output: () => shape,
+  codes: ['not_found', 'denied'],
+})
