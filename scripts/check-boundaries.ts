@@ -26,6 +26,8 @@ export const mayImport: Record<string, readonly string[]> = {
   home: ['core/errors.ts', 'base', 'os', 'node:*', '!node:sqlite'],
   redaction: ['base', 're2js'],
   shell: ['base', 'unbash'],
+  // Times of cron expressions. Its library is loaded with the first schedule that has one.
+  calendar: ['core', 'croner'],
   // The format of output logs and its writers' parts: shared by the keeper, the executor of agents and all readers.
   'output-log': ['base', 'node:*', '!node:sqlite'],
   keeper: ['base', 'os', 'output-log', 'node:*', '@lydell/node-pty'],
@@ -198,6 +200,7 @@ const impure: readonly (readonly [name: string, pattern: RegExp])[] = [
 
 /** The packages that rules name. */
 const PACKAGES = new Set([
+  'croner',
   're2js',
   'unbash',
   'yaml',

@@ -46,12 +46,14 @@ export function scheduleActions(
           ...(asked === undefined ? {} : { request: requestOf(parts, asked) }),
         }),
       ),
-    pauseSchedule: async ({ schedule: id, note }) => shown(await kernel.schedules.pause(actor, id, note ?? null)),
+    pauseSchedule: async ({ schedule: id, note }) =>
+      shown(await kernel.schedules.pause(actor, id, note ?? null)),
     resumeSchedule: async ({ schedule: id }) => shown(await kernel.schedules.resume(actor, id)),
     async runSchedule({ schedule: id, idempotencyKey }) {
       return { record: (await kernel.schedules.run(actor, id, idempotencyKey)).record }
     },
-    backfillSchedule: async ({ schedule: id, ...asked }) => shown(await kernel.schedules.backfill(actor, id, asked)),
+    backfillSchedule: async ({ schedule: id, ...asked }) =>
+      shown(await kernel.schedules.backfill(actor, id, asked)),
     async removeSchedule({ schedule: id }) {
       await kernel.schedules.remove(actor, id)
       return { removed: true }

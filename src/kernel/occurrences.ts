@@ -22,7 +22,7 @@ import type { PerformOne } from './review.ts'
 import type { WorkingRows } from './working-rows.ts'
 
 /** The actor of decisions that a schedule makes by itself. */
-export const SCHEDULES: Actor = 'kernel:schedules'
+const SCHEDULES: Actor = 'kernel:schedules'
 
 /** Of times in a row that have run already, before the search for the next one goes on in a later commit. */
 const MAX_RAN_BEFORE = 100
@@ -38,7 +38,11 @@ export interface OccurrencePlan {
  * The start of a process, in the transaction that claims it. The next occurrence of a schedule starts with its consequences, or
  * is dropped because it is too late. Other processes start.
  */
-export function* startOccurrence(plan: OccurrencePlan, row: ProcessRow, now: number): PlanPart<'start' | 'dropped'> {
+export function* startOccurrence(
+  plan: OccurrencePlan,
+  row: ProcessRow,
+  now: number,
+): PlanPart<'start' | 'dropped'> {
   const { rows, edges } = plan
   const { pid, causedBy, firstStarted, gate } = row.record
   const named = firstStarted === null ? scheduleNamedBy(causedBy) : null
@@ -66,7 +70,13 @@ export function* endOccurrence(plan: OccurrencePlan, record: ProcessRecord, now:
   const { schedule: ended, planned } = decideEnd({ schedule, timetable, now }, pid, outcome.status)
   const hasFailed = ended.counts.failed > schedule.counts.failed
   if (hasFailed && schedule.pauseOnFailure) {
-    yield* pauseNow(plan, schedule, ended, `${pid} ${outcome.status}${outcome.reason === null ? '' : `: ${outcome.reason}`}`, now)
+    yield* pauseNow(
+      plan,
+      schedule,
+      ended,
+      `${pid} ${outcome.status}${outcome.reason === null ? '' : `: ${outcome.reason}`}`,
+      now,
+    )
     return
   }
   rows.add([{ type: 'schedule', was: schedule, schedule: ended }])
@@ -96,7 +106,8 @@ export function* planNext(
       rows.add([{ type: 'schedule', was: planned, schedule: open }])
       return open
     }
-    if (registered !== 'ran') return yield* pauseNow(plan, planned, { ...planned, next: null }, registered.refused, now)
+    if (registered !== 'ran')
+      return yield* pauseNow(plan, planned, { ...planned, next: null }, registered.refused, now)
     was = { ...planned, next: null, decidedThrough: Math.max(planned.decidedThrough, at) }
     rows.add([{ type: 'schedule', was: planned, schedule: was }])
     at = timetable.next(at)
@@ -155,14 +166,23 @@ export function* pauseNow(
   now: number,
   by: Actor = SCHEDULES,
 ): PlanPart<Schedule> {
-  const paused: Schedule = { ...schedule, next: null, paused: { at: now, by, note: note === '' ? null : note } }
+  const paused: Schedule = {
+    ...schedule,
+    next: null,
+    paused: { at: now, by, note: note === '' ? null : note },
+  }
   plan.rows.add([{ type: 'schedule', was, schedule: paused }])
   if (schedule.next !== null) yield* cancelOccurrence(plan, schedule.next.pid, 'schedule_paused', now)
   return paused
 }
 
 /** Ends an occurrence that has not started, or asks a running one to stop. The row of the schedule has to be written before. */
-export function* cancelOccurrence(plan: OccurrencePlan, pid: Pid, reason: string, at: number): PlanPart<void> {
+export function* cancelOccurrence(
+  plan: OccurrencePlan,
+  pid: Pid,
+  reason: string,
+  at: number,
+): PlanPart<void> {
   const { rows, edges, performOne } = plan
   const row = yield* rows.process(pid)
   if (row === null || hasEnded(row.record)) return
@@ -179,7 +199,10 @@ export function* cancelOccurrence(plan: OccurrencePlan, pid: Pid, reason: string
   })
 }
 
-export function timetableFor({ cron }: Pick<Edges, 'cron'>, { times, createdAt }: Pick<Schedule, 'times' | 'createdAt'>): Timetable {
+export function timetableFor(
+  { cron }: Pick<Edges, 'cron'>,
+  { times, createdAt }: Pick<Schedule, 'times' | 'createdAt'>,
+): Timetable {
   return timetableOf(times, createdAt, cron ?? noCron)
 }
 

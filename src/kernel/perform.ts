@@ -175,8 +175,7 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
       if (duties.account === 'give_back') yield* giveBack(rows, record)
       if (duties.account === 'count_use') yield* countUse(rows, record)
       if (duties.withdraws !== null) yield* withdraw(edges, rows, duties.withdraws, record, intent)
-      if (duties.schedule !== null)
-        yield* endOccurrence({ edges, rows, performOne }, record, intent.at)
+      if (duties.schedule !== null) yield* endOccurrence({ edges, rows, performOne }, record, intent.at)
       if (duties.isReview) yield* settleReview(edges, rows, performOne, record, intent.at)
       if (decision.overflow !== undefined && listener !== null)
         rows.add([

@@ -68,15 +68,36 @@ export class Schedules {
     const definition = this.#placed(asked)
     await this.#check(definition)
     const known = await this.#edges.store.ask({ ask: 'schedule', id })
-    if (known === null)
-      await openSession(this.#edges, actor, session, `schedule ${id}`, undefined, undefined, parentSession)
+    if (known === null) {
+      const label = `schedule ${id}`
+      const opened = await openSession(
+        this.#edges,
+        actor,
+        session,
+        label,
+        undefined,
+        undefined,
+        parentSession,
+      )
+      // An agent that opened a session of this name below its own could act on what a person schedules.
+      if (parentSession === undefined && opened.sessionsAbove !== undefined)
+        throw new RefusedError(sessionTaken(opened.id))
+    }
     const key = this.#edges.newId()
     const added = await this.#change(actor, 'addSchedule', id, function* (plan, was, at) {
       if (was !== null) return isSameDefinition(was, definition) ? was : alreadyThere(was)
       const schedule: Schedule = {
         ...definition,
         ...{ id, key, session, ceilings, revision: 1, createdBy: actor, createdAt: at, editedAt: at },
-        ...{ paused: null, next: null, running: [], decidedThrough: 0, gap: null, backfill: null, last: null },
+        ...{
+          paused: null,
+          next: null,
+          running: [],
+          decidedThrough: 0,
+          gap: null,
+          backfill: null,
+          last: null,
+        },
         counts: NO_COUNTS,
       }
       plan.rows.add([{ type: 'schedule', was: null, schedule }, ...environmentUses(schedule)])
@@ -88,7 +109,8 @@ export class Schedules {
   /** An edit counts from the next occurrence on. One that is due and has not started runs as edited. */
   async edit(actor: Actor, id: string, changes: Partial<ScheduleDefinition>): Promise<Schedule> {
     const { ceilings } = await this.#creator(actor)
-    const placed = changes.request === undefined ? changes : { ...changes, request: this.#placedRequest(changes.request) }
+    const placed =
+      changes.request === undefined ? changes : { ...changes, request: this.#placedRequest(changes.request) }
     if (changes.times !== undefined) await this.#check({ times: changes.times })
     const edited = await this.#change(actor, 'editSchedule', id, function* (plan, was, at) {
       if (was === null) return scheduleUnknown(id)
@@ -105,7 +127,8 @@ export class Schedules {
       if (was.next === null) return yield* planFirst(plan, schedule, at)
       yield* cancelOccurrence(plan, was.next.pid, 'schedule_edited', at)
       const due = was.next.at
-      const isStillDue = due <= at && at - due <= schedule.catchUpMs && timetable.recent(due - 1, due, 1).length > 0
+      const isStillDue =
+        due <= at && at - due <= schedule.catchUpMs && timetable.recent(due - 1, due, 1).length > 0
       return isStillDue ? yield* planNext(plan, schedule, due, at) : yield* planFirst(plan, schedule, at)
     })
     return this.#registerOpen(edited)
@@ -124,7 +147,12 @@ export class Schedules {
     const resumed = await this.#change(actor, 'resumeSchedule', id, function* (plan, was, at) {
       if (was === null) return scheduleUnknown(id)
       if (was.paused === null) return was
-      const schedule: Schedule = { ...was, paused: null, gap: null, decidedThrough: Math.max(was.decidedThrough, at) }
+      const schedule: Schedule = {
+        ...was,
+        paused: null,
+        gap: null,
+        decidedThrough: Math.max(was.decidedThrough, at),
+      }
       plan.rows.add([{ type: 'schedule', was, schedule }])
       return yield* planFirst(plan, schedule, at)
     })
@@ -152,7 +180,8 @@ export class Schedules {
     const [registered] = await this.#kernel.register([
       { request: { ...request, causedBy }, actor: occurrenceActor(schedule), ...ceilings, ...key },
     ])
-    if (registered === undefined || registered.type === 'refused') throw new Error(`A run of ${id} without an answer`)
+    if (registered === undefined || registered.type === 'refused')
+      throw new Error(`A run of ${id} without an answer`)
     return registered.row
   }
 
@@ -358,6 +387,15 @@ function alreadyThere({ id }: Schedule): Refusal {
   )
 }
 
+function sessionTaken(session: string): Refusal {
+  return refusal(
+    'conflict',
+    `The session ${session} exists, and is below another one.`,
+    `Choose another name, or delete it: reeve session delete ${session}.`,
+    { session },
+  )
+}
+
 function backfillRuns({ id, backfill }: Schedule): Refusal {
   return refusal(
     'busy',
@@ -369,9 +407,14 @@ function backfillRuns({ id, backfill }: Schedule): Refusal {
 
 function refuseBackfill(id: string, count: number, most: number, isFuture: boolean): Refusal | undefined {
   if (isFuture)
-    return refusal('invalid_input', 'A backfill covers times of the past, and its end is in the future.', 'Give an earlier end.', {
-      field: 'until',
-    })
+    return refusal(
+      'invalid_input',
+      'A backfill covers times of the past, and its end is in the future.',
+      'Give an earlier end.',
+      {
+        field: 'until',
+      },
+    )
   if (count === 0)
     return refusal('invalid_input', `The schedule ${id} has no time in this range.`, 'Give another range.', {
       field: 'from',

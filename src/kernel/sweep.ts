@@ -5,8 +5,8 @@ import type { Carriers } from './carriers.ts'
 import type { Edges } from './edges.ts'
 import type { Executions } from './executions.ts'
 import type { Releases } from './overflow.ts'
-import type { Schedules } from './schedules.ts'
 import { type Recovering, type RecoveryReport, recover } from './recover.ts'
+import type { Schedules } from './schedules.ts'
 
 export interface SweepParts {
   readonly recovering: Recovering

@@ -20,5 +20,14 @@ export const backfillSchedule = verb({
         .describe('queue: one after the other, at most 1,000; allow: all at once, at most 100'),
     }),
   output: () => schedule,
-  codes: ['not_found', 'denied', 'busy', 'limit_exceeded', 'session_ended', 'too_many_commands', 'conflict', 'pruned_pid'],
+  codes: [
+    'not_found',
+    'denied',
+    'busy',
+    'limit_exceeded',
+    'session_ended',
+    'too_many_commands',
+    'conflict',
+    'pruned_pid',
+  ],
 })

@@ -1344,6 +1344,8 @@ export interface VerbCalls {
               agent: string
               /** Its goal. */
               goal?: Json | undefined
+              /** The image that it is made from: fields that are left out have the values of the image. */
+              image?: string
               /** The model that Reeve calls for it, as provider/model; without one Reeve does not drive it. */
               model?: string
               /** Models that are called instead, in this order, when the provider of the model fails. */
@@ -1358,7 +1360,7 @@ export interface VerbCalls {
               tools?: string[]
               /** It ends with its first turn, with the result of that turn. */
               once?: boolean
-              /** Amounts of tokensIn, tokensOut and cost: when one is reached, the agent pauses. */
+              /** Amounts of tokensIn, tokensOut and cost: an alert at 80 %, and when one is reached, the agent pauses. */
               softLimits?: Amounts
               /** MCP servers whose tools it may call, by the name in mcp__<name>__<tool>. */
               mcpServers?: Record<
@@ -1424,6 +1426,10 @@ export interface VerbCalls {
                     timeoutMs?: number
                   }
               >
+              /** Rules for what it does, besides those of its asker: observe, ask, edit or full. */
+              preset?: 'observe' | 'ask' | 'edit' | 'full'
+              /** The JSON schema that the result of its goal must fit. */
+              output?: JsonObject
             }
             /** A name for people. */
             label?: string
@@ -1750,6 +1756,8 @@ export interface VerbCalls {
               agent: string
               /** Its goal. */
               goal?: Json | undefined
+              /** The image that it is made from: fields that are left out have the values of the image. */
+              image?: string
               /** The model that Reeve calls for it, as provider/model; without one Reeve does not drive it. */
               model?: string
               /** Models that are called instead, in this order, when the provider of the model fails. */
@@ -1764,7 +1772,7 @@ export interface VerbCalls {
               tools?: string[]
               /** It ends with its first turn, with the result of that turn. */
               once?: boolean
-              /** Amounts of tokensIn, tokensOut and cost: when one is reached, the agent pauses. */
+              /** Amounts of tokensIn, tokensOut and cost: an alert at 80 %, and when one is reached, the agent pauses. */
               softLimits?: Amounts
               /** MCP servers whose tools it may call, by the name in mcp__<name>__<tool>. */
               mcpServers?: Record<
@@ -1830,6 +1838,10 @@ export interface VerbCalls {
                     timeoutMs?: number
                   }
               >
+              /** Rules for what it does, besides those of its asker: observe, ask, edit or full. */
+              preset?: 'observe' | 'ask' | 'edit' | 'full'
+              /** The JSON schema that the result of its goal must fit. */
+              output?: JsonObject
             }
             /** A name for people. */
             label?: string

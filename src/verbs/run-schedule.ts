@@ -8,12 +8,21 @@ const runKey: RepeatKey = { keys: ['idempotencyKey'], generated: 'always' }
 
 export const runSchedule = verb({
   summary: 'Starts the process of a schedule now.',
-  description: 'It runs besides the occurrences of the schedule, which go on as before, whatever becomes of it.',
+  description:
+    'It runs besides the occurrences of the schedule, which go on as before, whatever becomes of it.',
   route: 'POST /schedules/{schedule}/run',
   needs: 'operate',
   repeat: runKey,
   idempotencyHeader: true,
   input: () => z.strictObject({ schedule: scheduleId, idempotencyKey: replayKey.exactOptional() }),
   output: () => z.strictObject({ record: record.describe('the process') }),
-  codes: ['not_found', 'denied', 'session_ended', 'too_many_commands', 'limit_exceeded', 'conflict', 'pruned_pid'],
+  codes: [
+    'not_found',
+    'denied',
+    'session_ended',
+    'too_many_commands',
+    'limit_exceeded',
+    'conflict',
+    'pruned_pid',
+  ],
 })

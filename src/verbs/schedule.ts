@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { schedule as shape, scheduleId } from './shapes/schedule.ts'
+import { scheduleId, schedule as shape } from './shapes/schedule.ts'
 import { verb } from './verb.ts'
 
 export const schedule = verb({

@@ -8,7 +8,10 @@ export const schedules = verb({
   route: 'GET /schedules',
   needs: 'read',
   input: () =>
-    z.strictObject({ after: scheduleId.exactOptional().describe('the name to continue after'), limit: pageSize }),
+    z.strictObject({
+      after: scheduleId.exactOptional().describe('the name to continue after'),
+      limit: pageSize,
+    }),
   output: () => z.strictObject({ schedules: z.array(schedule) }),
   codes: ['denied'],
 })

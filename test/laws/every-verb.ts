@@ -21,6 +21,7 @@ export async function callEveryVerb(reeve: Reeve): Promise<void> {
   await callApprovals(reeve)
   await callInbox(reeve)
   await callAgents(reeve)
+  await callSchedules(reeve)
   await callReads(reeve)
   await callStops(reeve)
 }
@@ -45,6 +46,25 @@ async function callSessions(reeve: Reeve): Promise<void> {
   await reeve.audit()
   await reeve.verifyAudit()
   await reeve.pruneAudit({ keep: 0 })
+}
+
+export async function callSchedules(reeve: Reeve): Promise<void> {
+  const process = { kind: 'workflow', spec: { workflow: 'nightly' } } as const
+  const [schedule, from] = ['nightly', Date.now()]
+  await reeve.addSchedule({
+    schedule,
+    process,
+    times: { type: 'cron', cron: '0 2 * * *', zone: 'Europe/Berlin', start: from - 10 * 86_400_000 },
+    overlap: 'queue',
+  })
+  await reeve.editSchedule({ schedule, pauseOnFailure: true })
+  await reeve.runSchedule({ schedule })
+  await reeve.backfillSchedule({ schedule, from: from - 2 * 86_400_000, until: from })
+  await reeve.pauseSchedule({ schedule, note: 'holidays' })
+  await reeve.resumeSchedule({ schedule })
+  await reeve.schedule({ schedule })
+  await reeve.schedules()
+  await reeve.removeSchedule({ schedule })
 }
 
 async function callExternals(reeve: Reeve): Promise<void> {

@@ -83,6 +83,11 @@ test('a read token changes no table and no read position, whichever actor it act
     spec: { agent: 'coder', model: 'scripted/demo' },
     owner: { session: 's1' },
   })
+  await user.addSchedule({
+    schedule: 'nightly',
+    times: { type: 'every', everyMs: 3_600_000 },
+    process: { kind: 'workflow', spec: { workflow: 'nightly' } },
+  })
   const inputs: { readonly [Name in VerbName]?: InputOf<Name>[] } = {
     agents: [{}, { session: 's1', ended: true }],
     inspectAgent: [{ pid: agent.pid }],
@@ -117,6 +122,8 @@ test('a read token changes no table and no read position, whichever actor it act
     screen: [{ pid }],
     search: [{ pid, text: 'one' }],
     sessions: [{}],
+    schedule: [{ schedule: 'nightly' }],
+    schedules: [{}],
     show: [{ pid }],
     status: [{}],
     outputStreams: [{ pid: live }],

@@ -1,7 +1,7 @@
 import { reviewedBy } from '../approval/review.ts'
 import { listenerOf, parentDeciding } from '../inbox/notice.ts'
-import { isWait } from './decide-wait.ts'
 import { scheduleNamedBy } from '../schedule/schedule.ts'
+import { isWait } from './decide-wait.ts'
 import { awaitsApproval } from './gate.ts'
 import { type Intent, replayKeyOf } from './intent.ts'
 import type { Pid } from './pid.ts'

@@ -32,5 +32,7 @@ export function refuseProcess({ kind, spec }: ScheduleDefinition['request']): Re
 }
 
 export function scheduleUnknown(id: string): Refusal {
-  return refusal('not_found', `There is no schedule ${id}.`, 'List them: reeve schedule list.', { schedule: id })
+  return refusal('not_found', `There is no schedule ${id}.`, 'List them: reeve schedule list.', {
+    schedule: id,
+  })
 }

@@ -36,7 +36,7 @@ export interface ScheduleDefinition {
 }
 
 /** A registration without the members that differ between occurrences or belong to one process. */
-export type OccurrenceRequest = Omit<
+type OccurrenceRequest = Omit<
   RegistrationRequest,
   'parent' | 'restartOf' | 'notBefore' | 'group' | 'owner' | 'causedBy' | 'ifRunning' | 'grants'
 >
@@ -52,7 +52,7 @@ export interface NextOccurrence {
   readonly isOpen?: true
 }
 
-export interface PausedSchedule {
+interface PausedSchedule {
   readonly at: number
   readonly by: Actor
   readonly note: string | null
@@ -87,7 +87,7 @@ export interface Schedule extends ScheduleDefinition {
 }
 
 /** Times in the past that run one after the other. */
-export interface Backfill {
+interface Backfill {
   readonly until: number
   /** The time that runs now. */
   readonly at: number

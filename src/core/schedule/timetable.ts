@@ -24,7 +24,7 @@ export interface Timetable {
 export type CronTimetable = (cron: string, zone: string) => Timetable
 
 /** Shorter intervals are for programs that loop by themselves. */
-export const MIN_INTERVAL_MS = 1_000
+const MIN_INTERVAL_MS = 1_000
 
 /** `anchor`: intervals are counted from the start, or from here. */
 export function timetableOf(times: TimesDefinition, anchor: number, cron: CronTimetable): Timetable {
@@ -77,9 +77,14 @@ function intervals(everyMs: number, first: number): Timetable {
 /** Refuses times that never come. */
 export function refuseTimes(times: TimesDefinition, timetable: Timetable, now: number): Refusal | undefined {
   if (times.type === 'every' && times.everyMs < MIN_INTERVAL_MS)
-    return refusal('invalid_input', `The interval is shorter than ${MIN_INTERVAL_MS} ms.`, 'Give a longer one.', {
-      field: 'times',
-    })
+    return refusal(
+      'invalid_input',
+      `The interval is shorter than ${MIN_INTERVAL_MS} ms.`,
+      'Give a longer one.',
+      {
+        field: 'times',
+      },
+    )
   if (timetable.next(now) !== null) return undefined
   return refusal(
     'invalid_input',

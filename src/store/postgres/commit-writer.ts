@@ -144,7 +144,8 @@ export class CommitWriter {
     facts.forgetLoaded()
     for (const [pid, { next, value }] of staged.processes)
       facts.remember(processKey(pid), { version: next, value })
-    const { sessions, turns, groups, inboxes, accounts, approvals, ruleUses, auditWindows, schedules } = staged
+    const { sessions, turns, groups, inboxes, accounts, approvals, ruleUses, auditWindows, schedules } =
+      staged
     for (const rows of [
       ...[sessions, turns, groups, inboxes, accounts],
       ...[approvals, ruleUses, auditWindows, schedules],

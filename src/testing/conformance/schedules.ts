@@ -23,18 +23,24 @@ export function schedules(behaves: Behaves): void {
     assert.deepEqual(await bench.store.ask({ ask: 'schedules', open: true, after: null, limit: 10 }), [])
   })
 
-  behaves('the next occurrence is a queued process, and an added schedule may be added again', async (bench) => {
-    const { kernel } = await bench.kernel({ id: 'k_one' })
-    const schedule = await kernel.schedules.add('host', 'nightly', hourly())
-    assert.deepEqual(await kernel.schedules.add('host', 'nightly', hourly()), schedule)
-    assert.equal(await codeOf(kernel.schedules.add('host', 'nightly', hourly({ overlap: 'queue' }))), 'conflict')
-    const { record } = await bench.row(pidOfNext(schedule))
-    assert.equal(record.status, 'queued')
-    assert.equal(record.retryAt, bench.clock.now() + HOUR)
-    assert.deepEqual(record.causedBy, { schedule: 'nightly', scheduledAt: bench.clock.now() + HOUR })
-    assert.deepEqual(record.owner, { session: 'schedule:nightly' })
-    assert.equal(await running(bench), 1)
-  })
+  behaves(
+    'the next occurrence is a queued process, and an added schedule may be added again',
+    async (bench) => {
+      const { kernel } = await bench.kernel({ id: 'k_one' })
+      const schedule = await kernel.schedules.add('host', 'nightly', hourly())
+      assert.deepEqual(await kernel.schedules.add('host', 'nightly', hourly()), schedule)
+      assert.equal(
+        await codeOf(kernel.schedules.add('host', 'nightly', hourly({ overlap: 'queue' }))),
+        'conflict',
+      )
+      const { record } = await bench.row(pidOfNext(schedule))
+      assert.equal(record.status, 'queued')
+      assert.equal(record.retryAt, bench.clock.now() + HOUR)
+      assert.deepEqual(record.causedBy, { schedule: 'nightly', scheduledAt: bench.clock.now() + HOUR })
+      assert.deepEqual(record.owner, { session: 'schedule:nightly' })
+      assert.equal(await running(bench), 1)
+    },
+  )
 
   behaves('the end of an occurrence registers the next one, in the same commit', async (bench) => {
     const one = await bench.kernel({ id: 'k_one' })
@@ -67,18 +73,24 @@ export function schedules(behaves: Behaves): void {
     }
   })
 
-  behaves('racing claims of one due occurrence start it once, and plan one next occurrence', async (bench) => {
-    const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
-    const pid = pidOfNext(await kernel.schedules.add('host', 'nightly', hourly({ overlap: 'allow' })))
-    const edges = await Promise.all(times(4).map(async () => bench.edgesOver(await bench.open())))
-    bench.clock.advance(HOUR)
-    const granted = await Promise.all(edges.map((each, index) => claimAndStart(each, [pid], `k_${index}`)))
-    assert.equal(granted.flat().length, 1)
-    const { next, running: started } = await stored(bench)
-    assert.deepEqual(started.map((each) => each.pid), [pid])
-    assert.equal(next?.at, bench.clock.now() + HOUR)
-    assert.equal(await running(bench), 2)
-  })
+  behaves(
+    'racing claims of one due occurrence start it once, and plan one next occurrence',
+    async (bench) => {
+      const { kernel } = await bench.kernel({ id: 'k_one', serves: [] })
+      const pid = pidOfNext(await kernel.schedules.add('host', 'nightly', hourly({ overlap: 'allow' })))
+      const edges = await Promise.all(times(4).map(async () => bench.edgesOver(await bench.open())))
+      bench.clock.advance(HOUR)
+      const granted = await Promise.all(edges.map((each, index) => claimAndStart(each, [pid], `k_${index}`)))
+      assert.equal(granted.flat().length, 1)
+      const { next, running: started } = await stored(bench)
+      assert.deepEqual(
+        started.map((each) => each.pid),
+        [pid],
+      )
+      assert.equal(next?.at, bench.clock.now() + HOUR)
+      assert.equal(await running(bench), 2)
+    },
+  )
 
   behaves('times that pass during a run are skipped, queued, or the latest is kept', async (bench) => {
     const one = await bench.kernel({ id: 'k_one' })
@@ -175,7 +187,10 @@ export function schedules(behaves: Behaves): void {
     assert.equal((await bench.row(before)).record.outcome?.reason, 'schedule_edited')
     assert.equal(edited.next?.at, bench.clock.now())
     const granted = await claimAndStart(bench.edges, [before, pidOfNext(edited)], 'k_two')
-    assert.deepEqual(granted.map(({ record }) => record.spec), [{ tool: 'work', input: 'edited' }])
+    assert.deepEqual(
+      granted.map(({ record }) => record.spec),
+      [{ tool: 'work', input: 'edited' }],
+    )
     const { counts, next } = await stored(bench)
     assert.deepEqual([counts.started, next], [1, null])
   })
@@ -195,7 +210,9 @@ export function schedules(behaves: Behaves): void {
   behaves('a failed occurrence pauses its schedule, if it is to', async (bench) => {
     const one = await bench.kernel({ id: 'k_one' })
     const fail: Ending = { status: 'failed', reason: 'no disk' }
-    const first = pidOfNext(await one.kernel.schedules.add('host', 'nightly', hourly({ pauseOnFailure: true })))
+    const first = pidOfNext(
+      await one.kernel.schedules.add('host', 'nightly', hourly({ pauseOnFailure: true })),
+    )
     bench.clock.advance(HOUR)
     await one.begun(first)
     one.finish(first, fail)

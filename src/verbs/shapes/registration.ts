@@ -139,9 +139,21 @@ const occurrenceFields = {
 
 /** The process of a schedule: a request without the members that belong to one process. */
 export const occurrence = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('command'), spec: specs.command.describe('what to run'), ...occurrenceFields }),
-  z.strictObject({ kind: z.literal('agent'), spec: specs.agent.describe('what to run'), ...occurrenceFields }),
-  z.strictObject({ kind: z.literal('workflow'), spec: specs.workflow.describe('what to run'), ...occurrenceFields }),
+  z.strictObject({
+    kind: z.literal('command'),
+    spec: specs.command.describe('what to run'),
+    ...occurrenceFields,
+  }),
+  z.strictObject({
+    kind: z.literal('agent'),
+    spec: specs.agent.describe('what to run'),
+    ...occurrenceFields,
+  }),
+  z.strictObject({
+    kind: z.literal('workflow'),
+    spec: specs.workflow.describe('what to run'),
+    ...occurrenceFields,
+  }),
   z.strictObject({ kind: z.literal('tool'), spec: specs.tool.describe('what to run'), ...occurrenceFields }),
 ])
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { OVERLAPS } from '../../core/schedule/schedule.ts'
 import { END_STATUSES } from '../../core/process/status.ts'
+import { OVERLAPS } from '../../core/schedule/schedule.ts'
 import { actor } from './actor.ts'
 import { jsonObject } from './json.ts'
 import { occurrence } from './registration.ts'
@@ -52,11 +52,15 @@ const overlap = z
 export const definitionFields = {
   times: givenTimes.describe('when it runs'),
   process: occurrence.describe('the process of each occurrence'),
-  jitterMs: duration.exactOptional().describe('a delay of each occurrence, chosen at random, at most this long'),
+  jitterMs: duration
+    .exactOptional()
+    .describe('a delay of each occurrence, chosen at random, at most this long'),
   overlap: overlap.exactOptional(),
   catchUpMs: age
     .exactOptional()
-    .describe('how late an occurrence may start; an hour by default. Of several missed times the latest runs, once'),
+    .describe(
+      'how late an occurrence may start; an hour by default. Of several missed times the latest runs, once',
+    ),
   pauseOnFailure: z.boolean().exactOptional().describe('pause when an occurrence fails'),
 }
 

@@ -119,6 +119,12 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
     case 'tombstones_gone':
       for (const pid of change.pids) table('tombstone').delete(pid)
       return
+    case 'schedule':
+      table('schedule').set(change.schedule.id, asJson(change.schedule))
+      return
+    case 'schedule_gone':
+      table('schedule').delete(change.id)
+      return
     case 'rule_set':
       table('rule_set').set(change.ruleSet.subject, asJson(change.ruleSet))
       return
@@ -196,6 +202,7 @@ const READ: Readonly<Record<string, (observer: Observer, key: string) => Json>> 
     return asJson(row)
   },
   account: (observer, id) => asJson(observer.ask({ ask: 'account', id })),
+  schedule: (observer, id) => asJson(observer.ask({ ask: 'schedule', id })),
   inbox: (observer, scope) => asJson(observer.ask({ ask: 'inbox', scope })),
   rule_set: (observer, subject) => asJson(observer.ask({ ask: 'ruleSet', subject })),
   rule_use: (observer, id) => asJson(observer.ask({ ask: 'ruleUse', id })),

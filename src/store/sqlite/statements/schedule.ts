@@ -18,8 +18,7 @@ export function scheduleStatements(db: DatabaseSync) {
     },
     list: ({ open, after, limit }: Questions['schedules'][0]): Schedule[] =>
       (open === true ? listOpen : list).all(after ?? '', limit).map(scheduleFrom),
-    put: (schedule: Schedule) =>
-      put.run(schedule.id, Number(isOpen(schedule)), JSON.stringify(schedule)),
+    put: (schedule: Schedule) => put.run(schedule.id, Number(isOpen(schedule)), JSON.stringify(schedule)),
     remove: (id: string) => remove.run(id),
   }
 }

@@ -1,0 +1,102 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { cronTimes } from '../../src/calendar/cron-times.ts'
+import type { ScheduleDefinition } from '../../src/core/schedule/schedule.ts'
+import { openMemory } from '../../src/store/memory/open.ts'
+import { simulatedClock } from '../../src/testing/simulated-clock.ts'
+import { testKernel } from '../../src/testing/test-kernel.ts'
+import { DyingStore } from '../dying-store.ts'
+
+const DAY = 86_400_000
+
+function nightly(more: Partial<ScheduleDefinition> = {}): ScheduleDefinition {
+  return {
+    times: { type: 'cron', cron: '30 2 * * *', zone: 'America/New_York' },
+    ...{ jitterMs: 0, overlap: 'skip', catchUpMs: 3_600_000, pauseOnFailure: false },
+    request: { kind: 'tool', spec: { tool: 'work' }, recovery: 'rerunnable' },
+    ...more,
+  }
+}
+
+/** The night of a Saturday in New York, before the clocks are set forward. */
+const START = Date.parse('2026-03-07T12:00:00Z')
+const MAX_COMMITS = 100
+
+test('an occurrence of the night when clocks are set forward runs once, and the nights after it at their times', async () => {
+  const clock = simulatedClock(START)
+  const store = await openMemory()
+  onTestFinished(() => store.close())
+  const { kernel } = await testKernel(store, {
+    ...{ id: 'k_one', clock, cron: cronTimes },
+    script: async () => ({ status: 'completed' }),
+  })
+  onTestFinished(() => kernel.close())
+  await kernel.schedules.add('host', 'nightly', nightly())
+  const ran: string[] = []
+  while (ran.length < 3) {
+    const { next } = await kernel.schedules.show('host', 'nightly')
+    clock.advance(Number(next?.at) - clock.now())
+    ran.push(new Date(clock.now()).toISOString())
+    await kernel.waits.forEnd(next?.pid ?? '', {})
+  }
+  expect(ran).toEqual(['2026-03-08T07:00:00.000Z', '2026-03-09T06:30:00.000Z', '2026-03-10T06:30:00.000Z'])
+})
+
+test.each(['before', 'after'] as const)(
+  'a kernel that dies %s any commit of a schedule leaves each night to run once',
+  async (when) => {
+    let deaths = 0
+    for (let commit = 1; commit <= MAX_COMMITS; commit++) {
+      const clock = simulatedClock(START)
+      const store = await openMemory()
+      const dying = new DyingStore(store, { commit, when })
+      const died = await Promise.race([dying.death.then(() => true), nights(dying.store, clock, 'k_one', 2)])
+      if (died) deaths += 1
+      await nights(store, clock, 'k_two', 4)
+      const { items } = await store.ask({
+        ask: 'processes',
+        filter: { status: 'any' },
+        after: null,
+        limit: 100,
+      })
+      const ran = items.filter(({ record }) => record.outcome?.status === 'completed')
+      const scheduled = ran.map(({ record }) =>
+        new Date(Number(record.causedBy?.['scheduledAt'])).toISOString(),
+      )
+      expect(scheduled, `${when} commit ${commit}`).toEqual([
+        '2026-03-08T07:00:00.000Z',
+        '2026-03-09T06:30:00.000Z',
+        '2026-03-10T06:30:00.000Z',
+        '2026-03-11T06:30:00.000Z',
+      ])
+      expect(items.length - ran.length).toBe(1)
+      await store.close()
+      if (!died) break
+    }
+    expect(deaths).toBeGreaterThan(5)
+    expect(deaths).toBeLessThan(MAX_COMMITS)
+  },
+)
+
+/** Runs the nights up to this one with a kernel that goes on from an earlier, dead one. */
+async function nights(
+  store: Awaited<ReturnType<typeof openMemory>>,
+  clock: ReturnType<typeof simulatedClock>,
+  id: string,
+  until: number,
+): Promise<false> {
+  const { kernel } = await testKernel(store, {
+    ...{ id, clock, cron: cronTimes, seed: id.length, onTrouble: () => undefined },
+    prove: (holder) => (holder.id === id ? 'alive' : 'dead'),
+    script: async () => ({ status: 'completed' }),
+  })
+  await kernel.schedules.add('host', 'nightly', nightly({ catchUpMs: DAY }))
+  await kernel.sweep()
+  for (;;) {
+    const { next, running, counts } = await kernel.schedules.show('host', 'nightly')
+    const [pid, at] =
+      running[0] === undefined ? [next?.pid, next?.at] : [running[0].pid, clock.now() + 60_000]
+    if (counts.started >= until && running.length === 0) return false
+    clock.advance(Math.max(0, Number(at) - clock.now()))
+    await kernel.waits.forEnd(pid ?? '', {})
+  }
+}
