@@ -171,7 +171,8 @@ export class ModelCaller {
     if (reason.type === 'aborted') return { type: 'stopped' }
     await this.#cutAndCharge(called, reason.type)
     if (reason.type === 'refused') return { type: 'failed', reason: 'refused', message: reason.message }
-    const { message, remedy } = reason.failure
+    const { kind, message, remedy } = reason.failure
+    if (kind === 'key_missing') return setupFailed(reason.failure)
     return { type: 'failed', reason: 'provider_error', message: `${message} ${remedy}`.trim() }
   }
 

@@ -9,6 +9,7 @@ export const REMEDIES: Readonly<Record<FailureKind, string>> = {
     'Check that the baseURL of this provider is that of its API, and not of a web page or a proxy.',
   invalid_request:
     'The provider does not accept this request: see its message. A setting or a tool may not suit the model.',
+  key_missing: 'Pass the key to the provider that makes the model, or set the variable that it reads.',
   key_rejected: 'Set a valid key: reeve secret set, or the variable of the provider.',
   model_unknown: 'Check the name of the model, and that your account may use it.',
   network: 'Check the network, and the baseURL of this provider.',

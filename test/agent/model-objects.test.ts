@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { expect, test, vi } from 'vitest'
 import { DEFAULT_MAX_CONCURRENT } from '../../src/model/providers.ts'
 import { type HeldCall, HeldModel } from './held-model.ts'
 import { payloads, scriptedAgents } from './scripted-agent.ts'
@@ -31,6 +32,23 @@ test('without a price, a model object is refused under a budget of cost by the n
   const waited = await reeve.waitAgent({ pid: record.pid, turn: 1 })
   expect(waited).toMatchObject({ type: 'turn_ended', turn: { reason: 'setup_failed' } })
   expect(JSON.stringify(waited)).toContain('The price of my/model is not known')
+})
+
+test('a model object whose provider has no key ends the turn with the variable to set', async () => {
+  vi.stubEnv('ANTHROPIC_API_KEY', undefined)
+  const models = { 'my/model': createAnthropic()('claude-opus-5-5') }
+  const { reeve, workspace } = await scriptedAgents({ models })
+  const spec = { agent: 'helper', model: 'my/model', goal: 'go' }
+  const { record } = await reeve.spawn({ kind: 'agent', cwd: workspace, spec })
+  const waited = await reeve.waitAgent({ pid: record.pid, turn: 1 })
+  expect(waited).toMatchObject({
+    type: 'turn_ended',
+    turn: {
+      reason: 'setup_failed',
+      message: expect.stringContaining('Set ANTHROPIC_API_KEY in the environment of the program'),
+    },
+  })
+  expect(JSON.stringify(waited)).not.toContain('defect')
 })
 
 test('a call that the limiter holds back is an alert in the session', async () => {

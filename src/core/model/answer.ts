@@ -81,6 +81,7 @@ export type FailureKind =
   | 'internal'
   | 'invalid_answer'
   | 'invalid_request'
+  | 'key_missing'
   | 'key_rejected'
   | 'model_unknown'
   | 'network'

@@ -18,6 +18,7 @@ const RETRIED_KINDS: Readonly<Record<FailureKind, boolean>> = {
   internal: false,
   invalid_answer: true,
   invalid_request: false,
+  key_missing: false,
   key_rejected: false,
   model_unknown: false,
   network: true,

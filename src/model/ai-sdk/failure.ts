@@ -4,6 +4,8 @@ import {
   InvalidPromptError,
   InvalidResponseDataError,
   JSONParseError,
+  LoadAPIKeyError,
+  LoadSettingError,
   TypeValidationError,
   UnsupportedFunctionalityError,
 } from '@ai-sdk/provider'
@@ -42,15 +44,23 @@ export function troubleOf(
   const failure: CallFailure = {
     kind,
     message,
-    remedy:
-      kind === 'model_unknown'
-        ? `${REMEDIES[kind]} Known: ${nearestModels(modelIdOf(name)).join(', ')}.`
-        : REMEDIES[kind],
+    remedy: remedyOf(kind, name, shown),
     ...(facts.status !== undefined && facts.status !== 200 && { status: facts.status }),
     ...(wait !== undefined && { retryAfterMs: wait }),
   }
   return { type: 'failed', failure }
 }
+
+function remedyOf(kind: FailureKind, name: ModelName, message: string): string {
+  if (kind === 'model_unknown')
+    return `${REMEDIES[kind]} Known: ${nearestModels(modelIdOf(name)).join(', ')}.`
+  const variable = kind === 'key_missing' ? VARIABLE.exec(message)?.groups?.['name'] : undefined
+  if (variable === undefined) return REMEDIES[kind]
+  return `Set ${variable} in the environment of the program, or pass the key to the provider that makes the model.`
+}
+
+/** The AI SDK names the variable of a missing key in its message alone. */
+const VARIABLE = /\b(?<name>[A-Z][A-Z\d_]+) environment variable/
 
 interface ErrorFacts {
   readonly status: number | undefined
@@ -85,6 +95,7 @@ function factsOf(error: unknown): ErrorFacts {
 
 function kindOf(error: unknown, { status, words, message }: ErrorFacts): FailureKind {
   if (causesOf(error).some((cause) => cause instanceof AnswerTooLarge)) return 'answer_too_large'
+  if (LoadAPIKeyError.isInstance(error) || LoadSettingError.isInstance(error)) return 'key_missing'
   if (/insufficient_quota|billing|credit balance/i.test(words)) return 'quota_exhausted'
   const byStatus = status === undefined ? undefined : kindOfStatus(status)
   if (byStatus !== undefined) return byStatus

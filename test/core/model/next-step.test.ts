@@ -85,6 +85,7 @@ describe('retries', () => {
   })
 
   test.each([
+    'key_missing',
     'key_rejected',
     'model_unknown',
     'not_allowed',
