@@ -37,7 +37,7 @@ async function sessionInfo(reeve: ReeveVerbs, agent: ListedAgent): Promise<Sessi
 }
 
 /** The first line of a prompt is the title of its session. */
-export function titleIn(text: string): string {
+function titleIn(text: string): string {
   const [first = ''] = text.trim().split('\n')
   return first.length > MAX_TITLE_CHARS ? `${first.slice(0, MAX_TITLE_CHARS - 1)}…` : first
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { approvalCard } from '../../src/cli/print/approval-card.ts'
-import { approvalText } from '../../src/verbs/approval-text.ts'
 import { answerIn, formOf } from '../../src/mcp/approvals/elicitation.ts'
+import { approvalText } from '../../src/verbs/approval-text.ts'
 import { embedTemp } from '../embed-temp.ts'
 
 async function asked(question: string, choices?: string[]) {
