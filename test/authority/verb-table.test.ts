@@ -27,6 +27,9 @@ test('the door table has an attempt with every verb that answers or changes rule
 
 /** The files that call such a verb by its name. Each is a door, and `doors.proc.ts` tries it. */
 const DOORS: readonly string[] = [
+  // The person at the editor, only where its environment or the home says that an approver sits there.
+  'acp/open-sessions.ts',
+  'acp/permission-forms.ts',
   // The verbs themselves.
   'actions/agent-files.ts',
   'actions/approvals.ts',

@@ -74,13 +74,22 @@ const otherActs = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise
     reeve.putEnvironment({ variables: { KEY: { secret: 'KEY' } }, policy: {}, options: {} }),
   track: () => reeve.track({ osPid: process.pid }),
   announceWorker: () => reeve.announceWorker({ worker: WORKER, workflows: [], tools: [] }),
+  runSchedule: () => reeve.runSchedule({ schedule: 'nightly' }),
+  backfillSchedule: () => reeve.backfillSchedule({ schedule: 'nightly', from: 1, until: 2 }),
+  resumeSchedule: () => reeve.resumeSchedule({ schedule: 'nightly' }),
+  removeSchedule: () => reeve.removeSchedule({ schedule: 'nightly' }),
+  registerImage: () => reeve.registerImage({ image: { name: 'fixer' } }),
+  removeImage: () => reeve.removeImage({ name: 'fixer' }),
 })
 
 /** The acts are only named. */
 const NO_REEVE = {} as ReeveVerbs
 
-/** One-shot keys carry their own authority, questions are the asker's own, and these act on what the actor owns of a scope. */
-const UNOWNED = ['answer', 'ask', 'explainRules', 'interrupt', 'killAll']
+/**
+ * One-shot keys carry their own authority, questions are the asker's own, and the others change nothing or act on what
+ * the actor owns of a scope.
+ */
+const UNOWNED = ['answer', 'ask', 'completeInput', 'explainRules', 'interrupt', 'killAll']
 /** The same intent as that of `runAgent`. */
 const METHODS = ['reorderInputs', 'removeInput', 'editInput', 'configureAgent', 'shutDownAgent']
 const MORE_METHODS = ['compactAgent', 'notifyAgent', 'pauseAgent', 'cancelTurn']
@@ -106,6 +115,8 @@ test('knowing a pid, or being shown the process, allows no act on it', async () 
 
 test('every denied act is in the audit, and no denied look is', async () => {
   const { reeve, pid, yours } = await twoSessions()
+  const process = { kind: 'tool', spec: { tool: 'report' } } as const
+  await reeve.addSchedule({ schedule: 'nightly', process, times: { type: 'cron', cron: '0 2 * * *' } })
   const all = { ...acts(yours, pid), ...otherActs(yours, pid) }
   const silent: string[] = []
   const total = async () =>

@@ -45,7 +45,7 @@ test('an agent repairs a file: its session, its cost and its end', async () => {
   expect(listed).toMatch(/^AGENT +PHASE +TURNS +TOKENS +COST +ACTIVE +MODEL +WORKSPACE\nfixer +idle +1 +\d/)
   expect((await reeve.run(['agent'])).stdout).toMatch(/^fixer +idle/m)
   const { stdout: shown } = await reeve.run(['agent', 'show', 'fixer'])
-  expect(shown).toMatch(/^agent +fixer \(idle\)\nmodel +scripted\/demo\n/)
+  expect(shown).toMatch(/^agent +fixer \(idle\)\nimage +base@[0-9a-f]+\nmodel +scripted\/demo\n/)
   expect(shown).toContain('finished: Done: `sum` in `sum.js` adds now, and the tests pass.')
   expect((await reeve.run(['agent', 'cost', 'fixer'])).stdout).toMatch(/^ +1 +5 +\d+\.\dk +\d+ +\$0$/m)
 

@@ -67,7 +67,7 @@ test('a move to another owner needs that owner', () => {
 test('an end has duties once: to the processes that wait for it, and to its account', () => {
   const { record } = live
   const ended = after(live, { type: 'request_abandon', ...asked, reason: 'test' }).record
-  const none = { parent: null, awaitedBy: [], account: null, withdraws: null, isReview: false }
+  const none = { parent: null, awaitedBy: [], account: null, withdraws: null, isReview: false, schedule: null }
   expect(endDuties(record, record)).toEqual(none)
   expect(endDuties(ended, ended)).toEqual(none)
   expect(endDuties(record, ended)).toEqual(none)
@@ -77,6 +77,7 @@ test('an end has duties once: to the processes that wait for it, and to its acco
     account: 'count_use',
     withdraws: null,
     isReview: false,
+    schedule: null,
   })
   const limits = { ...ended.limits, allowance: { toolCalls: 1 } }
   expect(endDuties(record, { ...ended, limits, kind: 'command' }).account).toBe('give_back')
