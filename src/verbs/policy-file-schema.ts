@@ -47,7 +47,12 @@ const rule = z.strictObject({
     .literal(true)
     .exactOptional()
     .describe('of an ask: the agent may ask for what nothing allows'),
-  reviewer: z.string().min(1).max(256).exactOptional().describe('of an ask: the agent that is asked first'),
+  reviewer: z
+    .string()
+    .min(1)
+    .max(256)
+    .exactOptional()
+    .describe('of an ask: what decides first, as tool:… or workflow:…; agents do not review yet'),
   answerWithinMs: z
     .number()
     .int()

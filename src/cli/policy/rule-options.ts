@@ -20,7 +20,11 @@ export const RULE_OPTIONS = {
   uses: { type: 'number', value: 'count', about: 'of an allow: it counts for this many actions' },
   delegable: { type: 'number', value: 'depth', about: 'of an allow: it may be passed on, this many deep' },
   requestable: { type: 'flag', about: 'of an ask: the agent may ask for what nothing allows' },
-  reviewer: { type: 'text', value: 'agent', about: 'of an ask: the agent that is asked first' },
+  reviewer: {
+    type: 'text',
+    value: 'reviewer',
+    about: 'of an ask: what decides first, as tool:<name> or workflow:<name>; agents do not review yet',
+  },
   'answer-within': { type: 'duration', value: 'time', about: 'of an ask: without an answer it ends' },
   host: { type: 'texts', value: 'host', about: 'it counts on this machine only; here: the one you are on' },
   paths: { type: 'texts', value: 'glob', about: 'only these files' },

@@ -26,7 +26,7 @@ export function reviewerOf(text: string): Reviewer {
 export function reviewProcess({ id, request }: Approval): RegistrationRequest | null {
   if (request.type !== 'permission' || request.reviewer === null) return null
   const { kind, name } = reviewerOf(request.reviewer)
-  // No executor runs agents yet.
+  // The result of an agent is a text, and not a verdict: a person is asked.
   if (kind === 'agent') return null
   const { action, needs, reason, rule, justification, subject, session, ancestors } = request
   const input: JsonObject = {
