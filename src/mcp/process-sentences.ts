@@ -5,10 +5,11 @@ const LONG_AGO_MS = 60_000
 
 /** One line about the status or the end of a process, and its error message below. */
 export function describeProcess(process: ProcessView, now = Date.now()): string {
-  const { pid, name, what, message } = process
+  const { pid, name, what, message, ranInstead } = process
   const called = name === null ? pid : `${pid} (${name})`
   const trouble = message === null ? '' : `\n${message.trim()}`
-  return `${called} ${stateOf(process, now)}: ${firstLine(what)}${trouble}`
+  const edited = ranInstead === null ? '' : ` [approved with changes; ran instead: ${firstLine(ranInstead)}]`
+  return `${called} ${stateOf(process, now)}: ${firstLine(what)}${edited}${trouble}`
 }
 
 /** OS processes that a command left running belong to it: the same tool ends them. */

@@ -8,6 +8,8 @@ export interface ProcessView {
   readonly status: ProcessRecord['status']
   /** The command line, or the label of another kind of process. */
   readonly what: string
+  /** What a person put in its place when they approved it. */
+  readonly ranInstead: string | null
   /** Null while it runs, or if a signal ended it. */
   readonly exitCode: number | null
   readonly signal: string | null
@@ -47,6 +49,7 @@ export function viewOf(record: ProcessRecord): ProcessView {
     kind: record.kind,
     status: record.status,
     what: whatOf(record),
+    ranInstead: ranInsteadOf(record),
     exitCode: outcome?.exitCode ?? null,
     signal: outcome?.signal ?? null,
     reason: outcome?.reason ?? null,
@@ -83,6 +86,16 @@ function whatOf({ spec, identity }: ProcessRecord): string {
   const what =
     typeof run === 'string' ? run : Array.isArray(argv) ? argv.map(quoted).join(' ') : identity.label
   return what.length > MAX_WHAT_CHARS ? `${what.slice(0, MAX_WHAT_CHARS)}…` : what
+}
+
+/** The edited command, and the members that differ if the command alone does not show it. */
+function ranInsteadOf(record: ProcessRecord): string | null {
+  const { spec, effectiveSpec } = record
+  if (effectiveSpec == null) return null
+  const names = [...new Set([...Object.keys(spec), ...Object.keys(effectiveSpec)])]
+  const changed = names.filter((name) => JSON.stringify(spec[name]) !== JSON.stringify(effectiveSpec[name]))
+  const others = changed.filter((name) => name !== 'argv' && name !== 'run')
+  return `${whatOf({ ...record, spec: effectiveSpec })}${others.length === 0 ? '' : ` (also changed: ${others.join(', ')})`}`
 }
 
 function quoted(argument: unknown): string {

@@ -20,6 +20,8 @@ export function decisionText({ state, answer }: Approval): string {
   switch (answer.type) {
     case 'approved':
       if (answer.rule !== null) return `approved by the rule ${answer.rule.id} of ${answer.rule.subject}`
+      if (answer.spec !== null)
+        return `approved with changes by ${answer.by}; ran instead: ${JSON.stringify(answer.spec)}`
       return `approved by ${answer.by}${answer.grant === 'once' ? '' : ` for ${answer.grant}`}`
     case 'denied':
       return `denied by ${answer.by}${answer.advice === null ? '' : ` (advice: ${JSON.stringify(answer.advice)})`}`

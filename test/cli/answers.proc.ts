@@ -183,7 +183,12 @@ test('an answer with changes runs what the person wrote, under the same pid', as
   expect([shown.spec, shown.effectiveSpec]).toEqual([{ argv: ['touch', 'a'] }, { argv: ['touch', 'edited'] }])
   const { stdout } = await reeve.run(['audit', '--json'])
   expect(stdout).toContain('"changed"')
-  expect((await reeve.run(['show', record.pid])).stdout).toMatch(/^ran instead +touch edited$/m)
+  expect((await reeve.run(['show', record.pid])).stdout).toMatch(
+    /^approved +with changes\nran instead +touch edited$/m,
+  )
+  expect((await reeve.run(['approvals', '--all'])).stdout).toMatch(
+    /approved with changes .*execute shell:touch a; ran instead: touch edited/,
+  )
   expect((await reeve.run(['approvals', id])).stdout).toContain('ran instead  {"argv":["touch","edited"]}')
   // A restart runs what ran, and is asked about.
   const again = await agent.restart({ pid: record.pid })

@@ -38,5 +38,17 @@ test.for(ERAS)(
     await person.deny({ id: second?.id ?? '', advice: 'One file is enough.' })
     const denied = await call(client, 'process_poll', { pid: again.structured.process.pid })
     expect(denied.text).toContain('A person denied it, so it was not started: One file is enough.')
+
+    const third = await call<{ process: { pid: string } }>(client, 'process_start', { run: 'touch third' })
+    const [edited] = (await person.approvals()).approvals
+    await person.approve({ id: edited?.id ?? '', spec: { run: 'touch edited' } })
+    const { pid } = third.structured.process
+    const told = 'touch third [approved with changes; ran instead: touch edited]'
+    expect((await call(client, 'process_wait', { pid, timeoutMs: 30_000 })).text).toContain(told)
+    expect((await call(client, 'process_poll', { pid })).text).toContain(told)
+    expect((await call(client, 'process_list', { status: 'any' })).text).toContain(told)
+    const { text: inbox } = await call(client, 'inbox', {})
+    expect(inbox).toContain(`A person approved touch third (${pid}) with changes (run) at `)
+    expect(inbox).toContain('This runs instead: touch edited')
   },
 )

@@ -29,13 +29,26 @@ export function resultOf(
   if (isProcessTool(record.spec['tool'])) {
     const { parts, range } = objectOf(outcome.result)
     const output = outputIn(range, record)
-    return { parts: partsIn(parts), isError: false, ...(output === undefined ? {} : { output }) }
+    const all = [...editNote(record, mask), ...partsIn(parts)]
+    return { parts: all, isError: false, ...(output === undefined ? {} : { output }) }
   }
-  return {
-    parts: [{ type: 'text', text: shownText(mask(textOf(outcome.result)), record.pid) }],
-    isError: false,
-  }
+  const text = shownText(mask(textOf(outcome.result)), record.pid)
+  return { parts: [...editNote(record, mask), { type: 'text', text }], isError: false }
 }
+
+/** A model that is not told of an edit takes the result for that of its own call. */
+function editNote({ effectiveSpec }: ProcessRecord, mask: (text: string) => string): readonly Part[] {
+  if (effectiveSpec == null) return []
+  const input = mask(JSON.stringify(effectiveSpec['input'] ?? null)).slice(0, MAX_INPUT_CHARS)
+  return [
+    {
+      type: 'text',
+      text: `A person approved this call with changes. It ran with this input instead: ${input}`,
+    },
+  ]
+}
+
+const MAX_INPUT_CHARS = 4 * 1024
 
 export function errorResult(text: string): CallResult {
   return { parts: [{ type: 'text', text: text.slice(0, MAX_ERROR_CHARS).toWellFormed() }], isError: true }
@@ -54,7 +67,7 @@ export function problemOf(record: ProcessRecord, outcome: Outcome, justification
   const { status, reason, result, startedAt } = outcome
   const { advice, error } = objectOf(result)
   if (reason === 'approval_denied') {
-    const said = typeof advice === 'string' ? ` They say: ${advice}` : ''
+    const said = typeof advice === 'string' ? ` They say: ${asSentence(advice)}` : ''
     return `A person denied this call; it did not run.${said}${why(justification)}`
   }
   if (reason === 'approval_expired')
@@ -67,7 +80,12 @@ export function problemOf(record: ProcessRecord, outcome: Outcome, justification
 }
 
 function why(justification: string | null): string {
-  return justification === null ? '' : ` The rule says: ${justification}`
+  return justification === null ? '' : ` The rule says: ${asSentence(justification)}`
+}
+
+/** People leave out the full stop, and a sentence follows. */
+function asSentence(text: string): string {
+  return /[.!?…]\s*$/.test(text) ? text : `${text.trimEnd()}.`
 }
 
 /** The output that a result names. A call that has started a process shows the output of that one. */

@@ -1,3 +1,4 @@
+import { labelOf } from '../../core/process/label.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { Outcome, ProcessRecord } from '../../core/process/record.ts'
 import { INLINE_BYTES, INLINE_LINES } from '../../core/tool/spill.ts'
@@ -32,8 +33,15 @@ export async function shownOutput(reeve: ReeveVerbs, pid: Pid): Promise<ShownOut
 }
 
 /** The state of a command in a few words. */
-export function stateText({ status, outcome }: ProcessRecord): string {
-  return outcome === null ? `It is ${status}.` : endText(outcome)
+export function stateText(record: ProcessRecord): string {
+  const { status, outcome } = record
+  return `${outcome === null ? `It is ${status}.` : endText(outcome)}${editText(record)}`
+}
+
+/** A model that is not told of an edit takes the output for that of its own command. */
+function editText({ kind, effectiveSpec }: ProcessRecord): string {
+  if (effectiveSpec == null) return ''
+  return ` [approved with changes; ran instead: ${labelOf({ kind, spec: effectiveSpec })}]`
 }
 
 function endText({ status, exitCode, signal, reason }: Outcome): string {

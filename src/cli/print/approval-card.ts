@@ -1,4 +1,5 @@
 import type { OutputOf } from '../../verbs/reeve.ts'
+import { quoted } from './status.ts'
 import { clockTime } from './times.ts'
 
 type Approval = OutputOf<'approval'>['approval']
@@ -118,6 +119,15 @@ function actFacts({ act }: Action): readonly Fact[] {
 function inputText(stdin: Extract<Action['act'], { type: 'command' }>['stdin']): string | undefined {
   if (stdin === 'null') return undefined
   return stdin === 'pipe' ? 'open: it reads what is written later' : JSON.stringify(stdin.text)
+}
+
+/** What an edited spec runs; the whole spec if it is no command. */
+export function specText(spec: Readonly<Record<string, unknown>>): string {
+  const { run, argv } = spec
+  if (typeof run === 'string') return run
+  return Array.isArray(argv)
+    ? argv.map((argument) => quoted(String(argument))).join(' ')
+    : JSON.stringify(spec)
 }
 
 /** How a request was answered, in a few words. */

@@ -1,7 +1,7 @@
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { followApprovals } from '../follow-approvals.ts'
-import { approvalCard } from '../print/approval-card.ts'
+import { approvalCard, specText } from '../print/approval-card.ts'
 import { ago } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
@@ -107,12 +107,15 @@ function printTable({ print }: Pick<Context<object>, 'print'>, found: readonly F
 }
 
 function stateOf({ state, answer }: Found): string {
+  if (answer?.type === 'approved' && answer.spec !== null) return 'approved with changes'
   return answer === null ? state : answer.type
 }
 
-function whatOf({ request }: Found): string {
+function whatOf({ request, answer }: Found): string {
   if (request.type === 'question')
     return request.choices === null ? request.text : `${request.text} (${request.choices.join(', ')})`
   const why = request.justification === null ? '' : ` (${request.justification})`
-  return `${request.needs.join('; ')}${why}`
+  const edited =
+    answer?.type === 'approved' && answer.spec !== null ? `; ran instead: ${specText(answer.spec)}` : ''
+  return `${request.needs.join('; ')}${edited}${why}`
 }

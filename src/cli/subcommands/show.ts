@@ -53,6 +53,7 @@ export const show = subcommand({
       ['pid', colours.blue(record.pid)],
       ['name', record.name ?? undefined],
       ['command', onOneLine(commandText(record))],
+      ['approved', record.effectiveSpec == null ? undefined : 'with changes'],
       ['ran instead', clean(effectiveText(record))],
       ['status', statusColour(record.status, colours)(onOneLine(progressText(record)))],
       ['exit code', outcome?.exitCode === null ? undefined : outcome?.exitCode.toString()],

@@ -1,7 +1,9 @@
+import { changedFields } from '../approval/edit.ts'
 import { isQuestion } from '../approval/question.ts'
 import { type Group, isComplete } from '../group/group.ts'
 import { asJson, type Json, type JsonObject, objectOf, own } from '../json/json.ts'
-import { knownEvent, type ProcessEvent } from '../process/event.ts'
+import { type ApprovalSettled, knownEvent, type ProcessEvent } from '../process/event.ts'
+import { labelOf } from '../process/label.ts'
 import type { Pid } from '../process/pid.ts'
 import type { Outcome, ProcessRecord, Scope } from '../process/record.ts'
 import { waitsOf } from '../process/wait.ts'
@@ -248,7 +250,12 @@ function contentOf(record: ProcessRecord, event: ProcessEvent): NoticeContent | 
     case 'approval_settled': {
       const { approval, how } = known.payload
       // Every other answer is followed by the end, which is told.
-      return how === 'approved' ? { kind: 'approval', payload: { ...namesOf(record), approval, how } } : null
+      return how === 'approved'
+        ? {
+            kind: 'approval',
+            payload: { ...namesOf(record), approval, how, ...editedBy(record, known.payload) },
+          }
+        : null
     }
     case 'limit_near':
       return {
@@ -258,6 +265,12 @@ function contentOf(record: ProcessRecord, event: ProcessEvent): NoticeContent | 
     default:
       return null
   }
+}
+
+/** What runs instead of what was asked for, if the answer changed it. Variables and input are named, and not shown. */
+function editedBy({ kind, spec }: ProcessRecord, { spec: edited }: ApprovalSettled): JsonObject {
+  if (edited === undefined) return {}
+  return { runs: labelOf({ kind, spec: edited }), changed: Object.keys(changedFields(spec, edited)) }
 }
 
 /** Without the key that answers it: approvers get the key from elsewhere. */

@@ -88,14 +88,22 @@ function restartedAs({ restart }: JsonObject): string {
 function approval(told: Told, payload: JsonObject): string {
   const { approval: id, wait, how, until, question } = payload
   const since = `since ${timeOf(told.at)}`
-  if (how === 'approved')
-    return `A person approved ${nameOf(told, payload)} at ${timeOf(told.at)}: it begins now.`
+  if (how === 'approved') return approved(told, payload)
   const deadline = typeof until === 'number' ? `, until ${timeOf(until)}` : ''
   if (question === true)
     return `A person is asked ${since}${deadline}: ${nameOf(told, payload)}. You will be told the reply here (approval ${textOf(id)}).`
   if (id !== undefined)
     return `A person is asked ${since}${deadline} whether ${nameOf(told, payload)} may run (approval ${textOf(id)}). You will be told the answer here.`
   return `${nameOf(told, payload)} waits ${since} for approval of ${textOf(wait)}${deadline}. It goes on when that is answered.`
+}
+
+/** An agent that is not told of an edit takes the result for that of its own command. */
+function approved(told: Told, payload: JsonObject): string {
+  const { runs, changed } = payload
+  const who = `A person approved ${nameOf(told, payload)}`
+  if (runs === undefined) return `${who} at ${timeOf(told.at)}: it begins now.`
+  const members = Array.isArray(changed) ? changed.map(textOf).join(', ') : ''
+  return `${who} with changes (${members}) at ${timeOf(told.at)}. This runs instead: ${textOf(runs)}`
 }
 
 function message(told: Told, payload: JsonObject): string {

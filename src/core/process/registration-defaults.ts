@@ -3,6 +3,7 @@ import type { Group } from '../group/group.ts'
 import { ownListenerOf } from '../inbox/notice.ts'
 import { resolvePlacement } from '../placement/placement.ts'
 import { isRefusal } from '../refusal.ts'
+import { labelOf } from './label.ts'
 import type {
   Actor,
   GroupSeat,
@@ -32,7 +33,7 @@ export function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Regi
     name: request.name ?? null,
     kind: request.kind,
     spec: request.spec,
-    label: request.label ?? defaultLabel(request),
+    label: request.label ?? labelOf(request),
     definition: request.definition ?? null,
     parent: parent?.pid ?? null,
     root: parent?.root ?? intent.pid,
@@ -116,12 +117,6 @@ function limitCeilings(asked: RegistrationRequest['limits'], parent: Limits | un
 function defaultRecovery(kind: Kind): Recovery {
   if (kind === 'external') return 'external'
   return kind === 'workflow' || kind === 'agent' ? 'rerunnable' : 'bound'
-}
-
-function defaultLabel({ kind, spec }: RegistrationRequest): string {
-  const text = kind === 'command' ? (spec['run'] ?? spec['argv']) : (spec[kind] ?? spec['description'])
-  const label = Array.isArray(text) ? text.join(' ') : typeof text === 'string' ? text : kind
-  return label.length > 120 ? `${label.slice(0, 119)}…` : label
 }
 
 function seat(

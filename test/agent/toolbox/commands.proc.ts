@@ -126,6 +126,24 @@ test('a command that runs longer than its time goes on in the background, or is 
   expect((await reeve.wait({ pid: command, timeoutMs: 60_000 })).type).toBe('ended')
 })
 
+test('a model is told that a person changed its command', async () => {
+  const bench = new Bench()
+  const reeve = await bench.open()
+  await reeve.addRule({ rule: { effect: 'ask', resource: 'shell:touch' } })
+  const pid = await bench.start(reeve, [[{ tool: 'run_command', input: { command: 'touch a' } }]])
+  for await (const _ of reeve.follow({ after: 0 })) {
+    const [first] = (await reeve.approvals({})).approvals
+    if (first === undefined) continue
+    const { spec } = await reeve.show({ pid: first.pid })
+    const edited = JSON.parse(JSON.stringify(spec).replaceAll('touch a', 'echo edited'))
+    await reeve.approve({ id: first.id, spec: edited })
+    break
+  }
+  await ended(reeve, pid)
+  const [result] = await answers(reeve, pid)
+  expect(result?.text).toBe('Exit code 0. [approved with changes; ran instead: echo edited]\nedited')
+})
+
 test('a command that a rule asks about waits for the person; a denial is what the model reads', async () => {
   const bench = new Bench()
   const reeve = await bench.open()

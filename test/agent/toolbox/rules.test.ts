@@ -31,18 +31,34 @@ test('a call that a rule asks about is born waiting, and runs when a person appr
   expect((await answers(reeve, pid)).map(({ isError }) => isError)).toEqual([false, false])
 })
 
+test('a model is told that a person changed its call, and with which input it ran', async () => {
+  const bench = new AgentBench()
+  const reeve = await bench.open()
+  await reeve.addRule({ rule: { effect: 'ask', resource: 'tool:write_file' } })
+  const pid = await bench.start(reeve, [[WRITE]])
+  const id = await asked(reeve)
+  const { approval } = await reeve.approval({ id })
+  const { spec } = await reeve.show({ pid: approval.pid })
+  await reeve.approve({ id, spec: { ...spec, input: { path: 'other.md', content: 'hello\n' } } })
+  await ended(reeve, pid)
+  const [result] = await answers(reeve, pid)
+  expect(result?.text).toContain('A person approved this call with changes.')
+  expect(result?.text).toContain('It ran with this input instead: {"path":"other.md","content":"hello\\n"}')
+  expect(existsSync(join(bench.workspace, 'notes.md'))).toBe(false)
+  expect(existsSync(join(bench.workspace, 'other.md'))).toBe(true)
+})
+
 test('a denied call is an error that has the advice and the justification', async () => {
   const bench = new AgentBench()
   const reeve = await bench.open()
-  const rule = { effect: 'ask', resource: 'tool:write_file', justification: 'Notes are reviewed.' }
+  const rule = { effect: 'ask', resource: 'tool:write_file', justification: 'Notes are reviewed' }
   await reeve.addRule({ rule })
   const pid = await bench.start(reeve, [[WRITE]])
-  await reeve.deny({ id: await asked(reeve), advice: 'Write to docs/ instead.' })
+  await reeve.deny({ id: await asked(reeve), advice: 'Write to docs/ instead' })
   await ended(reeve, pid)
   const [result] = await answers(reeve, pid)
   expect(result).toMatchObject({ isError: true })
-  expect(result?.text).toContain('Write to docs/ instead.')
-  expect(result?.text).toContain('Notes are reviewed.')
+  expect(result?.text).toContain('They say: Write to docs/ instead. The rule says: Notes are reviewed.')
   expect(existsSync(join(bench.workspace, 'notes.md'))).toBe(false)
 })
 

@@ -37,6 +37,16 @@ test('the sentence of an end stands alone: process, outcome, times, reason and l
   )
 })
 
+test('the sentence of an approval with changes says what was changed and what runs instead', () => {
+  const approved = { ...named, approval: 'a_1', how: 'approved' }
+  expect(said('approval', approved)).toBe(
+    'A person approved npm test (tests, p_a) at 2026-01-02T03:04:05Z: it begins now.',
+  )
+  expect(said('approval', { ...approved, runs: 'npm run unit', changed: ['env', 'run'] })).toBe(
+    'A person approved npm test (tests, p_a) with changes (env, run) at 2026-01-02T03:04:05Z. This runs instead: npm run unit',
+  )
+})
+
 test('the sentence of a message names its sender, channel, correlation id and where to reply', () => {
   const message = {
     from: 'process:p_b',
