@@ -12,7 +12,9 @@ export async function hintAtApproval<T>(reeve: ReeveVerbs, id: string, answer: (
     return await answer()
   } catch (error) {
     if (!(error instanceof ReeveError) || error.code !== 'approval_unknown') throw error
-    throw (await approvalHint(reeve, id, error)) ?? error
+    const { code, message } = error
+    const unknown = new ReeveError(code, message, 'reeve approvals lists those that wait.', { cause: error })
+    throw (await approvalHint(reeve, id, error)) ?? unknown
   }
 }
 

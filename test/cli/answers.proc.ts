@@ -187,7 +187,7 @@ test('an answer with changes runs what the person wrote, under the same pid', as
     /^approved +with changes\nran instead +touch edited$/m,
   )
   expect((await reeve.run(['approvals', '--all'])).stdout).toMatch(
-    /approved with changes .*execute shell:touch a; ran instead: touch edited/,
+    /approved with changes .*ran instead: touch edited; asked for: execute shell:touch a/,
   )
   expect((await reeve.run(['approvals', id])).stdout).toContain('ran instead  {"argv":["touch","edited"]}')
   // A restart runs what ran, and is asked about.
@@ -257,6 +257,10 @@ test('a process in the place of an approval is answered with its approval, in ev
     const refused = await reeve.run(words)
     expect(refused.code, words.join(' ')).not.toBe(0)
     expect(refused.stderr).toContain(`is a process that waits for ${id}.`)
+  }
+  for (const verb of ['approve', 'deny']) {
+    const unknown = await reeve.run([verb, 'a_zzz'])
+    expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('reeve approvals lists those') })
   }
   expect((await agent.approval({ id })).approval.state).toBe('pending')
 })

@@ -116,6 +116,8 @@ function whatOf({ request, answer }: Found): string {
     return request.choices === null ? request.text : `${request.text} (${request.choices.join(', ')})`
   const why = request.justification === null ? '' : ` (${request.justification})`
   const edited =
-    answer?.type === 'approved' && answer.spec !== null ? `; ran instead: ${specText(answer.spec)}` : ''
-  return `${request.needs.join('; ')}${edited}${why}`
+    answer?.type === 'approved' && answer.spec !== null
+      ? `ran instead: ${specText(answer.spec)}; asked for: `
+      : ''
+  return `${edited}${request.needs.join('; ')}${why}`
 }
