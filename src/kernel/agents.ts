@@ -14,6 +14,7 @@ import { isRefusal, type Refusal } from '../core/refusal.ts'
 import { refusalChanges } from './audit.ts'
 import { closedCallReason } from './carry.ts'
 import { chargeIn } from './charge.ts'
+import { performClosing } from './close-calls.ts'
 import type { Edges } from './edges.ts'
 import type { Work } from './executor.ts'
 import type { Kernel } from './kernel.ts'
@@ -24,6 +25,9 @@ import { WorkingRows } from './working-rows.ts'
 
 /** Requests of callers. `allow` also moves amounts between accounts, and only a charge exceeds a limit. */
 export type CallerRequest = Exclude<AgentRequest, { type: 'allow' | 'exceed_limit' }>
+
+/** Requests that may close tool calls: `run` ends a paused turn. */
+const CLOSING: ReadonlySet<CallerRequest['type']> = new Set(['run', 'cancel_turn', 'shutdown'])
 
 /** The methods of agents, and the acts of their executors. The rules are in `core/agent/`. */
 export class Agents {
@@ -38,7 +42,11 @@ export class Agents {
   /** One method of an agent. The answer is the decision, and is durable; a repeated request gets the same one. */
   async request(pid: Pid, actor: Actor, request: CallerRequest): Promise<AgentAnswer> {
     const asked = { pid, actor, at: this.#edges.clock.now() }
-    return this.#answered(await perform(this.#edges, { type: 'agent_request', ...asked, request }), pid)
+    const intent = { type: 'agent_request', ...asked, request } as const
+    const performed = CLOSING.has(request.type)
+      ? await performClosing(this.#edges, this.#kernel.id, intent)
+      : await perform(this.#edges, intent)
+    return this.#answered(performed, pid)
   }
 
   /** Raises its allowance, in one transaction with the turn that goes on. */

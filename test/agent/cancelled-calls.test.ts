@@ -1,4 +1,6 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { forgetfulStore } from '../forgetful-store.ts'
@@ -63,3 +65,27 @@ test.each([
   else expect(await reeve.pauseAgent({ pid })).toMatchObject({ type: 'paused' })
   await aborted
 })
+
+test.each(['cancelTurn', 'shutDownAgent'] as const)(
+  'a call that waits for an approval is withdrawn by %s, and its result says that it never began',
+  async (verb) => {
+    const { reeve, workspace, start } = await scriptedAgents()
+    await reeve.addRule({ rule: { effect: 'ask', resource: 'tool:write_file' } })
+    const input = { path: 'a.txt', content: 'a' }
+    const pid = await start([{ parts: [{ tool: 'write_file', input }] }], { goal: 'write it' })
+    const pending = async () => (await reeve.approvals({ state: 'pending' })).approvals
+    await expect.poll(async () => (await pending()).length).toBe(1)
+    await reeve[verb]({ pid })
+    expect(await pending()).toEqual([])
+    expect(await payloads(reeve, pid, 'tool_answered')).toMatchObject([
+      {
+        isError: true,
+        interrupted: true,
+        parts: [{ text: 'Withdrawn while it waited for an approval; it never began.' }],
+      },
+    ])
+    const { processes } = await reeve.list({ filter: { parent: [pid], kind: ['tool'], status: 'any' } })
+    expect(processes).toMatchObject([{ record: { status: 'cancelled', outcome: { startedAt: null } } }])
+    expect(existsSync(join(workspace, 'a.txt'))).toBe(false)
+  },
+)

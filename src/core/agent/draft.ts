@@ -5,7 +5,7 @@ import type { Actor, ProcessRecord } from '../process/record.ts'
 import type { ProcessRow } from '../process/row.ts'
 import type { AgentEvent } from './event.ts'
 import type { AgentAnswer } from './request.ts'
-import type { AgentState } from './state.ts'
+import type { AgentState, ToolCallRef } from './state.ts'
 
 /** The events of one decision, each decided on the record that the ones before it lead to. */
 export class Draft {
@@ -14,12 +14,18 @@ export class Draft {
   readonly events: NewEvent[] = []
   readonly actor: Actor
   readonly at: number
+  /** Open tool calls that are known not to have begun. */
+  readonly neverBegan: readonly ToolCallRef[]
 
-  constructor(row: Pick<ProcessRow, 'record' | 'holder' | 'fence'>, asked: { actor: Actor; at: number }) {
+  constructor(
+    row: Pick<ProcessRow, 'record' | 'holder' | 'fence'>,
+    asked: { actor: Actor; at: number; neverBegan?: readonly ToolCallRef[] },
+  ) {
     this.record = row.record
     this.lease = { holder: row.holder, fence: row.fence }
     this.actor = asked.actor
     this.at = asked.at
+    this.neverBegan = asked.neverBegan ?? []
   }
 
   /** The state so far. Only for native agents. */

@@ -51,7 +51,8 @@ export function closeTurn(draft: Draft, ending: TurnEnding): readonly ToolCallRe
   }
   const closed = turn.tools.map(({ call, index, callId }) => {
     const ref = { turn: turn.number, call, index }
-    const parts = [{ type: 'text', text: INTERRUPTED }]
+    const hasBegun = !draft.neverBegan.some((one) => isSameCall(one, ref))
+    const parts = [{ type: 'text', text: hasBegun ? INTERRUPTED : WITHDRAWN }]
     draft.add(
       { type: 'tool_answered', payload: { ...ref, callId, parts, isError: true, interrupted: true } },
       toolAnsweredKey(ref),
@@ -81,6 +82,12 @@ export function closeTurn(draft: Draft, ending: TurnEnding): readonly ToolCallRe
 
 /** The text that a model reads instead of an unknown result. */
 const INTERRUPTED = 'Interrupted; its effect is unverified, check before repeating.'
+/** Of a call that waited for a person. */
+const WITHDRAWN = 'Withdrawn while it waited for an approval; it never began.'
+
+function isSameCall(one: ToolCallRef, other: ToolCallRef): boolean {
+  return one.turn === other.turn && one.call === other.call && one.index === other.index
+}
 
 export function beginTurn(
   draft: Draft,

@@ -1,5 +1,6 @@
 import { type AgentAct, actKey } from '../agent/act.ts'
 import { type AgentRequest, requestKey } from '../agent/request.ts'
+import type { ToolCallRef } from '../agent/state.ts'
 import type { NearLimit } from '../allowance/near.ts'
 import type { Json } from '../json/json.ts'
 import type { Fence, Lease } from '../lease/lease.ts'
@@ -135,8 +136,12 @@ export type Intent =
   | (Asked & { readonly type: 'set_external_ref'; readonly ref: Json })
   | (Asked & { readonly type: 'clear_wake_target'; readonly session: string })
   | (Asked & { readonly type: 'reveal'; readonly verb: string })
-  /** A method of an agent that Reeve drives. */
-  | (Asked & { readonly type: 'agent_request'; readonly request: AgentRequest })
+  /** A method of an agent that Reeve drives. `neverBegan`: open tool calls whose processes are withdrawn with it, before they began. */
+  | (Asked & {
+      readonly type: 'agent_request'
+      readonly request: AgentRequest
+      readonly neverBegan?: readonly ToolCallRef[]
+    })
   /** An act of the executor of such an agent. */
   | (Asked & { readonly type: 'agent_act'; readonly act: AgentAct; readonly fence: Fence })
   /** Recovery and shutdown. `observed` is the lease the verdict was based on: another lease means that another kernel was faster. */
