@@ -196,6 +196,9 @@ export class AgentRun {
     if (step.purpose === 'compaction') return this.#compact(given, { turn, call }, signal)
     const ids = this.#caller.modelsOf(given)
     const model = ids[Math.min(this.#history.progressOf(turn).model, ids.length - 1)] ?? ''
+    const opened = await this.#caller.open(given, model)
+    // No call begins with a model that cannot be opened.
+    if ('reason' in opened) return this.#settle(turn, opened)
     const begun = await this.#ledger.act({ type: 'begin_call', turn, call, model })
     await this.#history.catchUp(begun)
     const answered = await this.#caller.answer(begun, { turn, call }, signal)

@@ -25,7 +25,7 @@ export interface CallPlace {
 /** Why a turn cannot go on. */
 export interface TurnFailure {
   readonly type: 'failed'
-  readonly reason: 'provider_error' | 'setup_failed' | 'refused'
+  readonly reason: 'provider_error' | 'setup_failed' | 'refused' | 'invalid_output'
   readonly message: string
 }
 

@@ -71,6 +71,15 @@ export class SessionCompactor {
       }
     }
     const said = answer.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+    if (said.trim() === '') {
+      await this.#ledger.act({ type: 'cut_call', ...at, why: 'empty summary' })
+      if (usage !== undefined) await this.#caller.charge(at, model, usage)
+      return {
+        type: 'failed',
+        reason: 'invalid_output',
+        message: 'The session was not shortened: the model answered with an empty summary.',
+      }
+    }
     const goal = this.#history.summarisedGoal ?? goalIn(items)
     const loaded = loadedSkills(items, this.#history.summarisedSkills)
     const skills = await this.#parts.toolbox.skillTexts(record, loaded)

@@ -144,7 +144,8 @@ function decideResumeTurn(draft: Draft, request: Extract<PlainRequest, { type: '
     return refuse(
       refusal('not_paused', `${record.pid} is idle, not paused.`, 'Give it an input: that starts a turn.'),
     )
-  if (phase === 'running') return refuse(alreadyRunning(record))
+  if (phase === 'running')
+    return refuse(alreadyRunning(record, 'There is nothing to resume: it is not paused.'))
   draft.addOther({ type: 'resumed', payload: { source: draft.actor } })
   return answered(draft, request, { type: 'resumed', turn: draft.agent.turns })
 }
@@ -194,7 +195,8 @@ function decidePauseTurn(draft: Draft, request: Extract<PlainRequest, { type: 'p
 function decideCompact(draft: Draft, request: Extract<PlainRequest, { type: 'compact' }>): Decision {
   const { record } = draft
   const phase = phaseOf(record)
-  if (phase === 'running') return refuse(alreadyRunning(record))
+  if (phase === 'running')
+    return refuse(alreadyRunning(record, 'Wait until the turn has ended, or cancel it first.'))
   if (phase === 'paused')
     return refuse(invalidRequest(record, 'a paused turn cannot be compacted', 'Resume it, or give an input.'))
   const moved = refuseHead(record, request.expectedHead)

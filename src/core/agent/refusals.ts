@@ -10,11 +10,14 @@ export function notAnAgent({ pid, kind }: ProcessRecord): Refusal {
   )
 }
 
-export function alreadyRunning({ pid, agent }: ProcessRecord): Refusal {
+export function alreadyRunning(
+  { pid, agent }: ProcessRecord,
+  remedy = 'Queue the input, or steer with it; or cancel the turn first.',
+): Refusal {
   return refusal(
     'already_running',
-    `${pid} is in turn ${agent?.turn?.number ?? 0}.`,
-    'Queue the input, or steer with it; or cancel the turn first.',
+    `${pid} is at work on turn ${agent?.turn?.number ?? 0}.`,
+    remedy,
     { turn: agent?.turn?.number ?? null },
   )
 }
