@@ -1,5 +1,11 @@
 import { hash } from 'node:crypto'
-import { type ContextNow, changedContext, contextKey, contextParts } from '../core/agent/context.ts'
+import {
+  type ContextNow,
+  changedContext,
+  contextKey,
+  contextParts,
+  toldInstructions,
+} from '../core/agent/context.ts'
 import type { CallPlace, Part } from '../core/agent/state.ts'
 import { mapStrings } from '../core/json/map-strings.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
@@ -55,10 +61,16 @@ export class AgentContext {
   /** The sources as they are now. They are masked here: what is written goes to models, and does not change any more. */
   async #now(record: ProcessRecord): Promise<ContextNow> {
     const { system = null } = specOf({ kind: record.kind, spec: startSpecOf(record) }, 'agent')
+    const sources = this.#history.hasSegment ? (await this.#history.prompt()).sources : null
     const declared = await this.#parts.toolbox.declarations(record)
     const skills = await this.#parts.toolbox.skills(record)
     const instructions =
-      record.cwd === null ? [] : await readInstructions(record.cwd, this.#history.touchedPaths)
+      record.cwd === null
+        ? []
+        : await readInstructions(record.cwd, {
+            touched: this.#history.touchedPaths,
+            told: toldInstructions(sources),
+          })
     const mask = (text: string) => this.#parts.mask(text)
     return {
       system: system === null ? null : mask(system),

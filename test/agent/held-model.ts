@@ -10,7 +10,7 @@ export interface HeldCall {
   begin(): void
   answer(text: string): void
   /** Answers with a call of a tool. */
-  call(tool: string): void
+  call(tool: string, input?: object): void
 }
 
 interface Asked {
@@ -49,8 +49,8 @@ export class HeldModel {
       )
       end('stop')
     }
-    const call = (toolName: string) => {
-      send({ type: 'tool-call', toolCallId: '1', toolName, input: '{}' })
+    const call = (toolName: string, input: object = {}) => {
+      send({ type: 'tool-call', toolCallId: '1', toolName, input: JSON.stringify(input) })
       end('tool-calls')
     }
     const asked = { prompt: JSON.stringify(prompt), tools: JSON.stringify(tools) }

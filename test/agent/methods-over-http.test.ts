@@ -144,12 +144,16 @@ describe('over HTTP each method has its own answer in each state, and a repeated
     }
   }
 
-  test('inspectAgent, agents and agentCost answer in each state', async () => {
+  test('inspectAgent, agents, agentCost and followAgent answer in each state', async () => {
     const served = await serveAgents()
     for (const state of STATES) {
       const pid = await inState(served, state)
       expect(await served.reeve.inspectAgent({ pid })).toMatchObject({ pid, phase: state })
       expect(await served.reeve.agentCost({ pid })).toMatchObject({ pid, turns: [], next: null })
+      for await (const first of served.reeve.followAgent({ pid })) {
+        expect(first).toMatchObject({ type: 'snapshot' })
+        break
+      }
       const { agents } = await served.reeve.agents()
       expect(agents[0]).toMatchObject({ pid, phase: state })
     }

@@ -36,6 +36,8 @@ export function changedContext(
   const sources = objectOf(told.sources)
   const files = objectOf(sources['files'] ?? null)
   const changed = now.instructions.filter(({ path, hash }) => files[path] !== hash)
+  const present = new Set(now.instructions.map(({ path }) => path))
+  const gone = Object.keys(files).filter((path) => !present.has(path))
   const declared = new Map((told.tools ?? []).map((tool) => [tool.name, tool]))
   const added = now.tools.filter(({ name }) => !declared.has(name))
   const skills = skillsMark(now.skills)
@@ -43,6 +45,7 @@ export function changedContext(
     ...((sources['skills'] ?? '') === skills ? [] : [skillsText(now.skills)]),
     ...(sources['date'] === now.date ? [] : [`The date is ${now.date}.`]),
     ...changed.map(instructionsText),
+    ...gone.map((path) => `${path} is gone: its instructions do not hold any more.`),
     ...(added.length === 0 ? [] : [`New tools: ${added.map(({ name }) => name).join(', ')}.`]),
   ]
   if (lines.length === 0) return null
@@ -51,8 +54,13 @@ export function changedContext(
     ...(added.length === 0
       ? []
       : [{ type: 'tools', declarations: asJson([...declared.values(), ...added]) }]),
-    sourcesPart(now, files),
+    sourcesPart(now),
   ]
+}
+
+/** The paths of the instructions that the model was told. */
+export function toldInstructions(sources: Json): readonly string[] {
+  return Object.keys(objectOf(objectOf(sources)['files'] ?? null))
 }
 
 /** Equal for equal changes: the key of the system item. */
@@ -60,13 +68,10 @@ export function contextKey(parts: readonly Part[]): string {
   return canonical(asJson(parts))
 }
 
-function sourcesPart(
-  { date, instructions, skills }: ContextNow,
-  earlier: { readonly [path: string]: Json } = {},
-): Part {
-  const now = Object.fromEntries(instructions.map(({ path, hash }) => [path, hash]))
+function sourcesPart({ date, instructions, skills }: ContextNow): Part {
+  const files = Object.fromEntries(instructions.map(({ path, hash }) => [path, hash]))
   const mark = skillsMark(skills)
-  return { type: 'sources', date, files: { ...earlier, ...now }, ...(mark === '' ? {} : { skills: mark }) }
+  return { type: 'sources', date, files, ...(mark === '' ? {} : { skills: mark }) }
 }
 
 /** Equal for equal lists; empty without a skill. */

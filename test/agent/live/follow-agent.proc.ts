@@ -97,6 +97,7 @@ test('subscribers that join amid a thousand commits see each item once, and the 
   const { revision } = await reeve.show({ pid })
   expect(revision).toBeGreaterThan(1_000)
   const logged = await loggedSeqs(reeve, pid)
+  expect((await slow).seqs).toEqual(logged)
   for (const seen of [slow, ...subscribers]) {
     const { seqs, types } = await seen
     expect([types[0], types.at(-1)]).toEqual(['snapshot', 'ended'])
