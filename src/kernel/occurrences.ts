@@ -24,8 +24,11 @@ import type { WorkingRows } from './working-rows.ts'
 /** The actor of decisions that a schedule makes by itself. */
 const SCHEDULES: Actor = 'kernel:schedules'
 
-/** Of times in a row that have run already, before the search for the next one goes on in a later commit. */
+/** Of times that one backfill may cover. */
+export const MAX_BACKFILL = 1_000
+/** Of times in a row that have run already. If there are more, the clock is wrong, or a person has to look. */
 const MAX_RAN_BEFORE = 100
+const RAN_BEFORE = `The next ${MAX_RAN_BEFORE} times have run already: look at the clock, then resume.`
 
 /** What an occurrence needs besides the rows of its plan. */
 export interface OccurrencePlan {
@@ -112,7 +115,8 @@ export function* planNext(
     rows.add([{ type: 'schedule', was: planned, schedule: was }])
     at = timetable.next(at)
   }
-  return was
+  // Without a next occurrence nothing would plan another one.
+  return at === null ? was : yield* pauseNow(plan, was, was, RAN_BEFORE, now)
 }
 
 /** Starts a backfill, or goes on with it, at this time. */
@@ -125,7 +129,7 @@ export function* planBackfill(
   const { rows, edges } = plan
   const timetable = timetableFor(edges, schedule)
   let at: number | null = from.at
-  for (let count = 0; at !== null && at <= from.until && count < MAX_RAN_BEFORE; count++) {
+  for (let count = 0; at !== null && at <= from.until && count < MAX_BACKFILL; count++) {
     const pid = occurrencePid(edges, schedule, at)
     const planned: Schedule = { ...schedule, backfill: { until: from.until, at, pid } }
     rows.add([{ type: 'schedule', was: schedule, schedule: planned }])

@@ -23,6 +23,7 @@ import type { Edges } from './edges.ts'
 import type { Kernel } from './kernel.ts'
 import {
   cancelOccurrence,
+  MAX_BACKFILL,
   type OccurrencePlan,
   occurrenceActor,
   occurrencePid,
@@ -37,8 +38,6 @@ import type { PlanPart } from './plan-part.ts'
 import { openSession, orThrow } from './sessions.ts'
 import { WorkingRows } from './working-rows.ts'
 
-/** Of times that one backfill may cover. */
-const MAX_BACKFILL = 1_000
 /** Of times that a backfill starts at once. */
 const MAX_BACKFILL_AT_ONCE = 100
 const PAGE = 100

@@ -41,33 +41,39 @@ test('an occurrence of the night when clocks are set forward runs once, and the 
   expect(ran).toEqual(['2026-03-08T07:00:00.000Z', '2026-03-09T06:30:00.000Z', '2026-03-10T06:30:00.000Z'])
 })
 
-test.each(['before', 'after'] as const)(
-  'a kernel that dies %s any commit of a schedule leaves each night to run once',
-  async (when) => {
+const AUTUMN = Date.parse('2026-10-30T12:00:00Z')
+
+test.each([
+  {
+    when: 'before',
+    ...{ change: 'forward', start: START, cron: '30 2 * * *' },
+    expected: ['2026-03-08T07:00', '2026-03-09T06:30', '2026-03-10T06:30', '2026-03-11T06:30'],
+  },
+  {
+    when: 'after',
+    ...{ change: 'back', start: AUTUMN, cron: '30 1 * * *' },
+    expected: ['2026-10-31T05:30', '2026-11-01T05:30', '2026-11-02T06:30', '2026-11-03T06:30'],
+  },
+] as const)(
+  'a kernel that dies $when any commit leaves each night to run once, while clocks are set $change',
+  async ({ when, start, cron, expected }) => {
     let deaths = 0
     for (let commit = 1; commit <= MAX_COMMITS; commit++) {
-      const clock = simulatedClock(START)
+      const clock = simulatedClock(start)
       const store = await openMemory()
       const dying = new DyingStore(store, { commit, when })
-      const died = await Promise.race([dying.death.then(() => true), nights(dying.store, clock, 'k_one', 2)])
+      const dyingNights = nights(dying.store, clock, { id: 'k_one', cron, until: 2 })
+      const died = await Promise.race([dying.death.then(() => true), dyingNights])
       if (died) deaths += 1
-      await nights(store, clock, 'k_two', 4)
-      const { items } = await store.ask({
-        ask: 'processes',
-        filter: { status: 'any' },
-        after: null,
-        limit: 100,
-      })
+      await nights(store, clock, { id: 'k_two', cron, until: 4 })
+      const every = { filter: { status: 'any' }, after: null, limit: 100 } as const
+      const { items } = await store.ask({ ask: 'processes', ...every })
       const ran = items.filter(({ record }) => record.outcome?.status === 'completed')
-      const scheduled = ran.map(({ record }) =>
-        new Date(Number(record.causedBy?.['scheduledAt'])).toISOString(),
-      )
-      expect(scheduled, `${when} commit ${commit}`).toEqual([
-        '2026-03-08T07:00:00.000Z',
-        '2026-03-09T06:30:00.000Z',
-        '2026-03-10T06:30:00.000Z',
-        '2026-03-11T06:30:00.000Z',
-      ])
+      const scheduled = ran.map(({ record }) => new Date(Number(record.causedBy?.['scheduledAt'])))
+      expect(
+        scheduled.map((time) => time.toISOString().slice(0, 16)),
+        `${when} commit ${commit}`,
+      ).toEqual(expected)
       expect(items.length - ran.length).toBe(1)
       await store.close()
       if (!died) break
@@ -81,15 +87,18 @@ test.each(['before', 'after'] as const)(
 async function nights(
   store: Awaited<ReturnType<typeof openMemory>>,
   clock: ReturnType<typeof simulatedClock>,
-  id: string,
-  until: number,
+  { id, cron, until }: { readonly id: string; readonly cron: string; readonly until: number },
 ): Promise<false> {
   const { kernel } = await testKernel(store, {
     ...{ id, clock, cron: cronTimes, seed: id.length, onTrouble: () => undefined },
     prove: (holder) => (holder.id === id ? 'alive' : 'dead'),
     script: async () => ({ status: 'completed' }),
   })
-  await kernel.schedules.add('host', 'nightly', nightly({ catchUpMs: DAY }))
+  await kernel.schedules.add(
+    'host',
+    'nightly',
+    nightly({ catchUpMs: DAY, times: { type: 'cron', cron, zone: 'America/New_York' } }),
+  )
   await kernel.sweep()
   for (;;) {
     const { next, running, counts } = await kernel.schedules.show('host', 'nightly')

@@ -10,6 +10,11 @@ async function twoSessions() {
   await reeve.openSession({ session: 'mine' })
   await reeve.openSession({ session: 'yours' })
   const owner = { session: 'mine' }
+  await reeve.addSchedule({
+    schedule: 'theirs',
+    times: { type: 'every', everyMs: 60_000 },
+    process: { ...TOOL },
+  })
   const eventTypes = { note: { schema: {} } }
   const { record } = await reeve.spawn({ ...OUTSIDE, owner, name: 'web', eventTypes, lifetime: 'daemon' })
   return { reeve, pid: record.pid, mine: reeve.as('session:mine'), yours: reeve.as('session:yours') }
@@ -34,6 +39,7 @@ const acts = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise<unkn
     reeve.spawn({ ...OUTSIDE, owner: { session: 'yours' }, wakeTarget: 'mine' }),
 })
 
+const TOOL = { kind: 'tool', spec: { tool: 'work' } } as const
 const WORKER = `w_${'0'.repeat(24)}`
 
 /** Acts of operators, and on what belongs to other sessions or to people. */
@@ -73,6 +79,14 @@ const otherActs = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise
   putEnvironment: () =>
     reeve.putEnvironment({ variables: { KEY: { secret: 'KEY' } }, policy: {}, options: {} }),
   track: () => reeve.track({ osPid: process.pid }),
+  addSchedule: () =>
+    reeve.addSchedule({ schedule: 'theirs', times: { type: 'every', everyMs: 60_000 }, process: TOOL }),
+  editSchedule: () => reeve.editSchedule({ schedule: 'theirs', overlap: 'allow' }),
+  pauseSchedule: () => reeve.pauseSchedule({ schedule: 'theirs' }),
+  resumeSchedule: () => reeve.resumeSchedule({ schedule: 'theirs' }),
+  runSchedule: () => reeve.runSchedule({ schedule: 'theirs' }),
+  backfillSchedule: () => reeve.backfillSchedule({ schedule: 'theirs', from: 0, until: 1 }),
+  removeSchedule: () => reeve.removeSchedule({ schedule: 'theirs' }),
   announceWorker: () => reeve.announceWorker({ worker: WORKER, workflows: [], tools: [] }),
   runSchedule: () => reeve.runSchedule({ schedule: 'nightly' }),
   backfillSchedule: () => reeve.backfillSchedule({ schedule: 'nightly', from: 1, until: 2 }),

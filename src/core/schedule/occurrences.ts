@@ -32,8 +32,8 @@ export type DueDecision =
 const MAX_QUEUED = 100
 
 /**
- * Decides on the next occurrence, which is due: it starts, or it is too late. After a time without a kernel the latest of
- * the missed times within the catch-up window runs, once. `mayBeLate`: a person approved it.
+ * Decides on the next occurrence, which is due: it starts, or it is too late, and then the latest of the missed times within
+ * the catch-up window runs instead. Either way one occurrence runs for a time without a kernel. `mayBeLate`: a person approved it.
  */
 export function decideDue({ schedule, timetable, now }: OccurrenceFacts, mayBeLate: boolean): DueDecision {
   const { next, running, overlap, catchUpMs } = schedule
