@@ -30,13 +30,15 @@ export interface AgentFacts {
 }
 
 /** A slash command. */
-interface AgentCommand {
+export interface AgentCommand {
   readonly name: string
   readonly description: string
-  /** Its origin, for people: `mcp:notes`. */
+  /** Its origin, for people: `workspace`, `home`, `skill` or `mcp:notes`. */
   readonly source: string
   /** The names of its arguments, in their order. */
   readonly arguments: readonly string[]
+  /** It is of a file that no person has trusted: it is not offered, and `resolve` says how to trust it. */
+  readonly isInert: boolean
   /** What the model reads instead. Throws a refusal that says why it cannot. */
   resolve(text: string): Promise<readonly UserPart[]>
 }

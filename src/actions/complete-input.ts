@@ -26,7 +26,7 @@ export function completionActions(parts: ActionParts): ActionsFor<'completeInput
 async function commands({ agents }: ActionParts, agent: ProcessRecord, begun: string): Promise<Completion[]> {
   const known = (await agents?.commandsOf(agent)) ?? []
   return known
-    .filter(({ name }) => name.startsWith(begun))
+    .filter(({ name, isInert }) => name.startsWith(begun) && !isInert)
     .map(({ name, description, source, arguments: names }) => ({
       type: 'command',
       text: `/${name}`,

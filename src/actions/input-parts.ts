@@ -19,7 +19,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import { type ActionParts, readerFor } from './action.ts'
-import { modelFacts, modelOf } from './agent-facts.ts'
+import { type AgentCommand, modelFacts, modelOf } from './agent-facts.ts'
 import { checkJson } from './parse.ts'
 
 export interface Content {
@@ -172,9 +172,9 @@ function refuseUnfit({ agents }: ActionParts, agent: ProcessRecord, parts: reado
 function unknownCommand(
   agent: ProcessRecord,
   name: string,
-  commands: readonly { readonly name: string }[],
+  commands: readonly Pick<AgentCommand, 'name' | 'isInert'>[],
 ): Refusal {
-  const names = commands.map((command) => command.name)
+  const names = commands.filter(({ isInert }) => !isInert).map((command) => command.name)
   const known = names.length === 0 ? 'this agent has no slash commands' : `it has /${names.join(', /')}`
   const refused = invalidRequest(
     agent,

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { AgentFile, AgentFileKind } from '../core/agent-file/agent-file.ts'
 import { foldersAbove } from '../core/capability/in-workspace.ts'
 import { IMAGE_ENDINGS, parseImage } from './parse-image.ts'
+import { commandsIn } from './read-commands.ts'
 import { filesIn, hashOf } from './read-folder.ts'
 import { skillsIn } from './read-skill.ts'
 
@@ -48,6 +49,7 @@ async function filesOf(place: Place, kind: AgentFileKind | undefined): Promise<r
   const found = await Promise.all(
     roots.flatMap(({ root: own, isForeign }) => [
       ...(isAsked('image') ? [imagesIn(place, join(own, 'agents'), isForeign)] : []),
+      ...(isAsked('command') ? [commandsIn(join(own, 'commands'), workspace)] : []),
       ...(isAsked('skill') ? [skillsIn(join(own, 'skills'), workspace)] : []),
     ]),
   )

@@ -47,7 +47,7 @@ export function fileCompleter(kernel: () => Kernel): AgentFacts['filesBeginning'
 const REMEDY = 'Refer to a file that the agent may read, or send its text as a paste.'
 
 /** Where several machines share a store, the files of an agent are those of its machine. */
-function isElsewhere({ placement }: ProcessRecord, { host }: Kernel): boolean {
+export function isElsewhere({ placement }: ProcessRecord, { host }: Pick<Kernel, 'host'>): boolean {
   return placement?.startsWith('host:') === true && placement !== `host:${host}`
 }
 

@@ -109,7 +109,7 @@ function agentFacts(
 ): AgentFacts {
   return {
     readReference: referenceReader(kernel),
-    commandsOf: commandReader(servers),
+    commandsOf: commandReader(kernel, servers),
     filesBeginning: fileCompleter(kernel),
     refuseModel: async (agent, model) => {
       const opened = await openForAgent(models, agent, model)

@@ -26,7 +26,11 @@ export const completeInput = verb({
         z.strictObject({
           type: z.enum(['command', 'file', 'folder']),
           text: z.string().describe('replaces the text from `from` on'),
-          source: z.string().describe('the origin of a command, such as `mcp:notes`; empty for files'),
+          source: z
+            .string()
+            .describe(
+              'the origin of a command: `workspace`, `home`, `skill` or a server as `mcp:notes`; empty for files',
+            ),
           about: z.string().describe('for people; empty if there is nothing to say'),
         }),
       ),
