@@ -28,6 +28,7 @@ import { scheduleActions } from './schedules.ts'
 import { sessionActions } from './sessions.ts'
 import { signalActions } from './signal.ts'
 import { spawnActions } from './spawn.ts'
+import { spawnAgentActions } from './spawn-agent.ts'
 import { trackActions } from './track.ts'
 import { upkeepActions } from './upkeep.ts'
 import { waitActions } from './wait.ts'
@@ -39,6 +40,7 @@ import { workerActions } from './workers.ts'
 export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
   return {
     ...spawnActions(parts),
+    ...spawnAgentActions(parts),
     ...trackActions(parts),
     ...processActions(parts),
     ...eventActions(parts),

@@ -17,7 +17,7 @@ export interface AgentFacts {
   /** Values that count for this agent and are not in its spec: settings and defaults. */
   settingsOf(agent: ProcessRecord): readonly ConfiguredValue[]
   /** Why this agent cannot use a model, as far as it is known before a call. */
-  refuseModel(agent: ProcessRecord, model: string): Promise<ModelRefusal | undefined>
+  refuseModel(agent: Pick<ProcessRecord, 'cwd' | 'limits'>, model: string): Promise<ModelRefusal | undefined>
   /** The slash commands of this agent. */
   commandsOf(agent: ProcessRecord): Promise<readonly AgentCommand[]>
   /** The files and folders whose paths begin like this, as far as the agent may read their folder. */
@@ -27,6 +27,10 @@ export interface AgentFacts {
   ): Promise<readonly { readonly path: string; readonly isFolder: boolean }[]>
   /** Reads a file that an input refers to, under the rules of the agent. Throws a refusal that says why it cannot. */
   readReference(agent: ProcessRecord, reference: FileReference): Promise<ReferencedFile>
+  /** Opens the session of an agent, which owns everything below it. Returns its id. */
+  openSession(agent: ProcessRecord): Promise<string>
+  /** The canonical path of a folder inside the workspace of an agent. Throws a refusal if it is outside. */
+  folderIn(agent: ProcessRecord, folder: string): Promise<string>
 }
 
 /** A slash command. */

@@ -40,12 +40,14 @@ export function agentReadActions(
     return record
   }
   return {
-    async agents({ session, ended, after, limit }) {
+    async agents({ session, parent, ended, after, limit }) {
+      const above = parent === undefined ? {} : { parent: [(await read(parent)).pid] }
       if (session !== undefined) await permitOnSession(parts, session)
       const page = await store.ask({
         ask: 'processes',
         filter: {
           kind: ['agent'],
+          ...above,
           ...(ended ? { status: 'any' as const } : {}),
           ...(session === undefined ? {} : { sessionTree: session }),
         },

@@ -17,6 +17,7 @@ import { maxOpenLogs } from '../output-log/open-logs.ts'
 import { systemClock } from '../store/system-clock.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { commandReader } from './agent-commands.ts'
+import { folderIn } from './agent-folders.ts'
 import { AgentModels, type AgentModelsParts } from './agent-models.ts'
 import { fileCompleter, referenceReader } from './agent-references.ts'
 import { AgentMcpServers } from './agent-servers.ts'
@@ -73,7 +74,7 @@ export function openAgents(parts: AgentsParts): OpenedAgents {
     toolbox,
     servers,
     executors: [toolbox.executor, driver],
-    facts: agentFacts(parts, { models, servers }),
+    facts: agentFacts(parts, { models, servers, toolbox }),
   }
 }
 
@@ -103,14 +104,13 @@ async function agentParts(parts: AgentsParts, kernel: Kernel, opened: Opened): P
 }
 
 /** Facts about agents for the verbs that inspect and configure them. */
-function agentFacts(
-  { options, kernel }: AgentsParts,
-  { models, servers }: Pick<Opened, 'models' | 'servers'>,
-): AgentFacts {
+function agentFacts({ options, kernel }: AgentsParts, { models, servers, toolbox }: Opened): AgentFacts {
   return {
     readReference: referenceReader(kernel),
     commandsOf: commandReader(kernel, servers),
     filesBeginning: fileCompleter(kernel),
+    openSession: (agent) => toolbox.sessions.of(agent),
+    folderIn,
     refuseModel: async (agent, model) => {
       const opened = await openForAgent(models, agent, model)
       return opened.type === 'refused' ? opened : undefined

@@ -31,6 +31,7 @@ import { consumeMessage, firstMessage, messageFacts, refuseRoute } from './messa
 import { endOccurrence } from './occurrences.ts'
 import { releaseDue } from './overflow.ts'
 import type { PlanPart } from './plan-part.ts'
+import { reportToParent } from './report-to-parent.ts'
 import { settleReview, stopReview } from './review.ts'
 import { giveBackUses } from './rule-uses.ts'
 import { WorkingRows } from './working-rows.ts'
@@ -176,6 +177,8 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
       if (duties.account === 'count_use') yield* countUse(rows, record)
       if (duties.withdraws !== null) yield* withdraw(edges, rows, duties.withdraws, record, intent)
       if (duties.schedule !== null) yield* endOccurrence({ edges, rows, performOne }, record, intent.at)
+      if (row.record.agent !== null && record.parent !== null)
+        yield* reportToParent(rows, row, record, decision.events, intent, edges.rules.mask)
       if (duties.isReview) yield* settleReview(edges, rows, performOne, record, intent.at)
       if (decision.overflow !== undefined && listener !== null)
         rows.add([

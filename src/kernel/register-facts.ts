@@ -1,3 +1,5 @@
+import { childrenOf } from '../core/agent/delegation.ts'
+import { isNativeAgent } from '../core/agent/state.ts'
 import { groupKeyOf } from '../core/group/group.ts'
 import { emptyInbox } from '../core/inbox/inbox.ts'
 import { ownListenerOf } from '../core/inbox/notice.ts'
@@ -89,7 +91,44 @@ export function* registerFacts(
     liveChildren:
       parent === null ? 0 : yield* liveChildrenOf(rows, parent, new Set([restarts?.pid, ...gone])),
     running,
+    ...(parent !== null && existing === null && isNativeAgent(request)
+      ? yield* delegationFacts(rows, parent, gone)
+      : {}),
   }
+}
+
+/** The agents above a new one, and those beside it. Each registration writes the parent's row, so none is overlooked. */
+function* delegationFacts(
+  rows: WorkingRows,
+  parent: ProcessRow,
+  gone: ReadonlySet<Pid | undefined>,
+): PlanPart<Pick<RegisterFacts, 'delegation'>> {
+  const above: ProcessRecord[] = []
+  for (let row: ProcessRow | null = parent; row !== null; ) {
+    const { record }: ProcessRow = row
+    if (record.kind === 'agent') above.push(record)
+    row = record.parent === null ? null : yield* rows.process(record.parent)
+  }
+  // Agents below a tool or a workflow are counted there.
+  if (parent.record.kind !== 'agent') return {}
+  const { pid } = parent.record
+  const most = childrenOf(parent.record)
+  const limit = most + 1 + gone.size
+  const live = yield* know({
+    ask: 'processes',
+    filter: { parent: [pid], kind: ['agent'] },
+    after: null,
+    limit,
+  })
+  const ofThisPlan = rows.changes.filter(
+    (change) =>
+      change.type === 'process' &&
+      change.was === null &&
+      change.row.record.parent === pid &&
+      change.row.record.kind === 'agent',
+  )
+  const others = live.items.filter(({ record }) => !gone.has(record.pid))
+  return { delegation: { above, live: others.length + ofThisPlan.length } }
 }
 
 /**

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { phase, used } from './shapes/agent-view.ts'
+import { processCodes } from './shapes/codes.ts'
 import { status } from './shapes/record.ts'
-import { count, cursor, pageSize, pid, sessionId, time } from './shapes/scalars.ts'
+import { count, cursor, pageSize, pid, processRef, sessionId, time } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 export const agents = verb({
@@ -13,6 +14,7 @@ export const agents = verb({
   input: () =>
     z.strictObject({
       session: sessionId.exactOptional().describe('only agents of this session and of the sessions below it'),
+      parent: processRef.exactOptional().describe('only agents that work for this one'),
       ended: z.boolean().default(false).describe('also agents that have ended'),
       after: cursor.exactOptional(),
       limit: pageSize,
@@ -40,5 +42,5 @@ export const agents = verb({
       ),
       next: z.string().nullable().describe('the cursor of the next page; null if there is none'),
     }),
-  codes: ['denied'],
+  codes: [...processCodes],
 })

@@ -1179,6 +1179,7 @@ export interface VerbCalls {
         | 'limit_warning'
         | 'wake'
         | 'message'
+        | 'report'
       /** When it happened, in milliseconds since 1970. */
       at: number
       /** The notice as a sentence that can be read alone. */
@@ -1356,10 +1357,19 @@ export interface VerbCalls {
               maxOutputTokens?: number
               /** Its system prompt. */
               system?: string
+              /** Facts that it needs for its goal: the second part of its first input. */
+              context?: string
               /** The tools that it may call. */
               tools?: string[]
               /** It ends with its first turn, with the result of that turn. */
               once?: boolean
+              /** How many agents may work below it; 2 levels and 20 live children by default. */
+              delegation?: {
+                /** Levels of agents below it, of a root. */
+                depth?: number
+                /** Live agents below it. */
+                children?: number
+              }
               /** Amounts of tokensIn, tokensOut and cost: an alert at 80 %, and when one is reached, the agent pauses. */
               softLimits?: Amounts
               /** MCP servers whose tools it may call, by the name in mcp__<name>__<tool>. */
@@ -1768,10 +1778,19 @@ export interface VerbCalls {
               maxOutputTokens?: number
               /** Its system prompt. */
               system?: string
+              /** Facts that it needs for its goal: the second part of its first input. */
+              context?: string
               /** The tools that it may call. */
               tools?: string[]
               /** It ends with its first turn, with the result of that turn. */
               once?: boolean
+              /** How many agents may work below it; 2 levels and 20 live children by default. */
+              delegation?: {
+                /** Levels of agents below it, of a root. */
+                depth?: number
+                /** Live agents below it. */
+                children?: number
+              }
               /** Amounts of tokensIn, tokensOut and cost: an alert at 80 %, and when one is reached, the agent pauses. */
               softLimits?: Amounts
               /** MCP servers whose tools it may call, by the name in mcp__<name>__<tool>. */
@@ -2532,6 +2551,68 @@ export interface VerbCalls {
         }
   }>
   /**
+   * Starts an agent below another one, with a goal, a share of its allowance and a part of its rights.
+   *
+   * The child has a session of its own, below that of its parent, and works in the folder of the parent unless `cwd` says otherwise. Without a model it uses that of the parent. It is up and has taken its goal when the answer comes, or nothing has changed. The parent gets a report of every turn that it asked for, and of the end.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `pruned_pid`, `ambiguous_pid`, `denied`, `invalid_request`, `invalid_rule`, `not_available`, `conflict`, `already_ended`, `stopping`, `depth_exceeded`, `limit_exceeded`, `payload_too_large`, `session_ended`, `session_unknown`, `replay_conflict`.
+   */
+  spawnAgent(
+    input: {
+      /** The agent that it works for: a pid or a name. */
+      parent: string
+      /** What it is to do. */
+      goal: string
+      /** Facts that it needs for its goal: the second part of its first input. */
+      context?: string
+      /** The name of its role; that of its parent by default. */
+      role?: string
+      /** A model, as provider/model. */
+      model?: string
+      /** Models that are called instead, in this order, when the provider of the model fails. */
+      fallbacks?: string[]
+      /** How much the model thinks; each provider has its own steps. */
+      effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+      /** The longest answer of one model call, in tokens. */
+      maxOutputTokens?: number
+      /** Its system prompt. */
+      system?: string
+      /** The tools that it may call, of those of its parent; all of them by default. */
+      tools?: string[]
+      /** It ends with its first turn, with the result of that turn. */
+      once?: boolean
+      /** Amounts of tokensIn, tokensOut and cost: an alert at 80 %, and when one is reached, the agent pauses. */
+      softLimits?: Amounts
+      /** How many agents may work below it; 2 levels and 20 live children by default. */
+      delegation?: {
+        /** Levels of agents below it, of a root. */
+        depth?: number
+        /** Live agents below it. */
+        children?: number
+      }
+      /** Its folder, inside that of its parent. */
+      cwd?: string
+      /** Its share of what its parent may use; a missing name gets half of what the parent has left. */
+      allowance?: Amounts
+      /** Observe, ask, edit or full: the most that it may do, within what its parent may do. */
+      preset?: string
+      /** The most that it may do, as rules; instead of a preset. */
+      ceiling?: {
+        /** Rules as those of addRule. */
+        rules: JsonObject[]
+      }
+      /** A name for people. */
+      label?: string
+      /** Chosen by the caller: the same pid with the same request is the same process. */
+      pid?: string
+      /** The same key of the same caller with the same request is the same process. */
+      idempotencyKey?: string
+      /** A name for the process, to use instead of its pid. */
+      name?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'spawnAgent'>>
+  /**
    * Registers many processes at once.
    *
    * In one transaction: all processes, or none. A later request may name an earlier one as its parent if that one was given a pid.
@@ -2643,6 +2724,7 @@ export interface VerbCalls {
         | 'limit_warning'
         | 'wake'
         | 'message'
+        | 'report'
       /** When it happened, in milliseconds since 1970. */
       at: number
       /** The notice as a sentence that can be read alone. */
@@ -2920,12 +3002,14 @@ export interface VerbCalls {
    *
    * The newest first. A page may have fewer agents than `limit`, because agents that other programs drive are left out: `next` says whether more follow.
    *
-   * Needs the role `read`. Refuses with `denied`.
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`.
    */
   agents(
     input?: {
       /** Only agents of this session and of the sessions below it. */
       session?: string
+      /** Only agents that work for this one. */
+      parent?: string
       /** Also agents that have ended. Default: `false`. */
       ended?: boolean | undefined
       /** The cursor of an earlier answer, to continue after it. */
@@ -3705,10 +3789,19 @@ type RegistrationInput =
         maxOutputTokens?: number
         /** Its system prompt. */
         system?: string
+        /** Facts that it needs for its goal: the second part of its first input. */
+        context?: string
         /** The tools that it may call. */
         tools?: string[]
         /** It ends with its first turn, with the result of that turn. */
         once?: boolean
+        /** How many agents may work below it; 2 levels and 20 live children by default. */
+        delegation?: {
+          /** Levels of agents below it, of a root. */
+          depth?: number
+          /** Live agents below it. */
+          children?: number
+        }
         /** Amounts of tokensIn, tokensOut and cost: an alert at 80 %, and when one is reached, the agent pauses. */
         softLimits?: Amounts
         /** MCP servers whose tools it may call, by the name in mcp__<name>__<tool>. */

@@ -109,6 +109,7 @@ import { show } from './show.ts'
 import { shutDownAgent } from './shut-down-agent.ts'
 import { signal } from './signal.ts'
 import { spawn } from './spawn.ts'
+import { spawnAgent } from './spawn-agent.ts'
 import { spawnMany } from './spawn-many.ts'
 import { status } from './status.ts'
 import { submit } from './submit.ts'
@@ -217,6 +218,7 @@ export const verbs = {
   show,
   signal,
   spawn,
+  spawnAgent,
   spawnMany,
   status,
   whoami,

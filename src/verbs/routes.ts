@@ -125,6 +125,14 @@ export const routes: { readonly [Name in VerbName]: VerbCall } = {
       answer: { member: 'type', replayed: 'existing', first: 'registered' },
     },
   },
+  spawnAgent: {
+    route: 'POST /agents',
+    repeat: {
+      keys: ['idempotencyKey', 'pid'],
+      generated: 'always',
+      answer: { member: 'type', replayed: 'existing', first: 'registered' },
+    },
+  },
   spawnMany: {
     route: 'POST /spawn-many',
     repeat: {

@@ -88,6 +88,7 @@ export const VERB_TABLE: { readonly [Name in VerbName]?: 'answers' | 'rules' | '
   cancelTurn: 'none',
   resumeAgent: 'none',
   runAgent: 'none',
+  spawnAgent: 'none',
 }
 
 export const GUARDED: readonly string[] = Object.entries(VERB_TABLE).flatMap(([name, does]) =>

@@ -273,6 +273,7 @@ export async function callAgents(reeve: Reeve): Promise<void> {
     await reeve.allowAgent({ pid, amounts: { toolCalls: 1 } })
     await callQueue(reeve, pid)
     await reeve.inspectAgent({ pid })
+    await reeve.spawnAgent({ parent: pid, goal: 'a part' })
     await reeve.agentCost({ pid })
     await reeve.agentLog({ pid })
     await reeve.exportAgent({ pid })

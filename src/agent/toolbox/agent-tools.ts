@@ -15,6 +15,7 @@ import { webFetchTool } from '../tools/web/web-fetch.ts'
 import { AgentRules } from './agent-rules.ts'
 import { commandTools } from './command-tools.ts'
 import { connectedTools } from './connected-tools.ts'
+import { delegationTools } from './delegation-tools.ts'
 import { EarlierCalls } from './earlier-calls.ts'
 import { EarlierFiles } from './earlier-files.ts'
 import { humanTools } from './human-tools.ts'
@@ -106,6 +107,7 @@ export class AgentTools {
       ...(hasCommands ? commandTools({ kernel, spawnAs, actAs, agent: pid, root, calls }) : []),
       readResultTool({ kernel, mask, agent: pid }),
       ...humanTools({ kernel, spawnAs, calls }),
+      ...delegationTools({ kernel, actAs, agent: pid, root }),
       toolSearchTool({ searchable: () => this.#searchable(pid) }),
       webFetchTool({ isNamed, refuse, ownAddresses }),
       planTool({

@@ -19,6 +19,7 @@ export const agent = subcommand({
   summary: 'Runs an agent in this folder, and talks to agents',
   usage: [
     'agent [options] "<goal>"',
+    'agent spawn [options] <parent> "<goal>"',
     'agent list [--all]',
     'agent show | attach | cost | pause | resume | cancel | compact | end <agent>',
     'agent send | queue | steer <agent> [--file <file>] "<text>"',
@@ -71,6 +72,7 @@ scripted/demo needs no key.`,
     ['reeve agent send fixer --file notes.md "do this"', 'with the content of a file'],
     ['reeve agent --image reviewer "review the last commit"', 'with another system prompt and other tools'],
     ['reeve agent cost fixer', 'tokens and dollars'],
+    ['reeve agent spawn fixer "write the docs"', 'an agent below fixer, which gets its reports'],
     ['reeve agent --model scripted/demo "try it"', 'without a key'],
   ],
   async run(context) {
@@ -119,6 +121,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     else printCost(print, cost)
     return 0
   },
+  spawn: spawnBelow,
   export: exportSession,
   send: (context, reeve, rest) => send(context, reeve, rest, 'run'),
   queue: (context, reeve, rest) => send(context, reeve, rest, 'queue'),
@@ -183,6 +186,34 @@ async function send(
       'For example: reeve agent send fixer "now the docs"',
     )
   return answered(context, reeve.runAgent({ pid, ...contentIn(context, text), mode }))
+}
+
+async function spawnBelow(
+  { options, print }: Context<Options>,
+  reeve: ReeveVerbs,
+  rest: readonly string[],
+): Promise<number> {
+  const [parent, goal, ...more] = rest
+  if (parent === undefined || goal === undefined || more.length > 0)
+    throw new UsageError(
+      'reeve agent spawn needs an agent and one goal.',
+      'For example: reeve agent spawn fixer "write the docs"',
+    )
+  const { model, name, system, tool, once, effort } = options
+  const level = EFFORTS.find((one) => one === effort)
+  const answer = await reeve.spawnAgent({
+    parent,
+    goal,
+    ...(model === undefined ? {} : { model }),
+    ...(name === undefined ? {} : { name }),
+    ...(system === undefined ? {} : { system }),
+    ...(level === undefined ? {} : { effort: level }),
+    ...(tool.length === 0 ? {} : { tools: [...tool] }),
+    ...(once ? { once } : {}),
+  })
+  if (print.isJson) print.json(answer)
+  else print.line(answer.record.pid)
+  return 0
 }
 
 async function exportSession(

@@ -1,13 +1,15 @@
 import { exact } from '../allowance/amounts.ts'
 import { awaitsApproval } from '../process/gate.ts'
-import type { ProcessRecord } from '../process/record.ts'
+import type { Actor, ProcessRecord } from '../process/record.ts'
 import type { Wait } from '../process/wait.ts'
 import { type AgentEvent, isEntry } from './event.ts'
 import { countTurn } from './goal.ts'
 import { outputsFrom, withOutputOf } from './segment-calls.ts'
 import {
   type AgentState,
+  type AgentTotals,
   MAX_BUFFERED_NOTICES,
+  MAX_JOINED,
   NO_NOTICES,
   type NoticeBuffer,
   type OpenTurn,
@@ -73,17 +75,11 @@ function changed(agent: AgentState, event: Stored<AgentEvent>): AgentState {
     case 'turn_ended':
       return turnEnded(agent, event.payload)
     case 'model_used': {
-      const { inputTokens, outputTokens, cost } = event.payload
-      const { totals } = agent
-      return {
-        ...agent,
-        totals: {
-          inputTokens: totals.inputTokens + inputTokens,
-          outputTokens: totals.outputTokens + outputTokens,
-          cost: exact(totals.cost + (cost ?? 0)),
-          unpriced: totals.unpriced + (cost === null ? 1 : 0),
-        },
-      }
+      const { turn } = agent
+      const totals = plusUse(agent.totals, event.payload)
+      // Use that is recorded late belongs to its own turn.
+      if (turn === null || turn.number !== event.payload.turn) return { ...agent, totals }
+      return { ...agent, totals, turn: { ...turn, used: plusUse(turn.used ?? NO_USE, event.payload) } }
     }
     case 'segment_begun': {
       const { keeps = agent.segment.keeps } = event.payload
@@ -120,8 +116,13 @@ function inTurn(agent: AgentState, turn: OpenTurn, event: Stored<AgentEvent>): A
   switch (event.type) {
     case 'input_promoted': {
       const { input } = event.payload
+      const asker = agent.inputs.find(({ id }) => id === input)?.asker
       const taken = { ...turn.taken, inputs: [...turn.taken.inputs, input] }
-      const promoted = to({ expects: 'model', ...(turn.hasOutput ? {} : { taken }) })
+      const promoted = to({
+        ...joinedBy(turn, asker),
+        expects: 'model',
+        ...(turn.hasOutput ? {} : { taken }),
+      })
       return { ...promoted, inputs: agent.inputs.filter(({ id }) => id !== input), stall: [] }
     }
     case 'notices_promoted': {
@@ -254,6 +255,33 @@ function idled(
 export function afterLostHolder(agent: AgentState | null): AgentState | null {
   if (agent === null || agent.turn === null) return agent
   return { ...agent, turn: { ...agent.turn, crashes: agent.turn.crashes + 1 } }
+}
+
+/** The turn after another actor has given it an input, or has resumed it. */
+function joinedBy(turn: OpenTurn, actor: Actor | undefined): Pick<OpenTurn, 'joinedBy'> {
+  const joined = turn.joinedBy ?? []
+  if (actor === undefined || actor === turn.asker || joined.includes(actor) || joined.length >= MAX_JOINED)
+    return turn.joinedBy === undefined ? {} : { joinedBy: joined }
+  return { joinedBy: [...joined, actor] }
+}
+
+export function afterResume(agent: AgentState | null, actor: Actor): AgentState | null {
+  if (agent === null || agent.turn === null) return agent
+  return { ...agent, turn: { ...agent.turn, ...joinedBy(agent.turn, actor) } }
+}
+
+const NO_USE: AgentTotals = { inputTokens: 0, outputTokens: 0, cost: 0, unpriced: 0 }
+
+function plusUse(
+  totals: AgentTotals,
+  { inputTokens, outputTokens, cost }: PayloadOf<'model_used'>,
+): AgentTotals {
+  return {
+    inputTokens: totals.inputTokens + inputTokens,
+    outputTokens: totals.outputTokens + outputTokens,
+    cost: exact(totals.cost + (cost ?? 0)),
+    unpriced: totals.unpriced + (cost === null ? 1 : 0),
+  }
 }
 
 function withOutput(turn: OpenTurn): Partial<OpenTurn> {

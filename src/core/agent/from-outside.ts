@@ -19,7 +19,7 @@ export function firstEvents(
   { mask, ...asked }: Asked & { readonly mask: (text: string) => string },
 ): readonly NewEvent[] {
   const draft = new Draft({ record: registered, holder: null, fence: 0 }, asked)
-  const { goal } = registered.spec
+  const { goal, context } = registered.spec
   if (goal === undefined || goal === null) {
     if (!isGated) settle(draft)
     return draft.events
@@ -29,12 +29,14 @@ export function firstEvents(
       ? { type: 'text', text: mask(goal) }
       : { type: 'json', value: mapStrings({ goal }, mask)['goal'] ?? null }
   const answer = { type: 'started', input: GOAL_INPUT, turn: 1, interrupts: [] } as const
+  const parts =
+    typeof context === 'string' ? [part, { type: 'text', text: `Context:\n${mask(context)}` }] : [part]
   const { output } = registered.spec
   const schema = output === undefined ? {} : { schema: objectOf(output) }
   const input = {
     input: GOAL_INPUT,
     mode: 'run',
-    parts: [part],
+    parts,
     asker: asked.actor,
     answer,
     ...schema,

@@ -21,6 +21,8 @@ export const MAX_GOAL_TURNS = 1_000
 export const GOAL_CHECKS = 3
 /** Call and result pairs that the stall check looks at: enough for six alternations. */
 export const STALL_WINDOW = 6
+/** Actors of one turn that are remembered besides its asker. A parent is one of the first, or gets no report of that turn. */
+export const MAX_JOINED = 16
 
 export const TURN_REASONS = [
   'finished',
@@ -133,6 +135,10 @@ export interface OpenTurn {
   readonly taken: { readonly inputs: readonly string[]; readonly notices: NoticeBuffer }
   /** Tool calls of the turn before that were closed without a result: their processes are to be interrupted. */
   readonly interrupted: readonly ToolCallRef[]
+  /** Further actors whose input joined the turn, or that resumed it. Absent if there is none. */
+  readonly joinedBy?: readonly Actor[]
+  /** The use of its model calls. Absent before the first. */
+  readonly used?: AgentTotals
 }
 
 interface OpenCall {
@@ -192,7 +198,7 @@ interface Segment {
   readonly keeps?: CallPlace
 }
 
-interface AgentTotals {
+export interface AgentTotals {
   readonly inputTokens: number
   readonly outputTokens: number
   /** Of calls with a known price. */

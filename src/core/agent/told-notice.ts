@@ -29,6 +29,8 @@ export function toldNotice(
   if (agent === null || cause === undefined) return null
   if (cause !== 'message' && (!isOfToolCall(about) || wasStoppedFor(agent, about))) return null
   if (cause === 'child' && parent !== null && isToBeRepeated(parent)) return null
+  // The report of an agent has its end, too.
+  if (kind === 'completion' && about.agent !== null && about.parent === agent) return null
   const text = mask(sentenceOf({ ...notice, tail: null }))
   return { agent, id: `${kind}:${pid}:${seq}`, cause, parts: [{ type: 'text', text }] }
 }

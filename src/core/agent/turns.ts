@@ -4,9 +4,12 @@ import { awaitsApproval } from '../process/gate.ts'
 import type { Actor, Outcome, ProcessRecord } from '../process/record.ts'
 import { cutKey, toolAnsweredKey, turnEndedKey } from './act.ts'
 import type { Draft } from './draft.ts'
-import type { AnswerRef } from './event.ts'
+import type { AgentEvent, AnswerRef } from './event.ts'
 import { countTurn, decideNextTurn, type GoalCheck } from './goal.ts'
 import { type QueuedInput, shownFrom, type ToolCallRef, type TurnCause, type TurnReason } from './state.ts'
+
+/** The payload of the end of a turn. */
+export type TurnEnded = Extract<AgentEvent, { type: 'turn_ended' }>['payload']
 
 interface TurnEnding {
   readonly reason: TurnReason

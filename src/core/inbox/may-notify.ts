@@ -19,4 +19,5 @@ const NOTIFYING: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'approval_settled',
   'message_received',
   'message_sent',
+  'turn_ended',
 ])

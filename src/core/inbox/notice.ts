@@ -21,6 +21,8 @@ export const NOTICE_KINDS = [
   'limit_warning',
   'wake',
   'message',
+  /** Of an agent to a parent that is no agent of Reeve: the result of a turn that the parent asked for. */
+  'report',
 ] as const
 export type NoticeKind = (typeof NOTICE_KINDS)[number]
 

@@ -42,6 +42,8 @@ export function sentenceOf(told: Told): string {
       return limitWarning(told, payload)
     case 'message':
       return message(told, payload)
+    case 'report':
+      return textOf(payload['text'])
     case 'wake':
       return `${nameOf(told, payload)} said ${textOf(payload['type'])} at ${timeOf(told.at)}: ${JSON.stringify(payload['value'])}`
   }

@@ -1,5 +1,5 @@
 import { isAgentEvent } from '../agent/event.ts'
-import { afterLostHolder, evolveAgent } from '../agent/evolve-agent.ts'
+import { afterLostHolder, afterResume, evolveAgent } from '../agent/evolve-agent.ts'
 import { isNativeAgent, NEW_AGENT } from '../agent/state.ts'
 import { type Json, own } from '../json/json.ts'
 import {
@@ -72,7 +72,12 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
     case 'paused':
       return { ...record, status: 'paused', pausedFrom: pausedFrom(record) }
     case 'resumed':
-      return { ...record, status: record.pausedFrom ?? 'running', pausedFrom: null }
+      return {
+        ...record,
+        status: record.pausedFrom ?? 'running',
+        pausedFrom: null,
+        agent: afterResume(record.agent, known.payload.source),
+      }
     case 'stop_requested':
       return {
         ...record,

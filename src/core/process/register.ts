@@ -1,3 +1,4 @@
+import { type DelegationFacts, refuseDelegation } from '../agent/delegation.ts'
 import { firstEvents, isIdleAtFirst } from '../agent/from-outside.ts'
 import { refuseClosedCall } from '../agent/refusals.ts'
 import { isNativeAgent, type ToolCallRef } from '../agent/state.ts'
@@ -90,6 +91,8 @@ export interface RegisterFacts {
   readonly liveChildren: number
   /** The live process of the same name in the owner's scope; only if the request asks about one. */
   readonly running: ProcessRow | null
+  /** Of an agent below another one. */
+  readonly delegation?: DelegationFacts
 }
 
 export type RegisterDecision =
@@ -136,6 +139,7 @@ export function decideRegister(
     refuseParent(facts, { ...intent, parent: intent.request.parent }) ??
     refuseClosedCall(facts.parent?.record ?? null, intent.openCall) ??
     refuseKind(facts, unlimited) ??
+    refuseDelegation(facts.delegation) ??
     refusePlacement(intent.request, intent.pid) ??
     refuseCeiling(facts, intent.request) ??
     refuseLaunch(intent.request) ??

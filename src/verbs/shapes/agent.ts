@@ -27,6 +27,11 @@ export const modelId = z
   .regex(/^[^\s/]+\/\S+$/, 'must be <provider>/<model>')
   .describe('a model, as provider/model')
 
+const delegation = z.strictObject({
+  depth: z.number().int().min(0).max(16).exactOptional().describe('levels of agents below it, of a root'),
+  children: z.number().int().min(0).max(1_000).exactOptional().describe('live agents below it'),
+})
+
 /** The fields of an agent's spec besides its name and goal. */
 export const agentFields = {
   image: z
@@ -57,12 +62,20 @@ export const agentFields = {
     .exactOptional()
     .describe('the longest answer of one model call, in tokens'),
   system: z.string().max(100_000).exactOptional().describe('its system prompt'),
+  context: z
+    .string()
+    .max(100_000)
+    .exactOptional()
+    .describe('facts that it needs for its goal: the second part of its first input'),
   tools: z
     .array(z.string().min(1).max(200))
     .max(1_000)
     .exactOptional()
     .describe('the tools that it may call'),
   once: z.boolean().exactOptional().describe('it ends with its first turn, with the result of that turn'),
+  delegation: delegation
+    .exactOptional()
+    .describe('how many agents may work below it; 2 levels and 20 live children by default'),
   softLimits: amounts
     .exactOptional()
     .describe(
@@ -104,6 +117,8 @@ const notices = z.strictObject({
   more: count,
 }) satisfies z.ZodType<NoticeBuffer>
 
+const totals = z.strictObject({ inputTokens: count, outputTokens: count, cost: z.number(), unpriced: count })
+
 const openTurn = z.strictObject({
   number: count,
   cause: turnCause,
@@ -121,6 +136,8 @@ const openTurn = z.strictObject({
   crashes: count,
   taken: z.strictObject({ inputs: z.array(z.string()), notices }),
   interrupted: z.array(toolCallRef),
+  joinedBy: z.array(actor).exactOptional(),
+  used: totals.exactOptional(),
 })
 
 /** The state of an agent that Reeve drives. */
@@ -139,7 +156,7 @@ export const agentState = z.strictObject({
   notices,
   head: count,
   segment: z.strictObject({ number: count, from: count, keeps: callPlace.exactOptional() }),
-  totals: z.strictObject({ inputTokens: count, outputTokens: count, cost: z.number(), unpriced: count }),
+  totals,
   stall: z.array(z.strictObject({ call: z.string(), result: z.string(), isError: z.boolean() })),
   goal: z
     .strictObject({

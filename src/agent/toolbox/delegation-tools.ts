@@ -1,0 +1,216 @@
+import { resolve } from 'node:path'
+import * as z from 'zod'
+import { agentSessionOf } from '../../core/agent/session.ts'
+import { INPUT_MODES, type Part, phaseOf } from '../../core/agent/state.ts'
+import { PART_MEDIA_TYPE } from '../../core/blob/part-blob.ts'
+import { objectOf } from '../../core/json/json.ts'
+import type { Pid } from '../../core/process/pid.ts'
+import { hasEnded, type ProcessRecord } from '../../core/process/record.ts'
+import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
+import { loadParts } from '../parts/stored-parts.ts'
+import { type AgentTool, agentTool, ToolError, textOutput } from '../tools/agent-tool.ts'
+import type { ToolboxParts } from './toolbox.ts'
+
+export interface DelegationToolParts extends Pick<ToolboxParts, 'kernel' | 'actAs'> {
+  /** The agent that the tools belong to. */
+  readonly agent: Pid
+  /** Its workspace; null if it has none. */
+  readonly root: string | null
+}
+
+const MAX_TEXT_CHARS = 100_000
+const MAX_WAIT_MS = 600_000
+const PAGE_CHARS = 12_000
+const LISTED = 50
+
+const pid = z.string().min(1).max(200).describe('the pid of the agent')
+
+/** Agents below an agent. They act as the agent itself, so that the turns that it asks for are reported to it. */
+export function delegationTools(parts: DelegationToolParts): readonly AgentTool[] {
+  const reeve = () => parts.actAs(`process:${parts.agent}`)
+  return [
+    spawnTool(parts, reeve),
+    sendTool(reeve),
+    waitTool(reeve),
+    stopTool(reeve),
+    readTool(parts, reeve),
+    listTool(parts, reeve),
+  ]
+}
+
+function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs): AgentTool {
+  return agentTool({
+    name: 'agent_spawn',
+    description:
+      'Starts an agent that works on a part of your goal by itself. You get a report when its turn is over; go on meanwhile, or end your turn.',
+    input: z.strictObject({
+      goal: z.string().min(1).max(MAX_TEXT_CHARS).describe('what it is to do; it knows nothing else'),
+      context: z.string().min(1).max(MAX_TEXT_CHARS).optional().describe('facts that it needs'),
+      role: z.string().min(1).max(200).optional(),
+      model: z.string().max(200).optional().describe('yours by default'),
+      tools: z.array(z.string()).max(100).optional().describe('of your tools; all by default'),
+      cwd: z.string().min(1).max(4_096).optional().describe('a folder of your workspace'),
+      preset: z.enum(['observe', 'ask', 'edit', 'full']).optional().describe('the most that it may do'),
+      once: z.boolean().optional().describe('it ends with its first turn'),
+    }),
+    // The same call is the same child.
+    recovery: 'rerunnable',
+    async run({ cwd, ...asked }, call) {
+      const { goal, context, role, model, tools, preset, once } = asked
+      const { type, record } = await reeve().spawnAgent({
+        parent: agent,
+        goal,
+        idempotencyKey: `spawn:${call.pid}`,
+        ...(context === undefined ? {} : { context }),
+        ...(role === undefined ? {} : { role }),
+        ...(model === undefined ? {} : { model }),
+        ...(tools === undefined ? {} : { tools }),
+        ...(preset === undefined ? {} : { preset }),
+        ...(once === undefined ? {} : { once }),
+        ...(cwd === undefined ? {} : { cwd: resolve(root ?? '/', cwd) }),
+      })
+      if (type === 'asked') return textOutput(`${record.pid} waits for a person, who is asked first.`)
+      return textOutput(`${record.pid} is at work. You get a report when its turn is over.`)
+    },
+  })
+}
+
+function sendTool(reeve: () => ReeveVerbs): AgentTool {
+  return agentTool({
+    name: 'agent_send',
+    description:
+      'Gives one of your agents another input. You get a report of the turn that it starts or joins.',
+    input: z.strictObject({
+      pid,
+      text: z.string().min(1).max(MAX_TEXT_CHARS),
+      mode: z
+        .enum(INPUT_MODES)
+        .optional()
+        .describe('queue (default) after its turn, steer into its turn, run only if it is idle or paused'),
+    }),
+    recovery: 'rerunnable',
+    async run({ pid: to, text, mode = 'queue' }, call) {
+      const answer = await reeve().runAgent({ pid: to, id: `send:${call.pid}`, text, mode })
+      return textOutput(
+        answer.type === 'started'
+          ? `Turn ${answer.turn} has begun.`
+          : `It is input ${answer.place} that waits.`,
+      )
+    },
+  })
+}
+
+function waitTool(reeve: () => ReeveVerbs): AgentTool {
+  return agentTool({
+    name: 'agent_wait',
+    description: 'Waits until one of your agents is idle, paused or ended, and returns its last result.',
+    input: z.strictObject({
+      pid,
+      timeoutMs: z.number().int().min(0).max(MAX_WAIT_MS).optional().describe('60000 by default'),
+    }),
+    recovery: 'rerunnable',
+    maxMs: null,
+    async run({ pid: of, timeoutMs = 60_000 }, { abortSignal: signal }) {
+      const answer = await reeve().waitAgent({ pid: of, timeoutMs }, { signal })
+      signal.throwIfAborted()
+      return textOutput(waitText(of, answer))
+    },
+  })
+}
+
+function waitText(pid: string, answer: OutputOf<'waitAgent'>): string {
+  switch (answer.type) {
+    case 'interrupted':
+      return `The wait for ${pid} was stopped.`
+    case 'timed_out':
+      return `${pid} is still at work.`
+    default: {
+      const { turn, record } = answer
+      if (turn === null) return `${pid} is ${stateOf(record)}, without a finished turn.`
+      const result = typeof turn.result === 'string' ? turn.result : JSON.stringify(turn.result)
+      const message = turn.message === undefined ? '' : ` ${turn.message}`
+      return `${pid} is ${stateOf(record)}; turn ${turn.turn}: ${turn.reason}.${message}\n${result}`
+    }
+  }
+}
+
+function stateOf(record: ProcessRecord): string {
+  return hasEnded(record) ? `ended (${record.status})` : phaseOf(record)
+}
+
+function stopTool(reeve: () => ReeveVerbs): AgentTool {
+  return agentTool({
+    name: 'agent_stop',
+    description: 'Cancels the turn of one of your agents, or ends the agent.',
+    input: z.strictObject({
+      pid,
+      end: z.boolean().optional().describe('end the agent and everything that it started'),
+    }),
+    recovery: 'rerunnable',
+    async run({ pid: of, end = false }, call) {
+      const id = `stop:${call.pid}`
+      const answer = end
+        ? await reeve().shutDownAgent({ pid: of, id, reason: 'ended by its parent' })
+        : await reeve().cancelTurn({ pid: of, id })
+      return textOutput(`${of}: ${answer.type}.`)
+    },
+  })
+}
+
+function readTool({ kernel, agent }: DelegationToolParts, reeve: () => ReeveVerbs): AgentTool {
+  return agentTool({
+    name: 'agent_read',
+    description:
+      'Reads the whole result of a turn of one of your agents: its report, and text that was too long for it.',
+    input: z.strictObject({
+      pid,
+      turn: z.number().int().min(1).optional().describe('the last one by default'),
+      offset: z.number().int().min(0).optional().describe('the first character, from 0'),
+    }),
+    recovery: 'rerunnable',
+    isBounded: true,
+    async run({ pid: of, turn, offset = 0 }) {
+      const text =
+        (await reported(of, turn)) ?? waitText(of, await reeve().waitAgent({ pid: of, timeoutMs: 0 }))
+      const page = text.slice(offset, offset + PAGE_CHARS).toWellFormed()
+      const end = offset + page.length
+      const rest = end < text.length ? `; go on with offset ${end}` : ''
+      return textOutput(`${page}\n(characters ${offset} to ${end} of ${text.length}${rest})`)
+    },
+  })
+
+  /** The report is in the log of this agent: it stays when the child is pruned. */
+  async function reported(child: string, turn: number | undefined): Promise<string | null> {
+    const { store } = kernel().edges
+    const number = turn ?? (await store.ask({ ask: 'process', pid: child }))?.record.agent?.turns ?? 0
+    const replayKey = `notice:report:${child}:${number}`
+    const event = await store.ask({ ask: 'event', pid: agent, replayKey })
+    if (event === null && turn !== undefined)
+      throw new ToolError('not_found', `You have no report of turn ${turn} of ${child}.`)
+    if (event === null) return null
+    const { parts } = objectOf(event.payload)
+    const [report, ...whole] = (Array.isArray(parts) ? parts : []) as readonly Part[]
+    const stored = whole.map((part) => ({ ...part, mediaType: PART_MEDIA_TYPE }))
+    const loaded = await loadParts(store.blobs, stored)
+    return [report, ...loaded].map((part) => String(part?.['text'] ?? '')).join('\n')
+  }
+}
+
+function listTool({ agent }: DelegationToolParts, reeve: () => ReeveVerbs): AgentTool {
+  return agentTool({
+    name: 'agent_list',
+    description: 'Lists your agents, and yourself first: pid, state, turns, cost, goal.',
+    input: z.strictObject({ ended: z.boolean().optional().describe('also those that have ended') }),
+    recovery: 'rerunnable',
+    async run({ ended = false }) {
+      const verbs = reeve()
+      const self = await verbs.show({ pid: agent })
+      const { agents, next } = await verbs.agents({ parent: agent, ended, limit: LISTED })
+      const lines = agents.map(
+        (one) => `${one.pid} ${one.phase}, turn ${one.turns}, $${one.cost}, ${one.model}: ${one.label}`,
+      )
+      const own = `${self.pid} is you (${self.identity.label}); your session is ${agentSessionOf(agent)}.`
+      return textOutput([own, ...lines, ...(next === null ? [] : [`(the newest ${LISTED})`])].join('\n'))
+    },
+  })
+}

@@ -1,0 +1,104 @@
+import { withNotice } from '../core/agent/from-outside.ts'
+import { saidIn } from '../core/agent/output.ts'
+import { type ReportDue, type ReportFacts, reportDue, reportKey, reportParts } from '../core/agent/report.ts'
+import { inputKey } from '../core/agent/request.ts'
+import { agentSessionOf } from '../core/agent/session.ts'
+import type { Part } from '../core/agent/state.ts'
+import { listenerOf } from '../core/inbox/notice.ts'
+import { asJson, type Json, objectOf } from '../core/json/json.ts'
+import type { NewEvent } from '../core/process/decision.ts'
+import { fold } from '../core/process/fold.ts'
+import type { Intent } from '../core/process/intent.ts'
+import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
+import type { ProcessRow } from '../core/process/row.ts'
+import { know } from '../store/contract.ts'
+import type { PlanPart } from './plan-part.ts'
+import type { WorkingRows } from './working-rows.ts'
+
+/** The last answer of a turn is among its last events: after it there are at most closed tool calls. */
+const TAIL_EVENTS = 64
+const TAIL_BYTES = 512 * 1024
+
+/**
+ * Tells the parent of an agent about its turn or its end, in the same transaction: no crash comes in between. An agent is told in its session
+ * log; any other parent in the inbox of the child's listener.
+ */
+export function* reportToParent(
+  rows: WorkingRows,
+  was: ProcessRow,
+  now: ProcessRecord,
+  events: readonly NewEvent[],
+  intent: Intent,
+  mask: (text: string) => string,
+): PlanPart<void> {
+  const due = reportDue({ was: was.record, now, events })
+  if (due === null || now.parent === null) return
+  const parent = yield* rows.process(now.parent)
+  if (parent === null || hasEnded(parent.record)) return
+  const isAgent = parent.record.agent !== null
+  // The inbox gets a notice of every end besides.
+  if (!isAgent && due.turn === null) return
+  const { at } = intent
+  const parts = reportParts(now, due, yield* reportFacts(rows, now, due, intent), { at, mask })
+  if (!isAgent) return tellListener(rows, now, parts, at)
+  const notice = { id: reportKey(now.pid, due), cause: 'child', parts } as const
+  const asked = { actor: `process:${now.pid}`, at } as const
+  const told = withNotice(parent, [], notice, asked)
+  const { pid } = parent.record
+  rows.add(fold({ pid, was: parent, group: null, events: told, lease: undefined, ...asked }).changes)
+}
+
+function* reportFacts(
+  rows: WorkingRows,
+  { pid }: ProcessRecord,
+  { turn }: ReportDue,
+  intent: Intent,
+): PlanPart<ReportFacts> {
+  const live = yield* know({
+    ask: 'processes',
+    filter: { owner: { session: [agentSessionOf(pid)] }, kind: ['command', 'agent', 'workflow'] },
+    after: null,
+    limit: 1,
+  })
+  const hasLive = live.items.length > 0
+  if (turn === null) return { asked: null, said: [], beginning: null, hasLive }
+  const { input, number } = turn.open
+  const given = input === null ? null : yield* rows.replayed(pid, inputKey(input))
+  const asked = given === null ? null : { at: given.at, text: saidIn(partsOf(given.payload)) }
+  const tail = yield* know({ ask: 'tail', pid, limit: TAIL_EVENTS, bytes: TAIL_BYTES })
+  const answers = tail.filter(
+    ({ type, payload }) => type === 'assistant_item' && objectOf(payload)['turn'] === number,
+  )
+  const last = objectOf(answers.at(-1)?.payload)['call']
+  const said = answers
+    .filter(({ payload }) => objectOf(payload)['call'] === last)
+    .flatMap(({ payload }) => partsOf(payload))
+    .filter(({ type }) => type === 'text' || type === 'blob')
+  return { asked, said, beginning: beginningIn(intent), hasLive }
+}
+
+/** The executor says what the result is: the end of the turn does not repeat it. */
+function beginningIn(intent: Intent): string | null {
+  if (intent.type !== 'agent_act' || intent.act.type !== 'end_turn') return null
+  const { result } = intent.act
+  return typeof result === 'string' ? result : null
+}
+
+function partsOf(payload: Json): readonly Part[] {
+  const { parts } = objectOf(payload)
+  return Array.isArray(parts) ? (parts as readonly Part[]) : []
+}
+
+function tellListener(rows: WorkingRows, child: ProcessRecord, parts: readonly Part[], at: number): void {
+  const scope = listenerOf(child)
+  if (scope === null) return
+  const { pid, revision, replyTo, identity, name } = child
+  const [first] = parts
+  const payload = asJson({
+    label: identity.label,
+    name,
+    text: String(first?.['text'] ?? ''),
+    report: first?.['report'] ?? null,
+  })
+  rows.add([{ type: 'notice', notice: { scope, pid, seq: revision, kind: 'report', at, payload, replyTo } }])
+}

@@ -1,0 +1,66 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { embed } from 'reeve'
+import { openMemory } from 'reeve/testing'
+import { expect, test } from 'vitest'
+import { type JsonObject, objectOf } from '../../../src/core/json/json.ts'
+import { systemClock } from '../../../src/store/system-clock.ts'
+import { type Death, DyingStore, type LivingHolders } from '../../dying-store.ts'
+import { tempFolder } from '../../temp-folder.ts'
+import { TEST_PRESET } from '../../test-preset.ts'
+import { payloads } from '../scripted-agent.ts'
+
+const CHILDREN = ['one', 'two']
+
+/** An agent with two children, over kernels of which the first dies with one of its writes. */
+async function delegate(workspace: string, death: Death | null): Promise<{ readonly writes: number }> {
+  const inner = await openMemory({ clock: systemClock })
+  const living: LivingHolders = new Set()
+  const first = new DyingStore(inner, death, living)
+  await Promise.race([live(first, workspace), first.death])
+  if (first.isDead) await live(new DyingStore(inner, null, living), workspace)
+  return { writes: first.writes }
+}
+
+async function live({ store }: DyingStore, workspace: string): Promise<void> {
+  const reeve = await embed({ store, ...TEST_PRESET })
+  const spec = { agent: 'lead', model: 'scripted/lead.json', goal: 'all of it' }
+  const { record } = await reeve.spawn({ kind: 'agent', idempotencyKey: 'lead', cwd: workspace, spec })
+  const { pid } = record
+  const told = () => payloads(reeve, pid, 'notice_buffered')
+  await expect.poll(async () => (await told()).length, { timeout: 30_000 }).toBe(CHILDREN.length)
+  await reeve.waitAgent({ pid })
+  const reports = (await told()).map(reportIn)
+  const { agents } = await reeve.agents({ parent: pid, ended: true })
+  expect(agents).toHaveLength(CHILDREN.length)
+  expect(reports.map((one) => one['pid']).toSorted()).toEqual(agents.map((one) => one.pid).toSorted())
+  expect(reports).toMatchObject(agents.map(() => ({ turn: 1, state: 'finished', isEnd: false })))
+  await reeve.close()
+}
+
+function reportIn({ parts }: JsonObject): JsonObject {
+  const [first = null] = Array.isArray(parts) ? parts : []
+  return objectOf(objectOf(first)['report'] ?? null)
+}
+
+test.each(['before', 'after'] as const)(
+  'each child is spawned once and reported once if the kernel dies %s any commit',
+  { timeout: 60_000 },
+  async (when) => {
+    const workspace = tempFolder()
+    const spawns = CHILDREN.map((goal) => ({
+      tool: 'agent_spawn',
+      input: { goal, model: 'scripted/child.json' },
+    }))
+    const says = { parts: [{ text: 'I wait.' }] }
+    write(workspace, 'lead.json', { answers: [{ parts: spawns }, says, says, says] })
+    write(workspace, 'child.json', { answers: [{ parts: [{ text: 'done' }] }] })
+    const { writes } = await delegate(workspace, null)
+    expect(writes).toBeGreaterThan(10)
+    for (let commit = 1; commit <= writes; commit++) await delegate(workspace, { commit, when })
+  },
+)
+
+function write(workspace: string, name: string, script: object): void {
+  writeFileSync(join(workspace, name), JSON.stringify(script))
+}
