@@ -57,6 +57,7 @@ const otherActs = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise
   'signal SIGUSR1': () => reeve.signal({ pid, signal: 'SIGUSR1' }),
   charge: () => reeve.charge({ pid, amounts: { tokensIn: 1 } }),
   sendMessage: () => reeve.sendMessage({ to: `process:${pid}`, value: 'x' }),
+  spawnAgent: () => reeve.spawnAgent({ parent: pid, goal: 'x' }),
   runAgent: () => reeve.runAgent({ pid, text: 'x' }),
   'runAgent with an image': () =>
     reeve.runAgent({ pid, parts: [{ type: 'image', mediaType: 'image/png', data: 'AAAA' }] }),
@@ -88,10 +89,6 @@ const otherActs = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise
   backfillSchedule: () => reeve.backfillSchedule({ schedule: 'theirs', from: 0, until: 1 }),
   removeSchedule: () => reeve.removeSchedule({ schedule: 'theirs' }),
   announceWorker: () => reeve.announceWorker({ worker: WORKER, workflows: [], tools: [] }),
-  runSchedule: () => reeve.runSchedule({ schedule: 'nightly' }),
-  backfillSchedule: () => reeve.backfillSchedule({ schedule: 'nightly', from: 1, until: 2 }),
-  resumeSchedule: () => reeve.resumeSchedule({ schedule: 'nightly' }),
-  removeSchedule: () => reeve.removeSchedule({ schedule: 'nightly' }),
   registerImage: () => reeve.registerImage({ image: { name: 'fixer' } }),
   removeImage: () => reeve.removeImage({ name: 'fixer' }),
 })
@@ -129,8 +126,6 @@ test('knowing a pid, or being shown the process, allows no act on it', async () 
 
 test('every denied act is in the audit, and no denied look is', async () => {
   const { reeve, pid, yours } = await twoSessions()
-  const process = { kind: 'tool', spec: { tool: 'report' } } as const
-  await reeve.addSchedule({ schedule: 'nightly', process, times: { type: 'cron', cron: '0 2 * * *' } })
   const all = { ...acts(yours, pid), ...otherActs(yours, pid) }
   const silent: string[] = []
   const total = async () =>

@@ -14,12 +14,9 @@ export function alreadyRunning(
   { pid, agent }: ProcessRecord,
   remedy = 'Queue the input, or steer with it; or cancel the turn first.',
 ): Refusal {
-  return refusal(
-    'already_running',
-    `${pid} is at work on turn ${agent?.turn?.number ?? 0}.`,
-    remedy,
-    { turn: agent?.turn?.number ?? null },
-  )
+  return refusal('already_running', `${pid} is at work on turn ${agent?.turn?.number ?? 0}.`, remedy, {
+    turn: agent?.turn?.number ?? null,
+  })
 }
 
 export function notRunning({ pid, status }: ProcessRecord): Refusal {

@@ -67,7 +67,14 @@ test('a move to another owner needs that owner', () => {
 test('an end has duties once: to the processes that wait for it, and to its account', () => {
   const { record } = live
   const ended = after(live, { type: 'request_abandon', ...asked, reason: 'test' }).record
-  const none = { parent: null, awaitedBy: [], account: null, withdraws: null, isReview: false, schedule: null }
+  const none = {
+    parent: null,
+    awaitedBy: [],
+    account: null,
+    withdraws: null,
+    isReview: false,
+    schedule: null,
+  }
   expect(endDuties(record, record)).toEqual(none)
   expect(endDuties(ended, ended)).toEqual(none)
   expect(endDuties(record, ended)).toEqual(none)

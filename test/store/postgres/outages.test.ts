@@ -95,7 +95,7 @@ test('a write while the server is unreachable is rejected, and changes nothing',
   timeout: 120_000,
 }, async () => {
   const server = await startPostgres(quickFolder)
-  const store = await openPostgres(server.url, { reachMs: 500 })
+  const store = await openPostgres(server.url, { reachMs: 2_000 })
   const pid = newPid()
   await store.write(register(pid))
   await server.stop()
