@@ -16,6 +16,7 @@ export type AgentOptions = {
   readonly allow: readonly string[]
   readonly last: number | undefined
   readonly format: string | undefined
+  readonly follow: boolean
   readonly drop: boolean
   readonly all: boolean
 }

@@ -5,6 +5,7 @@ import { neutral } from '../print/neutral.ts'
 import type { Printer } from '../print/printer.ts'
 import { MarkdownStream } from './markdown-stream.ts'
 import { costText, tokenCount } from './print-agents.ts'
+import { missedGoal } from './turn-text.ts'
 
 type Item = OutputOf<'agentLog'>['items'][number]
 type Part = Extract<Item, { type: 'assistant_item' }>['payload']['parts'][number]
@@ -222,7 +223,7 @@ export class SessionPrinter {
     })
   }
 
-  #turnEnded({ turn, reason, message, calls }: TurnEnd): void {
+  #turnEnded({ turn, reason, message, calls, ...ended }: TurnEnd): void {
     this.endLine()
     this.#said.clear()
     const used = this.#used.get(turn)
@@ -237,6 +238,8 @@ export class SessionPrinter {
     }
     this.line((isAsWished ? dim : red)(`(${facts.join(', ')})`))
     if (message !== undefined) this.line(isAsWished ? dim(message) : message)
+    const missed = missedGoal(ended)
+    if (missed !== undefined) this.line(red(`! ${missed}`))
   }
 }
 

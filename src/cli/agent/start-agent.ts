@@ -14,6 +14,8 @@ import { watchSession } from './watch-session.ts'
 /** Starts an agent in this folder, and shows its session. */
 export async function startAgent(context: Context<AgentOptions>, goal: string): Promise<number> {
   const { options, print, around } = context
+  if (goal.trim() === '')
+    throw new UsageError('The goal is empty.', 'Say what to do: reeve agent "make the tests pass"')
   const reeve = await context.acting()
   const model = await modelFor(context, reeve)
   const { until, detach, once } = options
@@ -30,7 +32,7 @@ export async function startAgent(context: Context<AgentOptions>, goal: string): 
     // Not the goal of the configuration either: its first input follows.
     goal: isGoal ? goal : null,
   }
-  const { record } = await reeve.spawn({
+  const { record, warning } = await reeve.spawn({
     kind: 'agent',
     spec,
     cwd: around.cwd,
@@ -39,6 +41,10 @@ export async function startAgent(context: Context<AgentOptions>, goal: string): 
     ...allowanceIn(options.allow),
   })
   const { pid } = record
+  if (warning?.code === 'name_in_use')
+    print.aside(
+      `${warning.pid} has the name ${options.name}, too, and lives on: while ${pid} lives, ${options.name} means ${pid}.`,
+    )
   if (!isGoal) {
     const maxTurns = options['max-turns']
     const loop =
@@ -89,7 +95,7 @@ export async function watchAgent(
   if (watched.type === 'ended') print.aside(`${called} has ended.`)
   else
     print.aside(`${called} is idle. Go on: reeve agent send ${called} "…"; end it: reeve agent end ${called}`)
-  return watched.reason === null || watched.reason === 'finished' ? 0 : FAILED
+  return watched.isAsWished ? 0 : FAILED
 }
 
 function effortOf(given: string): (typeof EFFORTS)[number] {

@@ -5,7 +5,9 @@ import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { AskedPeople, errorText } from './asked-people.ts'
 import { typedContent } from './input-content.ts'
+import { SESSION_HELP } from './session-help.ts'
 import { SessionPrinter } from './session-printer.ts'
+import { missedGoal } from './turn-text.ts'
 
 /** A second Ctrl-C within this time leaves. */
 const LEAVE_MS = 2_000
@@ -22,7 +24,7 @@ export interface WatchOptions {
 
 export type Watched =
   | { readonly type: 'left' }
-  | { readonly type: 'idle' | 'ended'; readonly reason: string | null }
+  | { readonly type: 'idle' | 'ended'; readonly isAsWished: boolean }
 
 /** Shows a session as it happens, and passes on the person's input. Ctrl-C cancels the turn, a second one leaves. */
 export async function watchSession(
@@ -35,7 +37,12 @@ export async function watchSession(
   const printer = new SessionPrinter(print, (text) => around.stdout.write(text))
   const leaving = new AbortController()
   const isPerson = around.stdin.isTTY === true && around.stdout.isTTY === true && !print.isJson
-  const state: State = { phase: 'running', reason: null, interruptedAt: 0 }
+  const state: State = {
+    phase: 'running',
+    isAsWished: true,
+    interruptedAt: 0,
+    cancelling: Promise.resolve(),
+  }
   const say = (text: string) => printer.line(print.colours.dim(text))
   const onInterrupt = () => {
     if (isPerson) printer.interrupted()
@@ -61,9 +68,9 @@ export async function watchSession(
         void asked.follow(followed.page.position)
       }
       noteState(state, followed)
-      if (followed.type === 'ended') return { type: 'ended', reason: state.reason }
+      if (followed.type === 'ended') return { type: 'ended', isAsWished: state.isAsWished }
       if (followed.type !== 'state' || state.phase === 'running') continue
-      if (untilIdle && !isPerson) return { type: 'idle', reason: state.reason }
+      if (untilIdle && !isPerson) return { type: 'idle', isAsWished: state.isAsWished }
       if (!isPerson) continue
       if (!hasHint) say(state.phase === 'paused' ? PAUSED_HINT : IDLE_HINT)
       hasHint = true
@@ -71,6 +78,8 @@ export async function watchSession(
     }
     return { type: 'left' }
   } finally {
+    // The client is closed behind this: the cancel must have reached the daemon.
+    await state.cancelling
     if (!print.isJson) printer.endLine()
     stopEndingLines?.()
     asked?.close()
@@ -81,16 +90,20 @@ export async function watchSession(
 
 interface State {
   phase: OutputOf<'agentLog'>['phase']
-  /** How the last turn ended. */
-  reason: string | null
+  /** The last turn finished, and reached its goal. */
+  isAsWished: boolean
   interruptedAt: number
+  /** The last request to cancel the turn. */
+  cancelling: Promise<void>
 }
 
 function noteState(state: State, followed: AgentFollowed): void {
   if (followed.type === 'state') state.phase = followed.phase
   const items =
     followed.type === 'item' ? [followed.item] : followed.type === 'snapshot' ? followed.page.items : []
-  for (const item of items) if (item.type === 'turn_ended') state.reason = item.payload.reason
+  for (const { type, payload } of items)
+    if (type === 'turn_ended')
+      state.isAsWished = payload.reason === 'finished' && missedGoal(payload) === undefined
 }
 
 function interrupt(
@@ -107,7 +120,27 @@ function interrupt(
   }
   state.interruptedAt = now
   say('(cancelling the turn; Ctrl-C again leaves)')
-  reeve.cancelTurn({ pid }).catch((error: unknown) => say(errorText(error)))
+  state.cancelling = cancel(reeve, pid, say)
+}
+
+async function cancel(reeve: ReeveVerbs, pid: string, say: (text: string) => void): Promise<void> {
+  try {
+    const text = nextInputText(await reeve.cancelTurn({ pid }), pid)
+    if (text !== undefined) say(`(${text})`)
+  } catch (error) {
+    say(errorText(error))
+  }
+}
+
+/** The inputs that wait are not cancelled: the first of them begins the next turn at once. */
+export function nextInputText(
+  { next, queued }: { readonly next: number | null; readonly queued: readonly string[] },
+  called: string,
+): string | undefined {
+  if (next === null) return undefined
+  const more =
+    queued.length === 0 ? '' : `, and ${queued.length} more ${queued.length === 1 ? 'waits' : 'wait'}`
+  return `an input that waited begins turn ${next} now${more}; reeve agent cancel --drop ${called} cancels it and removes the others`
 }
 
 interface Typing {
@@ -126,7 +159,13 @@ async function send(
   const isAtPrompt = printer.typed()
   const steers = line.startsWith('!')
   const text = (steers ? line.slice(1) : line).trim()
+  if (text === '/help') {
+    for (const help of SESSION_HELP) say(help)
+    if (state.phase !== 'running') printer.prompt()
+    return
+  }
   if (text === '') {
+    if (steers) say('(! alone says nothing: write a text behind it)')
     if (state.phase !== 'running') printer.prompt()
     return
   }

@@ -1,13 +1,17 @@
 import { didYouMean } from '../../base/nearest-name.ts'
+import { ReeveError } from '../../core/errors.ts'
 import { EFFORTS } from '../../verbs/efforts.ts'
 import type { InputOf, OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { AgentOptions } from '../agent/agent-options.ts'
 import { contentIn } from '../agent/input-content.ts'
 import { costText, printAgents, printCost } from '../agent/print-agents.ts'
-import { textOf } from '../agent/session-printer.ts'
+import { SessionPrinter, textOf } from '../agent/session-printer.ts'
 import { startAgent, watchAgent } from '../agent/start-agent.ts'
+import { missedGoal, turnText } from '../agent/turn-text.ts'
+import { nextInputText } from '../agent/watch-session.ts'
 import { ALLOW } from '../allow.ts'
 import type { Context } from '../context.ts'
+import { FAILED } from '../exit-code.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -46,7 +50,12 @@ export const agent = subcommand({
     allow: ALLOW,
     last: { type: 'number', value: 'count', about: 'attach, show: how many entries of the past to show' },
     format: { type: 'text', value: 'name', about: 'export: jsonl (default), markdown or ui-messages' },
-    drop: { type: 'flag', about: 'cancel: remove the inputs that wait, too' },
+    follow: {
+      type: 'flag',
+      short: 'f',
+      about: 'attach in a pipe: go on when the agent is idle, until it ends',
+    },
+    drop: { type: 'flag', about: 'cancel: remove the inputs that wait, too; else the first begins a turn' },
     all: { type: 'flag', short: 'a', about: 'list: ended agents, too' },
   },
   fields: {
@@ -113,7 +122,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   show,
   attach: async (context, reeve, rest) => {
     const pid = agentIn('attach', rest)
-    return watchAgent(context, reeve, pid, false)
+    return watchAgent(context, reeve, pid, !context.options.follow)
   },
   cost: async ({ print }, reeve, rest) => {
     const cost = await wholeCost(reeve, agentIn('cost', rest))
@@ -128,9 +137,14 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   steer: (context, reeve, rest) => send(context, reeve, rest, 'steer'),
   pause: (context, reeve, rest) => answered(context, reeve.pauseAgent({ pid: agentIn('pause', rest) })),
   resume: (context, reeve, rest) => answered(context, reeve.resumeAgent({ pid: agentIn('resume', rest) })),
-  cancel: (context, reeve, rest) =>
-    answered(context, reeve.cancelTurn({ pid: agentIn('cancel', rest), dropQueued: context.options.drop })),
-  compact: (context, reeve, rest) => answered(context, reeve.compactAgent({ pid: agentIn('compact', rest) })),
+  cancel: async (context, reeve, rest) => {
+    const pid = agentIn('cancel', rest)
+    const answer = await reeve.cancelTurn({ pid, dropQueued: context.options.drop })
+    const next = nextInputText(answer, pid)
+    if (next !== undefined && !context.print.isJson) context.print.aside(next)
+    return answered(context, Promise.resolve(answer))
+  },
+  compact,
   end: (context, reeve, rest) => answered(context, reeve.shutDownAgent({ pid: agentIn('end', rest) })),
 }
 
@@ -159,10 +173,43 @@ async function show(context: Context<Options>, reeve: ReeveVerbs, rest: readonly
     print.line(`${dim(title.padEnd(16))}${title === 'agent' ? bold(text) : text}`)
   const { lastTurn } = agent
   if (lastTurn !== null) {
-    const said = typeof lastTurn.result === 'string' ? lastTurn.result : JSON.stringify(lastTurn.result)
-    print.line(`${dim('last turn'.padEnd(16))}${lastTurn.reason}: ${lastTurn.message ?? said}`)
+    print.line(`${dim('last turn'.padEnd(16))}${turnText(lastTurn)}`)
+    const missed = missedGoal(lastTurn)
+    if (missed !== undefined) print.line(`${dim('goal'.padEnd(16))}${missed}`)
   }
+  if (context.options.last !== undefined) await showEntries(context, reeve, agent.pid, context.options.last)
   return 0
+}
+
+/** The last entries of the session, as `attach` prints them. */
+async function showEntries(
+  { print, around }: Context<Options>,
+  reeve: ReeveVerbs,
+  pid: string,
+  last: number,
+): Promise<void> {
+  const page = await reeve.agentLog({ pid, last })
+  print.line('')
+  const printer = new SessionPrinter(print, (text) => around.stdout.write(text))
+  for (const item of page.items) printer.item(item)
+  printer.endLine()
+}
+
+/** Waits for the summary: it may fail, and then the session is as it was. */
+async function compact(
+  context: Context<Options>,
+  reeve: ReeveVerbs,
+  rest: readonly string[],
+): Promise<number> {
+  const { print } = context
+  const pid = agentIn('compact', rest)
+  const { turn, ...answer } = await reeve.compactAgent({ pid })
+  const waited = await reeve.waitAgent({ pid, turn })
+  const ended = waited.type === 'interrupted' || waited.type === 'timed_out' ? null : waited.turn
+  if (print.isJson) print.json(ended ?? { ...answer, turn })
+  else if (ended === null) print.line(`compacting, in turn ${turn}`)
+  else print.line(ended.reason === 'finished' ? 'compacted' : turnText(ended))
+  return ended === null || ended.reason === 'finished' ? 0 : FAILED
 }
 
 function contextText({
@@ -185,7 +232,23 @@ async function send(
       `reeve agent ${mode === 'run' ? 'send' : mode} needs an agent and one text.`,
       'For example: reeve agent send fixer "now the docs"',
     )
-  return answered(context, reeve.runAgent({ pid, ...contentIn(context, text), mode }))
+  return answered(context, sendTo(context, reeve, pid, text, mode))
+}
+
+async function sendTo(
+  context: Context<Options>,
+  reeve: ReeveVerbs,
+  pid: string,
+  text: string,
+  mode: 'run' | 'queue' | 'steer',
+): Promise<OutputOf<'runAgent'>> {
+  try {
+    return await reeve.runAgent({ pid, ...contentIn(context, text), mode })
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.code !== 'already_running') throw error
+    const remedy = `reeve agent queue ${pid} "…" gives it the text after this turn, reeve agent steer ${pid} "…" before its next step.`
+    throw new ReeveError(error.code, error.message, remedy, { details: error.details })
+  }
 }
 
 async function spawnBelow(

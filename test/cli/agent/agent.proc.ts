@@ -145,7 +145,7 @@ test('a session can be followed from another terminal, until its agent ends', as
   const reeve = new CommandLine()
   const { cwd, words } = waitingAgent()
   expect((await reeve.run([...words, '-d'], { cwd })).code).toBe(0)
-  const attached = reeve.start(['agent', 'attach', 'waits'], { cwd })
+  const attached = reeve.start(['agent', 'attach', '--follow', 'waits'], { cwd })
   await attached.printed('→ run_command')
   writeFileSync(join(cwd, 'go'), '')
   await attached.printed('(turn 1 finished')
@@ -204,7 +204,7 @@ test('errors say what to do', async () => {
   })
   expect(await run('--model', 'nobody/model', 'x')).toMatchObject({
     code: 1,
-    stdout: expect.stringContaining('(turn 1 setup failed, 1 model call)\nThere is no provider nobody.'),
+    stdout: expect.stringContaining('(turn 1 setup failed)\nThere is no provider nobody.'),
   })
   expect(await run('--model', 'anthropic/claude-opus-5-5', 'x')).toMatchObject({
     code: 1,

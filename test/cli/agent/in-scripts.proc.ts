@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { quickFolder } from '../../quick-folder.ts'
+import { CommandLine } from '../command-line.ts'
+
+const START = ['agent', '--model', 'scripted/script.json']
+
+test('a goal whose check still fails ends with exit code 1, and says so; show says it, too', async () => {
+  const reeve = new CommandLine()
+  const cwd = talking()
+  const words = ['--name', 'looper', '--until', 'echo 2 failed; exit 1', '--max-turns', '2']
+  const ran = await reeve.run([...START, ...words, 'fix it'], { cwd })
+  const missed = 'The check of the goal still fails, and no turn is left; it printed last: 2 failed'
+  expect(ran).toMatchObject({ code: 1, stdout: expect.stringContaining(`! ${missed}\n`) })
+  const { stdout } = await reeve.run(['agent', 'show', 'looper'])
+  expect(stdout).toContain(`goal            ${missed}\n`)
+  const held = await reeve.run([...START, '--until', 'true', 'fix it'], { cwd })
+  expect(held).toMatchObject({ code: 0, stdout: expect.not.stringContaining('check') })
+})
+
+test('attach in a pipe prints the session and ends while the agent is idle; show prints entries with --last', async () => {
+  const reeve = new CommandLine()
+  const cwd = talking()
+  expect((await reeve.run([...START, '--name', 'talker', 'hello'], { cwd })).code).toBe(0)
+  const attached = await reeve.run(['agent', 'attach', 'talker', '--last', '3'], { input: 'null_device' })
+  expect(attached).toMatchObject({ code: 0, stdout: expect.stringContaining('I tried.\n(turn 1 finished') })
+  const { stdout: shown } = await reeve.run(['agent', 'show', 'talker', '--last', '10'])
+  expect(shown).toMatch(/^last turn +finished: I tried\.\n\n› hello\nI tried\.\n\(turn 1 finished/m)
+})
+
+test('a summary without text changes nothing: compact says so, and ends with exit code 1', async () => {
+  const reeve = new CommandLine()
+  const cwd = talking({ replies: [{ when: { input: 'Summarise this session' }, answer: { parts: [] } }] })
+  await reeve.run([...START, '--name', 'talker', 'hello'], { cwd })
+  expect(await reeve.run(['agent', 'compact', 'talker'])).toMatchObject({
+    code: 1,
+    stdout: 'invalid output: The session was not shortened: the model answered with an empty summary.\n',
+  })
+  const { position } = await reeve.json<{ position: { segment: number } }>('agent', 'show', 'talker')
+  expect(position.segment).toBe(1)
+})
+
+test('a cancelled turn says which input goes on; two agents of one name are noticed; a busy one says how to queue', async () => {
+  const reeve = new CommandLine()
+  const parts = [{ tool: 'run_command', input: { command: 'sleep 60' } }]
+  const cwd = talking({ answers: [{ parts }], atEnd: 'repeat' })
+  await reeve.run([...START, '-d', '--name', 'busy', 'wait'], { cwd })
+  await reeve.run(['agent', 'queue', 'busy', 'and then'])
+  expect(await reeve.run(['agent', 'send', 'busy', 'now'])).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining('reeve agent queue busy "…" gives it the text after this turn'),
+  })
+  expect(await reeve.run(['agent', 'resume', 'busy'])).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining('There is nothing to resume'),
+  })
+  expect(await reeve.run(['agent', 'cancel', 'busy'])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('an input that waited begins turn 2 now; reeve agent cancel --drop busy'),
+  })
+  const second = await reeve.run([...START, '-d', '--name', 'busy', 'wait'], { cwd })
+  expect(second.stderr).toContain('has the name busy, too, and lives on')
+  expect(await reeve.run([...START, ' '], { cwd })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('The goal is empty.'),
+  })
+})
+
+/** A folder with a script that says the same every time. */
+function talking(script: object = {}): string {
+  const cwd = mkdtempSync(join(quickFolder, 'agent-'))
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }))
+  const answers = [{ parts: [{ text: 'I tried.' }] }]
+  writeFileSync(join(cwd, 'script.json'), JSON.stringify({ answers, atEnd: 'repeat', ...script }))
+  return cwd
+}
