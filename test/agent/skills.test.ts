@@ -131,8 +131,9 @@ test('a loaded skill is kept by a compaction, and an unloaded one is not', async
   const { reeve, workspace, start } = await scriptedAgents()
   for (const name of ['kept', 'dropped']) await trust(reeve, skillIn(workspace, { name }))
   const unload = { parts: [{ tool: 'unload_skill', input: { name: 'dropped' } }] }
+  // The script starts again for a summary, which is the text of its first answer.
   const script = [
-    use({ name: 'kept' }),
+    { parts: [{ text: 'I load a skill.' }, ...use({ name: 'kept' }).parts] },
     use({ name: 'dropped' }),
     unload,
     text('loaded'),

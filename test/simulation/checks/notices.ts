@@ -115,10 +115,18 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
 
   /** Every answer but a yes is followed by the end, which is told. */
   const settled = (known: Known, event: StoredEvent) => {
-    const { approval: id, how } = event.payload as { approval: string; how: string }
+    const {
+      approval: id,
+      how,
+      spec: edited,
+    } = event.payload as {
+      approval: string
+      how: string
+      spec?: Registration['spec']
+    }
     known.hasAnswer = how === 'answered' || how === 'denied'
     if (how !== 'approved') return
-    tell(known, event, 'approval', { approval: id, how })
+    tell(known, event, 'approval', { approval: id, how, ...editedBy(known.registration, edited) })
   }
 
   const matched = (known: Known, event: StoredEvent) => {
@@ -283,4 +291,14 @@ function outcomeOf({ registration, startedAt }: Known, event: StoredEvent): Outc
   if (status === undefined) return undefined
   const nothing = { exitCode: null, signal: null, source: null, evidence: null }
   return { ...nothing, startedAt, status, reason: event.type, result: event.payload, endedAt: event.at }
+}
+
+/** The program that runs instead of the one asked about, and the members of its spec that the answer changed. */
+function editedBy({ kind, spec }: Registration, edited: Registration['spec'] | undefined) {
+  if (edited === undefined) return {}
+  const changed = Object.keys({ ...spec, ...edited })
+    .filter((name) => !same(spec[name] ?? null, edited[name] ?? null))
+    .sort()
+  const runs = kind === 'command' ? (edited['run'] ?? edited['argv']) : edited[kind]
+  return { runs: Array.isArray(runs) ? runs.join(' ') : (runs ?? null), changed }
 }
