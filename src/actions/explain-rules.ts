@@ -54,7 +54,7 @@ function requestOf(
   }
 }
 
-function shown({ ruling, needs, sets }: Explanation, machine: Machine): OutputOf<'explainRules'> {
+function shown({ ruling, doubt, needs, sets }: Explanation, machine: Machine): OutputOf<'explainRules'> {
   const here = <Named extends { readonly subject: string }>(named: Named) => ({
     ...named,
     subject: subjectHere(named.subject, machine),
@@ -65,6 +65,7 @@ function shown({ ruling, needs, sets }: Explanation, machine: Machine): OutputOf
   }
   return {
     ruling: rulingOf(ruling),
+    ...(doubt === null ? {} : { doubt }),
     needs: needs.map((need) => ({ ...need, ruling: rulingOf(need.ruling), rules: need.rules.map(here) })),
     sets: sets.map(({ subject, closed, trusted }) => here({ subject, closed, trusted })),
   }

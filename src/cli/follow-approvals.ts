@@ -119,7 +119,8 @@ class Follower {
 function whatOf({ request }: Approval): string {
   if (request.type === 'question') return `${request.subject}: ${request.text}`
   const why = request.justification === null ? '' : ` (${request.justification})`
-  return `${request.subject}: ${request.needs.join('; ')}${why}`
+  const doubt = request.doubt === undefined ? '' : `; the rule may apply: ${request.doubt}`
+  return `${request.subject}: ${request.needs.join('; ')}${why}${doubt}`
 }
 
 /** A pending approval by its id. */

@@ -1,3 +1,4 @@
+import { doubtOf } from '../core/capability/doubt.ts'
 import { type Need, needText } from '../core/capability/need.ts'
 import type { Rule } from '../core/capability/rule.ts'
 import { ruleOn, ruleOnAll } from '../core/capability/rule-on.ts'
@@ -31,6 +32,8 @@ import { WorkingRows } from './working-rows.ts'
 /** What the rules say about an act without performing it: nothing is registered, asked for or used up. */
 export interface Explanation {
   readonly ruling: Ruling
+  /** Of an ask: why it is not certain that its rule is about the act; null if it certainly is. */
+  readonly doubt: string | null
   readonly needs: readonly ExplainedNeed[]
   /** The sets that were asked, the widest first. */
   readonly sets: readonly RuleSet[]
@@ -179,6 +182,7 @@ function explanationOf({
 }): Explanation {
   return {
     ruling,
+    doubt: ruling.type === 'ask' ? doubtOf(ruling.rule, { sets, ceilings, needs, facts }) : null,
     sets,
     needs: needs.map((need) => explainNeed(sets, need, facts, ruleOn(sets, ceilings, need, facts))),
   }
@@ -191,7 +195,7 @@ function inFolder(need: Need, workspace: string | undefined): Need {
   return { ...need, resource: { ...resource, workspace } }
 }
 
-const UNBOUND: Explanation = { ruling: ALLOWED, needs: [], sets: [] }
+const UNBOUND: Explanation = { ruling: ALLOWED, doubt: null, needs: [], sets: [] }
 
 function explainNeed(
   sets: readonly RuleSet[],

@@ -3,6 +3,7 @@ import { isDestructive } from '../core/approval/destructive.ts'
 import { ONCE, offeredGrants } from '../core/approval/grants.ts'
 import { REVIEW_MS, reviewedBy } from '../core/approval/review.ts'
 import { actionText } from '../core/capability/action.ts'
+import { doubtOf } from '../core/capability/doubt.ts'
 import { needText } from '../core/capability/need.ts'
 import { isRequested } from '../core/capability/requested.ts'
 import { asksOn } from '../core/capability/rule-on.ts'
@@ -37,6 +38,7 @@ export function* permissionApproval(
   const above = parent === null ? [] : yield* lineageOf(rows, parent)
   const hashes = hashesOf(edges, yield* repeatTextsOf(rows, gated, action))
   const settles = asksOn(sets, ceilings, needs, facts)
+  const doubt = doubtOf(ruling.rule, { sets, ceilings, needs, facts })
   // An answer is about the start: it allows none of the effects that were named in advance.
   const own = needs.filter((need) => !isRequested(need))
   // A review that needs a permission would be reviewed in turn, and so on.
@@ -66,6 +68,7 @@ export function* permissionApproval(
       boundBy: subject.sets,
       rule: ruling.rule,
       justification: ruling.justification,
+      ...(doubt === null ? {} : { doubt }),
       defaultToNo: isDestructive(needs),
       ...(own.length < needs.length
         ? ONCE

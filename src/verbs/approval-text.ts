@@ -30,12 +30,13 @@ export function decisionText({ state, answer }: Approval): string {
   }
 }
 
-/** The rule that asks, and why. */
+/** The rule that asks, why, and why it may be about something else. */
 export function ruleText({ request }: Approval): string | null {
   if (request.type !== 'permission') return null
-  const { rule, justification } = request
+  const { rule, justification, doubt } = request
   const because = justification === null || rule.text.includes(justification) ? '' : ` (${justification})`
-  return visible(`${rule.id} of ${rule.subject}: ${rule.text.replaceAll(/ +/g, ' ')}${because}`)
+  const may = doubt === undefined ? '' : `; it may apply, because ${doubt}`
+  return visible(`${rule.id} of ${rule.subject}: ${rule.text.replaceAll(/ +/g, ' ')}${because}${may}`)
 }
 
 function choiceLines(choices: readonly string[] | null): string[] {

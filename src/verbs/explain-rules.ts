@@ -48,6 +48,10 @@ export const explainRules = verb({
   output: () =>
     z.strictObject({
       ruling,
+      doubt: z
+        .string()
+        .exactOptional()
+        .describe('of an ask: why it is not certain that its rule is about it; absent if it certainly is'),
       needs: z
         .array(
           z.strictObject({

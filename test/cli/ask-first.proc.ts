@@ -73,6 +73,30 @@ test('what an agent asks for is listed, and answered from the command line', asy
   expect((await reeve.run(['approvals'])).stdout).toBe('No approval waits for an answer.\n')
 })
 
+test('a request that only may be what a rule is about says why, in the list and in full', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['policy', 'add', 'ask', 'shell:git', '--args', 'push', '--because', 'reviewed'])
+  await reeve.run(['session', 'open', 's1'])
+  for (const words of [
+    ['node', '--test'],
+    ['git', 'push'],
+  ])
+    await reeve.run(['run', '-d', '--as', 'session:s1', '--', ...words])
+  const doubt = 'node runs programs that are not analysed'
+  const listed = (await reeve.run(['approvals'])).stdout.split('\n')
+  expect(listed.find((line) => line.includes('shell:node'))).toContain(
+    `execute shell:node --test (reviewed); the rule may apply: ${doubt}`,
+  )
+  expect(listed.find((line) => line.includes('git push'))).not.toContain('may apply')
+  const approvals = await reeve.json<{ id: string; request: { doubt?: string } }[]>('approvals')
+  expect(approvals.map(({ request }) => request.doubt)).toEqual([doubt, undefined])
+  const [unsure, sure] = await Promise.all(
+    approvals.map(async ({ id }) => (await reeve.run(['approvals', id])).stdout),
+  )
+  expect(unsure).toMatch(new RegExp(`^in doubt +${doubt}, so the rule may apply$`, 'm'))
+  expect(sure).not.toContain('in doubt')
+})
+
 test('inside of a process of Reeve, nothing is answered and no rule is changed', async () => {
   const reeve = new CommandLine()
   const env = { REEVE_PROCESS: 'p_azzzzzzzzzzz@home' }

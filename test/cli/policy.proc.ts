@@ -103,7 +103,9 @@ test('an explanation shows each command of a line with its rules', async () => {
     'A person is asked: git has arguments that are not literal, so r1 of home may apply. reviewed\n',
   )
   const doubtful = await reeve.run(['policy', 'explain', 'git --unheard-of push'])
-  expect(doubtful.stdout).toContain('A person is asked, because r1 of home may apply. reviewed\n')
+  expect(doubtful.stdout).toContain(
+    'A person is asked: git has an option before its subcommand that is not known, so r1 of home may apply. reviewed\n',
+  )
   const words = await reeve.json<{ ruling: { type: string } }>('policy', 'explain', 'git', 'push', 'origin')
   expect(words.ruling.type).toBe('ask')
   const resource = await reeve.run(['policy', 'explain', 'write', 'fs:src/main.ts'])

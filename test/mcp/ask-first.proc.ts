@@ -50,5 +50,10 @@ test.for(ERAS)(
     const { text: inbox } = await call(client, 'inbox', {})
     expect(inbox).toContain(`A person approved touch third (${pid}) with changes (run) at `)
     expect(inbox).toContain('This runs instead: touch edited')
+
+    const doubtful = await call(client, 'process_start', { run: 'node -e 1' })
+    expect(doubtful.text).toMatch(
+      /\[asked because of the rule r1 of home: ask execute shell:touch; it may apply, because node runs .+\]/,
+    )
   },
 )

@@ -41,9 +41,12 @@ function whatIn(args: readonly string[]): InputOf<'explainRules'>['what'] {
   return more.length === 0 ? { type: 'run', run: first } : { type: 'argv', argv: [...args] }
 }
 
-function printExplained({ print }: Pick<Context<object>, 'print'>, { ruling, needs, sets }: Explained): void {
+function printExplained(
+  { print }: Pick<Context<object>, 'print'>,
+  { ruling, doubt, needs, sets }: Explained,
+): void {
   const { bold, dim } = print.colours
-  print.line(bold(sentenceOf(ruling, needs)))
+  print.line(bold(sentenceOf(ruling, doubt)))
   for (const need of needs) {
     print.line(
       `${need.ruling.type.padEnd(5)} ${need.text}${need.opaque === null ? '' : dim(`  ${need.opaque}`)}`,
@@ -55,28 +58,17 @@ function printExplained({ print }: Pick<Context<object>, 'print'>, { ruling, nee
   if (closed.length > 0) print.line(`What nothing allows is denied by ${closed.join(', ')}.`)
 }
 
-function sentenceOf({ type, rule, reason }: Ruling, needs: Explained['needs']): string {
+function sentenceOf({ type, rule, reason }: Ruling, doubt: string | undefined): string {
   const by = rule === null ? '' : ` by ${rule.id} of ${rule.subject}`
   const why = reason === null ? '' : ` ${reason}`
   switch (type) {
     case 'allow':
       return rule === null ? 'Allowed: no rule is about it.' : `Allowed${by}.`
     case 'ask':
-      return `A person is asked${rule === null ? '' : (doubtOf(rule, needs) ?? by)}.${why}`
+      return rule === null || doubt === undefined
+        ? `A person is asked${by}.${why}`
+        : `A person is asked: ${doubt}, so ${rule.id} of ${rule.subject} may apply.${why}`
     case 'deny':
       return `Denied${by}.${why}`
   }
-}
-
-/** How a rule applies that is not known to match: it asks because the command may do what the rule is about. */
-function doubtOf(rule: NonNullable<Ruling['rule']>, needs: Explained['needs']): string | null {
-  const isSame = (one: { readonly subject: string; readonly id: string } | null) =>
-    one?.subject === rule.subject && one.id === rule.id
-  const asking = needs.filter(({ ruling }) => ruling.type === 'ask' && isSame(ruling.rule))
-  const isCertain = asking.some(({ rules }) => rules.some((one) => isSame(one) && one.match === 'yes'))
-  if (asking.length === 0 || isCertain) return null
-  const opaque = asking.find((need) => need.opaque !== null)?.opaque
-  return opaque == null
-    ? `, because ${rule.id} of ${rule.subject} may apply`
-    : `: ${opaque}, so ${rule.id} of ${rule.subject} may apply`
 }

@@ -34,7 +34,7 @@ function questionFacts({
 }
 
 function permissionFacts(request: Extract<Approval['request'], { type: 'permission' }>): readonly Fact[] {
-  const { action, variables, needs, rule, justification, defaultToNo, reviewer } = request
+  const { action, variables, needs, rule, justification, doubt, defaultToNo, reviewer } = request
   const shown = Object.entries(variables).map(([name, value]): Fact => [`$${name}`, value])
   return [
     ...actFacts(action),
@@ -44,6 +44,7 @@ function permissionFacts(request: Extract<Approval['request'], { type: 'permissi
     ['touches', needs.join('; ')],
     ['rule', `${rule.id} of ${rule.subject}: ${rule.text}`],
     ['because', justification ?? undefined],
+    ['in doubt', doubt === undefined ? undefined : `${doubt}, so the rule may apply`],
     ['reviewer', reviewer ?? undefined],
     ['default', defaultToNo ? 'no: it cannot be undone' : undefined],
   ]

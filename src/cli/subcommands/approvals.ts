@@ -119,5 +119,6 @@ function whatOf({ request, answer }: Found): string {
     answer?.type === 'approved' && answer.spec !== null
       ? `ran instead: ${specText(answer.spec)}; asked for: `
       : ''
-  return `${edited}${request.needs.join('; ')}${why}`
+  const doubt = request.doubt === undefined ? '' : `; the rule may apply: ${request.doubt}`
+  return `${edited}${request.needs.join('; ')}${why}${doubt}`
 }

@@ -65,6 +65,8 @@ export interface PermissionRequest {
   readonly rule: RuleRef
   /** Why the rule asks. */
   readonly justification: string | null
+  /** Why it is not certain that the rule is about the action. Absent if it certainly is, and in requests of earlier versions. */
+  readonly doubt?: string
   /** No is the default answer: the action destroys something. */
   readonly defaultToNo: boolean
   /** The grants that may be given. */

@@ -44,6 +44,10 @@ const request = z.discriminatedUnion('type', [
       ),
     rule: ruleRef.describe('the rule that asks'),
     justification: z.string().nullable().describe('why the rule asks'),
+    doubt: z
+      .string()
+      .exactOptional()
+      .describe('why it is not certain that the rule is about the action; absent if it certainly is'),
     defaultToNo: z.boolean(),
     grants: z.array(grantOfApproval).describe('the grants that may be given'),
     grantRules: z
