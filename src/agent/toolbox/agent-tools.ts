@@ -32,12 +32,6 @@ export interface KnownTool extends DeclarableTool {
   readonly tool: AgentTool | null
 }
 
-/** The tools of this program, made once for an agent. */
-interface MadeTools {
-  readonly tools: readonly AgentTool[]
-  readonly delegation: readonly AgentTool[]
-}
-
 /** Tools that serve other tools. They add no rights: without them the agent could not use its other tools. */
 const ALWAYS = ['tool_search', 'read_result']
 
@@ -48,7 +42,7 @@ export class AgentTools {
   readonly #calls: RunningCalls
   readonly #earlier: EarlierCalls
   readonly #tracker: FileTracker
-  readonly #made = new BoundedMap<Pid, Promise<MadeTools>>(MAX_AGENTS)
+  readonly #made = new BoundedMap<Pid, Promise<readonly AgentTool[]>>(MAX_AGENTS)
   /** Plans that were changed here. Before that, the plan is in the results of earlier calls. */
   readonly #plans = new BoundedMap<Pid, PlanList>(MAX_AGENTS)
 
@@ -86,9 +80,7 @@ export class AgentTools {
       this.#parts.moreTools?.(agent),
       this.skills.toolsFor(agent),
     ])
-    const { tools, delegation } = await made
-    // Last: if not all fit into the prompt, an agent works without them, and finds them by search.
-    return [...tools, ...skills, ...more, ...delegation]
+    return [...(await made), ...skills, ...more]
   }
 
   /** The agent has seen these files in its inputs. */
@@ -103,18 +95,19 @@ export class AgentTools {
     this.#tracker.forget(agent)
   }
 
-  async #make(agent: ProcessRecord): Promise<MadeTools> {
+  async #make(agent: ProcessRecord): Promise<readonly AgentTool[]> {
     const { kernel, ownAddresses, mask, spawnAs, actAs, hasCommands } = this.#parts
     const calls = this.#calls
     const { pid, cwd } = agent
     const { isNamed, refuse } = new AgentRules(kernel, pid)
     const root = cwd === null ? null : await realpath(cwd).catch(() => cwd)
     const files = root === null ? [] : fileTools({ root, agent: pid, tracker: this.#tracker, isNamed })
-    const tools = [
+    return [
       ...files,
       ...(hasCommands ? commandTools({ kernel, spawnAs, actAs, agent: pid, root, calls }) : []),
       readResultTool({ kernel, mask, agent: pid }),
       ...humanTools({ kernel, spawnAs, calls }),
+      ...delegationTools({ kernel, actAs, agent: pid, root }),
       toolSearchTool({ searchable: () => this.#searchable(pid) }),
       webFetchTool({ isNamed, refuse, ownAddresses }),
       planTool({
@@ -122,7 +115,6 @@ export class AgentTools {
         keep: async (plan) => void this.#plans.set(pid, plan),
       }),
     ]
-    return { tools, delegation: delegationTools({ kernel, actAs, agent: pid, root }) }
   }
 
   async #searchable(pid: Pid): Promise<readonly ToolDeclaration[]> {
@@ -132,8 +124,8 @@ export class AgentTools {
 }
 
 function known(declared: DeclarableTool, tool: AgentTool | null): KnownTool {
-  const { name, description, inputSchema, recovery, essential = false } = declared
-  return { name, description, inputSchema, recovery, essential, tool }
+  const { name, description, inputSchema, recovery, essential = false, spare = false } = declared
+  return { name, description, inputSchema, recovery, essential, spare, tool }
 }
 
 function wanted(tools: readonly KnownTool[], names: readonly string[] | null): readonly KnownTool[] {

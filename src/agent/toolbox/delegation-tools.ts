@@ -55,6 +55,7 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
     }),
     // The same call is the same child.
     recovery: 'rerunnable',
+    spare: true,
     async run({ cwd, ...asked }, call) {
       const { goal, context, role, model, tools, preset, once } = asked
       const { type, record } = await reeve().spawnAgent({
@@ -89,6 +90,7 @@ function sendTool(reeve: () => ReeveVerbs): AgentTool {
         .describe('queue (default) after its turn, steer into its turn, run only if it is idle or paused'),
     }),
     recovery: 'rerunnable',
+    spare: true,
     async run({ pid: to, text, mode = 'queue' }, call) {
       const answer = await reeve().runAgent({ pid: to, id: `send:${call.pid}`, text, mode })
       return textOutput(
@@ -109,6 +111,7 @@ function waitTool(reeve: () => ReeveVerbs): AgentTool {
       timeoutMs: z.number().int().min(0).max(MAX_WAIT_MS).optional().describe('60000 by default'),
     }),
     recovery: 'rerunnable',
+    spare: true,
     maxMs: null,
     async run({ pid: of, timeoutMs = 60_000 }, { abortSignal: signal }) {
       const answer = await reeve().waitAgent({ pid: of, timeoutMs }, { signal })
@@ -147,6 +150,7 @@ function stopTool(reeve: () => ReeveVerbs): AgentTool {
       end: z.boolean().optional().describe('end the agent and everything that it started'),
     }),
     recovery: 'rerunnable',
+    spare: true,
     async run({ pid: of, end = false }, call) {
       const id = `stop:${call.pid}`
       const answer = end
@@ -168,6 +172,7 @@ function readTool({ kernel, agent }: DelegationToolParts, reeve: () => ReeveVerb
       offset: z.number().int().min(0).optional().describe('the first character, from 0'),
     }),
     recovery: 'rerunnable',
+    spare: true,
     isBounded: true,
     async run({ pid: of, turn, offset = 0 }) {
       const text =
@@ -202,6 +207,7 @@ function listTool({ agent }: DelegationToolParts, reeve: () => ReeveVerbs): Agen
     description: 'Lists your agents, and yourself first: pid, state, turns, cost, goal.',
     input: z.strictObject({ ended: z.boolean().optional().describe('also those that have ended') }),
     recovery: 'rerunnable',
+    spare: true,
     async run({ ended = false }) {
       const verbs = reeve()
       const self = await verbs.show({ pid: agent })

@@ -9,6 +9,8 @@ import { defineTool } from '../../verbs/define-tool.ts'
 export interface AgentTool extends ToolDeclaration {
   /** It is declared before others. */
   readonly essential?: boolean
+  /** It is declared after others. */
+  readonly spare?: boolean
   /** It bounds its output itself, with paging, so that nothing of it is spilled. */
   readonly isBounded?: boolean
   /** How long a call may run; null: as long as it takes, because it waits for a process or a person. */
@@ -76,6 +78,7 @@ export interface AgentToolToDefine<Schema extends z.ZodType> {
   readonly input: Schema
   readonly recovery: ToolDeclaration['recovery']
   readonly essential?: boolean
+  readonly spare?: boolean
   readonly isBounded?: boolean
   readonly maxMs?: number | null
   needs?(input: z.output<Schema>): Promise<readonly Need[]> | readonly Need[]
@@ -84,7 +87,7 @@ export interface AgentToolToDefine<Schema extends z.ZodType> {
 
 /** Defines a tool of native agents. */
 export function agentTool<Schema extends z.ZodType>(tool: AgentToolToDefine<Schema>): AgentTool {
-  const { name, description, input, recovery, essential, isBounded, maxMs } = tool
+  const { name, description, input, recovery, essential, spare, isBounded, maxMs } = tool
   const { inputSchema } = defineTool({ name, description, input, recovery, run: () => null })
   const parse = (given: unknown): z.output<Schema> => {
     const parsed = input.safeParse(given)
@@ -100,6 +103,7 @@ export function agentTool<Schema extends z.ZodType>(tool: AgentToolToDefine<Sche
     inputSchema,
     recovery,
     ...(essential === undefined ? {} : { essential }),
+    ...(spare === undefined ? {} : { spare }),
     ...(isBounded === undefined ? {} : { isBounded }),
     ...(maxMs === undefined ? {} : { maxMs }),
     parse: async (given) => parse(given),

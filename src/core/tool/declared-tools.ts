@@ -11,6 +11,8 @@ const TOKENS_PER_TOOL = 12
 export interface DeclarableTool extends ToolDeclaration {
   /** It is declared before others: without it the agent cannot work, or cannot find the rest. */
   readonly essential?: boolean
+  /** It is declared after others: the agent works without it, and finds it by search. */
+  readonly spare?: boolean
 }
 
 export interface DeclaredTools<Tool extends DeclarableTool> {
@@ -23,14 +25,18 @@ export interface DeclaredTools<Tool extends DeclarableTool> {
 
 /**
  * Which tools a prompt declares. Essential ones come first, then those that the agent has found before, then the rest in their
- * order, as long as they fit: a large tool is left out, and a smaller one after it may still fit.
+ * order, and spare ones last, as long as they fit: a large tool is left out, and a smaller one after it may still fit.
  */
 export function declareTools<Tool extends DeclarableTool>(
   tools: readonly Tool[],
   found: ReadonlySet<string> = new Set(),
   budget = DECLARATION_TOKENS,
 ): DeclaredTools<Tool> {
-  const rank = (tool: Tool) => (tool.essential === true ? 0 : found.has(tool.name) ? 1 : 2)
+  const rank = (tool: Tool) => {
+    if (tool.essential === true) return 0
+    if (found.has(tool.name)) return 1
+    return tool.spare === true ? 3 : 2
+  }
   const byRank = [...tools.entries()].sort(([a, one], [b, other]) => rank(one) - rank(other) || a - b)
   const declared = new Set<Tool>()
   let tokens = 0

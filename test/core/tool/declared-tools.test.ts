@@ -25,6 +25,14 @@ test('essential tools come first, then found ones; the rest is searchable', () =
   expect(searchable.map(({ name }) => name)).toEqual(['plain'])
 })
 
+test('spare tools come last, wherever they stand in the list', () => {
+  const tools = [{ ...tool('spare'), spare: true }, tool('plain')]
+  const budget = declarationTokens(tool('plain'))
+  expect(declareTools(tools, new Set(), budget).declared.map(({ name }) => name)).toEqual(['plain'])
+  const whenFound = declareTools(tools, new Set(['spare']), budget)
+  expect(whenFound.declared.map(({ name }) => name)).toEqual(['spare'])
+})
+
 test('declarations never take more than the budget, and each tool is declared or searchable', () => {
   const arbitrary = fc.array(fc.tuple(fc.string({ maxLength: 3_000 }), fc.boolean()), { maxLength: 40 })
   fc.assert(
