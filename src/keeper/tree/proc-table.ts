@@ -1,20 +1,17 @@
 import { readdirSync } from 'node:fs'
 import { withAncestors } from '../../os/ancestors.ts'
 import { readProc, whereReadable } from '../../os/proc-files.ts'
-import { type ProcStat, statOf } from '../../os/stat.ts'
+import { isOver, type ProcStat, statOf } from '../../os/stat.ts'
 import { markersOf } from './markers.ts'
 
-/** The passes until one is complete, and the checks for new processes in each; a check takes microseconds. */
+/** The passes until one is complete, and the listings in each; after the first, a listing has few new processes. */
 const PASSES = 3
-const NEWBORN_LOOKS = 200
-
-/** PIDs that the system assigns during one pass. More means that numbering has wrapped around. */
-const MAX_NEWBORNS = 10_000
+const LISTINGS = 200
 
 /**
- * A snapshot of all OS processes, shared by every question about that moment. It is read in one pass over /proc, and then by the
- * PIDs that the system has assigned in the meantime, until there are no more: a process that starts during the pass, while its
- * parent ends, is not missed.
+ * A snapshot of all OS processes, shared by every question about that moment. /proc is listed until all processes of a listing have
+ * been read while they lived. A process that ends between the listing and its read may have left a child that is not in the listing,
+ * because it was about to start.
  */
 export class ProcTable {
   readonly #processes = new Map<number, ProcStat>()
@@ -70,23 +67,28 @@ export class ProcTable {
 
   /** True if no process can have been missed. */
   #readPass(markersSince: number): boolean {
-    const read = (osPid: number) => {
-      const stat = whereReadable(() => statOf(osPid), null)
-      if (stat === null) return
-      this.#add(osPid, stat)
-      // At once: a moment later it may have ended, and its child may be too young to be in the table.
-      if (Number(stat.startTime) >= markersSince) this.#readMarkers(osPid)
-    }
     let last = lastNumber()
-    for (const name of readdirSync('/proc')) if (/^\d+$/.test(name)) read(Number(name))
-    for (let look = 0; look < NEWBORN_LOOKS; look++) {
+    for (let listing = 0; listing < LISTINGS; listing++) {
+      const listed = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+      const unread = listed.map(Number).filter((osPid) => !this.#processes.has(osPid))
+      // All are read, whatever becomes of one of them.
+      const seen = unread.map((osPid) => this.#read(osPid, markersSince))
       const now = lastNumber()
-      if (now === last) return this.#isWhole
-      if (now < last || now - last > MAX_NEWBORNS) return false
-      for (let osPid = last + 1; osPid <= now; osPid++) if (isProcess(osPid)) read(osPid)
+      // Numbers begin again: a child may have a lower one than its parent, and a listing is in their order.
+      if (now < last) return false
       last = now
+      if (!seen.includes('ended')) return this.#isWhole
     }
     return false
+  }
+
+  #read(osPid: number, markersSince: number): 'alive' | 'hidden' | 'ended' {
+    const stat = whereReadable<ProcStat | 'ended' | 'hidden'>(() => statOf(osPid) ?? 'ended', 'hidden')
+    if (typeof stat === 'string') return stat
+    this.#add(osPid, stat)
+    // At once: a moment later it may have ended.
+    if (Number(stat.startTime) >= markersSince && this.#readMarkers(osPid) === 'ended') return 'ended'
+    return isOver(stat) ? 'ended' : 'alive'
   }
 
   #add(osPid: number, stat: ProcStat): void {
@@ -96,11 +98,13 @@ export class ProcTable {
     else siblings.push(osPid)
   }
 
-  #readMarkers(osPid: number): void {
+  #readMarkers(osPid: number): 'read' | 'unreadable' | 'ended' {
     const stat = this.#processes.get(osPid)
     const markers = stat === undefined ? [] : markersOf(osPid, stat)
-    if (markers === null) this.#isWhole = false
-    this.#markersOf.set(osPid, markers ?? [])
+    if (markers === 'unreadable') this.#isWhole = false
+    const isRead = typeof markers !== 'string'
+    this.#markersOf.set(osPid, isRead ? markers : [])
+    return isRead ? 'read' : markers
   }
 }
 
@@ -128,10 +132,4 @@ export function nextTable(markersSince: number): Promise<ProcTable> {
 function lastNumber(): number {
   const last = Number(readProc('/proc/loadavg')?.trim().split(' ').at(-1))
   return Number.isNaN(last) ? 0 : last
-}
-
-/** Threads have such numbers, too, and can be looked up by them. */
-function isProcess(osPid: number): boolean {
-  const status = whereReadable(() => readProc(`/proc/${osPid}/status`), null)
-  return status?.includes(`\nTgid:\t${osPid}\n`) === true
 }

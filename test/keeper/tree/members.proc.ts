@@ -71,17 +71,19 @@ test('a keeper that carries a marker itself does not find itself, nor those abov
 test('one that goes from process to process, each for some milliseconds, is found in every look', async () => {
   using hopping = new TestProgram(HOPPING)
   await until('it hops', () => (hopping.read('hops') ?? '').length > 20)
+  const hops = () => hopping.read('hops')?.length ?? 0
   let whole = 0
-  for (let look = 0; look < 50; look++) {
+  // On a busy machine it may have made all its hops before the last look.
+  for (let look = 0; look < 50 && hops() < MAX_HOPS; look++) {
     const table = ProcTable.read(Number(hopping.program.startTime))
-    if (table.isWhole) {
+    const found = findByMarker(hopping.marker, table).length
+    if (table.isWhole && hops() < MAX_HOPS) {
       whole++
-      expect(findByMarker(hopping.marker, table).length, `look ${look}`).toBeGreaterThan(0)
+      expect(found, `look ${look}`).toBeGreaterThan(0)
     }
     await new Promise((resolve) => setImmediate(resolve))
   }
   expect(whole).toBeGreaterThan(0)
-  expect(hopping.read('hops')!.length).toBeLessThan(MAX_HOPS)
 })
 
 test('a helper that the keeper runs beside the program is not in its tree', async () => {
