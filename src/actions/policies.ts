@@ -50,7 +50,9 @@ export function policyActions(
     async removeRule({ id, from }) {
       await permitOrAudit(parts, 'removeRule')
       const { subject } = await ruleOwner(edges, from)
-      return firstOf(shown(subject, unlessRefused(await removeRule(edges, actor, subject, id))))
+      const { rule, answers } = unlessRefused(await removeRule(edges, actor, subject, id))
+      const alsoRemoved = answers.map((one) => firstOf(shown(one.subject, one.rule)))
+      return { ...firstOf(shown(subject, rule)), alsoRemoved }
     },
     async setPreset({ to, preset }) {
       await permitOrAudit(parts, 'setPreset')

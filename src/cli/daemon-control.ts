@@ -29,8 +29,8 @@ export interface DaemonControl {
   backUp(home: string, into: string, options: BackUpOptions): Promise<BackUpReport>
   /** Fills a home that has no store yet from a backup. */
   restore(home: string, from: string): Promise<RestoreReport>
-  /** Checks the machine and the daemon's files, one by one. */
-  checks(home: string): AsyncIterable<Check>
+  /** Checks the machine, the daemon's files, and the policy file of a folder, one by one. */
+  checks(home: string, folder: string): AsyncIterable<Check>
   /**
    * Serves MCP on standard input and output until they end. `quiet` is the connection for background requests, which start no
    * daemon.

@@ -14,7 +14,7 @@ export const OWN_ERROR = 125
 
 /** The exit code for an error with this code. */
 export function exitCodeFor(code: string): number {
-  if (code === 'invalid_input' || code === 'bad_request' || code === 'bad_configuration') return USAGE
+  if (['invalid_input', 'invalid_rule', 'bad_request', 'bad_configuration'].includes(code)) return USAGE
   if (code === 'daemon_not_running') return NOT_FOUND
   if (/(^unknown_|_unknown$|not_found$|^pruned_|^no_output$)/.test(code)) return NOT_FOUND
   if (DENIALS.has(code)) return DENIED

@@ -20,8 +20,8 @@ const SAMPLED_RECORDS = 20
 const ANSWER_MS = 5_000
 const MAX_EVENTS = 1_000
 
-/** Checks everything that Reeve needs, one by one. Changes nothing. */
-export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void> {
+/** Checks everything that Reeve needs, one by one, and the policy file of a folder. Changes nothing. */
+export async function* checks(home: HomePaths, folder: string): AsyncGenerator<Check, void, void> {
   yield* machineChecks()
   const settings = settingsOf(home)
   if ('state' in settings) {
@@ -48,6 +48,7 @@ export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void
   }
   const reeve = connectUnasked({ home: home.folder })
   try {
+    await readPolicyFile(reeve, folder)
     const { troubles = [], unreadable = [] } = await reeve.status(
       {},
       { signal: AbortSignal.timeout(ANSWER_MS) },
@@ -65,6 +66,16 @@ export async function* checks(home: HomePaths): AsyncGenerator<Check, void, void
     yield await keeperFound(home)
   } finally {
     await reeve.close()
+  }
+}
+
+/** An error in it is among the troubles of the daemon then. */
+async function readPolicyFile(reeve: Reeve, folder: string): Promise<void> {
+  try {
+    await reeve.policyFile({ folder }, { signal: AbortSignal.timeout(ANSWER_MS) })
+  } catch (error) {
+    // Most folders have none.
+    if (!(error instanceof ReeveError) || error.code !== 'not_found') throw error
   }
 }
 

@@ -116,9 +116,9 @@ export const daemonControl: DaemonControl = {
     const { restore } = await import('./backup/restore.ts')
     return restore({ home: homePaths(home), from })
   },
-  async *checks(home) {
+  async *checks(home, folder) {
     const { checks } = await import('./checks.ts')
-    yield* checks(homePaths(home))
+    yield* checks(homePaths(home), folder)
   },
   async mcp(reeve, quiet, given) {
     const { session, structured, since, sharesEnvironment, startDaemon, operator, preset, readOnly } = given

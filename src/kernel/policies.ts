@@ -20,7 +20,7 @@ import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
 import { presetEntry, withoutPreset, withPreset } from './presets.ts'
-import { removalChanges, subjectsAnswering } from './removed-rules.ts'
+import { type OwnedRule, type Removed, removalChanges, subjectsAnswering } from './removed-rules.ts'
 
 /** Enough for any policy, and a bound for the row that every check reads. */
 export const MAX_RULES = 10_000
@@ -40,21 +40,24 @@ export function addRule(
   })
 }
 
-/** Removes a rule. The set stays closed if it was. */
+/** Removes a rule, and the answers to its requests. The set stays closed if it was. */
 export async function removeRule(
   edges: Edges,
   actor: Actor,
   subject: string,
   id: string,
-): Promise<Rule | Refusal> {
+): Promise<{ readonly rule: Rule; readonly answers: readonly OwnedRule[] } | Refusal> {
   const known = (await edges.store.ask({ ask: 'ruleSet', subject }))?.rules.filter((rule) => rule.id === id)
   const answering = await subjectsAnswering(edges, subject, known ?? [])
-  return write<Rule>(edges, function* (at) {
+  return write(edges, function* (at) {
     const was = yield* know({ ask: 'ruleSet', subject })
     const removed = yield* removal(actor, was, { subject, id, at, answering })
     if (isRefusal(removed)) return { answer: removed, changes: [] }
-    const { rule, changes } = removed
-    return { answer: rule, changes: [...changes, auditOf(actor, subject, rule, 'revoked', at)] }
+    const { rule, answers, changes } = removed
+    return {
+      answer: { rule, answers },
+      changes: [...changes, auditOf(actor, subject, rule, 'revoked', at)],
+    }
   })
 }
 
@@ -76,11 +79,11 @@ export async function setPreset(
     const set = was ?? emptySet(subject)
     const next = rulesOf(preset === null ? withoutPreset(set) : withPreset(set, preset))
     const removed = ofPreset(was).filter(({ id }) => next.rules.every((rule) => rule.id !== id))
-    const gone = yield* removalChanges(subject, { actor, at, was, rest: next, removed, answering })
+    const { changes } = yield* removalChanges(subject, { actor, at, was, rest: next, removed, answering })
     const entry = presetEntry(actor, subject, preset, at)
     return {
       answer: withoutAnswersTo(next, subject, removed),
-      changes: [...gone, { type: 'audit', entry }],
+      changes: [...changes, { type: 'audit', entry }],
     }
   })
 }
@@ -107,8 +110,8 @@ export async function clearRules(edges: Edges, actor: Actor, subject: string): P
       trace: null,
     }
     const removal = { actor, at, was, rest: cleared(was), removed: was.rules, answering }
-    const gone = yield* removalChanges(subject, removal)
-    return { answer: was, changes: [...gone, { type: 'audit', entry }] }
+    const { changes } = yield* removalChanges(subject, removal)
+    return { answer: was, changes: [...changes, { type: 'audit', entry }] }
   })
 }
 
@@ -138,16 +141,14 @@ export function* removal(
     at,
     answering = [],
   }: { subject: string; id: string; at: number; answering?: readonly string[] },
-): PlanPart<{ readonly rule: Rule; readonly changes: readonly Change[] } | Refusal> {
+): PlanPart<({ readonly rule: Rule } & Removed) | Refusal> {
   const rule = was?.rules.find((one) => one.id === id)
   if (was === null || rule === undefined) return unknownRule(subject, id)
   if (rule.revocable === false) return irrevocable(subject, id)
   const rules = was.rules.filter((one) => one !== rule)
   const rest = withRules(was, rules)
-  return {
-    rule,
-    changes: yield* removalChanges(subject, { actor, at, was, rest, removed: [rule], answering }),
-  }
+  const removed = yield* removalChanges(subject, { actor, at, was, rest, removed: [rule], answering })
+  return { rule, ...removed }
 }
 
 export function auditOf(

@@ -42,10 +42,23 @@ export interface Removal {
   readonly answering: readonly string[]
 }
 
+/** A rule, and the subject that it binds. */
+export interface OwnedRule {
+  readonly subject: string
+  readonly rule: Rule
+}
+
+export interface Removed {
+  readonly changes: readonly Change[]
+  /** The answers to requests of the removed rules: they are removed, too. */
+  readonly answers: readonly OwnedRule[]
+}
+
 /** What goes with removed rules: the counters of their uses, and the answers to their requests in all sets. */
-export function* removalChanges(subject: string, removal: Removal): PlanPart<readonly Change[]> {
+export function* removalChanges(subject: string, removal: Removal): PlanPart<Removed> {
   const { actor, at, was, rest, removed, answering } = removal
   const changes: Change[] = []
+  const answers: OwnedRule[] = []
   for (const { id, uses } of removed) {
     const use = uses === undefined ? null : yield* know({ ask: 'ruleUse', id: useIdOf({ subject, id }) })
     if (use !== null) changes.push({ type: 'rule_use_gone', id: use.id })
@@ -55,15 +68,17 @@ export function* removalChanges(subject: string, removal: Removal): PlanPart<rea
     if (ruleSet !== before) changes.push({ type: 'rule_set', was: before, ruleSet })
     const left = new Set(ruleSet.rules.map(({ id }) => id))
     for (const rule of from.rules)
-      if (!left.has(rule.id))
+      if (!left.has(rule.id)) {
+        answers.push({ subject: from.subject, rule })
         changes.push({ type: 'audit', entry: answerGone(actor, at, from.subject, rule) })
+      }
   }
   if (rest === null) changes.push({ type: 'rule_set_gone', subject })
   else dropAnswers(rest, was)
   const questions = answering.map((other) => ({ ask: 'ruleSet', subject: other }) as const)
   const sets = questions.length === 0 ? [] : ((yield questions) as readonly (RuleSet | null)[])
   for (const other of sets) if (other !== null) dropAnswers(other, other)
-  return changes
+  return { changes, answers }
 }
 
 function answerGone(actor: Actor, at: number, subject: string, rule: Rule): AuditEntry {

@@ -4,11 +4,15 @@ import { verb } from './verb.ts'
 
 export const removeRule = verb({
   summary: 'Removes a rule, from the next check on.',
-  description: 'A set that was closed by an allow stays closed; clearRules opens it.',
+  description:
+    'Answers for longer that people gave to its requests are removed with it. A set that was closed by an allow stays closed; clearRules opens it.',
   route: 'POST /policies/rules/{id}/remove',
   needs: 'admin',
   asPerson: 'if_known',
   input: () => z.strictObject({ id: ruleId, from: ruleSubject }),
-  output: () => shownRule,
+  output: () =>
+    shownRule.extend({
+      alsoRemoved: z.array(shownRule).describe('the rules that answers to its requests had stored'),
+    }),
   codes: ['not_found', 'conflict', 'denied'],
 })

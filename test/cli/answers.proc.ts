@@ -146,7 +146,9 @@ test('at a terminal the person reads the rule and says yes to it', async () => {
   const id = (await gateOf(agent, touch(reeve, 'a'))) ?? ''
   const declined = reeve.terminal(['approve', id, '--for', 'always'])
   await declined.until('[y/N]')
-  expect(declined.shown).toContain('"effect": "allow"')
+  expect(declined.shown).toMatch(
+    /always-\S+ of home: allow {2}execute shell:\S+touch a {2}only this exact action/,
+  )
   declined.type('\r')
   expect(await declined.ended).toBe(1)
   expect((await agent.approval({ id })).approval.state).toBe('pending')

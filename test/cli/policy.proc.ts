@@ -122,7 +122,7 @@ test('a policy file is tested: good, wrong with its lines, and missing', async (
   const good = await reeve.run(['policy', 'test', folder])
   expect(good).toMatchObject({
     code: 0,
-    stdout: `ask  execute shell:git push\n${path} is good: 1 rules, and all examples hold.\n`,
+    stdout: `ask  execute shell:git push\n${path} is good: 1 rule, and all examples hold.\n`,
   })
   policyIn(
     folder,

@@ -69,6 +69,24 @@ export async function forget(context: Context<FileOptions>, args: readonly strin
   return 0
 }
 
+/**
+ * Makes the daemon read the policy file of the folder that its user is in. Otherwise it reads one when an agent first works there,
+ * and an error in a new file would be unknown until then.
+ */
+export async function lookAtPolicyFile(
+  { around, url }: Pick<Context<object>, 'around' | 'url'>,
+  reeve: Pick<ReeveVerbs, 'policyFile'>,
+): Promise<void> {
+  // A daemon at an address may be on another machine.
+  if (url !== undefined) return
+  try {
+    await reeve.policyFile({ folder: around.cwd })
+  } catch (error) {
+    // There is none, the caller may not read it, or the daemon is older than policy files: this is no answer to its question.
+    if (!(error instanceof ReeveError)) throw error
+  }
+}
+
 /** `reeve policy test`: exit code 1 if the file cannot be used. */
 export async function test(context: Context<FileOptions>, args: readonly string[]): Promise<number> {
   const { print, options } = context
@@ -81,7 +99,7 @@ export async function test(context: Context<FileOptions>, args: readonly string[
     for (const rule of checked.rules) print.line(rule)
     if (checked.problems.length === 0)
       print.line(
-        `${path} is good: ${checked.rules.length} rules, and all examples hold.${untrustedText(checked.rules)}`,
+        `${path} is good: ${checked.rules.length} ${checked.rules.length === 1 ? 'rule' : 'rules'}, and all examples hold.${untrustedText(checked.rules)}`,
       )
   }
   return checked.problems.length === 0 ? 0 : 1

@@ -33,7 +33,10 @@ function noteOn({
   activates,
   kept,
 }: Policies['files'][number]): readonly string[] {
-  const before = kept.length === 0 ? '' : ` ${kept.length} rules of earlier versions count until then.`
+  const before =
+    kept.length === 0
+      ? ''
+      : ` ${kept.length} ${kept.length === 1 ? 'rule' : 'rules'} of earlier versions count until then.`
   switch (state) {
     case 'trusted':
       return []

@@ -13,7 +13,7 @@ export const SUBJECT_OPTIONS = {
 
 export type SubjectOptions = Options<typeof SUBJECT_OPTIONS>
 
-type RuleSubject = NonNullable<InputOf<'addRule'>['to']>
+export type RuleSubject = NonNullable<InputOf<'addRule'>['to']>
 type Holder = InputOf<'delegateRule'>['to']
 
 /** The subject that the options name; the home if they name none. */
@@ -44,6 +44,18 @@ export async function receiverOf(
   return type === 'session'
     ? { type: 'session', session: id }
     : { type: 'process', pid: await pidOf(context, id) }
+}
+
+/** As lists of rules name it. */
+export function subjectText(subject: Exclude<RuleSubject, { type: 'workspace' }>): string {
+  switch (subject.type) {
+    case 'home':
+      return 'home'
+    case 'session':
+      return `session:${subject.session}`
+    case 'process':
+      return `process:${subject.pid}`
+  }
 }
 
 async function pidOf(context: Context<SubjectOptions>, text: string): Promise<string> {

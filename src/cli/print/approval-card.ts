@@ -64,16 +64,19 @@ function choiceFacts(
 }
 
 /** The rule that `always` stores, as `reeve policy list` will name it. */
-function storedText({
-  id,
-  effect,
-  rights,
-  resource,
-  constraints,
-}: NonNullable<Extract<Approval['request'], { type: 'permission' }>['alwaysRule']>): string {
+export function storedText(
+  {
+    id,
+    effect,
+    rights,
+    resource,
+    constraints,
+  }: NonNullable<Extract<Approval['request'], { type: 'permission' }>['alwaysRule']>,
+  subject = 'home',
+): string {
   const args = (constraints?.args ?? []).map((arg) => (typeof arg === 'string' ? arg : `{${arg.join()}}`))
   const what = [resource, ...args.map((arg) => (/^[^\s"']+$/.test(arg) ? arg : JSON.stringify(arg)))]
-  return `${id} of home: ${effect}  ${rights.join()} ${what.join(' ')}  only this exact action`
+  return `${id} of ${subject}: ${effect}  ${rights.join()} ${what.join(' ')}  only this exact action`
 }
 
 function answerFacts(answer: NonNullable<Approval['answer']>): readonly Fact[] {

@@ -39,7 +39,7 @@ export const approvals = subcommand({
     }
     const { found, pending } = await list(reeve, options.all)
     if (print.isJson) print.jsonList(found)
-    else printTable(context, found)
+    else printTable(context, found, await namesFor(reeve, found), options.all)
     if (pending > found.length)
       print.aside(`${pending - found.length} more wait. Answer these first, or list all with --all.`)
     return 0
@@ -85,22 +85,62 @@ async function showEach(
 
 type Found = OutputOf<'approvals'>['approvals'][number]
 
-function printTable({ print }: Pick<Context<object>, 'print'>, found: readonly Found[]): void {
+/** The names of processes and sessions that people know, by pid and by `session:<id>`. */
+type Names = ReadonlyMap<string, string>
+
+/** Processes and sessions of one page. */
+const MAX_NAMED = 200
+
+/** Names for the table. A process or session without one, or beyond the first page, is shown by its id. */
+async function namesFor(reeve: ReeveVerbs, found: readonly Found[]): Promise<Names> {
+  const pids = [...new Set(found.flatMap(pidsIn))].slice(0, MAX_NAMED)
+  const sessions = new Set(found.map(({ request }) => request.subject).filter(isSession))
+  const names = new Map<string, string>()
+  if (pids.length > 0) {
+    const { processes } = await reeve.list({ filter: { pid: pids, status: 'any' }, limit: MAX_NAMED })
+    for (const { record } of processes)
+      names.set(record.pid, record.name ?? (record.kind === 'agent' ? record.identity.label : record.pid))
+  }
+  if (sessions.size > 0)
+    for (const { id, label } of (await reeve.sessions({ limit: MAX_NAMED })).sessions)
+      if (label !== null && sessions.has(`session:${id}`)) names.set(`session:${id}`, label)
+  return names
+}
+
+function pidsIn({ pid, request }: Found): readonly string[] {
+  return request.subject.startsWith('process:') ? [pid, request.subject.slice('process:'.length)] : [pid]
+}
+
+function isSession(subject: string): boolean {
+  return subject.startsWith('session:')
+}
+
+function printTable(
+  { print }: Pick<Context<object>, 'print'>,
+  found: readonly Found[],
+  names: Names,
+  all: boolean,
+): void {
   if (found.length === 0) {
-    print.line('No approval waits for an answer.')
+    print.line(all ? 'No agent has asked for an approval.' : 'No approval waits for an answer.')
     return
   }
   const now = Date.now()
   const { blue, dim, yellow, green } = print.colours
-  const titles = ['ID', 'ASKED', 'STATE', 'WHO', 'PROCESS']
+  const nameOf = (id: string) => names.get(id) ?? id
   print.table(
-    [...titles.map((title) => ({ title })), { title: 'WHAT', flexible: true }],
+    [
+      ...['ID', 'ASKED', 'STATE'].map((title) => ({ title })),
+      { title: 'WHO', shrinks: true },
+      { title: 'PROCESS', shrinks: true },
+      { title: 'WHAT', flexible: true },
+    ],
     found.map((approval) => [
       { text: approval.id, paint: blue },
       { text: ago(approval.askedAt, now), paint: dim },
       { text: stateOf(approval), paint: approval.state === 'pending' ? yellow : green },
-      { text: approval.request.subject },
-      { text: approval.pid, paint: blue },
+      { text: nameOf(approval.request.subject.replace(/^process:/, '')) },
+      { text: nameOf(approval.pid), paint: blue },
       { text: whatOf(approval) },
     ]),
   )
@@ -114,11 +154,12 @@ function stateOf({ state, answer }: Found): string {
 function whatOf({ request, answer }: Found): string {
   if (request.type === 'question')
     return request.choices === null ? request.text : `${request.text} (${request.choices.join(', ')})`
-  const why = request.justification === null ? '' : ` (${request.justification})`
+  const why = [request.reason, request.justification].filter((text) => text !== null && text !== '')
+  const whyText = why.length === 0 ? '' : ` (${why.join('; ')})`
   const edited =
     answer?.type === 'approved' && answer.spec !== null
       ? `ran instead: ${specText(answer.spec)}; asked for: `
       : ''
   const doubt = request.doubt === undefined ? '' : `; the rule may apply: ${request.doubt}`
-  return `${edited}${request.needs.join('; ')}${why}${doubt}`
+  return `${edited}${request.needs.join('; ')}${whyText}${doubt}`
 }

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { editedSpec } from '../edited-spec.ts'
 import { CONFLICT, FAILED } from '../exit-code.ts'
 import { approvalHint, hintAtApproval } from '../hint-at-approval.ts'
-import { answerText } from '../print/approval-card.ts'
+import { answerText, storedText } from '../print/approval-card.ts'
 import { refuseInside } from '../refuse-inside.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
@@ -128,8 +128,11 @@ async function shownRule(
       'always stores a rule, and without a terminal you cannot read it first.',
       `reeve approvals ${id} shows it; then add --yes.`,
     )
-  const where = options.in === 'workspace' ? 'the workspace of the asker' : 'every session of this home'
-  print.aside(`This rule is stored for ${where}:\n${JSON.stringify(shown, null, 2)}`)
+  const [where, subject] =
+    options.in === 'workspace'
+      ? ['the workspace of the asker', 'the workspace']
+      : ['every session of this home', 'home']
+  print.aside(`This rule is stored for ${where}:\n  ${storedText(rule, subject)}`)
   return (await askYes(around, 'Store it, and approve?')) ? shown : null
 }
 

@@ -123,6 +123,10 @@ async function newest(
 }
 
 function printTable({ print }: Context<unknown>, entries: readonly Entry[]): void {
+  if (entries.length === 0) {
+    print.line('The audit has no such entries.')
+    return
+  }
   const { dim, blue, red, yellow } = print.colours
   const paints: Readonly<Record<string, (text: string) => string>> = {
     denied: red,
@@ -132,7 +136,10 @@ function printTable({ print }: Context<unknown>, entries: readonly Entry[]): voi
   }
   print.table(
     [
-      ...['POSITION', 'TIME', 'ACTOR', 'DECISION', 'ACTION', 'TARGET'].map((title) => ({ title })),
+      ...['POSITION', 'TIME'].map((title) => ({ title })),
+      { title: 'ACTOR', shrinks: true },
+      ...['DECISION', 'ACTION'].map((title) => ({ title })),
+      { title: 'TARGET', shrinks: true },
       { title: 'WHY', flexible: true },
     ],
     entries.map((entry) => {
@@ -161,7 +168,9 @@ function printTable({ print }: Context<unknown>, entries: readonly Entry[]): voi
 
 function whyOf({ rule, reason, inputs }: Extract<Entry, { type: 'entry' }>): string {
   const given = Object.entries(inputs).map(([name, value]) => `${name} ${said(value)}`)
-  return [rule?.text, reason, given.join(', ')]
+  // The text of a rule has its justification already.
+  const isSaid = reason !== null && rule !== null && rule.text.includes(JSON.stringify(reason))
+  return [rule?.text, isSaid ? null : reason, given.join(', ')]
     .filter((part) => part !== undefined && part !== null && part !== '')
     .join('; ')
 }

@@ -12,11 +12,11 @@ export const doctor = subcommand({
   examples: [['reeve doctor', '']],
   async run(context) {
     refuseExtraArguments(context, { name: 'doctor' })
-    const { daemon, home, print } = context
+    const { around, daemon, home, print } = context
     const { green, yellow, red, dim } = print.colours
     const marks = { good: green('✓'), poor: yellow('!'), bad: red('✗') }
     const found: Check[] = []
-    for await (const check of daemon.checks(home)) {
+    for await (const check of daemon.checks(home, around.cwd)) {
       found.push(check)
       if (print.isJson) continue
       print.line(`${marks[check.state]} ${check.name.padEnd(12)} ${check.found}`)

@@ -4,10 +4,17 @@ import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import type { Options } from '../options.ts'
 import { explain } from '../policy/explain.ts'
-import { forget, test, trust, untrust } from '../policy/files.ts'
+import { forget, lookAtPolicyFile, test, trust, untrust } from '../policy/files.ts'
 import { lineOf, printPolicies, type ShownRule } from '../policy/print.ts'
 import { RULE_OPTIONS, ruleOf } from '../policy/rule-options.ts'
-import { holderOf, receiverOf, SUBJECT_OPTIONS, subjectOf } from '../policy/subjects.ts'
+import {
+  holderOf,
+  type RuleSubject,
+  receiverOf,
+  SUBJECT_OPTIONS,
+  subjectOf,
+  subjectText,
+} from '../policy/subjects.ts'
 import { quoted } from '../print/status.ts'
 import { refuseInside } from '../refuse-inside.ts'
 import { subcommand } from '../subcommand.ts'
@@ -82,7 +89,9 @@ export const policy = subcommand({
 })
 
 async function list(context: PolicyContext): Promise<number> {
-  const found = await (await context.acting()).policies({})
+  const reeve = await context.acting()
+  await lookAtPolicyFile(context, reeve)
+  const found = await reeve.policies({})
   if (context.print.isJson) context.print.jsonList(found.rules)
   else printPolicies(context, found)
   return 0
@@ -121,15 +130,28 @@ async function remove(context: PolicyContext, ids: readonly string[]): Promise<r
     throw new UsageError('reeve policy remove needs the id of a rule.', 'reeve policy lists them.')
   const from = await subjectOf(context)
   const reeve = await context.acting()
+  // One unknown id among several removes none of them.
+  const isKnown = ids.length === 1 ? () => true : await rulesOf(reeve, from)
+  const unknown = ids.find((id) => !isKnown(id))
   const gone: ShownRule[] = []
-  for (const id of ids)
+  for (const id of unknown === undefined ? new Set(ids) : [unknown])
     try {
-      gone.push(await reeve.removeRule({ id, from }))
+      const { alsoRemoved, ...rule } = await reeve.removeRule({ id, from })
+      gone.push(rule, ...alsoRemoved)
     } catch (error) {
       if (!(error instanceof ReeveError) || error.code !== 'not_found') throw error
       throw new ReeveError(error.code, error.message, await whereRuleIs(reeve, id), { cause: error })
     }
   return gone
+}
+
+/** Whether the subject has a rule with an id. The daemon alone knows the canonical path of a folder: any folder will do. */
+async function rulesOf(reeve: ReeveVerbs, from: RuleSubject): Promise<(id: string) => boolean> {
+  const { rules } = await reeve.policies({})
+  const isOf = (subject: string) =>
+    from.type === 'workspace' ? subject.startsWith('workspace:') : subject === subjectText(from)
+  const known = new Set(rules.filter(({ subject }) => isOf(subject)).map(({ id }) => id))
+  return (id) => known.has(id)
 }
 
 /** Ids are unique within one set, so that a rule of another set must be named with it. */
@@ -167,7 +189,10 @@ async function clear(context: PolicyContext): Promise<number> {
   const cleared = await (await context.acting()).clearRules({ from })
   const { print } = context
   if (print.isJson) print.json(cleared)
-  else print.line(`Removed all ${cleared.removed} rules of ${cleared.subject}`)
+  else
+    print.line(
+      `Removed ${cleared.removed === 1 ? '1 rule' : `all ${cleared.removed} rules`} of ${cleared.subject}`,
+    )
   return 0
 }
 

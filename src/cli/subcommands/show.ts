@@ -88,7 +88,10 @@ export const show = subcommand({
         record.stopRequest === null || outcome !== null ? undefined : onOneLine(stopText(record, now)),
       ],
       ['CPU', usage?.cpuMs == null ? undefined : shortTime(usage.cpuMs)],
-      ['memory', usage?.peakMemoryBytes == null ? undefined : `${byteCount(usage.peakMemoryBytes)} at most`],
+      [
+        'memory',
+        usage?.peakMemoryBytes == null ? undefined : `${byteCount(usage.peakMemoryBytes)} at its peak`,
+      ],
       ['output', usage === null ? undefined : byteCount(usage.outputBytes)],
       [
         'waits',

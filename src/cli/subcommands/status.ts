@@ -3,6 +3,7 @@ import type { OutputOf, Reeve } from '../../verbs/reeve.ts'
 import { refuseExtraArguments } from '../arguments.ts'
 import { NOT_FOUND } from '../exit-code.ts'
 import { pendingApprovalsIfKnown, pendingText } from '../pending-approvals.ts'
+import { lookAtPolicyFile } from '../policy/files.ts'
 import { byteCount, clockTime, shortTime } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
 
@@ -38,6 +39,7 @@ export const status = subcommand({
     }
     const reeve = context.quietly()
     try {
+      if (running !== null) await lookAtPolicyFile(context, reeve)
       const said = await askStatus(reeve, running?.osPid)
       const pending = print.isJson ? null : await pendingApprovalsIfKnown(reeve)
       if (print.isJson) {
