@@ -692,7 +692,7 @@ export interface VerbCalls {
   /**
    * Removes a rule, from the next check on.
    *
-   * A set that was closed by an allow stays closed; clearRules opens it.
+   * Answers for longer that people gave to its requests are removed with it. A set that was closed by an allow stays closed; clearRules opens it.
    *
    * Needs the role `admin`. Refuses with `not_found`, `conflict`, `denied`.
    */

@@ -157,6 +157,10 @@ test('at a terminal the person reads the rule and says yes to it', async () => {
   accepted.type('y\r')
   expect(await accepted.ended).toBe(0)
   expect((await agent.approval({ id })).approval.answer).toMatchObject({ grant: 'always' })
+  const { stdout } = await reeve.run(['policy', 'remove', 'r1'])
+  expect(stdout).toContain('r1 of home: ask')
+  expect(stdout).toMatch(/always-\S+ of home: allow/)
+  expect(await reeve.json<unknown[]>('policy')).toEqual([])
 })
 
 test('an answer with changes runs what the person wrote, under the same pid', async () => {

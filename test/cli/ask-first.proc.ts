@@ -47,7 +47,7 @@ test('what an agent asks for is listed, and answered from the command line', asy
   const { temp } = reeve
   await reeve.run(['up', '-d', '--listen', '127.0.0.1:0'])
   await reeve.run(['policy', 'add', 'ask', 'shell:touch', '--because', 'new files are reviewed'])
-  await reeve.run(['session', 'open', 's1'])
+  await reeve.run(['session', 'open', 's1', '--label', 'the editor'])
   const { token } = new TokenFile(temp.home).create({ role: 'agent', session: 's1' })
   const agent = await connect({ url: temp.announced()?.url ?? '', token })
   onTestFinished(() => agent.close())
@@ -57,7 +57,7 @@ test('what an agent asks for is listed, and answered from the command line', asy
     ),
   )
   const listed = await reeve.run(['approvals'])
-  expect(listed.stdout).toContain('session:s1')
+  expect(listed.stdout).toContain('the editor')
   expect(listed.stdout).toContain('execute shell:touch a (new files are reviewed)')
   const approvals = await reeve.json<{ id: string; pid: string }[]>('approvals')
   const idOf = (pid: string | undefined) => approvals.find((approval) => approval.pid === pid)?.id ?? ''

@@ -137,6 +137,29 @@ test('a policy file is tested: good, wrong with its lines, and missing', async (
   expect(missing.stderr).toContain('cannot be read')
 })
 
+test('status, doctor and the list of rules read the policy file of the folder that they are called in', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['up', '-d'])
+  for (const subcommand of ['status', 'doctor', 'policy']) {
+    const folder = tempFolder()
+    const path = policyIn(folder, '{ "rules": [ { "efect": "ask" } ] }')
+    const { stdout } = await reeve.run([subcommand], { cwd: folder })
+    expect(stdout).toContain(path)
+    expect(stdout).toContain('A rule has no field "efect". Did you mean effect?')
+  }
+})
+
+test('of several rules none is removed if one is unknown, and each is removed once', async () => {
+  const reeve = new CommandLine()
+  for (const program of ['touch', 'mkdir']) await reeve.run(['policy', 'add', 'ask', `shell:${program}`])
+  const refused = await reeve.run(['policy', 'remove', 'r1', 'r9', 'r2'])
+  expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('r9') })
+  expect(await reeve.json<unknown[]>('policy')).toHaveLength(2)
+  const removed = await reeve.run(['policy', 'remove', 'r1', 'r2', 'r1'])
+  expect([removed.code, removed.stdout.match(/shell:touch/g)?.length]).toEqual([0, 1])
+  expect(await reeve.json<unknown[]>('policy')).toEqual([])
+})
+
 test('a person sees what a file would allow before trusting exactly that, and forgets it when it is gone', async () => {
   const reeve = new CommandLine()
   const { temp } = reeve
@@ -200,7 +223,7 @@ test('rules of a process are set, passed on and taken back from the command line
   const wider = await reeve.run(['policy', 'delegate', 'shell:npm', '--session', 's1', '--to', to])
   expect(wider.stderr).toContain('may not delegate')
   expect((await reeve.run(['policy', 'revoke', 'r2', '--to', to])).stdout).toContain('Revoked r2')
-  expect((await reeve.run(['policy', 'clear', '--process', name])).stdout).toContain('Removed all 1 rules')
+  expect((await reeve.run(['policy', 'clear', '--process', name])).stdout).toContain('Removed 1 rule of process:')
   await reeve.run(['kill', name])
 })
 
