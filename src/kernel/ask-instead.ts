@@ -5,6 +5,7 @@ import { isRefusal, type Refusal } from '../core/refusal.ts'
 import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import type { Work } from './executor.ts'
+import type { Denied } from './gate.ts'
 import { HostLooks } from './host-looks.ts'
 import { type Performed, performOne } from './perform.ts'
 import type { PlanPart } from './plan-part.ts'
@@ -23,14 +24,14 @@ const MAX_LOOKS = 8
 
 /**
  * Asks about a process that is about to begin, in one transaction: it then waits without a holder. `ask` makes the request, or names
- * the folders that the host has to look at first; null: it begins after all. Returns whether it may begin. Throws a refusal of `ask`:
+ * the folders that the host has to look at first; null: it begins after all. Returns whether it may begin. Throws the refusal of a denial:
  * the start is tried again later.
  */
 export async function askInstead(
   edges: Edges,
   work: Work,
   at: number,
-  ask: (host: HostFacts) => PlanPart<Asked | MissingPlace | Refusal | null>,
+  ask: (host: HostFacts) => PlanPart<Asked | MissingPlace | Denied | null>,
 ): Promise<boolean> {
   const { pid } = work.record
   const host = new HostLooks(edges, async () => null, MAX_LOOKS)
@@ -39,7 +40,10 @@ export async function askInstead(
     const done = await edges.store.write<Performed | MissingPlace | Refusal | 'begins'>(function* () {
       const asked = yield* ask(host.facts)
       if (asked === null) return { answer: 'begins', changes: [] }
-      if ('type' in asked || isRefusal(asked)) return { answer: asked, changes: [] }
+      if ('type' in asked)
+        return asked.type === 'denied'
+          ? { answer: asked.refusal, changes: asked.changes }
+          : { answer: asked, changes: [] }
       const { approval, entry } = asked
       const rows = new WorkingRows()
       const was = yield* know({ ask: 'approval', id: approval.id })
@@ -55,7 +59,10 @@ export async function askInstead(
       return { answer: one, changes: one.type === 'refused' ? [] : rows.changes }
     })
     if (done === 'begins') return true
-    if (isRefusal(done)) throw new RefusedError(done)
+    if (isRefusal(done)) {
+      edges.onAudited?.()
+      throw new RefusedError(done)
+    }
     if (done.type === 'folders' || done.type === 'files') {
       const refused = await host.lookAround(done)
       if (refused !== undefined) throw new RefusedError(refused)

@@ -5,9 +5,9 @@ import type { ProcessRecord } from '../core/process/record.ts'
 import { askInstead } from './ask-instead.ts'
 import type { Edges } from './edges.ts'
 import type { Work } from './executor.ts'
+import { withoutPolicy } from './gate.ts'
 import { permissionApproval } from './permission-approval.ts'
 import type { PlanPart } from './plan-part.ts'
-import { policyInvalid } from './policy-files.ts'
 import { approvalIdOf, gatedActor, type HostFacts } from './register-one.ts'
 import {
   type GatedRegistration,
@@ -42,7 +42,7 @@ export async function confirmFiles(
     const answer = yield* ruleOnRegistration(edges, rows, gated)
     const missing = missingPlace(answer)
     if (missing !== undefined) return missing
-    if (answer.type === 'invalid') return policyInvalid(answer.file)
+    if (answer.type === 'invalid') return yield* withoutPolicy(edges, gated, answer.subject, answer.file)
     // The rules have been removed meanwhile, or none of them is about the other file.
     if (answer.type !== 'ruled') return null
     const { ruling } = answer.ruled

@@ -40,7 +40,14 @@ export type GateAnswer =
       readonly uses: Uses
       readonly changes: readonly Change[]
     }
-  | { readonly type: 'denied'; readonly refusal: Refusal; readonly changes: readonly Change[] }
+  | Denied
+
+/** `changes`: the entry of the audit. */
+export interface Denied {
+  readonly type: 'denied'
+  readonly refusal: Refusal
+  readonly changes: readonly Change[]
+}
 
 /** The answer where no rule binds the actor. */
 export const OPEN: GateAnswer = { type: 'open', uses: [], changes: [] }
@@ -140,12 +147,12 @@ function denied({ subject, needs }: Ruled, { rule, reason }: Extract<Ruling, { t
 }
 
 /** What a file that cannot be read denies or asks about is not known, so nothing runs until a person has corrected it. */
-function* withoutPolicy(
+export function* withoutPolicy(
   edges: Edges,
   { registration, at, trace }: GatedRegistration,
   { actor }: Subject,
   file: PolicyFileFound,
-): PlanPart<GateAnswer> {
+): PlanPart<Denied> {
   const refused = policyInvalid(file)
   const audit = new PlannedAudit(edges)
   yield* audit.deny({

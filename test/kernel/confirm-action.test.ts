@@ -207,7 +207,7 @@ test('a yes to a changed command does not count if the folder that it begins in 
   expect(await answerApproval(edges, 'k1', { id, ...yes })).toMatchObject({ refusal: { code: 'denied' } })
 })
 
-test('a changed command does not begin below a policy file that cannot be read', async () => {
+test('a changed command does not begin below a policy file that cannot be read, and the audit has the denial', async () => {
   const files: PolicyFileFound[] = []
   const edges = await machineWith(new Map(), files)
   const { record } = await registeredIn(edges, 'session:s1', [{ ...GIT, effect: 'allow' }], { cwd: '/work' })
@@ -217,6 +217,12 @@ test('a changed command does not begin below a policy file that cannot be read',
   files.push({ folder: '/work', path, hash: 'v1', since: 0, rules: [], problems })
   await expect(confirmAction(edges, work, OTHER_FILE, 'h1')).rejects.toMatchObject({ code: 'policy_invalid' })
   expect(await gateNow()).toBeUndefined()
+  const { items } = await edges.store.ask({ ask: 'audit', after: null, limit: 100 })
+  expect(JSON.parse(items.at(-1)?.text ?? '')).toMatchObject({
+    decision: 'denied',
+    target: path,
+    reason: `${path}, line 1: It is cut off.`,
+  })
   files.pop()
   expect(await confirmAction(edges, work, OTHER_FILE, 'h1')).toBe(false)
 })
