@@ -1,4 +1,5 @@
 import type { EventOf } from '../core/process/event.ts'
+import { mayGiveUpStop } from '../core/process/give-up-stop.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Attempt, Stopped } from './attempt.ts'
 import type { Edges } from './edges.ts'
@@ -65,8 +66,10 @@ export class AttemptStops {
     attempt.request({ type: 'stop', how, reason, source, ...(graceMs === undefined ? {} : { graceMs }) })
     const { served, end } = this.#options
     if (served.keeping !== undefined) return
+    const { record } = attempt
     if (how !== 'kill') {
-      this.#graces.watch(attempt, stop, served.runnerOf(attempt.record)?.graceMs?.(attempt.record) ?? 0)
+      if (mayGiveUpStop(record))
+        this.#graces.watch(attempt, stop, served.runnerOf(record)?.graceMs?.(record) ?? 0)
       return
     }
     end(attempt).catch((error: unknown) => this.#edges.onTrouble(error, `killing ${attempt.record.pid}`))

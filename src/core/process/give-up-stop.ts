@@ -17,10 +17,14 @@ export function stopOverdueAt({
   return graceMs === 0 ? null : at + graceMs
 }
 
+/** Whether its stop can be given up: commands and external processes end when their programs are seen gone. */
+export function mayGiveUpStop({ kind, recovery }: Pick<ProcessRecord, 'kind' | 'recovery'>): boolean {
+  return kind !== 'command' && recovery !== 'external'
+}
+
 /**
  * The grace is over, and the code was not seen to stop: it ignores its abort signal. The process ends with that evidence, and
- * its lease is free, so that later writes of the code are refused by their fence. A command is ended by its keeper, which
- * sees the program gone.
+ * its lease is free, so that later writes of the code are refused by their fence.
  */
 export function decideGiveUpStop(
   row: ProcessRow,
@@ -30,7 +34,7 @@ export function decideGiveUpStop(
   if (hasEnded(record)) return refuse(alreadyEnded(record))
   if (!holds(row, intent.fence)) return refuse(staleFence(record, intent.fence))
   const request = record.stopRequest
-  if (request === null || record.kind === 'command' || record.recovery === 'external')
+  if (request === null || !mayGiveUpStop(record))
     return refuse(
       refusal(
         'conflict',
