@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import { payloads, scriptedAgents } from './scripted-agent.ts'
 
@@ -140,6 +141,11 @@ test('tools and model of an agent of Claude Code are those that do the same here
   })
 })
 
+/** The rules that people and agents have made: sessions of agents may have those of a preset besides. */
+async function ownRules(reeve: Reeve): Promise<object[]> {
+  return (await reeve.policies({})).rules.filter(({ rule }) => rule.preset === undefined)
+}
+
 test('what an image needs beyond the rules of its asker is asked for, and a yes gives no right', async () => {
   const { reeve, workspace } = await scriptedAgents()
   const models = [script(workspace, [text('done')])]
@@ -148,6 +154,7 @@ test('what an image needs beyond the rules of its asker is asked for, and a yes 
   })
   await reeve.openSession({ session: 's' })
   const to = { type: 'session', session: 's' } as const
+  await reeve.setPreset({ to, preset: null })
   for (const resource of ['agent:**', 'image:**', 'model:**'])
     await reeve.addRule({ to, rule: { effect: 'allow', resource, rights: ['read', 'execute'] } })
   const asked = reeve.as('session:s')
@@ -161,10 +168,10 @@ test('what an image needs beyond the rules of its asker is asked for, and a yes 
   expect(approval).toMatchObject({ pid: record.pid, request: { grants: ['once'] } })
   expect(JSON.stringify(approval?.request)).toContain('read net:example.com')
   expect(JSON.stringify(approval?.request)).toContain('execute shell:git push')
-  const before = await reeve.policies({})
+  const before = await ownRules(reeve)
   await reeve.as('human:ann').approve({ id: approval?.id ?? '' })
   await reeve.waitAgent({ pid: record.pid, turn: 1 })
-  expect((await reeve.policies({})).rules).toEqual(before.rules)
+  expect(await ownRules(reeve)).toEqual(before)
   const subject = { type: 'process', pid: record.pid } as const
   const what = { type: 'resource', resource: 'net:example.com' } as const
   const explained = await reeve.explainRules({ subject, what })
@@ -189,10 +196,11 @@ test('a rule that denies what an image needs denies the agent, and nothing is as
 test('a session registers an image only if a rule allows it', async () => {
   const { reeve } = await scriptedAgents()
   await reeve.openSession({ session: 's' })
+  const to = { type: 'session', session: 's' } as const
+  await reeve.setPreset({ to, preset: null })
   const register = () => reeve.as('session:s').registerImage({ image: { name: 'mine' } })
   await expect(register()).rejects.toMatchObject({ code: 'denied' })
   expect((await reeve.images({})).images.map(({ name }) => name)).not.toContain('mine')
-  const to = { type: 'session', session: 's' } as const
   await reeve.addRule({ to, rule: { effect: 'allow', resource: 'image:mine', rights: ['write'] } })
   expect(await register()).toMatchObject({ name: 'mine', version: 1 })
 })

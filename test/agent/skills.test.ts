@@ -97,9 +97,12 @@ test('allowed-tools of a skill grants nothing: what its user may not do is asked
   await trust(reeve, skillIn(workspace, { more: 'allowed-tools: deploy\n' }))
   await reeve.openSession({ session: 's' })
   const to = { type: 'session', session: 's' } as const
+  await reeve.setPreset({ to, preset: null })
   for (const resource of ['skill:**', 'model:**', 'agent:**'])
     await reeve.addRule({ to, rule: { effect: 'allow', resource, rights: ['read', 'execute'] } })
-  const before = (await reeve.policies({})).rules
+  const ownRules = async () =>
+    (await reeve.policies({})).rules.filter(({ rule }) => rule.preset === undefined)
+  const before = await ownRules()
   const pid = await start([use({ name: 'release' }), text('done')], { goal: 'go' })
   expect((await reeve.waitAgent({ pid, turn: 1 })).type).toBe('turn_ended')
   await reeve.as('session:s').spawn({
@@ -113,7 +116,7 @@ test('allowed-tools of a skill grants nothing: what its user may not do is asked
   expect(JSON.stringify(asked.request)).toContain('execute tool:deploy')
   await reeve.as('human:ann').approve({ id: asked.id })
   await reeve.waitAgent({ pid: 'bound', turn: 1 })
-  expect((await reeve.policies({})).rules).toEqual(before)
+  expect(await ownRules()).toEqual(before)
 })
 
 async function askedOnce(reeve: Embedded) {
