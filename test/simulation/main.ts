@@ -7,7 +7,7 @@ import { plants } from './plants.ts'
 import { DEFAULT_STEPS, type SeedReport, simulate } from './run.ts'
 import { WORLD_KINDS } from './world-kind.ts'
 
-const USAGE = 'npm run simulate -- --seeds N [--seed K] [--only KIND] [--steps M] [--json] [--plants]'
+const USAGE = 'npm run simulate -- --seeds N [--from F] [--seed K] [--only KIND] [--steps M] [--json] [--plants]'
 const LAST_LINES = 20
 
 const HELP = `${USAGE}
@@ -16,12 +16,13 @@ Runs the real kernel over real SQLite files with simulated time, crashes, failin
 jump, and checks the laws after every step. Each seed makes three worlds: one without rules and agents; one with rules, approvals
 and delegations, whose rulings are compared with a model of their own; and one with agents, whose sessions are.
 
-  --seeds N   seeds 1 to N (100)
+  --seeds N   so many seeds (100)
+  --from F    beginning at this one (1)
   --seed K    this seed alone, with its whole trace: the same seed is the same run, byte for byte
   --only KIND worlds of one kind: ${WORLD_KINDS.join(', ')}
   --steps M   steps per seed before faults end and the world comes to rest (${DEFAULT_STEPS})
   --json      the counts as one JSON object
-  --plants    the first seed up to N that finds each planted bug, for "since" in plants.ts
+  --plants    the first of these seeds that finds each planted bug, for "since" in plants.ts
 
 In the table, requests that were neither done, refused nor in trouble were lost with their kernel.`
 
@@ -38,7 +39,7 @@ if (kinds.length === 0) {
   process.exit(2)
 }
 const seeds = only === undefined ? whole(values.seeds, 100) : 1
-const first = only ?? 1
+const first = only ?? whole(values.from, 1)
 
 if (values.plants) {
   for (const plant of [...plants, ...authorityPlants, ...agentPlants].filter(({ kind = 'plain' }) =>
@@ -156,6 +157,7 @@ function parsed() {
   try {
     const options = {
       seeds: { type: 'string' },
+      from: { type: 'string' },
       seed: { type: 'string' },
       only: { type: 'string' },
       steps: { type: 'string' },
