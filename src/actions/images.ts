@@ -141,7 +141,7 @@ function notAllowed(actor: string, name: string): Refusal {
   return refusal(
     'denied',
     `${actor} may not register the image ${name}.`,
-    `A person can allow it: reeve policy add allow image:${name} --right write`,
+    `A person can allow it: reeve policy add allow image:${name} --rights write`,
     { subject: actor },
   )
 }

@@ -38,9 +38,9 @@ export function fileCompleter(kernel: () => Kernel): AgentFacts['filesBeginning'
       import('../agent/tools/files/files-beginning.ts'),
       import('../agent/toolbox/agent-rules.ts'),
     ])
-    const { isNamed, refuse } = new AgentRules(kernel, agent.pid)
+    const { isNamed, readable, refuse } = new AgentRules(kernel, agent.pid)
     const root = await realpath(cwd).catch(() => cwd)
-    return filesBeginning({ root, isNamed, refuse }, begun).catch(() => [])
+    return filesBeginning({ root, isNamed, readable, refuse }, begun).catch(() => [])
   }
 }
 

@@ -6,7 +6,14 @@ import type { Need } from '../core/capability/need.ts'
 import { ruleOnAll } from '../core/capability/rule-on.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { PlanPart } from './plan-part.ts'
-import { lineageOf, ruleSetsOf, rulingFacts, sessionsOfActor, subjectOf } from './rule-facts.ts'
+import {
+  ceilingsOfActor,
+  lineageOf,
+  ruleSetsOf,
+  rulingFacts,
+  sessionsOfActor,
+  subjectOf,
+} from './rule-facts.ts'
 import type { WorkingRows } from './working-rows.ts'
 
 /** The facts that say whether an actor may answer an approval. */
@@ -33,7 +40,7 @@ export function* answererFacts(
   const facts = yield* rulingFacts(rows, sets, [], [need], { at, host: null })
   const ruling = ruleOnAll(sets, [], [need], facts)
   // A ceiling gives no right, and takes away what it does not allow.
-  const within = ruleOnAll([], lineage[0]?.record.ceilings ?? [], [need], facts)
+  const within = ruleOnAll([], yield* ceilingsOfActor(rows, by), [need], facts)
   return {
     sessions: yield* sessionsOfActor(rows, by),
     ancestors: lineage.slice(1).map(({ record }) => record.pid),

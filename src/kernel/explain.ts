@@ -1,3 +1,4 @@
+import type { Ceiling } from '../core/capability/ceiling.ts'
 import { doubtOf } from '../core/capability/doubt.ts'
 import { type Need, needText } from '../core/capability/need.ts'
 import type { Rule } from '../core/capability/rule.ts'
@@ -20,7 +21,7 @@ import { toIntent } from './register.ts'
 import { registerFacts } from './register-facts.ts'
 import type { RegisterHereOptions } from './register-here.ts'
 import { folded, type HostFacts } from './register-one.ts'
-import { rulingFacts, subjectOf } from './rule-facts.ts'
+import { ceilingsOfActor, rulingFacts, subjectOf } from './rule-facts.ts'
 import {
   type MissingPlace,
   type Ruled,
@@ -37,6 +38,9 @@ export interface Explanation {
   readonly needs: readonly ExplainedNeed[]
   /** The sets that were asked, the widest first. */
   readonly sets: readonly RuleSet[]
+  /** The ceilings that were asked as well. */
+  readonly ceilings: readonly Ceiling[]
+  readonly facts: RulingFacts
 }
 
 interface ExplainedNeed {
@@ -55,6 +59,8 @@ interface ExplainedNeed {
 export interface Explaining {
   readonly actor: Actor
   readonly cwd: string | null
+  /** Null: on any host. */
+  readonly host?: string | null
 }
 
 /** Explains the rules about a process that could be registered. */
@@ -116,7 +122,7 @@ export async function explainEffect(
 function* explainedEffect(
   edges: Edges,
   need: Need,
-  { actor, cwd }: Explaining,
+  { actor, cwd, host = null }: Explaining,
   { places, looksLeft }: HostFacts,
 ): PlanPart<Explanation | Refusal | { readonly missing: MissingPlace }> {
   const rows = new WorkingRows()
@@ -129,9 +135,10 @@ function* explainedEffect(
   const { sets, workspace } = bound
   const folder = workspace ?? (cwd === null ? undefined : (places?.get(cwd)?.folder ?? cwd))
   const placed = inFolder(need, folder)
-  const facts = yield* rulingFacts(rows, sets, [], [placed], { at: edges.clock.now(), host: null })
-  const ruling = ruleOnAll(sets, [], [placed], facts)
-  return explanationOf({ sets, ceilings: [], needs: [placed], facts, ruling })
+  const ceilings = yield* ceilingsOfActor(rows, actor)
+  const facts = yield* rulingFacts(rows, sets, ceilings, [placed], { at: edges.clock.now(), host })
+  const ruling = ruleOnAll(sets, ceilings, [placed], facts)
+  return explanationOf({ sets, ceilings, needs: [placed], facts, ruling })
 }
 
 const MAX_LOOKS = 8
@@ -184,6 +191,8 @@ function explanationOf({
     ruling,
     doubt: ruling.type === 'ask' ? doubtOf(ruling.rule, { sets, ceilings, needs, facts }) : null,
     sets,
+    ceilings,
+    facts,
     needs: needs.map((need) => explainNeed(sets, need, facts, ruleOn(sets, ceilings, need, facts))),
   }
 }
@@ -191,11 +200,19 @@ function explanationOf({
 /** A file that is named without a folder is one of the workspace. */
 function inFolder(need: Need, workspace: string | undefined): Need {
   const { resource } = need
-  if (resource.kind !== 'fs' || workspace === undefined) return need
+  if (resource.kind !== 'fs' || resource.workspace !== undefined || workspace === undefined) return need
   return { ...need, resource: { ...resource, workspace } }
 }
 
-const UNBOUND: Explanation = { ruling: ALLOWED, doubt: null, needs: [], sets: [] }
+const NO_FACTS: RulingFacts = { at: 0, host: null, delegators: new Map(), used: new Map() }
+const UNBOUND: Explanation = {
+  ruling: ALLOWED,
+  doubt: null,
+  needs: [],
+  sets: [],
+  ceilings: [],
+  facts: NO_FACTS,
+}
 
 function explainNeed(
   sets: readonly RuleSet[],

@@ -93,6 +93,12 @@ export function* sessionsOfActor(rows: WorkingRows, actor: Actor): PlanPart<read
   return row === null ? [] : sessionsOf(row.record)
 }
 
+/** The ceilings over what an actor does. A session has none. */
+export function* ceilingsOfActor(rows: WorkingRows, actor: Actor): PlanPart<readonly Ceiling[]> {
+  if (!actor.startsWith('process:')) return []
+  return (yield* rows.process(actor.slice('process:'.length)))?.record.ceilings ?? []
+}
+
 /** The subjects of a chain of sessions, the widest first. */
 function setsOf(sessions: readonly string[]): readonly string[] {
   return sessions.map((session) => `session:${session}`).reverse()

@@ -111,6 +111,27 @@ test('a ceiling holds in the tenth generation, and a wider one below it changes 
   expect(ran).toEqual(['build'])
 })
 
+test('a ceiling binds effects without a registration, and rules are explained with it', async () => {
+  const { reeve, agent } = await ruledReeve(
+    { effect: 'allow', resource: 'image:*', rights: ['write'] },
+    { effect: 'allow', resource: 'tool:*', rights: ['execute'] },
+  )
+  const ceiling = { rules: [{ effect: 'allow', resource: 'tool:build', rights: ['execute'] }] }
+  const { pid } = (await agent.spawn({ ...OUTSIDE, ceiling })).record
+  const child = (await reeve.as(`process:${pid}`).spawn({ ...OUTSIDE, parent: pid })).record.pid
+  for (const below of [pid, child]) {
+    const explained = (resource: string) =>
+      reeve.explainRules({ what: { type: 'resource', resource }, subject: { type: 'process', pid: below } })
+    expect(await explained('execute tool:deploy')).toMatchObject({
+      ruling: { type: 'deny', reason: expect.stringContaining(`No rule of ceiling:${pid} allows`) },
+    })
+    expect(await explained('execute tool:build')).toMatchObject({ ruling: { type: 'allow' } })
+    const image = { name: 'mine', system: 'x' }
+    expect(await codeOf(reeve.as(`process:${below}`).registerImage({ image }))).toBe('denied')
+  }
+  expect(await codeOf(agent.registerImage({ image: { name: 'mine', system: 'x' } }))).toBe('accepted: done')
+})
+
 test('a process does not leave the rules of its session by another owner', async () => {
   const { reeve, agent, ran } = await ruledReeve()
   await reeve.addRule({ to: inSession('s1'), rule: { effect: 'deny', resource: 'tool:deploy' } })

@@ -1,6 +1,8 @@
 import { agentSessionOf } from '../../core/agent/session.ts'
 import { isNamed } from '../../core/capability/is-named.ts'
 import type { Need } from '../../core/capability/need.ts'
+import { type MayRead, readableBelow } from '../../core/capability/readable-below.ts'
+import { ruleOn } from '../../core/capability/rule-on.ts'
 import { strictestOf } from '../../core/capability/ruling.ts'
 import { RefusedError } from '../../core/errors.ts'
 import type { Pid } from '../../core/process/pid.ts'
@@ -18,11 +20,20 @@ export class AgentRules {
     this.#agent = agent
   }
 
-  /** Whether an allow names this resource itself. */
+  /** Whether an allow names this resource itself, and no ceiling denies it. */
   readonly isNamed = async (need: Need, byPort = false): Promise<boolean> => {
     const { edges, host } = this.#kernel()
-    const sets = (await this.#explanations(need)).flatMap((explained) => explained.sets)
+    const explained = await this.#explanations(need)
+    if (explained.some(({ ceilings, facts }) => ruleOn([], ceilings, need, facts).type === 'deny'))
+      return false
+    const sets = explained.flatMap((one) => one.sets)
     return isNamed(sets, need, { at: edges.clock.now(), host }, byPort)
+  }
+
+  /** Which files below a folder may be read by a call that may read the folder. The rules are read once for all of them. */
+  readonly readable = async (folder: Need): Promise<MayRead> => {
+    const tests = (await this.#explanations(folder)).map((explained) => readableBelow(explained, folder))
+    return (path) => tests.every((mayRead) => mayRead(path))
   }
 
   /** The refusal of an effect that is not allowed. A person cannot be asked in the middle of a call. */
@@ -40,10 +51,10 @@ export class AgentRules {
   }
 
   async #explanations(need: Need): Promise<readonly Explanation[]> {
-    const { edges } = this.#kernel()
+    const { edges, host } = this.#kernel()
     const actors = [`process:${this.#agent}`, `session:${agentSessionOf(this.#agent)}`] as const
     const explained = await Promise.all(
-      actors.map((actor) => explainEffect(edges, need, { actor, cwd: null })),
+      actors.map((actor) => explainEffect(edges, need, { actor, cwd: null, host })),
     )
     return explained.map((one) => {
       if (isRefusal(one)) throw new RefusedError(one)

@@ -19,6 +19,21 @@ export function ruleOn(
   return ruleOnAnswered(sets, ceilings, need, facts, answeredAsks(sets, need, facts))
 }
 
+/**
+ * What the rules say about a further effect of an action that has begun. `passed`: the asks that were answered before it began.
+ */
+export function ruleOnFurther(
+  sets: readonly RuleSet[],
+  ceilings: readonly Ceiling[],
+  need: Need,
+  facts: RulingFacts,
+  passed: ReadonlySet<string>,
+): Ruling {
+  const answered = answeredAsks(sets, need, facts)
+  if (passed.size === 0) return ruleOnAnswered(sets, ceilings, need, facts, answered)
+  return ruleOnAnswered(sets, ceilings, need, facts, new Set([...answered, ...passed]))
+}
+
 function ruleOnAnswered(
   sets: readonly RuleSet[],
   ceilings: readonly Ceiling[],

@@ -8,6 +8,7 @@ import { asJson, type Json, objectOf } from '../../../src/core/json/json.ts'
 import type { AgentDriver } from '../../../src/embed/agents.ts'
 import { type Embedded, embedWith } from '../../../src/embed/embed.ts'
 import type { EmbedOptions } from '../../../src/embed/options.ts'
+import type { InputOf } from '../../../src/verbs/reeve.ts'
 import { tempStore } from '../../temp-folder.ts'
 import { TEST_PRESET } from '../../test-preset.ts'
 import { FakeAgents, type Script } from './fake-agent.ts'
@@ -51,13 +52,19 @@ export class AgentBench {
   }
 
   /** Starts an agent that follows this script, once. */
-  async start(reeve: Embedded, script: Script, spec: Record<string, Json> = {}): Promise<string> {
+  async start(
+    reeve: Embedded,
+    script: Script,
+    spec: Record<string, Json> = {},
+    more: Pick<InputOf<'spawn'>, 'owner' | 'ceiling'> = {},
+  ): Promise<string> {
     const name = `agent${Object.keys(this.scripts).length}`
     this.scripts[name] = script
     const { record } = await reeve.spawn({
       kind: 'agent',
       cwd: this.workspace,
       spec: { agent: name, model: 'fake/model', goal: 'go', once: true, ...spec },
+      ...more,
     })
     return record.pid
   }

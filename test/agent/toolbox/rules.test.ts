@@ -1,6 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, unlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Embedded } from '../../../src/embed/embed.ts'
 import { AgentBench, answers, ended } from './agent-bench.ts'
 
@@ -163,4 +165,128 @@ test('an edited call is ruled on by what it would do', async () => {
   await reeve.approve({ id, spec: edited('b.md') })
   await ended(reeve, pid)
   expect(readFileSync(join(bench.workspace, 'b.md'), 'utf8')).toBe('edited')
+})
+
+test('listings, searches and completions leave out what the rules deny or ask about', async () => {
+  const bench = new AgentBench()
+  const reeve = await bench.open()
+  await reeve.addRule({ rule: { effect: 'deny', resource: 'fs:secret/**' } })
+  await reeve.addRule({ rule: { effect: 'deny', resource: 'fs:.env' } })
+  await reeve.addRule({ rule: { effect: 'ask', resource: 'fs:asked/**' } })
+  await reeve.addRule({
+    rule: { effect: 'deny', resource: 'fs:**', constraints: { paths: ['src/**/*.pem'] } },
+  })
+  const files = [
+    'secret/deep/a.txt',
+    '.env',
+    'asked/a.txt',
+    'src/key.pem',
+    'src/secret/a.txt',
+    'secretary.txt',
+  ]
+  for (const file of files) {
+    mkdirSync(join(bench.workspace, file, '..'), { recursive: true })
+    writeFileSync(join(bench.workspace, file), 'PRIVATE\n')
+  }
+  const pid = await bench.start(
+    reeve,
+    [
+      [
+        { tool: 'search_files', input: { text: 'PRIVATE' } },
+        { tool: 'list_files', input: { depth: 4 } },
+      ],
+    ],
+    { once: false },
+  )
+  await expect.poll(async () => (await answers(reeve, pid)).length).toBe(2)
+  expect((await answers(reeve, pid)).map(({ text }) => text.split('\n'))).toEqual([
+    ['secretary.txt:1: PRIVATE', 'src/secret/a.txt:1: PRIVATE'],
+    ['secretary.txt', 'src/', 'src/secret/', 'src/secret/a.txt'],
+  ])
+  const { completions } = await reeve.completeInput({ pid, text: '@' })
+  expect(completions.map(({ text }) => text)).toEqual(['@secretary.txt', '@src/'])
+})
+
+test('a folder that a person was asked about is listed with its files, and without those of another rule', async () => {
+  const bench = new AgentBench()
+  const reeve = await bench.open()
+  await reeve.addRule({ rule: { effect: 'ask', resource: 'fs:**' } })
+  await reeve.addRule({ rule: { effect: 'ask', resource: 'fs:other/**' } })
+  for (const folder of ['own', 'other']) {
+    mkdirSync(join(bench.workspace, folder))
+    writeFileSync(join(bench.workspace, folder, 'a.txt'), '')
+  }
+  const pid = await bench.start(reeve, [[{ tool: 'list_files', input: { depth: 2 } }]])
+  await reeve.approve({ id: await asked(reeve) })
+  await ended(reeve, pid)
+  expect((await answers(reeve, pid))[0]?.text).toBe('own/\nown/a.txt')
+})
+
+test('a closed set lists what it allows, also with the last use of its rule', async () => {
+  const bench = new AgentBench()
+  const reeve = await bench.open()
+  const to = { type: 'session', session: 's1' } as const
+  await reeve.openSession({ session: 's1' })
+  await reeve.addRule({ to, rule: { effect: 'allow', resource: 'fs:src/**', uses: 1 } })
+  mkdirSync(join(bench.workspace, 'src'))
+  writeFileSync(join(bench.workspace, 'src/a.txt'), 'x')
+  const list = { tool: 'list_files', input: { path: 'src' } }
+  const pid = await bench.start(
+    reeve,
+    [[list], [list, { tool: 'list_files' }]],
+    {},
+    { owner: { session: 's1' } },
+  )
+  await ended(reeve, pid)
+  expect((await answers(reeve, pid)).map(({ isError, text }) => (isError ? 'denied' : text))).toEqual([
+    'src/a.txt',
+    'denied',
+    'denied',
+  ])
+})
+
+/** A server on a port of its own. */
+async function serving(listener: RequestListener): Promise<number> {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  return (server.address() as AddressInfo).port
+}
+
+test('a redirect does not lead out of the ceiling of the agent, and neither does a reference to a file', async () => {
+  const bench = new AgentBench()
+  const reeve = await bench.open()
+  let hits = 0
+  const second = await serving((_, response) => response.end(`hit ${++hits}`))
+  const first = await serving((request, response) => {
+    const location = `http://127.0.0.1:${request.url === '/away' ? second : first}/here`
+    if (request.url === '/here') response.setHeader('content-type', 'text/plain').end('FIRST')
+    else response.writeHead(302, { location }).end()
+  })
+  await reeve.addRule({ rule: { effect: 'allow', resource: 'net:127.0.0.1', rights: ['read'] } })
+  await reeve.addRule({ rule: { effect: 'allow', resource: 'fs:**' } })
+  writeFileSync(join(bench.workspace, 'a.txt'), 'text')
+  const fetched = (port: number, path: string) => ({
+    tool: 'web_fetch',
+    input: { url: `http://127.0.0.1:${port}${path}` },
+  })
+  const rules = [
+    { effect: 'allow', resource: `net:127.0.0.1:${first}`, rights: ['read'] },
+    { effect: 'allow', resource: 'tool:**', rights: ['execute'] },
+  ]
+  const script = [[fetched(second, '/'), fetched(first, '/away'), fetched(first, '/back')]]
+  const pid = await bench.start(reeve, script, { once: false }, { ceiling: { rules } })
+  await expect.poll(async () => (await answers(reeve, pid)).length).toBe(3)
+  const found = await answers(reeve, pid)
+  expect(found.map(({ isError }) => isError)).toEqual([true, true, false])
+  expect(found[2]?.text).toContain('FIRST')
+  expect(hits).toBe(0)
+  const reference = { type: 'reference', path: 'a.txt' } as const
+  await expect(reeve.runAgent({ pid, parts: [reference] })).rejects.toMatchObject({
+    details: { problem: 'refused' },
+  })
+  expect((await reeve.completeInput({ pid, text: '@' })).completions).toEqual([])
 })

@@ -23,6 +23,8 @@ const [ANNA, BERT] = ['p_000000000ana', 'p_000000000ber']
 /** No earlier program has worked here. */
 const NO_RECORDS = { seenBy: async () => [], writerOf: async () => undefined }
 const WHEN = { at: 0, host: null }
+/** No rule is about files. */
+const readable = () => () => true
 
 /** A workspace, a folder beside it, and two agents that work in the workspace. */
 function workspace(rules: readonly Rule[] = []) {
@@ -33,7 +35,7 @@ function workspace(rules: readonly Rule[] = []) {
   const tracker = new FileTracker(NO_RECORDS, () => 0)
   const sets = [{ rules, trusted: true }]
   const agentOf = (agent: string) =>
-    callerOf(fileTools({ root, agent, tracker, isNamed: (need) => isNamed(sets, need, WHEN) }))
+    callerOf(fileTools({ root, agent, tracker, isNamed: (need) => isNamed(sets, need, WHEN), readable }))
   const put = (path: string, content: string | Buffer) => {
     const file = join(root, path)
     mkdirSync(join(file, '..'), { recursive: true })
@@ -325,6 +327,7 @@ test('an aborted search ends with the reason', async () => {
     agent: ANNA,
     tracker: new FileTracker(NO_RECORDS, () => 0),
     isNamed: () => false,
+    readable,
   })
   await expect(callerOf(tools, stop.signal).call('search_files', { glob: '*' })).rejects.toThrow('enough')
 })
@@ -333,7 +336,13 @@ test('search_files names files that it cannot read', async () => {
   // Even root cannot read the memory of a process from its beginning.
   const root = realpathSync('/proc/self')
   const { text } = callerOf(
-    fileTools({ root, agent: ANNA, tracker: new FileTracker(NO_RECORDS, () => 0), isNamed: () => false }),
+    fileTools({
+      root,
+      agent: ANNA,
+      tracker: new FileTracker(NO_RECORDS, () => 0),
+      isNamed: () => false,
+      readable,
+    }),
   )
   expect(await text('search_files', { glob: 'mem', text: 'x' })).toMatch(
     /^Nothing found in \.\.\n\(skipped, because they cannot be read: .*\bmem\b/,

@@ -1,4 +1,5 @@
 import type { Need } from '../../../core/capability/need.ts'
+import type { MayRead } from '../../../core/capability/readable-below.ts'
 import type { Pid } from '../../../core/process/pid.ts'
 import type { AgentTool } from '../agent-tool.ts'
 import { editFileTool } from './edit-file.ts'
@@ -17,6 +18,8 @@ export interface FileToolParts {
   readonly tracker: FileTracker
   /** Whether a capability names a path outside of the workspace: `isNamed` of the agent's rule sets. */
   readonly isNamed: (need: Need) => boolean | Promise<boolean>
+  /** Which files below a folder may be read by a call that may read the folder: `readable` of the agent's rules. */
+  readonly readable: (folder: Need) => MayRead | Promise<MayRead>
 }
 
 /** The file tools of one agent. */

@@ -16,7 +16,7 @@ const input = z.strictObject({
 
 const MARKS = { folder: '/', file: '', link: '@', other: '|' } as const
 
-export function listFilesTool({ root, isNamed }: FileToolParts): AgentTool {
+export function listFilesTool({ root, isNamed, readable }: FileToolParts): AgentTool {
   return agentTool({
     name: 'list_files',
     description:
@@ -28,9 +28,11 @@ export function listFilesTool({ root, isNamed }: FileToolParts): AgentTool {
     needs: async ({ path = '.' }) => [fileNeed('read', root, await resolveIn(root, path))],
     async run({ path: given = '.', depth = 1, includeIgnored = false }, { abortSignal }) {
       const path = await resolveIn(root, given)
-      await refuseOutside(path, fileNeed('read', root, path), isNamed)
-      const unread = new UnreadPaths()
-      const entries = walk(path, { root, signal: abortSignal, maxDepth: depth, includeIgnored, unread })
+      const need = fileNeed('read', root, path)
+      await refuseOutside(path, need, isNamed)
+      const [unread, mayRead] = [new UnreadPaths(), await readable(need)]
+      const options = { root, signal: abortSignal, maxDepth: depth, includeIgnored, mayRead, unread }
+      const entries = walk(path, options)
       const lines: string[] = []
       let more = 0
       for (let next = await entries.next(); ; next = await entries.next()) {

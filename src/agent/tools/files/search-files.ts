@@ -52,7 +52,7 @@ const input = z
     'give text or pattern, not both',
   )
 
-export function searchFilesTool({ root, isNamed }: FileToolParts): AgentTool {
+export function searchFilesTool({ root, isNamed, readable }: FileToolParts): AgentTool {
   return agentTool({
     name: 'search_files',
     description:
@@ -65,9 +65,12 @@ export function searchFilesTool({ root, isNamed }: FileToolParts): AgentTool {
     async run(asked, { abortSignal }) {
       const { path: given = '.', glob, limit = DEFAULT_MATCHES, includeIgnored = false } = asked
       const path = await resolveIn(root, given)
-      await refuseOutside(path, fileNeed('read', root, path), isNamed)
+      const need = fileNeed('read', root, path)
+      await refuseOutside(path, need, isNamed)
+      const mayRead = await readable(need)
       const search = new Search(glob === undefined ? () => true : pathTestOf(glob), lineTestOf(asked), limit)
-      const entries = walk(path, { root, signal: abortSignal, includeIgnored, unread: search.unread })
+      const { unread } = search
+      const entries = walk(path, { root, signal: abortSignal, includeIgnored, mayRead, unread })
       for (let next = await entries.next(); ; next = await entries.next()) {
         if (next.done) {
           if (next.value === 'cut_off') search.note('the folder has too many files to look at all of them')

@@ -2,6 +2,7 @@ import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf } from '../../../base/error-text.ts'
+import type { MayRead } from '../../../core/capability/readable-below.ts'
 import { ToolError } from '../agent-tool.ts'
 import { IgnoredFiles } from './ignored-files.ts'
 import { ioError } from './read-content.ts'
@@ -25,6 +26,8 @@ export interface WalkOptions {
   readonly signal: AbortSignal
   readonly maxDepth?: number
   readonly includeIgnored?: boolean
+  /** Whether an entry may be read, by its path. One that may not is left out, with everything below: not even its name is told. */
+  readonly mayRead: MayRead
   /** Takes what could not be read, for the result. */
   readonly unread: UnreadPaths
 }
@@ -32,7 +35,7 @@ export interface WalkOptions {
 /** The entries of a folder and of those below, in the order of their names. Links are named and not followed. */
 export async function* walk(
   start: WorkspacePath,
-  { root, signal, maxDepth = Number.POSITIVE_INFINITY, includeIgnored = false, unread }: WalkOptions,
+  { root, signal, maxDepth = Number.POSITIVE_INFINITY, includeIgnored = false, mayRead, unread }: WalkOptions,
 ): AsyncGenerator<WalkedEntry, 'complete' | 'cut_off', void> {
   const usesRules = start.isInside && !includeIgnored
   const rules = usesRules ? await rulesAbove(root, start, unread) : undefined
@@ -48,6 +51,7 @@ export async function* walk(
       const path = folder === '' ? entry.name : join(folder, entry.name)
       const type = typeOf(entry)
       if (own?.ignores(path, type === 'folder') ?? entry.name === '.git') continue
+      if (!mayRead(path)) continue
       seen += 1
       if (seen > MAX_ENTRIES) return 'cut_off'
       yield { path, real: join(real, entry.name), type, depth }
