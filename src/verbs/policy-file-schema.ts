@@ -15,7 +15,7 @@ const constraints = z.strictObject({
     .exactOptional()
     .describe('the first arguments of a program, token by token; a list is a choice'),
   paths: some.exactOptional().describe('globs of files: * within a segment, ** for any number of segments'),
-  maxBytes: z.number().int().min(0).exactOptional().describe('how much may be written or sent at once'),
+  maxBytes: z.number().int().min(0).exactOptional().describe('how large a file may be after a write'),
   methods: some.exactOptional().describe('methods of HTTP'),
   hosts: some.exactOptional().describe('host names, or *.example.com'),
   env: texts.exactOptional().describe('the variables that may be set for a program'),

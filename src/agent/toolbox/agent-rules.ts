@@ -3,7 +3,7 @@ import { isNamed } from '../../core/capability/is-named.ts'
 import type { Need } from '../../core/capability/need.ts'
 import { type MayRead, readableBelow } from '../../core/capability/readable-below.ts'
 import { ruleOn } from '../../core/capability/rule-on.ts'
-import { strictestOf } from '../../core/capability/ruling.ts'
+import { type Ruling, strictestOf } from '../../core/capability/ruling.ts'
 import { RefusedError } from '../../core/errors.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { isRefusal, type Refusal, refusal } from '../../core/refusal.ts'
@@ -36,10 +36,12 @@ export class AgentRules {
     return (path) => tests.every((mayRead) => mayRead(path))
   }
 
+  readonly ruling = async (need: Need): Promise<Ruling> =>
+    strictestOf((await this.#explanations(need)).map((explained) => explained.ruling))
+
   /** The refusal of an effect that is not allowed. A person cannot be asked in the middle of a call. */
   readonly refuse = async (need: Need): Promise<Refusal | undefined> => {
-    const explained = await this.#explanations(need)
-    const ruling = strictestOf(explained.map((one) => one.ruling))
+    const ruling = await this.ruling(need)
     switch (ruling.type) {
       case 'allow':
         return undefined

@@ -99,10 +99,10 @@ export class AgentTools {
     const { kernel, ownAddresses, mask, spawnAs, actAs, hasCommands } = this.#parts
     const calls = this.#calls
     const { pid, cwd } = agent
-    const { isNamed, readable, refuse } = new AgentRules(kernel, pid)
+    const { isNamed, readable, refuse, ruling } = new AgentRules(kernel, pid)
     const root = cwd === null ? null : await realpath(cwd).catch(() => cwd)
-    const files =
-      root === null ? [] : fileTools({ root, agent: pid, tracker: this.#tracker, isNamed, readable })
+    const tracker = this.#tracker
+    const files = root === null ? [] : fileTools({ root, agent: pid, tracker, isNamed, readable, ruling })
     return [
       ...files,
       ...(hasCommands ? commandTools({ kernel, spawnAs, actAs, agent: pid, root, calls }) : []),

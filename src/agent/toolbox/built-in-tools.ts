@@ -9,7 +9,7 @@ import { startSpecOf } from '../../core/process/spec.ts'
 import { builtInName } from '../../core/tool/built-in-name.ts'
 import type { Work } from '../../kernel/executor.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import { type AgentTool, ToolError } from '../tools/agent-tool.ts'
+import { type AgentTool, type AgentToolContext, ToolError } from '../tools/agent-tool.ts'
 import type { AgentTools } from './agent-tools.ts'
 import type { RunningCalls } from './running-calls.ts'
 import { storedOutput } from './stored-output.ts'
@@ -72,7 +72,7 @@ export class BuiltInTools {
         ? undefined
         : this.#parts.kernel().edges.clock.after(maxMs, () => limit.abort(outOfTime(tool, maxMs)))
     try {
-      const running = tool.run(input, { pid: record.pid, abortSignal })
+      const running = tool.run(input, { pid: record.pid, abortSignal, ...ruledBytes(record) })
       return await Promise.race([running, stopped.promise])
     } finally {
       cancel?.()
@@ -113,6 +113,12 @@ async function refuseOther(record: ProcessRecord, tool: AgentTool, input: unknow
     'refused',
     'What this call would touch has changed since it was allowed. Call it again.',
   )
+}
+
+/** The size that the caller knew when the call was ruled on. */
+function ruledBytes({ effectiveSpec, causedBy }: ProcessRecord): Pick<AgentToolContext, 'ruledBytes'> {
+  const { bytes } = objectOf(causedBy ?? undefined)
+  return effectiveSpec === null && typeof bytes === 'number' ? { ruledBytes: bytes } : {}
 }
 
 function outOfTime({ name }: AgentTool, maxMs: number): ToolError {

@@ -2,9 +2,10 @@ import { messageOf } from '../../base/error-text.ts'
 import { didYouMean } from '../../base/nearest-name.ts'
 import { type ToolCallRef, toolCallName } from '../../core/agent/state.ts'
 import { missingBlobs } from '../../core/blob/blob-missing.ts'
-import { type Need, needText } from '../../core/capability/need.ts'
+import { type Need, type NeedAttributes, needText } from '../../core/capability/need.ts'
 import { type ReeveError, RefusedError } from '../../core/errors.ts'
 import { canonical } from '../../core/json/canonical.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import type { PlacementRequest } from '../../core/placement/placement.ts'
 import { awaitsApproval } from '../../core/process/gate.ts'
 import type { Pid } from '../../core/process/pid.ts'
@@ -119,7 +120,7 @@ export class ToolCalls {
         recovery: known.recovery,
         ...(known.tool === null ? {} : { placement: this.#placementOf(work.record) }),
         ...(known.recovery === 'rerunnable' ? { limits: { attempts: RERUN_ATTEMPTS } } : {}),
-        ...(effects === undefined ? {} : { causedBy: { needs: effects.map(needText) } }),
+        ...(effects === undefined ? {} : { causedBy: causeOf(effects) }),
       },
     }
     for (;;) {
@@ -237,8 +238,31 @@ const OF_AGENT: ReadonlySet<ReeveError['code']> = new Set([
 export async function effectsOf(tool: AgentTool, input: unknown): Promise<readonly Need[]> {
   await tool.parse(input)
   const resource = { kind: 'tool', path: tool.name } as const
-  const itself: Need = { right: 'execute', resource, attributes: { transparent: true } }
-  return [itself, ...(await tool.needs(input))]
+  const needs = await tool.needs(input)
+  const itself: Need = { right: 'execute', resource, attributes: { transparent: true, ...filesOf(needs) } }
+  return [itself, ...needs]
+}
+
+/** The files that the tool touches, so that a rule about the tool may be about some files alone. */
+function filesOf(needs: readonly Need[]): Pick<NeedAttributes, 'paths' | 'workspace' | 'bytes'> {
+  const files = needs.flatMap(({ resource }) =>
+    resource.kind === 'fs' && resource.path !== null ? [{ ...resource, path: resource.path }] : [],
+  )
+  const [file] = files
+  if (file === undefined) return {}
+  const { workspace } = file
+  const bytes = needs.map(({ attributes }) => attributes.bytes).find((known) => known !== undefined)
+  return {
+    paths: [...new Set(files.map(({ path }) => path))],
+    ...(workspace === undefined ? {} : { workspace }),
+    ...(bytes === undefined ? {} : { bytes }),
+  }
+}
+
+/** What the call was ruled on with: it is compared when the call runs. */
+function causeOf(effects: readonly Need[]): JsonObject {
+  const bytes = effects.map(({ attributes }) => attributes.bytes).find((known) => known !== undefined)
+  return { needs: effects.map(needText), ...(bytes === undefined ? {} : { bytes }) }
 }
 
 function unknownTool(name: string, all: readonly KnownTool[]): string {

@@ -27,6 +27,8 @@ export interface AgentToolContext {
   /** The pid of this call. */
   readonly pid: Pid
   readonly abortSignal: AbortSignal
+  /** Of a call that writes: the size of the file that it was ruled on with. Absent for a call that a person has changed. */
+  readonly ruledBytes?: number
 }
 
 /** The result of a call. */

@@ -27,7 +27,7 @@ export const RULE_OPTIONS = {
   },
   'answer-within': { type: 'duration', value: 'time', about: 'of an ask: without an answer it ends' },
   host: { type: 'texts', value: 'host', about: 'it counts on this machine only; here: the one you are on' },
-  paths: { type: 'texts', value: 'glob', about: 'only these files' },
+  paths: { type: 'texts', value: 'glob', about: 'of fs: and file tools: only these files' },
   env: { type: 'texts', value: 'name', about: 'of an allow: only these variables may be set' },
   constraints: {
     type: 'text',

@@ -11,7 +11,7 @@ export interface Constraints {
   readonly args?: readonly (string | readonly string[])[]
   /** Globs of files: `*` within a segment, `**` for any number of segments. */
   readonly paths?: readonly string[]
-  /** How much may be written or sent at once. */
+  /** How large a file may be after a write. */
   readonly maxBytes?: number
   /** Methods of HTTP. */
   readonly methods?: readonly string[]
@@ -79,7 +79,7 @@ export function alternatives(token: string | readonly string[]): readonly string
 function touchesOnly(globs: readonly string[], { resource, attributes }: Need): Match {
   const own = resource.kind === 'fs' ? [resource.path] : []
   const touched = [...own, ...(attributes.paths ?? [])]
-  const workspace = resource.kind === 'fs' ? resource.workspace : undefined
+  const workspace = resource.kind === 'fs' ? resource.workspace : attributes.workspace
   const matches = new Set(touched.map((path) => pathMatch(globs, path, workspace)))
   const [only] = matches
   return matches.size === 1 && only !== undefined ? only : 'unknown'

@@ -46,6 +46,9 @@ export interface NeedAttributes {
   readonly requested?: true
   /** The files that are touched, besides the resource. */
   readonly paths?: readonly string[]
+  /** The folder that relative `paths` begin in. */
+  readonly workspace?: string
+  /** Of a write: the size of the file after it. */
   readonly bytes?: number
   readonly method?: string
   /** The hashes of the whole action that has this need, one for each grant that remembers an answer. */

@@ -41,8 +41,8 @@ export function parseConstraints(json: Json, kind: ResourceKind): Constraints | 
 const KINDS: { readonly [name in ConstraintName]?: readonly ResourceKind[] } = {
   args: ['shell'],
   env: ['shell'],
-  paths: ['fs', 'tool', 'mcp'],
-  maxBytes: ['fs', 'net', 'tool', 'mcp', 'object'],
+  paths: ['fs', 'tool'],
+  maxBytes: ['fs', 'tool'],
   methods: ['net', 'tool', 'mcp'],
   hosts: ['net', 'tool', 'mcp'],
 }

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -289,4 +297,50 @@ test('a redirect does not lead out of the ceiling of the agent, and neither does
     details: { problem: 'refused' },
   })
   expect((await reeve.completeInput({ pid, text: '@' })).completions).toEqual([])
+})
+
+test('an allow with maxBytes allows writes whose file is no larger than that, also by an edit of a grown file', async () => {
+  const bench = new AgentBench()
+  const reeve = await bench.open()
+  await reeve.addRule({ rule: { effect: 'allow', resource: 'fs:**', rights: ['read'] } })
+  const constraints = { maxBytes: 10 }
+  await reeve.addRule({ rule: { effect: 'allow', resource: 'fs:**', rights: ['write'], constraints } })
+  const write = (path: string, content: string) => ({ tool: 'write_file', input: { path, content } })
+  const edit = (oldText: string, newText: string) => ({
+    tool: 'edit_file',
+    input: { path: 'a.txt', edits: [{ oldText, newText }] },
+  })
+  const results = await bench.results(reeve, [
+    [write('a.txt', 'one\ntwo\n'), write('b.txt', 'äöüäöü')],
+    [edit('one', '1st'), edit('two', 'second\n')],
+    // Either is small enough for the file as it is now, and both together are not.
+    [edit('1st', '1st!'), edit('two', 'two!!')],
+    [edit('none', 'x')],
+  ])
+  const codes = results.map(({ isError, text }) => (isError ? text : 'ok'))
+  const denied = expect.stringContaining('No rule of home allows write fs:')
+  expect(codes).toEqual([
+    'ok',
+    denied,
+    'ok',
+    denied,
+    expect.any(String),
+    expect.any(String),
+    expect.stringContaining('oldText is not in a.txt'),
+  ])
+  expect(codes.slice(4, 6)).toEqual(expect.arrayContaining(['ok', denied]))
+  expect(statSync(join(bench.workspace, 'a.txt')).size).toBeLessThanOrEqual(10)
+  expect(existsSync(join(bench.workspace, 'b.txt'))).toBe(false)
+})
+
+test('a rule about a file tool may be about some files alone, relative or absolute', async () => {
+  const bench = new AgentBench()
+  const reeve = await bench.open()
+  const deny = (paths: string[]) =>
+    reeve.addRule({ rule: { effect: 'deny', resource: 'tool:write_file', constraints: { paths } } })
+  await deny(['generated/**'])
+  await deny([`${bench.workspace}/*.lock`])
+  const write = (path: string) => ({ tool: 'write_file', input: { path, content: '' } })
+  const results = await bench.results(reeve, [[write('generated/a'), write('a.lock'), write('src/a.lock')]])
+  expect(results.map(({ isError }) => isError)).toEqual([true, true, false])
 })

@@ -16,6 +16,7 @@ import { fileTools } from '../../../src/agent/tools/files/file-tools.ts'
 import { FileTracker } from '../../../src/agent/tools/files/file-tracker.ts'
 import { isNamed } from '../../../src/core/capability/is-named.ts'
 import type { Rule } from '../../../src/core/capability/rule.ts'
+import { ALLOWED } from '../../../src/core/capability/ruling.ts'
 import { tempFolder } from '../../temp-folder.ts'
 import { callerOf } from './call-tool.ts'
 
@@ -24,7 +25,7 @@ const [ANNA, BERT] = ['p_000000000ana', 'p_000000000ber']
 const NO_RECORDS = { seenBy: async () => [], writerOf: async () => undefined }
 const WHEN = { at: 0, host: null }
 /** No rule is about files. */
-const readable = () => () => true
+const OPEN = { readable: () => () => true, ruling: async () => ALLOWED }
 
 /** A workspace, a folder beside it, and two agents that work in the workspace. */
 function workspace(rules: readonly Rule[] = []) {
@@ -35,7 +36,7 @@ function workspace(rules: readonly Rule[] = []) {
   const tracker = new FileTracker(NO_RECORDS, () => 0)
   const sets = [{ rules, trusted: true }]
   const agentOf = (agent: string) =>
-    callerOf(fileTools({ root, agent, tracker, isNamed: (need) => isNamed(sets, need, WHEN), readable }))
+    callerOf(fileTools({ root, agent, tracker, isNamed: (need) => isNamed(sets, need, WHEN), ...OPEN }))
   const put = (path: string, content: string | Buffer) => {
     const file = join(root, path)
     mkdirSync(join(file, '..'), { recursive: true })
@@ -245,19 +246,20 @@ test('the needs of a call name canonical paths, for the gate', async () => {
   const { root, outside, put, anna } = workspace()
   put('src/a.ts', '')
   symlinkSync(join(root, 'src'), join(root, 'alias'))
-  const need = (right: string, path: string) => ({
+  const need = (right: string, path: string, attributes = {}) => ({
     right,
     resource: { kind: 'fs', path, workspace: root },
-    attributes: {},
+    attributes,
   })
   expect(await anna.needs('read_file', { path: 'alias/a.ts' })).toEqual([need('read', 'src/a.ts')])
   expect(await anna.needs('write_file', { path: 'alias/new.ts', content: '' })).toEqual([
-    need('write', 'src/new.ts'),
+    need('write', 'src/new.ts', { bytes: 0 }),
   ])
   const edits = [{ oldText: 'a', newText: 'b' }]
   expect(await anna.needs('edit_file', { path: '../outside/b', edits })).toEqual([
     need('read', join(outside, 'b')),
-    need('write', join(outside, 'b')),
+    // It would be refused: nothing is written.
+    need('write', join(outside, 'b'), { bytes: 0 }),
   ])
   expect(await anna.needs('search_files', { glob: '*' })).toEqual([need('read', '.')])
 })
@@ -327,7 +329,7 @@ test('an aborted search ends with the reason', async () => {
     agent: ANNA,
     tracker: new FileTracker(NO_RECORDS, () => 0),
     isNamed: () => false,
-    readable,
+    ...OPEN,
   })
   await expect(callerOf(tools, stop.signal).call('search_files', { glob: '*' })).rejects.toThrow('enough')
 })
@@ -341,7 +343,7 @@ test('search_files names files that it cannot read', async () => {
       agent: ANNA,
       tracker: new FileTracker(NO_RECORDS, () => 0),
       isNamed: () => false,
-      readable,
+      ...OPEN,
     }),
   )
   expect(await text('search_files', { glob: 'mem', text: 'x' })).toMatch(

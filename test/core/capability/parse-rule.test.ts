@@ -46,6 +46,18 @@ test.for<readonly [Json, string]>([
     { effect: 'allow', resource: 'fs:a', constraints: { args: ['x'] } },
     'args does not apply to resources of kind fs',
   ],
+  [
+    { effect: 'allow', resource: 'shell:a', constraints: { paths: ['x'] } },
+    'paths does not apply to resources of kind shell',
+  ],
+  [
+    { effect: 'allow', resource: 'mcp:s/t', constraints: { paths: ['x'] } },
+    'paths does not apply to resources of kind mcp',
+  ],
+  [
+    { effect: 'allow', resource: 'net:a', constraints: { maxBytes: 1 } },
+    'maxBytes does not apply to resources of kind net',
+  ],
   [{ effect: 'allow', resource: 'shell:a', constraints: { args: [[]] } }, 'The constraint args: it must be'],
   [{ effect: 'allow', resource: 'fs:**', constraints: { paths: ['{a,b}'] } }, 'wildcard other than * and **'],
   [{ effect: 'allow', resource: 'net:*', constraints: { methods: ['get'] } }, '"get" is no method'],
@@ -120,7 +132,8 @@ test('a rule is shown in one line', () => {
     'allow  execute shell:npm {test,run} "a b"  no variables; 09:00-17:00 mon +02:00; on laptop; ' +
       'until 2026-11-16T12:00:00.000Z; 3 uses; delegable 2 deep; not revocable',
   )
-  expect(ruleText(allow('net:*', { constraints: { methods: ['GET'], hosts: ['*.dev'], maxBytes: 9 } }))).toBe(
-    'allow  read net:*  at most 9 bytes; GET; hosts *.dev',
+  expect(ruleText(allow('net:*', { constraints: { methods: ['GET'], hosts: ['*.dev'] } }))).toBe(
+    'allow  read net:*  GET; hosts *.dev',
   )
+  expect(ruleText(allow('fs:a', { constraints: { maxBytes: 9 } }))).toBe('allow  read fs:a  at most 9 bytes')
 })

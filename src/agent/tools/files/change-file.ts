@@ -3,7 +3,7 @@ import { type AgentToolContext, type FileChange, ToolError, type ToolOutput } fr
 import type { FileToolParts } from './file-tools.ts'
 import { type FileContent, hashOf, MAX_FILE_BYTES, readContent } from './read-content.ts'
 import { replaceFile } from './replace-file.ts'
-import { fileNeed, refuseOutside, resolveIn, type WorkspacePath } from './workspace-path.ts'
+import { fileNeed, refuseOutside, resolveIn, type WorkspacePath, writeNeed } from './workspace-path.ts'
 
 /** The new content of a file, and the text about it for the model. */
 export interface NewContent {
@@ -16,9 +16,9 @@ export interface NewContent {
  * by another program in the last moment may be overwritten, as with any editor.
  */
 export async function changeFile(
-  { root, agent, tracker, isNamed }: FileToolParts,
+  { root, agent, tracker, isNamed, ruling }: FileToolParts,
   given: string,
-  { abortSignal }: AgentToolContext,
+  { abortSignal, ruledBytes }: AgentToolContext,
   change: (path: WorkspacePath, content: FileContent | null) => NewContent,
 ): Promise<ToolOutput> {
   const path = await resolveIn(root, given)
@@ -34,6 +34,11 @@ export async function changeFile(
         'too_large',
         `${path.shown} would have ${bytes.length} bytes; at most ${MAX_FILE_BYTES} are written.`,
       )
+    // The file has changed since the call was ruled on, such as by another call of the same turn.
+    if (ruledBytes !== undefined && ruledBytes !== bytes.length) {
+      const now = await ruling(writeNeed(root, path, bytes.length))
+      if (now.type === 'deny') throw new ToolError('refused', `${path.shown}: ${now.reason}`)
+    }
     const after = hashOf(bytes)
     await replaceFile(path, bytes, content?.mode ?? null)
     tracker.changed(agent, path.real, after)

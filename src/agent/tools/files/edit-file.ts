@@ -1,10 +1,11 @@
 import * as z from 'zod'
-import { applyEdits, type EditProblem } from '../../../core/files/apply-edits.ts'
+import { applyEdits, type Edit, type EditAnswer, type EditProblem } from '../../../core/files/apply-edits.ts'
 import { type AgentTool, agentTool, ToolError } from '../agent-tool.ts'
 import { changeFile } from './change-file.ts'
 import type { FileToolParts } from './file-tools.ts'
-import { textOf } from './read-content.ts'
-import { fileNeed, resolveIn, type WorkspacePath } from './workspace-path.ts'
+import { plannedChange } from './planned-change.ts'
+import { type FileContent, textOf } from './read-content.ts'
+import { fileNeed, resolveIn, type WorkspacePath, writeNeed } from './workspace-path.ts'
 
 const MAX_EDITS = 100
 
@@ -34,20 +35,16 @@ export function editFileTool(parts: FileToolParts): AgentTool {
     input,
     recovery: 'bound',
     essential: true,
-    needs: async ({ path }) => {
-      const resolved = await resolveIn(parts.root, path)
-      return [fileNeed('read', parts.root, resolved), fileNeed('write', parts.root, resolved)]
+    needs: async ({ path, edits }) => {
+      const { root } = parts
+      const resolved = await resolveIn(root, path)
+      const planned = await plannedChange(parts, path, (...file) => edited(...file, edits).text)
+      const bytes = planned === null ? 0 : Buffer.byteLength(planned.text)
+      return [fileNeed('read', root, resolved), writeNeed(root, resolved, bytes)]
     },
     run: ({ path: given, edits }, context) =>
       changeFile(parts, given, context, (path, content) => {
-        if (content === null)
-          throw new ToolError('not_found', `There is no file ${path.shown}. Make it with write_file.`)
-        const answer = applyEdits(textOf(content.bytes, path.shown), edits)
-        if (answer.type === 'refused')
-          throw new ToolError('edit_refused', whyRefused(path, answer.index, answer.reason, edits.length), {
-            edit: answer.index,
-          })
-        const { text, count, lines } = answer
+        const { text, count, lines } = edited(path, content, edits)
         const places = `${count === 1 ? 'line' : 'lines'} ${[...new Set(lines)].join(', ')}`
         return {
           text,
@@ -56,6 +53,21 @@ export function editFileTool(parts: FileToolParts): AgentTool {
         }
       }),
   })
+}
+
+function edited(
+  path: WorkspacePath,
+  content: FileContent | null,
+  edits: readonly Edit[],
+): Extract<EditAnswer, { type: 'edited' }> {
+  if (content === null)
+    throw new ToolError('not_found', `There is no file ${path.shown}. Make it with write_file.`)
+  const answer = applyEdits(textOf(content.bytes, path.shown), edits)
+  if (answer.type === 'refused')
+    throw new ToolError('edit_refused', whyRefused(path, answer.index, answer.reason, edits.length), {
+      edit: answer.index,
+    })
+  return answer
 }
 
 function whyRefused({ shown }: WorkspacePath, index: number, problem: EditProblem, count: number): string {

@@ -1,5 +1,6 @@
 import type { Need } from '../../../core/capability/need.ts'
 import type { MayRead } from '../../../core/capability/readable-below.ts'
+import type { Ruling } from '../../../core/capability/ruling.ts'
 import type { Pid } from '../../../core/process/pid.ts'
 import type { AgentTool } from '../agent-tool.ts'
 import { editFileTool } from './edit-file.ts'
@@ -18,6 +19,8 @@ export interface FileToolParts {
   readonly tracker: FileTracker
   /** Whether a capability names a path outside of the workspace: `isNamed` of the agent's rule sets. */
   readonly isNamed: (need: Need) => boolean | Promise<boolean>
+  /** What the agent's rules say about an effect inside a running call. */
+  readonly ruling: (need: Need) => Promise<Ruling>
   /** Which files below a folder may be read by a call that may read the folder: `readable` of the agent's rules. */
   readonly readable: (folder: Need) => MayRead | Promise<MayRead>
 }

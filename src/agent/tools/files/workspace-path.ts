@@ -42,6 +42,11 @@ export function fileNeed(right: 'read' | 'write', root: string, { real }: Worksp
   return { right, resource: { kind: 'fs', path, workspace: root }, attributes: {} }
 }
 
+/** The need of a write. `bytes`: the size of the file after it. */
+export function writeNeed(root: string, path: WorkspacePath, bytes: number): Need {
+  return { ...fileNeed('write', root, path), attributes: { bytes } }
+}
+
 /** Refuses a file outside of the workspace, unless a capability names it. */
 export function refuseOutside(
   path: WorkspacePath,

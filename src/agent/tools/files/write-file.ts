@@ -3,7 +3,7 @@ import { linesOf } from '../../../core/files/numbered-lines.ts'
 import { type AgentTool, agentTool } from '../agent-tool.ts'
 import { changeFile } from './change-file.ts'
 import type { FileToolParts } from './file-tools.ts'
-import { fileNeed, resolveIn } from './workspace-path.ts'
+import { resolveIn, writeNeed } from './workspace-path.ts'
 
 const input = z.strictObject({
   path: z.string().min(1).describe('the file, relative to the workspace or absolute'),
@@ -18,7 +18,9 @@ export function writeFileTool(parts: FileToolParts): AgentTool {
     input,
     recovery: 'bound',
     essential: true,
-    needs: async ({ path }) => [fileNeed('write', parts.root, await resolveIn(parts.root, path))],
+    needs: async ({ path, content }) => [
+      writeNeed(parts.root, await resolveIn(parts.root, path), Buffer.byteLength(content)),
+    ],
     run: ({ path: given, content }, context) =>
       changeFile(parts, given, context, (_, before) => ({
         text: content,

@@ -1,0 +1,28 @@
+import { ToolError } from '../agent-tool.ts'
+import type { FileToolParts } from './file-tools.ts'
+import { type FileContent, readContent } from './read-content.ts'
+import { fileNeed, refuseOutside, resolveIn, type WorkspacePath } from './workspace-path.ts'
+
+/** What a change would make of a file, as the file is now. */
+export interface PlannedChange {
+  readonly path: WorkspacePath
+  readonly before: FileContent | null
+  readonly text: string
+}
+
+/** Finds out what a change would do. Null for one that would be refused: it writes nothing. */
+export async function plannedChange(
+  { root, isNamed }: Pick<FileToolParts, 'root' | 'isNamed'>,
+  given: string,
+  newText: (path: WorkspacePath, before: FileContent | null) => string,
+): Promise<PlannedChange | null> {
+  try {
+    const path = await resolveIn(root, given)
+    await refuseOutside(path, fileNeed('read', root, path), isNamed)
+    const before = await readContent(path)
+    return { path, before, text: newText(path, before) }
+  } catch (error) {
+    if (error instanceof ToolError) return null
+    throw error
+  }
+}
