@@ -92,6 +92,7 @@ function* registrationOf(
     approvalId: approvalIdOf(pid),
     reason: null,
     trace: null,
+    change: null,
   }
 }
 

@@ -102,6 +102,7 @@ function* asked(
   ruling: Extract<Ruling, { type: 'ask' }>,
 ): PlanPart<GateAnswer> {
   const { used } = ruled
+  if (gated.change === 'unknown') return { type: 'unresolved', missing: { type: 'preview' } }
   const approval = yield* permissionApproval(edges, rows, gated, ruled, ruling)
   const entry = entryOf(gated, ruled, 'asked', ruling.rule, ruling.justification)
   const { id, expiresAt, request } = approval

@@ -1,3 +1,4 @@
+import type { ShownChange } from '../core/approval/shown-change.ts'
 import { type ResolvedAction, UNANALYSED } from '../core/capability/action.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
@@ -16,6 +17,7 @@ export type ResolveAction = (record: ProcessRecord) => Promise<ResolvedAction | 
 export class HostLooks {
   readonly #edges: Edges
   readonly #resolve: ResolveAction
+  #previews: Map<Pid, ShownChange | null> | undefined
   // Most registrations need nothing of the host: each map is made with its first entry.
   #resolved: Map<Pid, Resolution> | undefined
   #places: Map<string, FolderPolicies> | undefined
@@ -29,7 +31,8 @@ export class HostLooks {
 
   get facts(): HostFacts {
     const places = this.#edges.workspaces === undefined ? undefined : (this.#places ?? NOTHING)
-    return { resolved: this.#resolved ?? NOTHING, places, looksLeft: this.#looksLeft }
+    const [resolved, previews] = [this.#resolved ?? NOTHING, this.#previews ?? NOTHING]
+    return { resolved, previews, places, looksLeft: this.#looksLeft }
   }
 
   /** Looks at the folders that the plan will need, as far as the requests tell; undefined if they tell none. */
@@ -44,7 +47,15 @@ export class HostLooks {
   }
 
   /** Finds out what a plan was missing. A refusal ends the registration. */
-  async look({ unresolved, missing }: Unresolved): Promise<Refusal | undefined> {
+  async look(
+    { unresolved, missing }: Unresolved,
+    preview?: () => Promise<ShownChange | null>,
+  ): Promise<Refusal | undefined> {
+    if (missing.type === 'preview') {
+      this.#previews ??= new Map()
+      this.#previews.set(unresolved.pid, (await preview?.()) ?? null)
+      return undefined
+    }
     if (missing.type !== 'action') return this.lookAround(missing)
     // Folders and files that change all the time use up the looks: the command is resolved all the same, and once.
     const isRepeated = --this.#looksLeft <= 0 && this.#resolved?.has(unresolved.pid) === true

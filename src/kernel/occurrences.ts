@@ -278,7 +278,7 @@ function* registerOccurrence(
     replaced: [],
     names: [],
     // The host cannot look at a command within a transaction: where rules need that, a sweep registers the occurrence.
-    host: { resolved: new Map(), places: undefined, looksLeft: 0 },
+    host: { resolved: new Map(), previews: new Map(), places: undefined, looksLeft: 0 },
   })
   switch (answer.type) {
     case 'registered':

@@ -33,7 +33,7 @@ export function* permissionApproval(
   { subject, sets, ceilings, action, needs, facts }: Ruled,
   ruling: Extract<Ruling, { type: 'ask' }>,
 ): PlanPart<PermissionApproval> {
-  const { registration, at, approvalId, reason, resolved } = gated
+  const { registration, at, approvalId, reason, resolved, change } = gated
   const { parent, owner, pid } = registration
   const above = parent === null ? [] : yield* lineageOf(rows, parent)
   const hashes = hashesOf(edges, yield* repeatTextsOf(rows, gated, action))
@@ -63,6 +63,7 @@ export function* permissionApproval(
       action,
       actionHash: edges.hash(actionText(action)),
       variables: resolved?.variables ?? {},
+      ...(change === null || change === 'unknown' ? {} : { change }),
       needs: needs.map(needText),
       effects: withHashes(own, hashes),
       boundBy: subject.sets,

@@ -1,4 +1,5 @@
 import { isQuestion, questionOf } from '../core/approval/question.ts'
+import type { ShownChange } from '../core/approval/shown-change.ts'
 import type { Act } from '../core/audit/denial.ts'
 import type { ResolvedAction } from '../core/capability/action.ts'
 import type { Need } from '../core/capability/need.ts'
@@ -45,6 +46,7 @@ export interface Unresolved {
 /** What the host has found out for the registrations of a plan. */
 export interface HostFacts {
   readonly resolved: ReadonlyMap<Pid, Resolution>
+  readonly previews: ReadonlyMap<Pid, ShownChange | null>
   readonly places: Places | undefined
   readonly looksLeft: number
 }
@@ -58,6 +60,8 @@ export function* registerOne(
     readonly names: NamedRequest[]
     readonly host: HostFacts
     readonly effects?: readonly Need[] | undefined
+    /** Of a call that shows what it would change. */
+    readonly preview?: unknown
   },
 ): PlanPart<
   | { readonly type: 'registered' | 'existing' | 'running'; readonly row: ProcessRow }
@@ -75,7 +79,8 @@ export function* registerOne(
   if (first.type !== 'register')
     return first.type === 'refuse' ? yield* refusedWith(edges, first.refusal, spawning) : first
   const { registration } = first
-  const { resolved, places, looksLeft } = context.host
+  const { resolved, previews, places, looksLeft } = context.host
+  const preview = previews.get(pid)
   const known = resolved.get(pid)
   const question = isQuestion(registration) ? questionOf(registration.spec) : null
   if (question !== null && isRefusal(question)) return { type: 'refused', refusal: question }
@@ -95,6 +100,7 @@ export function* registerOne(
     reason: request.reason ?? null,
     trace: traceOf(request),
     effects: context.effects,
+    change: preview === undefined && context.preview !== undefined ? 'unknown' : (preview ?? null),
   }
   const ruled = isRuled(registration, asking.actor) ? yield* gateOf(edges, rows, asking) : OPEN
   const gate =

@@ -1,4 +1,5 @@
 import type { ToolCallRef } from '../core/agent/state.ts'
+import type { ShownChange } from '../core/approval/shown-change.ts'
 import type { Ceiling } from '../core/capability/ceiling.ts'
 import type { Need } from '../core/capability/need.ts'
 import type { Fence } from '../core/lease/lease.ts'
@@ -41,6 +42,8 @@ export interface Registering {
   readonly openCall?: ToolCallRef
   /** Of a tool whose caller knows what the call does: its effects, which are ruled on in place of the call itself. */
   readonly effects?: readonly Need[]
+  /** Finds out what the call would make of a file. It is called once, if a person is asked. */
+  readonly preview?: () => Promise<ShownChange | null>
   /** Ceilings of the actor that it acts for, besides those of its parent. */
   readonly ceilings?: readonly Ceiling[]
   /** It restarts this process, whose end is about to be written, and gets the rest of its allowance. */
@@ -83,7 +86,7 @@ export function register(
           for (const { row } of registeredIn(answer)) edges.workspaces?.learnProcess(row.record)
         return answer
       }
-      const refused = await host.look(answer)
+      const refused = await host.look(answer, previewOf(asked, answer))
       if (refused !== undefined) return refused
     }
   }
@@ -98,6 +101,13 @@ function registeredIn(answer: readonly Registered[]) {
 /** What the last run of a plan did, besides its answer. */
 interface PlanNotes {
   isAudited: boolean
+}
+
+function previewOf(
+  asked: readonly ReturnType<typeof toIntent>[],
+  { unresolved }: Unresolved,
+): Registering['preview'] {
+  return asked.find(({ intent }) => intent.pid === unresolved.pid)?.preview
 }
 
 function isUnresolved(answer: Registered[] | Refusal | Unresolved): answer is Unresolved {
@@ -182,6 +192,7 @@ export function toIntent(
     stepIndex,
     openCall,
     effects,
+    preview,
     restarts,
     ceilings,
   } = registering
@@ -214,6 +225,7 @@ export function toIntent(
     formerPid,
     restarts,
     effects,
+    preview,
     mustBeAnnounced,
   }
 }

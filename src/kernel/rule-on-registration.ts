@@ -1,4 +1,5 @@
 import type { ActionHashes } from '../core/approval/grants.ts'
+import type { ShownChange } from '../core/approval/shown-change.ts'
 import {
   type Action,
   actionOf,
@@ -49,6 +50,8 @@ export interface GatedRegistration {
   /** Why the asker wants it, in its own words. */
   readonly reason: string | null
   readonly trace: string | null
+  /** What it would make of a file, for the person who is asked. `unknown`: the host has not looked yet. */
+  readonly change: ShownChange | null | 'unknown'
   /** The effects of a tool, as its caller knows them. */
   readonly effects?: readonly Need[] | undefined
 }
@@ -70,6 +73,8 @@ export interface Ruled {
 export type Missing =
   /** The rules tell commands apart. */
   | { readonly type: 'action' }
+  /** A person is asked, and has to see what the call would change. */
+  | { readonly type: 'preview' }
   /** Which policy files are in these folders. */
   | {
       readonly type: 'folders'
@@ -81,7 +86,7 @@ export type Missing =
   | { readonly type: 'files'; readonly files: readonly PolicyFileFound[] }
 
 /** What it has to find out about folders. */
-export type MissingPlace = Exclude<Missing, { type: 'action' }>
+export type MissingPlace = Exclude<Missing, { type: 'action' | 'preview' }>
 
 export type RulingAnswer =
   /** No rule binds it. */
@@ -93,7 +98,9 @@ export type RulingAnswer =
 
 /** The folders or files that the host has to look at before a resolved action can be ruled on. */
 export function missingPlace(answer: RulingAnswer): MissingPlace | undefined {
-  return answer.type === 'missing' && answer.missing.type !== 'action' ? answer.missing : undefined
+  if (answer.type !== 'missing') return undefined
+  const { missing } = answer
+  return missing.type === 'action' || missing.type === 'preview' ? undefined : missing
 }
 
 /** Rules on the effects of a registration, with the facts of the transaction. */

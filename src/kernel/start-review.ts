@@ -29,7 +29,7 @@ export function* startReview(
           replaced: [],
           names: [],
           // No rule binds a kernel, so nothing has to be looked up.
-          host: { resolved: new Map(), places: undefined, looksLeft: 0 },
+          host: { resolved: new Map(), previews: new Map(), places: undefined, looksLeft: 0 },
         })
   // Under a pid that only this plan uses, an existing process is that of an actor that guessed the pid.
   if (started?.type === 'registered') return

@@ -1,3 +1,4 @@
+import { changeFacts, isWhole } from './change-facts.ts'
 import type { OutputOf } from './reeve.ts'
 
 type Approval = OutputOf<'approval'>['approval']
@@ -43,10 +44,11 @@ function choiceLines(choices: readonly string[] | null): string[] {
   return choices === null ? [] : [`Choices: ${choices.join(' | ')}`]
 }
 
-function permissionLines({ action, variables, needs, defaultToNo }: Permission): string[] {
+function permissionLines(request: Permission): string[] {
+  const { action, variables, needs, defaultToNo } = request
   const { cwd, host } = action
   return [
-    ...actLines(action.act),
+    ...actLines(request),
     ...(cwd === null ? [] : [`Folder: ${cwd}`]),
     ...(host === null ? [] : [`Host: ${host}`]),
     ...Object.entries(variables).map(([name, value]) => `Variable: ${name}=${value}`),
@@ -55,7 +57,7 @@ function permissionLines({ action, variables, needs, defaultToNo }: Permission):
   ]
 }
 
-function actLines(act: Permission['action']['act']): string[] {
+function actLines({ action: { act }, change }: Permission): string[] {
   switch (act.type) {
     case 'command': {
       const { run, argv = [], readyCommand, programs, stdin, pty } = act
@@ -70,12 +72,23 @@ function actLines(act: Permission['action']['act']): string[] {
       ]
     }
     case 'tool':
-      return [`Call the tool: ${act.tool}`, `Input: ${JSON.stringify(act.input)}`]
+      return [
+        `Call the tool: ${act.tool}`,
+        ...(change === undefined ? [] : changeLines(change)),
+        ...(change !== undefined && isWhole(change) ? [] : [`Input: ${JSON.stringify(act.input)}`]),
+      ]
     case 'workflow':
       return [`Run the workflow: ${act.workflow}`, `Input: ${JSON.stringify(act.input)}`]
     case 'agent':
       return [`Start the agent: ${act.agent}`, `Goal: ${JSON.stringify(act.goal)}`]
   }
+}
+
+function changeLines(change: NonNullable<Permission['change']>): string[] {
+  return changeFacts(change).map(([key, value]) => {
+    const name = `${key.charAt(0).toUpperCase()}${key.slice(1)}:`
+    return value.includes('\n') ? `${name}\n${value}` : `${name} ${value}`
+  })
 }
 
 function askerLines(approval: Approval): string[] {

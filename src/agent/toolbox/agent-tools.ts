@@ -102,7 +102,8 @@ export class AgentTools {
     const { isNamed, readable, refuse, ruling } = new AgentRules(kernel, pid)
     const root = cwd === null ? null : await realpath(cwd).catch(() => cwd)
     const tracker = this.#tracker
-    const files = root === null ? [] : fileTools({ root, agent: pid, tracker, isNamed, readable, ruling })
+    const files =
+      root === null ? [] : fileTools({ root, agent: pid, tracker, isNamed, readable, ruling, mask })
     return [
       ...files,
       ...(hasCommands ? commandTools({ kernel, spawnAs, actAs, agent: pid, root, calls }) : []),

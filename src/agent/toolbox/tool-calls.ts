@@ -104,12 +104,14 @@ export class ToolCalls {
   ): Promise<ProcessRecord> {
     const { known, input, effects, pid } = asked
     const { pid: agent } = work.record
+    const preview = known.tool?.preview
     const tool = known.tool === null ? known.name : processToolOf(known.name)
     const registering: Registering = {
       actor: `process:${agent}`,
       pid,
       openCall: ref,
       ...(effects === undefined ? {} : { effects }),
+      ...(preview === undefined ? {} : { preview: () => preview(input) }),
       request: {
         kind: 'tool',
         spec: { tool, input },

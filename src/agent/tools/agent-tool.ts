@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import type { ShownChange } from '../../core/approval/shown-change.ts'
 import type { Need } from '../../core/capability/need.ts'
 import type { PlanList } from '../../core/plan/plan-list.ts'
 import type { Pid } from '../../core/process/pid.ts'
@@ -19,6 +20,8 @@ export interface AgentTool extends ToolDeclaration {
   parse(input: unknown): Promise<unknown>
   /** The effects of a call with this input, for the gate. Paths are canonical. Throws a `ToolError` for a call that cannot be made. */
   needs(input: unknown): Promise<readonly Need[]>
+  /** What a call with this input would make of a file, for the person who is asked; null if it would be refused. */
+  preview?(input: unknown): Promise<ShownChange | null>
   run(input: unknown, context: AgentToolContext): Promise<ToolOutput>
 }
 
@@ -84,12 +87,14 @@ export interface AgentToolToDefine<Schema extends z.ZodType> {
   readonly isBounded?: boolean
   readonly maxMs?: number | null
   needs?(input: z.output<Schema>): Promise<readonly Need[]> | readonly Need[]
+  preview?(input: z.output<Schema>): Promise<ShownChange | null>
   run(input: z.output<Schema>, context: AgentToolContext): Promise<ToolOutput> | ToolOutput
 }
 
 /** Defines a tool of native agents. */
 export function agentTool<Schema extends z.ZodType>(tool: AgentToolToDefine<Schema>): AgentTool {
   const { name, description, input, recovery, essential, spare, isBounded, maxMs } = tool
+  const { preview } = tool
   const { inputSchema } = defineTool({ name, description, input, recovery, run: () => null })
   const parse = (given: unknown): z.output<Schema> => {
     const parsed = input.safeParse(given)
@@ -108,6 +113,7 @@ export function agentTool<Schema extends z.ZodType>(tool: AgentToolToDefine<Sche
     ...(spare === undefined ? {} : { spare }),
     ...(isBounded === undefined ? {} : { isBounded }),
     ...(maxMs === undefined ? {} : { maxMs }),
+    ...(preview === undefined ? {} : { preview: async (given) => preview(parse(given)) }),
     parse: async (given) => parse(given),
     needs: async (given) => (await tool.needs?.(parse(given))) ?? [],
     run: async (given, context) => tool.run(parse(given), context),

@@ -1,3 +1,4 @@
+import { changeFacts, isWhole } from '../../verbs/change-facts.ts'
 import type { OutputOf } from '../../verbs/reeve.ts'
 import { quoted } from './status.ts'
 import { clockTime } from './times.ts'
@@ -37,7 +38,7 @@ function permissionFacts(request: Extract<Approval['request'], { type: 'permissi
   const { action, variables, needs, rule, justification, doubt, defaultToNo, reviewer } = request
   const shown = Object.entries(variables).map(([name, value]): Fact => [`$${name}`, value])
   return [
-    ...actFacts(action),
+    ...actFacts(request),
     ['in folder', action.cwd ?? undefined],
     ['on host', action.host ?? undefined],
     ...shown,
@@ -90,9 +91,10 @@ function answerFacts(answer: NonNullable<Approval['answer']>): readonly Fact[] {
   }
 }
 
-type Action = Extract<Approval['request'], { type: 'permission' }>['action']
+type Permission = Extract<Approval['request'], { type: 'permission' }>
+type Act = Permission['action']['act']
 
-function actFacts({ act }: Action): readonly Fact[] {
+function actFacts({ action: { act }, change }: Permission): readonly Fact[] {
   switch (act.type) {
     case 'command':
       return [
@@ -105,7 +107,8 @@ function actFacts({ act }: Action): readonly Fact[] {
     case 'tool':
       return [
         ['calls tool', act.tool],
-        ['input', JSON.stringify(act.input)],
+        ...(change === undefined ? [] : changeFacts(change)),
+        ['input', change !== undefined && isWhole(change) ? undefined : JSON.stringify(act.input)],
       ]
     case 'workflow':
       return [
@@ -120,7 +123,7 @@ function actFacts({ act }: Action): readonly Fact[] {
   }
 }
 
-function inputText(stdin: Extract<Action['act'], { type: 'command' }>['stdin']): string | undefined {
+function inputText(stdin: Extract<Act, { type: 'command' }>['stdin']): string | undefined {
   if (stdin === 'null') return undefined
   return stdin === 'pipe' ? 'open: it reads what is written later' : JSON.stringify(stdin.text)
 }

@@ -6,6 +6,7 @@ import type { Variables } from '../environment/secrets.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { Pid } from '../process/pid.ts'
 import type { Actor } from '../process/record.ts'
+import type { ShownChange } from './shown-change.ts'
 
 /** Only a pending approval can be answered, withdrawn or expire. */
 export type ApprovalState = 'pending' | 'answered' | 'withdrawn' | 'expired'
@@ -53,6 +54,8 @@ export interface PermissionRequest {
   readonly actionHash: string
   /** The variables that the request sets, and of the others those that change which code runs. */
   readonly variables: Variables
+  /** What a call of a file tool would make of its file. Absent for all else, and in requests of earlier versions. */
+  readonly change?: ShownChange
   /** What the action does, a line for each effect. */
   readonly needs: readonly string[]
   /**

@@ -22,6 +22,7 @@ const asker = {
 const uses = z
   .array(z.strictObject({ subject: z.string(), id: z.string() }))
   .describe('counted rules of which a use is reserved')
+const fileFacts = z.strictObject({ bytes: count, hash: z.string().describe('SHA-256') })
 const request = z.discriminatedUnion('type', [
   z.strictObject({
     ...asker,
@@ -31,6 +32,24 @@ const request = z.discriminatedUnion('type', [
     variables: z
       .record(z.string(), z.string())
       .describe('the variables that the request sets, and of the others those that change which code runs'),
+    change: z
+      .strictObject({
+        path: z.string().describe('the file, absolute'),
+        before: fileFacts
+          .nullable()
+          .exactOptional()
+          .describe('null: there is no file yet; absent: the asker has not seen the file as it is'),
+        after: fileFacts,
+        diff: z
+          .string()
+          .nullable()
+          .describe('the lines that change, as a unified diff; null if they cannot be shown'),
+        isCut: z.boolean().describe('the diff is not the whole change'),
+      })
+      .exactOptional()
+      .describe(
+        'of a call of a file tool: what it would make of the file, as the file was when it was asked',
+      ),
     needs: z.array(z.string()).describe('the effects of the action, one line each'),
     effects: z
       .array(jsonObject)

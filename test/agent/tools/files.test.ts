@@ -25,7 +25,7 @@ const [ANNA, BERT] = ['p_000000000ana', 'p_000000000ber']
 const NO_RECORDS = { seenBy: async () => [], writerOf: async () => undefined }
 const WHEN = { at: 0, host: null }
 /** No rule is about files. */
-const OPEN = { readable: () => () => true, ruling: async () => ALLOWED }
+const OPEN = { readable: () => () => true, ruling: async () => ALLOWED, mask: (text: string) => text }
 
 /** A workspace, a folder beside it, and two agents that work in the workspace. */
 function workspace(rules: readonly Rule[] = []) {

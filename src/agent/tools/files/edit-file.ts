@@ -5,6 +5,7 @@ import { changeFile } from './change-file.ts'
 import type { FileToolParts } from './file-tools.ts'
 import { plannedChange } from './planned-change.ts'
 import { type FileContent, textOf } from './read-content.ts'
+import { shownChange } from './shown-change.ts'
 import { fileNeed, resolveIn, type WorkspacePath, writeNeed } from './workspace-path.ts'
 
 const MAX_EDITS = 100
@@ -42,6 +43,7 @@ export function editFileTool(parts: FileToolParts): AgentTool {
       const bytes = planned === null ? 0 : Buffer.byteLength(planned.text)
       return [fileNeed('read', root, resolved), writeNeed(root, resolved, bytes)]
     },
+    preview: ({ path, edits }) => shownChange(parts, path, (...file) => edited(...file, edits).text),
     run: ({ path: given, edits }, context) =>
       changeFile(parts, given, context, (path, content) => {
         const { text, count, lines } = edited(path, content, edits)

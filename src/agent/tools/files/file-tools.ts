@@ -17,6 +17,8 @@ export interface FileToolParts {
   readonly agent: Pid
   /** One for all agents of this program. */
   readonly tracker: FileTracker
+  /** Masks secrets in what people are shown. */
+  readonly mask: (text: string) => string
   /** Whether a capability names a path outside of the workspace: `isNamed` of the agent's rule sets. */
   readonly isNamed: (need: Need) => boolean | Promise<boolean>
   /** What the agent's rules say about an effect inside a running call. */

@@ -10,11 +10,14 @@ export interface PlannedChange {
   readonly text: string
 }
 
+/** The new content of a file, by its present one. Throws a `ToolError` if it cannot be changed so. */
+export type NewText = (path: WorkspacePath, before: FileContent | null) => string
+
 /** Finds out what a change would do. Null for one that would be refused: it writes nothing. */
 export async function plannedChange(
   { root, isNamed }: Pick<FileToolParts, 'root' | 'isNamed'>,
   given: string,
-  newText: (path: WorkspacePath, before: FileContent | null) => string,
+  newText: NewText,
 ): Promise<PlannedChange | null> {
   try {
     const path = await resolveIn(root, given)

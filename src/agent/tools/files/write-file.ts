@@ -3,6 +3,7 @@ import { linesOf } from '../../../core/files/numbered-lines.ts'
 import { type AgentTool, agentTool } from '../agent-tool.ts'
 import { changeFile } from './change-file.ts'
 import type { FileToolParts } from './file-tools.ts'
+import { shownChange } from './shown-change.ts'
 import { resolveIn, writeNeed } from './workspace-path.ts'
 
 const input = z.strictObject({
@@ -21,6 +22,7 @@ export function writeFileTool(parts: FileToolParts): AgentTool {
     needs: async ({ path, content }) => [
       writeNeed(parts.root, await resolveIn(parts.root, path), Buffer.byteLength(content)),
     ],
+    preview: ({ path, content }) => shownChange(parts, path, () => content),
     run: ({ path: given, content }, context) =>
       changeFile(parts, given, context, (_, before) => ({
         text: content,
