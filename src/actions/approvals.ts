@@ -33,7 +33,8 @@ export function approvalActions({
         return { approvals: [...first], next: null, pending }
       }
       const wanted = state === 'any' ? {} : { state }
-      const page = await store.ask({ ask: 'approvals', ...wanted, after: after ?? null, limit })
+      const newestFirst = order === 'newest'
+      const page = await store.ask({ ask: 'approvals', ...wanted, newestFirst, after: after ?? null, limit })
       return { approvals: page.items.filter((approval) => isSeenBy(actor, approval)), next: page.next }
     },
     async approval({ id }) {

@@ -171,6 +171,8 @@ export interface Questions {
       /** What this person is asked: requests to this person, and those that any person may answer. */
       readonly person?: string
       readonly pid?: Pid
+      /** By the time of the question; otherwise the oldest first. */
+      readonly newestFirst?: boolean
       readonly after: number | null
       readonly limit: number
     },

@@ -1,3 +1,4 @@
+import { askerChain } from './asker-chain.ts'
 import { changeFacts, isWhole } from './change-facts.ts'
 import type { OutputOf } from './reeve.ts'
 
@@ -95,7 +96,7 @@ function askerLines(approval: Approval): string[] {
   const { id, pid, request, expiresAt } = approval
   const rule = ruleText(approval)
   return [
-    `Asked by: ${[request.subject, ...request.ancestors.toReversed()].join(' > ')}, for ${pid}`,
+    `Asked by: ${askerChain(request).join(' below ')}, for ${pid}`,
     ...(rule === null ? [] : [`Rule: ${rule}`]),
     ...(expiresAt === null ? [] : [`Expires: ${new Date(expiresAt).toISOString()}`]),
     `Approval: ${id}`,

@@ -4,9 +4,10 @@ import { count, pageSize } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 export const approvals = verb({
-  summary: 'Lists approvals: requests to people, and their answers. The oldest first, or the most urgent.',
+  summary:
+    'Lists approvals: requests to people, and their answers. The oldest, the newest or the most urgent first.',
   description:
-    'A session sees its own requests, and a process its own and those below it: always the oldest first.',
+    'A session sees its own requests, and a process its own and those below it, and has no queue by priority.',
   route: 'GET /approvals',
   needs: 'read',
   input: () =>
@@ -16,10 +17,10 @@ export const approvals = verb({
         .default('pending')
         .describe('only approvals in this state'),
       order: z
-        .enum(['asked', 'priority'])
+        .enum(['asked', 'newest', 'priority'])
         .default('asked')
         .describe(
-          'priority: the queue of people, which are the pending ones with the highest priority first; one page',
+          'asked: the oldest first; newest: the newest first; priority: the queue of people, which are the pending ones with the highest priority first; one page',
         ),
       person: z
         .string()

@@ -496,9 +496,9 @@ export interface VerbCalls {
    */
   holders(input?: Record<string, never>, options?: CallOptions): Promise<OutputOf<'holders'>>
   /**
-   * Lists approvals: requests to people, and their answers. The oldest first, or the most urgent.
+   * Lists approvals: requests to people, and their answers. The oldest, the newest or the most urgent first.
    *
-   * A session sees its own requests, and a process its own and those below it: always the oldest first.
+   * A session sees its own requests, and a process its own and those below it, and has no queue by priority.
    *
    * Needs the role `read`.
    */
@@ -506,8 +506,8 @@ export interface VerbCalls {
     input?: {
       /** Only approvals in this state. Default: `"pending"`. */
       state?: ('pending' | 'answered' | 'withdrawn' | 'expired' | 'any') | undefined
-      /** Priority: the queue of people, which are the pending ones with the highest priority first; one page. Default: `"asked"`. */
-      order?: ('asked' | 'priority') | undefined
+      /** Asked: the oldest first; newest: the newest first; priority: the queue of people, which are the pending ones with the highest priority first; one page. Default: `"asked"`. */
+      order?: ('asked' | 'newest' | 'priority') | undefined
       /** With the order priority: what this person is asked, and what any person may answer. */
       person?: string
       /** `next` of the page before. */

@@ -57,6 +57,12 @@ test('for the session, the same action is not asked about again, and every other
   ])
     expect(card).toContain(shown)
   expect(card.match(/^rule /gm)).toHaveLength(1)
+  const above = { kind: 'external', spec: { description: 'x' }, name: 'builder' } as const
+  const { pid: parent } = (await agent.spawn(above)).record
+  const below = await gateOf(agent, touch(reeve, 'below', { parent }))
+  expect((await reeve.run(['approvals', below ?? ''])).stdout).toContain(
+    `session:s1 below builder (${parent})`,
+  )
   expect(await reeve.run(['approvals', 'show'])).toMatchObject({ code: 2 })
   const tried = await reeve.run(['run', '-d', '--as', 'session:s1', '--', 'touch', 'z'])
   expect((await reeve.run(['show', tried.stdout.trim()])).stdout).toContain('waiting for approval')

@@ -74,6 +74,9 @@ for (const era of ERAS) {
     expect(wrong).toMatchObject({ isError: true, text: expect.stringContaining('yes, no') })
     await call(client, 'approval_answer', { id: urgent.approval, answer: 'reply', reply: 'yes' })
     expect(await agent.show({ pid: urgent.record.pid })).toMatchObject({ outcome: { result: 'yes' } })
+    const settled = await call<typeof listed.structured>(client, 'approval_list', { settled: true, limit: 2 })
+    // The newest first.
+    expect(settled.structured.approvals.map(({ id }) => id)).toEqual([urgent.approval, two.approval])
     expect(await call(client, 'approval_answer', { id: 'a_none', answer: 'approve' })).toMatchObject({
       isError: true,
       text: expect.stringContaining('(approval_unknown)'),

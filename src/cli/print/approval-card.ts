@@ -1,3 +1,4 @@
+import { askerChain } from '../../verbs/asker-chain.ts'
 import { changeFacts, isWhole } from '../../verbs/change-facts.ts'
 import type { OutputOf } from '../../verbs/reeve.ts'
 import { quoted } from './status.ts'
@@ -6,8 +7,11 @@ import { clockTime } from './times.ts'
 type Approval = OutputOf<'approval'>['approval']
 type Fact = readonly [key: string, value: string | undefined]
 
+/** The names of processes and sessions that people know, by pid and by `session:<id>`. */
+export type Names = ReadonlyMap<string, string>
+
 /** Everything that a person needs to answer a request, as `key  value` lines. */
-export function approvalCard(approval: Approval): readonly Fact[] {
+export function approvalCard(approval: Approval, names: Names = new Map()): readonly Fact[] {
   const { id, pid, state, askedAt, person, expiresAt, request, answer } = approval
   return [
     ['approval', id],
@@ -16,12 +20,19 @@ export function approvalCard(approval: Approval): readonly Fact[] {
     ['asked', clockTime(askedAt)],
     ['expires', expiresAt === null ? undefined : clockTime(expiresAt)],
     ['person', person ?? undefined],
-    ['who asks', [request.subject, ...request.ancestors].join(' below ')],
+    ['who asks', askerChain(request).map(named(names)).join(' below ')],
     ...(request.type === 'question' ? questionFacts(request) : permissionFacts(request)),
     ['its reason', request.reason ?? undefined],
     ...(state === 'pending' && request.type === 'permission' ? choiceFacts(id, request) : []),
     ...(answer === null ? [] : answerFacts(answer)),
   ]
+}
+
+function named(names: Names): (who: string) => string {
+  return (who) => {
+    const name = names.get(who.replace(/^process:/, ''))
+    return name === undefined ? who : `${name} (${who})`
+  }
 }
 
 function questionFacts({

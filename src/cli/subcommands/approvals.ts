@@ -1,7 +1,7 @@
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { followApprovals } from '../follow-approvals.ts'
-import { approvalCard, specText } from '../print/approval-card.ts'
+import { approvalCard, type Names, specText } from '../print/approval-card.ts'
 import { ago } from '../print/times.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
@@ -75,18 +75,17 @@ async function showEach(
     throw new UsageError('reeve approvals show needs an approval.', 'List them with: reeve approvals')
   for (const id of first === 'show' ? others : ids) shown.push((await reeve.approval({ id })).approval)
   if (print.isJson) print.jsonList(shown)
-  else
+  else {
+    const names = await namesFor(reeve, shown)
     for (const [index, approval] of shown.entries()) {
       if (index > 0) print.line()
-      print.facts(approvalCard(approval))
+      print.facts(approvalCard(approval, names))
     }
+  }
   return 0
 }
 
 type Found = OutputOf<'approvals'>['approvals'][number]
-
-/** The names of processes and sessions that people know, by pid and by `session:<id>`. */
-type Names = ReadonlyMap<string, string>
 
 /** Processes and sessions of one page. */
 const MAX_NAMED = 200
@@ -98,8 +97,10 @@ async function namesFor(reeve: ReeveVerbs, found: readonly Found[]): Promise<Nam
   const names = new Map<string, string>()
   if (pids.length > 0) {
     const { processes } = await reeve.list({ filter: { pid: pids, status: 'any' }, limit: MAX_NAMED })
-    for (const { record } of processes)
-      names.set(record.pid, record.name ?? (record.kind === 'agent' ? record.identity.label : record.pid))
+    for (const { record } of processes) {
+      const name = record.name ?? (record.kind === 'agent' ? record.identity.label : null)
+      if (name !== null) names.set(record.pid, name)
+    }
   }
   if (sessions.size > 0)
     for (const { id, label } of (await reeve.sessions({ limit: MAX_NAMED })).sessions)
@@ -108,7 +109,9 @@ async function namesFor(reeve: ReeveVerbs, found: readonly Found[]): Promise<Nam
 }
 
 function pidsIn({ pid, request }: Found): readonly string[] {
-  return request.subject.startsWith('process:') ? [pid, request.subject.slice('process:'.length)] : [pid]
+  const { subject, ancestors } = request
+  const own = subject.startsWith('process:') ? [subject.slice('process:'.length)] : []
+  return [pid, ...own, ...ancestors]
 }
 
 function isSession(subject: string): boolean {

@@ -31,7 +31,9 @@ export function doubtOf(rule: Pick<RuleRef, 'subject' | 'id'>, ruled: RuledActio
     matching(table, need, facts).some((matched) => matched.rule.id === rule.id && matched.match === 'yes'),
   )
   if (isCertain) return null
-  return asking.map(unknownIn).find((reason) => reason !== null) ?? 'not all that the rule compares is known'
+  const reason = asking.map(unknownIn).find((found) => found !== null)
+  // Surfaces put it into a sentence.
+  return reason?.replace(/\.$/, '') ?? 'not all that the rule compares is known'
 }
 
 /** Most of all rules are those of a set. A delegate is bound by the rules of its delegator as well. */

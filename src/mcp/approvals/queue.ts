@@ -19,13 +19,13 @@ export async function queueOf(
   return { approvals, more: pending > approvals.length }
 }
 
-/** The queue, then the oldest settled approvals of the person. */
+/** The queue, then the settled approvals of the person, the newest first. */
 export async function queueWithSettled(
   operator: Operator,
   limit: number,
 ): Promise<{ readonly approvals: readonly Approval[]; readonly more: boolean }> {
   const queue = await queueOf(operator, limit)
-  const page = await operator.acting.approvals({ state: 'any', limit: MAX_SETTLED })
+  const page = await operator.acting.approvals({ state: 'any', order: 'newest', limit: MAX_SETTLED })
   const settled = page.approvals.filter(
     (approval) => approval.state !== 'pending' && isAskedOf(approval, operator.name),
   )

@@ -6,14 +6,14 @@ import type { MemoryTables, NumberedApproval } from './memory-tables.ts'
 
 export function approvals(
   tables: MemoryTables,
-  { state, person, pid, after, limit }: Questions['approvals'][0],
+  { state, person, pid, newestFirst = false, after, limit }: Questions['approvals'][0],
 ): Page<Approval> {
   const found = [...tables.approvals.values()]
-    .filter(({ place }) => place > (after ?? 0))
+    .filter(({ place }) => after === null || (newestFirst ? place < after : place > after))
     .filter(({ approval }) => state === undefined || approval.state === state)
     .filter(({ approval }) => pid === undefined || approval.pid === pid)
     .filter(({ approval }) => person === undefined || approval.person === null || approval.person === person)
-    .sort((a, b) => a.place - b.place)
+    .sort((a, b) => (newestFirst ? b.place - a.place : a.place - b.place))
     .slice(0, limit)
   return {
     items: found.map(({ approval }) => approval),

@@ -32,33 +32,45 @@ export function approvals(behaves: Behaves): void {
     assert.deepEqual(await list(bench), ['a1', 'a0'])
   })
 
-  behaves('approvals are listed oldest first, by state, person and process, in pages', async (bench) => {
-    await ask(bench, approval('z'), approval('y', { person: 'ada' }))
-    await ask(bench, approval('x', { person: 'bob', pid: pidOf('b') }))
-    await ask(bench, approval('w', { state: 'withdrawn' }))
-    await ask(bench, approval('v', { person: 'ada', state: 'answered' }))
-    await ask(bench, approval('u', { pid: pidOf('b') }))
-    assert.deepEqual(await list(bench), ['z', 'y', 'x', 'w', 'v', 'u'])
-    assert.deepEqual(await list(bench, { state: 'pending' }), ['z', 'y', 'x', 'u'])
-    assert.deepEqual(await list(bench, { state: 'pending', person: 'ada' }), ['z', 'y', 'u'])
-    assert.deepEqual(await list(bench, { person: 'bob' }), ['z', 'x', 'w', 'u'])
-    assert.deepEqual(await list(bench, { pid: pidOf('b') }), ['x', 'u'])
-    assert.deepEqual(await list(bench, { pid: pidOf('b'), person: 'ada', state: 'pending' }), ['u'])
-    const found: string[] = []
-    let after: number | null = null
-    do {
-      const page: { items: readonly Approval[]; next: number | null } = await bench.store.ask({
-        ask: 'approvals',
-        state: 'pending',
-        after,
-        limit: 2,
-      })
-      assert.ok(page.items.length <= 2)
-      found.push(...page.items.map(({ id }) => id))
-      after = page.next
-    } while (after !== null)
-    assert.deepEqual(found, ['z', 'y', 'x', 'u'])
-  })
+  behaves(
+    'approvals are listed oldest or newest first, by state, person and process, in pages',
+    async (bench) => {
+      await ask(bench, approval('z'), approval('y', { person: 'ada' }))
+      await ask(bench, approval('x', { person: 'bob', pid: pidOf('b') }))
+      await ask(bench, approval('w', { state: 'withdrawn' }))
+      await ask(bench, approval('v', { person: 'ada', state: 'answered' }))
+      await ask(bench, approval('u', { pid: pidOf('b') }))
+      assert.deepEqual(await list(bench), ['z', 'y', 'x', 'w', 'v', 'u'])
+      assert.deepEqual(await list(bench, { state: 'pending' }), ['z', 'y', 'x', 'u'])
+      assert.deepEqual(await list(bench, { state: 'pending', person: 'ada' }), ['z', 'y', 'u'])
+      assert.deepEqual(await list(bench, { person: 'bob' }), ['z', 'x', 'w', 'u'])
+      assert.deepEqual(await list(bench, { pid: pidOf('b') }), ['x', 'u'])
+      assert.deepEqual(await list(bench, { pid: pidOf('b'), person: 'ada', state: 'pending' }), ['u'])
+      const found: string[] = []
+      let after: number | null = null
+      do {
+        const page: { items: readonly Approval[]; next: number | null } = await bench.store.ask({
+          ask: 'approvals',
+          state: 'pending',
+          after,
+          limit: 2,
+        })
+        assert.ok(page.items.length <= 2)
+        found.push(...page.items.map(({ id }) => id))
+        after = page.next
+      } while (after !== null)
+      assert.deepEqual(found, ['z', 'y', 'x', 'u'])
+      assert.deepEqual(await list(bench, { newestFirst: true }), ['u', 'v', 'w', 'x', 'y', 'z'])
+      const newest = { ask: 'approvals', state: 'pending', newestFirst: true, limit: 3 } as const
+      const first = await bench.store.ask({ ...newest, after: null })
+      const second = await bench.store.ask({ ...newest, after: first.next })
+      assert.deepEqual(
+        [first, second].map(({ items }) => items.map(({ id }) => id)),
+        [['u', 'x', 'y'], ['z']],
+      )
+      assert.equal(second.next, null)
+    },
+  )
 
   behaves(
     'the queue of a person begins with the highest priority, however many wait before',

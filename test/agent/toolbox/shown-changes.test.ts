@@ -77,6 +77,11 @@ test('a request to edit a file shows path, size, hash and the changed lines, on 
     ].join('\n'),
   )
   expect(text).not.toContain('Input:')
+  const { subject } = approval.request
+  expect(cardOf(approval)['who asks']).toBe(subject)
+  expect(text).toContain(`Asked by: ${subject}, for ${approval.pid}`)
+  const named = approvalCard(approval, new Map([[subject.replace('process:', ''), 'fixer']]))
+  expect(Object.fromEntries(named)['who asks']).toBe(`fixer (${subject})`)
 })
 
 test('a request for a new file shows its lines, and of many only the first, with the whole input', async () => {

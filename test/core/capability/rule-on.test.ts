@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Ceiling, ceilingsOf } from '../../../src/core/capability/ceiling.ts'
+import { doubtOf } from '../../../src/core/capability/doubt.ts'
 import { type Need, NO_ATTRIBUTES } from '../../../src/core/capability/need.ts'
 import { decideRevocation } from '../../../src/core/capability/revoke.ts'
 import type { Rule } from '../../../src/core/capability/rule.ts'
@@ -371,4 +372,12 @@ test('a ruling that is repeated is the same, and follows a set that changes and 
   expect(rulingOf(need, [{ ...set, trusted: false }]).type).toBe('allow')
   const brief = ruleSet('session:s', [allow('tool:a', { expiresAt: NOON + 1 })])
   expect([NOON, NOON + 1].map((at) => ruleOn([brief], [], need, factsAt(at)).type)).toEqual(['allow', 'deny'])
+})
+
+test('a doubt is a part of a sentence, whatever its reason ends with', () => {
+  const sets = [ruleSet('home', [{ ...ask('shell:git'), id: 'r1' }])]
+  const needs = [command('make', { opaque: 'The variable PATH can make a program run other code.' })]
+  expect(doubtOf({ subject: 'home', id: 'r1' }, { sets, ceilings: [], needs, facts: factsAt(NOON) })).toBe(
+    'The variable PATH can make a program run other code',
+  )
 })

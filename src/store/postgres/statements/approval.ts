@@ -10,16 +10,19 @@ export function approvalStatements(link: Link, at: string) {
   return {
     read: (ids: readonly string[]) =>
       versionedBodies<Approval>(link, `select version, body from ${at}approval where id = any ($1)`, [ids]),
-    async list({ state, person, pid, after, limit }: Questions['approvals'][0]): Promise<Page<Approval>> {
+    async list(question: Questions['approvals'][0]): Promise<Page<Approval>> {
+      const { state, person, pid, newestFirst = false, after, limit } = question
       const values = new Values()
       const where = [
-        `place > ${values.add(after ?? 0)}`,
+        newestFirst
+          ? `place < ${values.add(after ?? Number.MAX_SAFE_INTEGER)}`
+          : `place > ${values.add(after ?? 0)}`,
         ...(state === undefined ? [] : [`state = ${values.add(state)}`]),
         ...(pid === undefined ? [] : [`pid = ${values.add(pid)}`]),
         ...(person === undefined ? [] : [`(person = ${values.add(person)} or person is null)`]),
       ].join(' and ')
       const found = await link.query<{ place: number; body: string }>(
-        `select place, body from ${at}approval where ${where} order by place limit ${values.add(limit)}`,
+        `select place, body from ${at}approval where ${where} order by place ${newestFirst ? 'desc' : 'asc'} limit ${values.add(limit)}`,
         values.all,
       )
       return {

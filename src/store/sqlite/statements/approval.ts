@@ -14,16 +14,17 @@ export function approvalStatements(db: DatabaseSync) {
       review_until = excluded.review_until, body = excluded.body`)
   const lists = new Map<string, StatementSync>()
   /** One prepared statement for each combination of filters. */
-  const list = ({ state, person, pid }: Questions['approvals'][0]): StatementSync => {
+  const list = ({ state, person, pid, newestFirst }: Questions['approvals'][0]): StatementSync => {
     const where = [
-      'place > ?',
+      newestFirst === true ? 'place < ?' : 'place > ?',
       ...(state === undefined ? [] : ['state = ?']),
       ...(pid === undefined ? [] : ['pid = ?']),
       ...(person === undefined ? [] : ['(person = ? or person is null)']),
     ].join(' and ')
     const known = lists.get(where)
     if (known !== undefined) return known
-    const made = db.prepare(`select place, body from approval where ${where} order by place limit ?`)
+    const order = newestFirst === true ? 'place desc' : 'place'
+    const made = db.prepare(`select place, body from approval where ${where} order by ${order} limit ?`)
     lists.set(where, made)
     return made
   }
@@ -47,9 +48,10 @@ export function approvalStatements(db: DatabaseSync) {
       return found === undefined ? null : approvalFrom(found)
     },
     list(question: Questions['approvals'][0]): Page<Approval> {
-      const { state, person, pid, after, limit } = question
+      const { state, person, pid, newestFirst, after, limit } = question
+      const from = after ?? (newestFirst === true ? Number.MAX_SAFE_INTEGER : 0)
       const given = [state, pid, person].filter((value) => value !== undefined)
-      const found = allRows<{ place: number; body: string }>(list(question), after ?? 0, ...given, limit)
+      const found = allRows<{ place: number; body: string }>(list(question), from, ...given, limit)
       return {
         items: found.map(approvalFrom),
         next: found.length < limit ? null : (found.at(-1)?.place ?? null),
