@@ -16,7 +16,7 @@ import { attempts, codeIn, GUARDED, VERB_TABLE } from './verb-table.ts'
 
 /**
  * Every door × every caller: no agent, and nothing that belongs to one, answers a request or changes a rule. `verb-table.ts` has
- * the verbs, and its test fails for a verb or a door that is missing here.
+ * the verbs, and its test fails for a verb or a door that is missing here. `acp-door.proc.ts` tries the door of editors.
  */
 
 const OUTSIDE = { kind: 'external', spec: { description: 'x' } } as const

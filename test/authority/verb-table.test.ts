@@ -25,7 +25,7 @@ test('the door table has an attempt with every verb that answers or changes rule
   expect(Object.keys(attempts({ permission: '', question: '' })).sort()).toEqual(GUARDED.toSorted())
 })
 
-/** The files that call such a verb by its name. Each is a door, and `doors.proc.ts` tries it. */
+/** The files that call such a verb by its name. Each is a door: `doors.proc.ts` tries them, and `acp-door.proc.ts` that of editors. */
 const DOORS: readonly string[] = [
   // The person at the editor, only where its environment or the home says that an approver sits there.
   'acp/open-sessions.ts',
