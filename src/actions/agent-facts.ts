@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import type { FileReference, ReferencedFile } from '../core/agent/input-part.ts'
+import type { DelegatedPaths } from '../core/lien/lien.ts'
 import { factsOf, type ModelFacts } from '../core/model/facts.ts'
 import { parseModelId } from '../core/model/model-id.ts'
 import type { UserPart } from '../core/model/prompt.ts'
@@ -31,6 +32,8 @@ export interface AgentFacts {
   openSession(agent: ProcessRecord): Promise<string>
   /** The canonical path of a folder inside the workspace of an agent. Throws a refusal if it is outside. */
   folderIn(agent: ProcessRecord, folder: string): Promise<string>
+  /** The canonical paths of files and folders inside the workspace of an agent. Throws a refusal if one is outside. */
+  pathsIn(agent: ProcessRecord, paths: readonly string[]): Promise<DelegatedPaths>
 }
 
 /** A slash command. */

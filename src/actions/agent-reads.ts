@@ -7,6 +7,7 @@ import { RefusedError } from '../core/errors.ts'
 import { BASE_IMAGE, builtInImage } from '../core/image/built-in.ts'
 import { imageRefOf, imageText } from '../core/image/image.ts'
 import { objectOf } from '../core/json/json.ts'
+import { delegatedPaths } from '../core/lien/lien.ts'
 import { parseModelId } from '../core/model/model-id.ts'
 import { awaitsApproval } from '../core/process/gate.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -99,6 +100,12 @@ function identityOf({ pid, name, spec, identity, owner, parent }: ProcessRecord)
   return { pid, name, agent: String(spec['agent']), label, session: owner.session ?? null, parent }
 }
 
+/** The paths that it alone may write. They are in its spec, and it holds them exactly while it lives. */
+function heldBy(record: NativeAgent): string[] | null {
+  const given = hasEnded(record) ? null : delegatedPaths(record)
+  return given === null ? null : [...given.paths]
+}
+
 function listed(record: NativeAgent): OutputOf<'agents'>['agents'][number] {
   const { agent, cwd, status, createdAt, updatedAt } = record
   return {
@@ -110,6 +117,7 @@ function listed(record: NativeAgent): OutputOf<'agents'>['agents'][number] {
     queued: agent.inputs.length,
     ...usedBy(agent),
     workspace: cwd,
+    paths: heldBy(record),
     createdAt,
     lastActivityAt: updatedAt,
   }
@@ -154,6 +162,7 @@ async function inspected(parts: ActionParts, record: NativeAgent): Promise<Outpu
     ...identityOf(record),
     workspace: typeof workspace === 'string' ? workspace : null,
     cwd,
+    paths: heldBy(record),
     image: shownImage(kernel.edges, record),
     provider: parseModelId(model)?.provider ?? null,
     model,

@@ -3,6 +3,7 @@ import { invalidRequest, notAnAgent } from '../core/agent/refusals.ts'
 import { presetRules } from '../core/capability/presets.ts'
 import { RefusedError } from '../core/errors.ts'
 import { asJson, type JsonObject } from '../core/json/json.ts'
+import { pathsInSpec } from '../core/lien/lien.ts'
 import { awaitsApproval } from '../core/process/gate.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { startSpecOf } from '../core/process/spec.ts'
@@ -64,7 +65,7 @@ async function requestOf(
   const { agents } = parts
   if (parent.agent === null) throw new RefusedError(notAnAgent(parent))
   if (agents === undefined) throw new RefusedError(noAgents())
-  const { parent: _, preset, ceiling: rules, cwd: asked, role, goal, model: named, ...given } = input
+  const { parent: _, preset, ceiling: rules, cwd: asked, paths, role, goal, model: named, ...given } = input
   const { pid, idempotencyKey, name, label, allowance, ...own } = given
   const above = startSpecOf(parent)
   throwIfRefused(refuseTools(parent, own.tools))
@@ -75,11 +76,13 @@ async function requestOf(
   if (unusable !== undefined)
     throw new RefusedError(invalidRequest(parent, unusable.message.replace(/\.$/, ''), unusable.remedy))
   const ceiling = ceilingOf(preset, rules)
+  const held = paths === undefined ? {} : { paths: pathsInSpec(await agents.pathsIn(parent, paths)) }
   const spec = {
     agent: role ?? String(above['agent']),
     ...(named === undefined ? inherited(above, ['fallbacks', 'effort', 'maxOutputTokens']) : {}),
     ...inherited(above, ['tools', 'system']),
     ...own,
+    ...held,
     goal,
     model,
   }

@@ -12,6 +12,7 @@ import type { Inbox } from './inbox/inbox.ts'
 import type { Notice } from './inbox/notice.ts'
 import type { JsonObject } from './json/json.ts'
 import type { Holder } from './lease/holder.ts'
+import type { Liens } from './lien/lien.ts'
 import type { ProcessEvent } from './process/event.ts'
 import type { Pid } from './process/pid.ts'
 import type { Actor } from './process/record.ts'
@@ -82,6 +83,7 @@ export type Change =
   | { readonly type: 'holder_gone'; readonly id: string }
   | { readonly type: 'schedule'; readonly was: Schedule | null; readonly schedule: Schedule }
   | { readonly type: 'schedule_gone'; readonly id: string }
+  | { readonly type: 'liens'; readonly was: Liens | null; readonly liens: Liens }
   /** Raises the authority epoch: every plan that was decided on rule sets and is not committed yet is decided again. */
   | { readonly type: 'rule_set'; readonly was: RuleSet | null; readonly ruleSet: RuleSet }
   /** With the uses of its rules. Raises the epoch, if there was a rule set. */

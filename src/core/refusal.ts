@@ -52,6 +52,7 @@ export type RefusalCode =
   | 'not_served'
   | 'not_trackable'
   | 'not_waiting'
+  | 'path_held'
   | 'payload_mismatch'
   | 'payload_too_large'
   | 'person_required'

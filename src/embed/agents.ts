@@ -21,6 +21,7 @@ import { folderIn } from './agent-folders.ts'
 import { AgentModels, type AgentModelsParts } from './agent-models.ts'
 import { fileCompleter, referenceReader } from './agent-references.ts'
 import { AgentMcpServers } from './agent-servers.ts'
+import { pathsIn } from './delegated-paths.ts'
 import { runGoalCheck } from './goal-checks.ts'
 
 /** Makes the executor of agents, which uses the toolbox. */
@@ -111,6 +112,7 @@ function agentFacts({ options, kernel }: AgentsParts, { models, servers, toolbox
     filesBeginning: fileCompleter(kernel),
     openSession: (agent) => toolbox.sessions.of(agent),
     folderIn,
+    pathsIn: async (agent, paths) => ({ host: kernel().host ?? '', ...(await pathsIn(agent, paths)) }),
     refuseModel: async (agent, model) => {
       const opened = await openForAgent(models, agent, model)
       return opened.type === 'refused' ? opened : undefined

@@ -30,6 +30,7 @@ import type { Edges } from './edges.ts'
 import { consumeMessage, firstMessage, messageFacts, refuseRoute } from './message-facts.ts'
 import { endOccurrence } from './occurrences.ts'
 import { releaseDue } from './overflow.ts'
+import { giveBackPaths } from './path-liens.ts'
 import type { PlanPart } from './plan-part.ts'
 import { reportToParent } from './report-to-parent.ts'
 import { settleReview, stopReview } from './review.ts'
@@ -176,6 +177,7 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
       if (duties.account === 'give_back') yield* giveBack(rows, record)
       if (duties.account === 'count_use') yield* countUse(rows, record)
       if (duties.withdraws !== null) yield* withdraw(edges, rows, duties.withdraws, record, intent)
+      if (duties.pathsOn !== null) yield* giveBackPaths(rows, duties.pathsOn, record.pid)
       if (duties.schedule !== null) yield* endOccurrence({ edges, rows, performOne }, record, intent.at)
       if (row.record.agent !== null && record.parent !== null)
         yield* reportToParent(rows, row, record, decision.events, intent, edges.rules.mask)

@@ -3,6 +3,7 @@ import { isNativeAgent } from '../core/agent/state.ts'
 import { groupKeyOf } from '../core/group/group.ts'
 import { emptyInbox } from '../core/inbox/inbox.ts'
 import { ownListenerOf } from '../core/inbox/notice.ts'
+import { delegatedPaths } from '../core/lien/lien.ts'
 import { isSameScope, nameGuardOf, replacedBy } from '../core/process/if-running.ts'
 import { takesChildren } from '../core/process/parent.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -13,6 +14,7 @@ import type { RegistrationRequest } from '../core/process/registration-request.t
 import type { ProcessRow } from '../core/process/row.ts'
 import { type Change, know, type Page } from '../store/contract.ts'
 import { giveBackEarly, giverOf, payingSession, type RestartedProcess } from './allowances.ts'
+import { lendingFacts } from './path-liens.ts'
 import type { PlanPart } from './plan-part.ts'
 import type { WorkingRows } from './working-rows.ts'
 
@@ -59,6 +61,7 @@ export function* registerFacts(
     parent === null
       ? NONE_GONE
       : new Set([...replaced, replacedBy(running, request)].map((row) => row?.record.pid))
+  const lent = request.kind === 'agent' ? delegatedPaths(request) : null
   return {
     existing,
     tombstone: existing !== null || isNew ? null : yield* know({ ask: 'tombstone', pid }),
@@ -94,6 +97,9 @@ export function* registerFacts(
     ...(parent !== null && existing === null && isNativeAgent(request)
       ? yield* delegationFacts(rows, parent, gone)
       : {}),
+    ...(lent === null || existing !== null
+      ? {}
+      : { lending: yield* lendingFacts(rows, lent, parent, new Set([restarts?.pid, ...gone])) }),
   }
 }
 

@@ -5,6 +5,8 @@ import type { ResolvedAction } from '../core/capability/action.ts'
 import type { Need } from '../core/capability/need.ts'
 import type { Change } from '../core/change.ts'
 import { canonical } from '../core/json/canonical.ts'
+import { delegatedPaths } from '../core/lien/lien.ts'
+import { type LendingFacts, withLien } from '../core/lien/refuse-lending.ts'
 import { fold } from '../core/process/fold.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor, Owner, ProcessRecord, Registration } from '../core/process/record.ts'
@@ -134,6 +136,7 @@ export function* registerOne(
     const events = decision.parentEvents
     rows.add(fold({ pid: parentPid, was, group: null, events, lease: undefined, actor, at }).changes)
   }
+  if (facts.lending !== undefined) rows.add(lentChanges(facts.lending, child.row.record))
   const { envRef } = child.row.record
   if (envRef !== null && envRef !== intent.defaultEnvRef)
     rows.add([{ type: 'environment_used', ref: envRef, by: `process:${pid}` }])
@@ -141,6 +144,15 @@ export function* registerOne(
     rows.add([{ type: 'grant', grant: { session, pid, descriptor: descriptor ?? null, at } }])
   }
   return { type: 'registered', row: child.row }
+}
+
+/** In the transaction of the registration: from its first event on, the agent alone may write below its paths. */
+function lentChanges({ row: was }: LendingFacts, record: ProcessRecord): readonly Change[] {
+  const given = delegatedPaths(record)
+  if (given === null) return []
+  const { host, ...paths } = given
+  const name = record.name ?? record.identity.label
+  return [{ type: 'liens', was, liens: withLien(was, host, { holder: record.pid, name, ...paths }) }]
 }
 
 /** What the gate adds to a registration, if anything. */

@@ -3,6 +3,7 @@ import type { RuleUse } from '../core/capability/rule-use.ts'
 import type { Change } from '../core/change.ts'
 import type { Group } from '../core/group/group.ts'
 import type { Inbox } from '../core/inbox/inbox.ts'
+import type { Liens } from '../core/lien/lien.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRow } from '../core/process/row.ts'
@@ -22,6 +23,7 @@ export class WorkingRows {
   #ruleUses: Map<string, RuleUse | null> | undefined
   #sessions: Map<string, Session | null> | undefined
   #schedules: Map<string, Schedule | null> | undefined
+  #liens: Map<string, Liens | null> | undefined
 
   add(changes: readonly Change[]): void {
     for (const change of changes) {
@@ -36,6 +38,7 @@ export class WorkingRows {
       if (change.type === 'schedule')
         this.#schedules = withRow(this.#schedules, change.schedule.id, change.schedule)
       if (change.type === 'schedule_gone') this.#schedules = withRow(this.#schedules, change.id, null)
+      if (change.type === 'liens') this.#liens = withRow(this.#liens, change.liens.host, change.liens)
       if (change.type === 'rule_use') this.#ruleUses = withRow(this.#ruleUses, change.use.id, change.use)
     }
   }
@@ -96,6 +99,12 @@ export class WorkingRows {
     const known = this.#schedules?.get(id)
     if (known !== undefined) return known
     return yield* know({ ask: 'schedule', id })
+  }
+
+  *liens(host: string): PlanPart<Liens | null> {
+    const known = this.#liens?.get(host)
+    if (known !== undefined) return known
+    return yield* know({ ask: 'liens', host })
   }
 
   learnedAccount(id: string, account: Account | null): void {

@@ -12,6 +12,7 @@ import type { Group } from '../core/group/group.ts'
 import type { Inbox } from '../core/inbox/inbox.ts'
 import type { Notice, NoticeKind } from '../core/inbox/notice.ts'
 import type { HolderRow, Served } from '../core/lease/holder.ts'
+import type { Liens } from '../core/lien/lien.ts'
 import type { Placement } from '../core/placement/placement.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Filter } from '../core/process/filter.ts'
@@ -149,6 +150,8 @@ export interface Questions {
     readonly Account[],
   ]
   schedule: [{ readonly id: string }, Schedule | null]
+  /** The paths that agents of a host hold. */
+  liens: [{ readonly host: string }, Liens | null]
   /** In order of their ids. `open`: only those whose next occurrence is not registered yet. */
   schedules: [
     { readonly open?: true; readonly after: string | null; readonly limit: number },

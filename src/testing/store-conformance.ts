@@ -28,6 +28,7 @@ import { inboxSources } from './conformance/inbox-sources.ts'
 import { keeping } from './conformance/keeping.ts'
 import { lapses } from './conformance/lapses.ts'
 import { leases } from './conformance/leases.ts'
+import { liens } from './conformance/liens.ts'
 import { lifetimes } from './conformance/lifetimes.ts'
 import { messages } from './conformance/messages.ts'
 import { order } from './conformance/order.ts'
@@ -107,6 +108,7 @@ export function storeConformance(suite: Suite): void {
   removedRules(behaves)
   sessionPresets(behaves)
   schedules(behaves)
+  liens(behaves)
   approvals(behaves)
   approvers(behaves)
   gate(behaves)

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { phase, used } from './shapes/agent-view.ts'
+import { heldPaths, phase, used } from './shapes/agent-view.ts'
 import { processCodes } from './shapes/codes.ts'
 import { status } from './shapes/record.ts'
 import { count, cursor, pageSize, pid, processRef, sessionId, time } from './shapes/scalars.ts'
@@ -36,6 +36,7 @@ export const agents = verb({
           queued: count.describe('how many inputs wait'),
           ...used,
           workspace: z.string().nullable().describe('its working folder'),
+          paths: heldPaths,
           createdAt: time,
           lastActivityAt: time.describe('the time of its last event'),
         }),

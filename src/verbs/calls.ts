@@ -2323,7 +2323,7 @@ export interface VerbCalls {
    *
    * The new process has a pid of its own, the name of the old one, and `restartOf` set to it. The old process is ended first.
    *
-   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `survived`, `not_ours`, `invalid_input`, `environment_unknown`, `limit_exceeded`, `too_many_commands`, `session_ended`, `turn_ended`, `stopping`, `already_ended`, `conflict`.
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `survived`, `not_ours`, `invalid_input`, `environment_unknown`, `limit_exceeded`, `too_many_commands`, `session_ended`, `turn_ended`, `stopping`, `already_ended`, `conflict`, `path_held`.
    */
   restart(
     input: {
@@ -2555,7 +2555,7 @@ export interface VerbCalls {
    *
    * The child has a session of its own, below that of its parent, and works in the folder of the parent unless `cwd` says otherwise. Without a model it uses that of the parent. It is up and has taken its goal when the answer comes, or nothing has changed. The parent gets a report of every turn that it asked for, and of the end.
    *
-   * Needs the role `operate`. Refuses with `unknown_pid`, `pruned_pid`, `ambiguous_pid`, `denied`, `invalid_request`, `invalid_rule`, `not_available`, `conflict`, `already_ended`, `stopping`, `depth_exceeded`, `limit_exceeded`, `payload_too_large`, `session_ended`, `session_unknown`, `replay_conflict`.
+   * Needs the role `operate`. Refuses with `unknown_pid`, `pruned_pid`, `ambiguous_pid`, `denied`, `invalid_request`, `invalid_rule`, `not_available`, `conflict`, `path_held`, `already_ended`, `stopping`, `depth_exceeded`, `limit_exceeded`, `payload_too_large`, `session_ended`, `session_unknown`, `replay_conflict`.
    */
   spawnAgent(
     input: {
@@ -2590,6 +2590,8 @@ export interface VerbCalls {
         /** Live agents below it. */
         children?: number
       }
+      /** Files and folders of the workspace that it alone may write until it ends, and nothing else; relative to the workspace of its parent. */
+      paths?: string[]
       /** Its folder, inside that of its parent. */
       cwd?: string
       /** Its share of what its parent may use; a missing name gets half of what the parent has left. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { openToolCall, turnCause } from './shapes/agent.ts'
-import { configuredValue, phase, turnResult, used, waitingInput } from './shapes/agent-view.ts'
+import { configuredValue, heldPaths, phase, turnResult, used, waitingInput } from './shapes/agent-view.ts'
 import { budgetShape } from './shapes/allowance.ts'
 import { approvalShape } from './shapes/approval.ts'
 import { processCodes } from './shapes/codes.ts'
@@ -27,6 +27,7 @@ export const inspectAgent = verb({
       parent: z.string().nullable().describe('the pid of its parent'),
       workspace: z.string().nullable().describe('the folder that it was started in'),
       cwd: z.string().nullable().describe('its working folder now'),
+      paths: heldPaths,
       image: z
         .strictObject({ name: z.string(), hash: z.string() })
         .describe('the image that it is made from, and the hash of the version'),

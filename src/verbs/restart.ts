@@ -41,5 +41,6 @@ export const restart = verb({
     'stopping',
     'already_ended',
     'conflict',
+    'path_held',
   ],
 })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { MAX_PATHS } from '../core/lien/lien.ts'
 import { agentFields, modelId } from './shapes/agent.ts'
 import { amounts } from './shapes/allowance.ts'
 import { record } from './shapes/record.ts'
@@ -40,6 +41,14 @@ export const spawnAgent = verb({
       once,
       softLimits,
       delegation,
+      paths: z
+        .array(z.string().min(1).max(4_096))
+        .min(1)
+        .max(MAX_PATHS)
+        .exactOptional()
+        .describe(
+          'files and folders of the workspace that it alone may write until it ends, and nothing else; relative to the workspace of its parent',
+        ),
       cwd: folder.exactOptional().describe('its folder, inside that of its parent'),
       allowance: amounts
         .exactOptional()
@@ -76,6 +85,7 @@ export const spawnAgent = verb({
     'invalid_rule',
     'not_available',
     'conflict',
+    'path_held',
     'already_ended',
     'stopping',
     'depth_exceeded',

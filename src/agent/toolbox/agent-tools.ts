@@ -18,6 +18,7 @@ import { connectedTools } from './connected-tools.ts'
 import { delegationTools } from './delegation-tools.ts'
 import { EarlierCalls } from './earlier-calls.ts'
 import { EarlierFiles } from './earlier-files.ts'
+import { checkWrite } from './held-paths.ts'
 import { humanTools } from './human-tools.ts'
 import { readResultTool } from './read-result.ts'
 import type { RunningCalls } from './running-calls.ts'
@@ -101,9 +102,19 @@ export class AgentTools {
     const { pid, cwd } = agent
     const { isNamed, readable, refuse, ruling } = new AgentRules(kernel, pid)
     const root = cwd === null ? null : await realpath(cwd).catch(() => cwd)
-    const tracker = this.#tracker
     const files =
-      root === null ? [] : fileTools({ root, agent: pid, tracker, isNamed, readable, ruling, mask })
+      root === null
+        ? []
+        : fileTools({
+            root,
+            agent: pid,
+            tracker: this.#tracker,
+            isNamed,
+            readable,
+            ruling,
+            mask,
+            checkWrite: (path, call) => checkWrite(kernel(), pid, call, path),
+          })
     return [
       ...files,
       ...(hasCommands ? commandTools({ kernel, spawnAs, actAs, agent: pid, root, calls }) : []),

@@ -4,6 +4,7 @@ import { agentSessionOf } from '../../core/agent/session.ts'
 import { INPUT_MODES, type Part, phaseOf } from '../../core/agent/state.ts'
 import { PART_MEDIA_TYPE } from '../../core/blob/part-blob.ts'
 import { objectOf } from '../../core/json/json.ts'
+import { MAX_PATHS } from '../../core/lien/lien.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../../core/process/record.ts'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
@@ -50,6 +51,11 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
       model: z.string().max(200).optional().describe('yours by default'),
       tools: z.array(z.string()).max(100).optional().describe('of your tools; all by default'),
       cwd: z.string().min(1).max(4_096).optional().describe('a folder of your workspace'),
+      paths: z
+        .array(z.string().min(1).max(4_096))
+        .max(MAX_PATHS)
+        .optional()
+        .describe('files and folders that it alone may write until it ends: not you'),
       preset: z.enum(['observe', 'ask', 'edit', 'full']).optional().describe('the most that it may do'),
       once: z.boolean().optional().describe('it ends with its first turn'),
     }),
@@ -57,7 +63,7 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
     recovery: 'rerunnable',
     spare: true,
     async run({ cwd, ...asked }, call) {
-      const { goal, context, role, model, tools, preset, once } = asked
+      const { goal, context, role, model, tools, paths, preset, once } = asked
       const { type, record } = await reeve().spawnAgent({
         parent: agent,
         goal,
@@ -66,6 +72,7 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
         ...(role === undefined ? {} : { role }),
         ...(model === undefined ? {} : { model }),
         ...(tools === undefined ? {} : { tools }),
+        ...(paths === undefined || paths.length === 0 ? {} : { paths }),
         ...(preset === undefined ? {} : { preset }),
         ...(once === undefined ? {} : { once }),
         ...(cwd === undefined ? {} : { cwd: resolve(root ?? '/', cwd) }),

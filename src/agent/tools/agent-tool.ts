@@ -132,6 +132,7 @@ export type ToolErrorCode =
   | 'not_read'
   | 'file_changed'
   | 'edit_refused'
+  | 'path_held'
   | 'address_refused'
   | 'fetch_failed'
   | 'not_available'

@@ -10,6 +10,7 @@ export type AgentOptions = {
   readonly file: readonly string[]
   readonly until: string | undefined
   readonly 'max-turns': number | undefined
+  readonly path: readonly string[]
   readonly once: boolean
   readonly detach: boolean
   readonly session: string | undefined

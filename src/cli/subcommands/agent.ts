@@ -44,6 +44,11 @@ export const agent = subcommand({
     file: { type: 'texts', value: 'file', about: 'a file that the agent gets with the text; repeatable' },
     until: { type: 'text', value: 'command', about: 'repeat turns until this command succeeds' },
     'max-turns': { type: 'number', value: 'count', about: 'with --until: how many turns at most' },
+    path: {
+      type: 'texts',
+      value: 'path',
+      about: 'spawn: a file or folder that it alone may write until it ends; repeatable',
+    },
     once: { type: 'flag', about: 'the agent ends with its first turn' },
     detach: { type: 'flag', short: 'd', about: 'print its pid, and leave it at work' },
     session: { type: 'text', value: 'id', about: 'the session that owns it' },
@@ -161,6 +166,7 @@ async function show(context: Context<Options>, reeve: ReeveVerbs, rest: readonly
     ['image', `${agent.image.name}@${agent.image.hash.slice(0, 12)}`],
     ['model', agent.model],
     ['workspace', agent.workspace ?? 'none'],
+    ...(agent.paths === null ? [] : [['writes only', agent.paths.join(', ')] as const]),
     ['turns', String(agent.turns)],
     ['context', contextText(agent)],
     ['cost', costText(agent) || 'none yet'],
@@ -262,7 +268,7 @@ async function spawnBelow(
       'reeve agent spawn needs an agent and one goal.',
       'For example: reeve agent spawn fixer "write the docs"',
     )
-  const { model, name, system, tool, once, effort } = options
+  const { model, name, system, tool, path, once, effort } = options
   const level = EFFORTS.find((one) => one === effort)
   const answer = await reeve.spawnAgent({
     parent,
@@ -272,6 +278,7 @@ async function spawnBelow(
     ...(system === undefined ? {} : { system }),
     ...(level === undefined ? {} : { effort: level }),
     ...(tool.length === 0 ? {} : { tools: [...tool] }),
+    ...(path.length === 0 ? {} : { paths: [...path] }),
     ...(once ? { once } : {}),
   })
   if (print.isJson) print.json(answer)

@@ -1,5 +1,6 @@
 import { reviewedBy } from '../approval/review.ts'
 import { listenerOf, parentDeciding } from '../inbox/notice.ts'
+import { delegatedPaths } from '../lien/lien.ts'
 import { scheduleNamedBy } from '../schedule/schedule.ts'
 import { isWait } from './decide-wait.ts'
 import { awaitsApproval } from './gate.ts'
@@ -66,6 +67,8 @@ export interface EndDuties {
   readonly isReview: boolean
   /** The schedule that it may be an occurrence of: the next one is planned. */
   readonly schedule: string | null
+  /** The host whose paths it held: they go back to its parent. */
+  readonly pathsOn: string | null
 }
 
 const NO_DUTIES: EndDuties = {
@@ -75,6 +78,7 @@ const NO_DUTIES: EndDuties = {
   withdraws: null,
   isReview: false,
   schedule: null,
+  pathsOn: null,
 }
 
 export function endDuties(was: ProcessRecord, now: ProcessRecord): EndDuties {
@@ -84,5 +88,6 @@ export function endDuties(was: ProcessRecord, now: ProcessRecord): EndDuties {
   const withdraws = awaitsApproval(was) ? (was.gate?.approval ?? null) : null
   const account = limits.allowance !== undefined ? 'give_back' : kind === 'command' ? 'count_use' : null
   const schedule = scheduleNamedBy(now.causedBy)
-  return { parent, awaitedBy, account, withdraws, isReview: reviewedBy(now) !== null, schedule }
+  const pathsOn = kind === 'agent' ? (delegatedPaths(now)?.host ?? null) : null
+  return { parent, awaitedBy, account, withdraws, isReview: reviewedBy(now) !== null, schedule, pathsOn }
 }

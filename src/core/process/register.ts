@@ -7,6 +7,8 @@ import { type Carved, decideCarve, fitting, refuseIdle } from '../allowance/deci
 import type { Ceiling } from '../capability/ceiling.ts'
 import type { Group } from '../group/group.ts'
 import type { Fence, Lease } from '../lease/lease.ts'
+import { delegatedPaths } from '../lien/lien.ts'
+import { type LendingFacts, refuseLending } from '../lien/refuse-lending.ts'
 import { isPlacedAt, type Placement, refusePlacement } from '../placement/placement.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import type { Session, Turn } from '../session/session.ts'
@@ -93,6 +95,8 @@ export interface RegisterFacts {
   readonly running: ProcessRow | null
   /** Of an agent below another one. */
   readonly delegation?: DelegationFacts
+  /** Of an agent that gets paths. */
+  readonly lending?: LendingFacts
 }
 
 export type RegisterDecision =
@@ -140,6 +144,7 @@ export function decideRegister(
     refuseClosedCall(facts.parent?.record ?? null, intent.openCall) ??
     refuseKind(facts, unlimited) ??
     refuseDelegation(facts.delegation) ??
+    refusePaths(facts.lending, intent.request) ??
     refusePlacement(intent.request, intent.pid) ??
     refuseCeiling(facts, intent.request) ??
     refuseLaunch(intent.request) ??
@@ -223,6 +228,11 @@ function sessionBegun(
 
 function postponed(until: number): NewEvent {
   return newEvent({ type: 'postponed', payload: { until } })
+}
+
+function refusePaths(lending: LendingFacts | undefined, request: RegistrationRequest): Refusal | undefined {
+  const paths = lending === undefined ? null : delegatedPaths(request)
+  return lending === undefined || paths === null ? undefined : refuseLending(lending, paths)
 }
 
 function refused(reason: Refusal): RegisterDecision {

@@ -127,6 +127,8 @@ export function answerFrom({ tables, now, before }: View, question: Question): u
         .slice(0, question.limit)
     case 'schedule':
       return tables.schedules.get(question.id) ?? null
+    case 'liens':
+      return tables.liens.get(question.host) ?? null
     case 'schedules':
       return [...tables.schedules.values()]
         .filter((schedule) => schedule.id > (question.after ?? ''))

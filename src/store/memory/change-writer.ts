@@ -134,6 +134,9 @@ export class ChangeWriter {
       case 'schedule_gone':
         log.remove(tables.schedules, change.id)
         return
+      case 'liens':
+        log.put(tables.liens, change.liens.host, asStored(change.liens))
+        return
       case 'rule_set':
         log.put(tables.ruleSets, change.ruleSet.subject, asStored(change.ruleSet))
         return

@@ -8,6 +8,7 @@ import type { Environment } from '../../core/environment/environment.ts'
 import type { Group } from '../../core/group/group.ts'
 import type { Inbox } from '../../core/inbox/inbox.ts'
 import type { Holder } from '../../core/lease/holder.ts'
+import type { Liens } from '../../core/lien/lien.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRow, Tombstone } from '../../core/process/row.ts'
@@ -65,6 +66,7 @@ export class MemoryTables {
   inboxes = new Map<string, Inbox>()
   accounts = new Map<string, Account>()
   schedules = new Map<string, Schedule>()
+  liens = new Map<string, Liens>()
   ruleSets = new Map<string, RuleSet>()
   ruleUses = new Map<string, RuleUse>()
   approvals = new Map<string, NumberedApproval>()

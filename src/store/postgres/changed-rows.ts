@@ -28,6 +28,8 @@ export function changedRows(change: Change): readonly Guard['question'][] {
       return [{ ask: 'schedule', id: change.schedule.id }]
     case 'schedule_gone':
       return [{ ask: 'schedule', id: change.id }]
+    case 'liens':
+      return [{ ask: 'liens', host: change.liens.host }]
     case 'approval':
       return [{ ask: 'approval', id: change.approval.id }]
     case 'rule_use':

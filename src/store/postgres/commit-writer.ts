@@ -144,11 +144,21 @@ export class CommitWriter {
     facts.forgetLoaded()
     for (const [pid, { next, value }] of staged.processes)
       facts.remember(processKey(pid), { version: next, value })
-    const { sessions, turns, groups, inboxes, accounts, approvals, ruleUses, auditWindows, schedules } =
-      staged
+    const {
+      sessions,
+      turns,
+      groups,
+      inboxes,
+      accounts,
+      approvals,
+      ruleUses,
+      auditWindows,
+      schedules,
+      liens,
+    } = staged
     for (const rows of [
       ...[sessions, turns, groups, inboxes, accounts],
-      ...[approvals, ruleUses, auditWindows, schedules],
+      ...[approvals, ruleUses, auditWindows, schedules, liens],
     ])
       for (const [key, { next, value }] of rows)
         if (value === null) facts.forget([key])

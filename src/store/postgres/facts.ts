@@ -87,6 +87,8 @@ export function keyOf(question: Question): string {
       return accountKey(question.id)
     case 'schedule':
       return `schedule:${question.id}`
+    case 'liens':
+      return `liens:${question.host}`
     case 'ruleSet':
       return `ruleSet:${question.subject}`
     case 'ruleUse':

@@ -47,7 +47,7 @@ class Loader {
 
   /** All questions are of one type. */
   async load(questions: readonly Question[]): Promise<void> {
-    const { scope, notice, account, schedule, authority, approval, audit, prune, holder, event } =
+    const { scope, notice, account, schedule, lien, authority, approval, audit, prune, holder, event } =
       this.#statements
     switch (questions[0]?.ask) {
       case 'process':
@@ -91,6 +91,14 @@ class Loader {
         return this.#putAll(
           await schedule.read(only('schedule', questions).map(({ id }) => id)),
           ({ id }) => ({ ask: 'schedule', id }),
+        )
+      case 'liens':
+        return this.#putAll(
+          await lien.read(only('liens', questions).map(({ host }) => host)),
+          ({ host }) => ({
+            ask: 'liens',
+            host,
+          }),
         )
       case 'ruleSet': {
         // The version is the epoch of all rule sets.

@@ -30,6 +30,7 @@ export const MIGRATIONS = [
   '0021-audit-links',
   '0022-outcome-in-last-event',
   '0023-schedules',
+  '0025-liens',
 ] as const
 
 /** The files in `functions/`. They show the functions as they are now; git has the earlier ones. */

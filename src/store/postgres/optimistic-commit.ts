@@ -242,6 +242,7 @@ const LASTING: ReadonlySet<Question['ask']> = new Set([
   'inbox',
   'account',
   'schedule',
+  'liens',
   'approval',
   'ruleUse',
   'auditWindow',

@@ -47,6 +47,8 @@ export class PlanReading {
         return this.#stagedOrCompared(staged.accounts, question)
       case 'schedule':
         return this.#stagedOrCompared(staged.schedules, question)
+      case 'liens':
+        return this.#stagedOrCompared(staged.liens, question)
       case 'approval':
         return this.#stagedOrCompared(staged.approvals, question)
       case 'ruleUse':

@@ -7,7 +7,7 @@ export interface Guard {
     {
       ask:
         | ('process' | 'session' | 'turn' | 'group' | 'inbox' | 'account')
-        | ('approval' | 'ruleUse' | 'auditWindow' | 'schedule')
+        | ('approval' | 'ruleUse' | 'auditWindow' | 'schedule' | 'liens')
         | ('holder' | 'announced' | 'environment')
     }
   >

@@ -11,6 +11,7 @@ import type { Group } from '../../core/group/group.ts'
 import type { Inbox } from '../../core/inbox/inbox.ts'
 import type { Notice } from '../../core/inbox/notice.ts'
 import type { Holder } from '../../core/lease/holder.ts'
+import type { Liens } from '../../core/lien/lien.ts'
 import type { ProcessEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRow, Tombstone } from '../../core/process/row.ts'
@@ -49,6 +50,7 @@ export class Staged {
   readonly inboxes = new Map<string, StagedRow<Inbox | null>>()
   readonly accounts = new Map<string, StagedRow<Account | null>>()
   readonly schedules = new Map<string, StagedRow<Schedule | null>>()
+  readonly liens = new Map<string, StagedRow<Liens | null>>()
   readonly approvals = new Map<string, StagedRow<Approval | null>>()
   readonly ruleUses = new Map<string, StagedRow<RuleUse | null>>()
   readonly auditWindows = new Map<string, StagedRow<AuditWindow | null>>()
@@ -214,6 +216,9 @@ export class Staged {
         return
       case 'schedule_gone':
         this.#stage(this.schedules, { ask: 'schedule', id: change.id }, null)
+        return
+      case 'liens':
+        this.#stage(this.liens, { ask: 'liens', host: change.liens.host }, change.liens)
         return
       case 'rule_set':
         this.#stageRuleSet(change.ruleSet.subject, change.ruleSet)

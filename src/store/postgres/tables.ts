@@ -52,6 +52,7 @@ export class Tables {
       case 'inbox':
       case 'account':
       case 'schedule':
+      case 'liens':
       case 'ruleSet':
       case 'ruleUse':
       case 'approval':

@@ -72,6 +72,8 @@ export function answerFrom(
       return statements.account.list(question)
     case 'schedule':
       return statements.schedule.read(question.id)
+    case 'liens':
+      return statements.lien.read(question.host)
     case 'schedules':
       return statements.schedule.list(question)
     case 'ruleSets':

@@ -221,6 +221,9 @@ export class Tables implements Transaction {
       case 'schedule_gone':
         this.#statements.schedule.remove(change.id)
         return
+      case 'liens':
+        this.#statements.lien.put(change.liens)
+        return
       case 'rule_set':
         this.#ruleSets.put(change.ruleSet)
         return

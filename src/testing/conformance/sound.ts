@@ -5,6 +5,7 @@ import type { AuditEntry } from '../../core/audit/entry.ts'
 import { entriesIn } from '../../core/audit/link.ts'
 import { verifyEnd, verifyPage } from '../../core/audit/verify.ts'
 import { groupKeyOf } from '../../core/group/group.ts'
+import { delegatedPaths, overlappingPath } from '../../core/lien/lien.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
 import { refold } from '../../core/process/fold.ts'
 import type { ProcessRow } from '../../core/process/row.ts'
@@ -43,7 +44,41 @@ export async function assertSound(store: Store): Promise<void> {
     'live processes are counted',
   )
   for (const scope of scopesOf(rows)) await assertNoticesCaused(store, scope, byPid)
+  await assertPathsHeldOnce(store, rows)
   await verifiedAudit(store)
+}
+
+/** The live agents with paths have their liens, and a path has two holders only if one lent it to the other. */
+async function assertPathsHeldOnce(store: Store, rows: readonly ProcessRow[]): Promise<void> {
+  const given = rows.flatMap(({ record }) => {
+    const paths = record.kind === 'agent' ? delegatedPaths(record) : null
+    return paths === null ? [] : [{ record, host: paths.host }]
+  })
+  for (const host of new Set(given.map((one) => one.host))) {
+    const liens = (await store.ask({ ask: 'liens', host }))?.liens ?? []
+    const live = given.filter((one) => one.host === host && one.record.outcome === null)
+    assert.deepEqual(
+      liens.map(({ holder }) => holder).toSorted(),
+      live.map(({ record }) => record.pid).toSorted(),
+      'the live agents with paths hold them, and no others',
+    )
+    for (const one of liens)
+      for (const other of liens) {
+        if (one.holder >= other.holder || isAbove(rows, one.holder, other.holder)) continue
+        for (const path of one.paths)
+          assert.equal(overlappingPath(other, path, false), undefined, `${path} has one holder`)
+      }
+  }
+}
+
+/** Whether one of two processes is above the other. */
+function isAbove(rows: readonly ProcessRow[], one: string, other: string): boolean {
+  const parents = new Map(rows.map(({ record }) => [record.pid, record.parent]))
+  const line = (pid: string): readonly string[] => {
+    const parent = parents.get(pid) ?? null
+    return parent === null ? [pid] : [pid, ...line(parent)]
+  }
+  return line(one).includes(other) || line(other).includes(one)
 }
 
 /** How many processes are checked one by one; the others are checked only by the feed. */

@@ -57,3 +57,8 @@ export const configuredValue = z.strictObject({
     .enum(CONFIGURATION_SOURCES)
     .describe('`spec`: given at its start; `request`: changed since then; `settings`: of the daemon'),
 })
+
+export const heldPaths = z
+  .array(z.string())
+  .nullable()
+  .describe('the paths that it alone may write, and no others; null if it got none, or has ended')

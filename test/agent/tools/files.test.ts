@@ -24,8 +24,13 @@ const [ANNA, BERT] = ['p_000000000ana', 'p_000000000ber']
 /** No earlier program has worked here. */
 const NO_RECORDS = { seenBy: async () => [], writerOf: async () => undefined }
 const WHEN = { at: 0, host: null }
-/** No rule is about files. */
-const OPEN = { readable: () => () => true, ruling: async () => ALLOWED, mask: (text: string) => text }
+/** No rule is about files, and no other agent alone may write them. */
+const OPEN = {
+  readable: () => () => true,
+  ruling: async () => ALLOWED,
+  mask: (text: string) => text,
+  checkWrite: async () => undefined,
+}
 
 /** A workspace, a folder beside it, and two agents that work in the workspace. */
 function workspace(rules: readonly Rule[] = []) {

@@ -16,15 +16,16 @@ export interface NewContent {
  * by another program in the last moment may be overwritten, as with any editor.
  */
 export async function changeFile(
-  { root, agent, tracker, isNamed, ruling }: FileToolParts,
+  { root, agent, tracker, isNamed, ruling, checkWrite }: FileToolParts,
   given: string,
-  { abortSignal, ruledBytes }: AgentToolContext,
+  { pid, abortSignal, ruledBytes }: AgentToolContext,
   change: (path: WorkspacePath, content: FileContent | null) => NewContent,
 ): Promise<ToolOutput> {
   const path = await resolveIn(root, given)
   await refuseOutside(path, fileNeed('write', root, path), isNamed)
   return tracker.exclusively(path.real, async () => {
     abortSignal.throwIfAborted()
+    await checkWrite(path.real, pid)
     const content = await readContent(path)
     refuseStale(path, await tracker.judge(agent, path.real, content?.hash ?? null))
     const { text, say } = change(path, content)
@@ -40,6 +41,8 @@ export async function changeFile(
       if (now.type === 'deny') throw new ToolError('refused', `${path.shown}: ${now.reason}`)
     }
     const after = hashOf(bytes)
+    // The reading took time: the paths may belong to another agent by now.
+    await checkWrite(path.real, pid)
     await replaceFile(path, bytes, content?.mode ?? null)
     tracker.changed(agent, path.real, after)
     const changed: FileChange = { path: path.real, before: content?.hash ?? null, after }

@@ -1,5 +1,5 @@
 -- Writes the less frequent parts of a commit: sessions, turns, groups, grants, environments, holders, inboxes, accounts,
--- schedules, marks of notices, references, processes of sessions below others, prunes, uses of rules whose rule set is removed, references
+-- schedules, liens, marks of notices, references, processes of sessions below others, prunes, uses of rules whose rule set is removed, references
 -- to blobs. A row of version 0 is new. Returns the last position that was pruned, or null.
 create or replace function reeve.apply_rest(p_rest json) returns bigint language plpgsql as
 $body$
@@ -156,6 +156,15 @@ begin
   if p_rest->'schedules_gone' is not null then
     delete from reeve.schedule s using json_array_elements_text(p_rest->'schedules_gone') as x (id)
       where s.id = x.id;
+  end if;
+  if p_rest->'liens' is not null then
+    with x as (
+      select * from json_to_recordset(p_rest->'liens') as x (host text, version bigint, next bigint, body text)
+    ), changed as (
+      update reeve.lien l set version = x.next, body = x.body from x where l.host = x.host and x.version > 0
+    )
+    insert into reeve.lien (host, version, body)
+      select host, next, body from x where x.version = 0;
   end if;
   if p_rest->'accounts_gone' is not null then
     delete from reeve.account a using json_array_elements_text(p_rest->'accounts_gone') as x (id)

@@ -21,6 +21,7 @@ $body$
         when 'ruleUse' then (select u.version from reeve.rule_use u where u.id = g.id)
         when 'auditWindow' then (select w.version from reeve.audit_window w where w.key = g.id)
         when 'schedule' then (select s.version from reeve.schedule s where s.id = g.id)
+        when 'liens' then (select l.version from reeve.lien l where l.host = g.id)
         when 'environment' then (select 1 from reeve.environment e where e.ref = g.id)
         when 'announced' then (select 1 from reeve.holder h where h.id = g.id)
         when 'holder' then (select h.renewed_at from reeve.holder h where h.id = g.id)

@@ -6,6 +6,7 @@ import { auditStatements } from './audit.ts'
 import { authorityStatements } from './authority.ts'
 import { eventStatements } from './event.ts'
 import { holderStatements } from './holder.ts'
+import { lienStatements } from './lien.ts'
 import { listStatements } from './list.ts'
 import { metaStatements } from './meta.ts'
 import { noticeStatements } from './notice.ts'
@@ -25,6 +26,7 @@ export function allStatements(
     process: processStatements(link, at, onRow, unreadable),
     event: eventStatements(link, at, unreadable),
     scope: scopeStatements(link, at),
+    lien: lienStatements(link, at),
     schedule: scheduleStatements(link, at),
     holder: holderStatements(link, at),
     notice: noticeStatements(link, at),

@@ -31,6 +31,7 @@ export function restText(staged: Staged): string | null {
     })),
     schedules: versioned(staged.schedules, (schedule) => ({ id: schedule.id, open: isOpen(schedule) })),
     schedules_gone: removed(staged.schedules).map(({ id }) => id),
+    liens: versioned(staged.liens, ({ host }) => ({ host })),
     accounts_gone: removed(staged.accounts).map(({ id }) => id),
     notices_done: staged.noticesDone,
     observed: staged.observed.map(({ turns, ...notice }) => ({ ...notice, turns: JSON.stringify(turns) })),

@@ -28,6 +28,7 @@ export function guards(staged: Staged): Value[] {
 function idOf(question: Exclude<Guard['question'], { ask: 'process' }>): string {
   if (question.ask === 'inbox') return question.scope
   if (question.ask === 'auditWindow') return question.key
+  if (question.ask === 'liens') return question.host
   return question.ask === 'environment' ? question.ref : question.id
 }
 

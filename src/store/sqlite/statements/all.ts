@@ -7,6 +7,7 @@ import { authorityStatements } from './authority.ts'
 import { blobReferenceStatements } from './blob-reference.ts'
 import { eventStatements } from './event.ts'
 import { holderStatements } from './holder.ts'
+import { lienStatements } from './lien.ts'
 import { listStatements } from './list.ts'
 import { metaStatements } from './meta.ts'
 import { noticeStatements } from './notice.ts'
@@ -20,6 +21,7 @@ export function allStatements(db: DatabaseSync, unreadable: UnreadableRows) {
     process: processStatements(db, unreadable),
     event: eventStatements(db, unreadable),
     scope: scopeStatements(db),
+    lien: lienStatements(db),
     schedule: scheduleStatements(db),
     holder: holderStatements(db),
     notice: noticeStatements(db),

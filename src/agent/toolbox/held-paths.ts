@@ -1,0 +1,39 @@
+import { delegatedPaths } from '../../core/lien/lien.ts'
+import { refuseWrite } from '../../core/lien/refuse-write.ts'
+import type { Pid } from '../../core/process/pid.ts'
+import { hasEnded, type ProcessRecord } from '../../core/process/record.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { ToolError } from '../tools/agent-tool.ts'
+
+/**
+ * Throws if the agent may not write this canonical path now: another agent has it, or the agent has paths of its own elsewhere. A call that
+ * this kernel no longer holds writes nothing: the agent may have ended since, and its paths may be those of another.
+ */
+export async function checkWrite(kernel: Kernel, agent: Pid, call: Pid, path: string): Promise<void> {
+  const { store } = kernel.edges
+  const [line, running] = await Promise.all([lineOf(kernel, agent), store.ask({ ask: 'process', pid: call })])
+  if (running !== null && (hasEnded(running.record) || running.holder !== kernel.id))
+    throw new ToolError('refused', 'The call was stopped before its write, and nothing was written.')
+  const host = line.map((record) => delegatedPaths(record)?.host).find((found) => found !== undefined)
+  const row = await store.ask({ ask: 'liens', host: host ?? hostOf(kernel) })
+  const refused = refuseWrite(row, line, path)
+  if (refused === undefined) return
+  throw new ToolError('path_held', `${refused.message} ${refused.remedy}`, refused.details)
+}
+
+/** The key of the liens of this machine. */
+export function hostOf(kernel: Kernel): string {
+  return kernel.host ?? ''
+}
+
+/** The agent and the processes above it, the nearest first. */
+async function lineOf({ edges }: Kernel, agent: Pid): Promise<readonly ProcessRecord[]> {
+  const line: ProcessRecord[] = []
+  for (let pid: Pid | null = agent; pid !== null; ) {
+    const row: { readonly record: ProcessRecord } | null = await edges.store.ask({ ask: 'process', pid })
+    if (row === null) break
+    line.push(row.record)
+    pid = row.record.parent
+  }
+  return line
+}
