@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { DelegatedPaths } from '../../core/lien/lien.ts'
 import type { Kind } from '../../core/process/record.ts'
 import type { TrackedProcess } from '../../core/process/tracked.ts'
 import { agentFields } from './agent.ts'
@@ -36,10 +37,17 @@ const trackedProcess = z.strictObject({
   pidNamespace: z.string(),
 }) satisfies z.ZodType<TrackedProcess>
 
+/** The paths that `spawnAgent` made canonical. */
+const delegatedPaths = z.strictObject({
+  host: z.string(),
+  paths: z.array(z.string()),
+  foldsCase: z.literal(true).exactOptional(),
+}) satisfies z.ZodType<DelegatedPaths>
+
 /** The same specs as a record holds them: JSON has no member that is undefined. */
 export const storedSpecs = {
   command: commandSpec,
-  agent: specs.agent.extend({ goal: json.exactOptional() }),
+  agent: specs.agent.extend({ goal: json.exactOptional(), paths: delegatedPaths.exactOptional() }),
   workflow: specs.workflow.extend({ input: json.exactOptional() }),
   tool: specs.tool.extend({ input: json.exactOptional() }),
   external: specs.external.extend({ ref: json.exactOptional(), process: trackedProcess.exactOptional() }),
