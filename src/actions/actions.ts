@@ -35,12 +35,14 @@ import { waitActions } from './wait.ts'
 import { waitAgentActions } from './wait-agent.ts'
 import { waitSeveralActions } from './wait-several.ts'
 import { workerActions } from './workers.ts'
+import { worktreeActions } from './worktrees.ts'
 
 /** The action of every verb, on behalf of one actor. */
 export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
   return {
     ...spawnActions(parts),
     ...spawnAgentActions(parts),
+    ...worktreeActions(parts),
     ...trackActions(parts),
     ...processActions(parts),
     ...eventActions(parts),

@@ -5,8 +5,10 @@ import { factsOf, type ModelFacts } from '../core/model/facts.ts'
 import { parseModelId } from '../core/model/model-id.ts'
 import type { UserPart } from '../core/model/prompt.ts'
 import type { ModelRefusal } from '../core/model/refusal.ts'
+import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { startSpecOf } from '../core/process/spec.ts'
+import type { ListedWorktree, MergedWorktree, NewWorktree, Worktree } from '../core/worktree/worktree.ts'
 import type { configuredValue } from '../verbs/shapes/agent-view.ts'
 
 export type ConfiguredValue = z.output<typeof configuredValue>
@@ -34,6 +36,22 @@ export interface AgentFacts {
   folderIn(agent: ProcessRecord, folder: string): Promise<string>
   /** The canonical paths of files and folders inside the workspace of an agent. Throws a refusal if one is outside. */
   pathsIn(agent: ProcessRecord, paths: readonly string[]): Promise<DelegatedPaths>
+  /** Absent where this program has no data folder. */
+  readonly worktrees?: AgentWorktrees
+}
+
+/** The git worktrees of agents. A request that cannot be met throws a refusal, and changes nothing. */
+export interface AgentWorktrees {
+  /** Makes one, or finds that of an earlier request. Returns the folder of the agent in it. */
+  make(asked: NewWorktree): Promise<{ readonly cwd: string; readonly branch: string }>
+  /** After `make`: the agent is registered. If it is not, the worktree is removed. */
+  settled(pid: Pid): Promise<void>
+  list(): Promise<readonly ListedWorktree[]>
+  /** By the pid or the name of its agent, or its branch. */
+  find(text: string): Promise<Worktree>
+  merge(worktree: Worktree): Promise<MergedWorktree>
+  /** `discard`: also with work that is nowhere else. */
+  remove(worktree: Worktree, discard: boolean): Promise<void>
 }
 
 /** A slash command. */

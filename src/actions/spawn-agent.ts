@@ -12,6 +12,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, readerFor, throwIfRefused } from './action.ts'
 import { modelOf } from './agent-facts.ts'
+import { registerInWorktree } from './register-in-worktree.ts'
 import { registerAll, spawnAnswer } from './spawn.ts'
 
 /** How long a new agent may wait for a program that drives it. One that is not up by then is withdrawn. */
@@ -29,7 +30,11 @@ export function spawnAgentActions(parts: ActionParts): ActionsFor<'spawnAgent'> 
       if (existing !== null) return existing
       const parent = await read(input.parent)
       const request = await requestOf(parts, parent, input)
-      const { record } = spawnAnswer((await registerAll(kernel, commands, actor, [request]))[0])
+      const register = async (asked: ParsedInputOf<'spawn'>) =>
+        spawnAnswer((await registerAll(kernel, commands, actor, [asked]))[0])
+      const { record } = await (input.workspace === undefined
+        ? register(request)
+        : registerInWorktree(parts, parent, request, register))
       if (awaitsApproval(record)) return { type: 'asked', record }
       return { type: 'started', record: await whenUp(kernel, record) }
     },
@@ -65,7 +70,18 @@ async function requestOf(
   const { agents } = parts
   if (parent.agent === null) throw new RefusedError(notAnAgent(parent))
   if (agents === undefined) throw new RefusedError(noAgents())
-  const { parent: _, preset, ceiling: rules, cwd: asked, paths, role, goal, model: named, ...given } = input
+  const {
+    parent: _,
+    workspace: __,
+    preset,
+    ceiling: rules,
+    cwd: asked,
+    paths,
+    role,
+    goal,
+    model: named,
+    ...given
+  } = input
   const { pid, idempotencyKey, name, label, allowance, ...own } = given
   const above = startSpecOf(parent)
   throwIfRefused(refuseTools(parent, own.tools))

@@ -21,6 +21,7 @@ import { folderIn } from './agent-folders.ts'
 import { AgentModels, type AgentModelsParts } from './agent-models.ts'
 import { fileCompleter, referenceReader } from './agent-references.ts'
 import { AgentMcpServers } from './agent-servers.ts'
+import { DataFolderWorktrees } from './agent-worktrees.ts'
 import { pathsIn } from './delegated-paths.ts'
 import { runGoalCheck } from './goal-checks.ts'
 
@@ -49,6 +50,8 @@ export interface OpenedAgents {
   readonly servers: AgentMcpServers
   readonly executors: readonly Executor[]
   readonly facts: AgentFacts
+  /** Undefined without a data folder. */
+  readonly worktrees: DataFolderWorktrees | undefined
 }
 
 /** Makes the executors of agents and of their tools. Models and tools are loaded when the first agent runs. */
@@ -60,6 +63,11 @@ export function openAgents(parts: AgentsParts): OpenedAgents {
     secrets: parts.environmentSecrets,
     openSession: (agent) => toolbox.sessions.of(agent),
   })
+  const held = parts.commands()
+  const worktrees =
+    held === undefined
+      ? undefined
+      : new DataFolderWorktrees({ folder: held.home.folder, kernel, onTrouble: parts.onTrouble })
   const toolbox = new AgentToolbox({
     kernel,
     spawnAs,
@@ -68,6 +76,7 @@ export function openAgents(parts: AgentsParts): OpenedAgents {
     mask,
     hasCommands,
     ownAddresses: () => [],
+    ...(worktrees === undefined ? {} : { mergedPaths: (worktree) => worktrees.changes(worktree) }),
     ...parts.toolbox,
   })
   const driver = parts.driver?.(toolbox) ?? nativeAgents(parts, { models, toolbox, servers })
@@ -75,7 +84,11 @@ export function openAgents(parts: AgentsParts): OpenedAgents {
     toolbox,
     servers,
     executors: [toolbox.executor, driver],
-    facts: agentFacts(parts, { models, servers, toolbox }),
+    facts: {
+      ...agentFacts(parts, { models, servers, toolbox }),
+      ...(worktrees === undefined ? {} : { worktrees }),
+    },
+    worktrees,
   }
 }
 

@@ -31,6 +31,7 @@ export async function startAll(parts: EmbeddedParts, pruneMs: number = PRUNE_MS)
     await kernel.start()
     await settledAtBoot(kernel)
     agents.toolbox.start()
+    await agents.worktrees?.start()
     await externals.start()
     await commands?.clearStrays(kernel)
     commands?.upkeep.start(kernel, TIDY_MS)
@@ -49,6 +50,7 @@ export async function closeAll(
 ): Promise<void> {
   const { kernel, commands, agents, externals, retention, anchoring } = parts
   agents.toolbox.close()
+  await agents.worktrees?.close()
   await retention.close()
   try {
     await externals.close()

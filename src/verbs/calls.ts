@@ -2592,6 +2592,10 @@ export interface VerbCalls {
       }
       /** Files and folders of the workspace that it alone may write until it ends, and nothing else; relative to the workspace of its parent. */
       paths?: string[]
+      workspace?: {
+        /** A git worktree of its own, on a new branch from the last commit of its parent. */
+        worktree: true
+      }
       /** Its folder, inside that of its parent. */
       cwd?: string
       /** Its share of what its parent may use; a missing name gets half of what the parent has left. */
@@ -2614,6 +2618,42 @@ export interface VerbCalls {
     },
     options?: CallOptions,
   ): Promise<OutputOf<'spawnAgent'>>
+  /**
+   * Lists the git worktrees of agents, the oldest first.
+   *
+   * Those of agents that the caller sees. A worktree of an agent that has ended is listed as long as work in it is nowhere else.
+   *
+   * Needs the role `read`. Refuses with `denied`, `not_available`, `conflict`.
+   */
+  worktrees(input?: Record<string, never>, options?: CallOptions): Promise<OutputOf<'worktrees'>>
+  /**
+   * Merges the worktree of an agent into the checkout of its parent, as a whole or not at all.
+   *
+   * Changes that are not committed there are committed first. A conflict, and a file with changes in the checkout that are not committed, is a `conflict`: it names the files, and the checkout stays as it was. The worktree is removed with the end of its agent.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_found`, `not_available`, `conflict`, `path_held`.
+   */
+  mergeWorktree(
+    input: {
+      /** A worktree: the pid or the name of its agent, or its branch. */
+      worktree: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'mergeWorktree'>>
+  /**
+   * Removes the worktree of an agent that has ended, and its branch.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_found`, `not_available`, `conflict`.
+   */
+  removeWorktree(
+    input: {
+      /** A worktree: the pid or the name of its agent, or its branch. */
+      worktree: string
+      /** Also with work that is nowhere else, which is lost. Default: `false`. */
+      discard?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'removeWorktree'>>
   /**
    * Registers many processes at once.
    *

@@ -63,6 +63,7 @@ import { killAll } from './kill-all.ts'
 import { list } from './list.ts'
 import { liveCount } from './live-count.ts'
 import { log } from './log.ts'
+import { mergeWorktree } from './merge-worktree.ts'
 import { notices } from './notices.ts'
 import { notifyAgent } from './notify-agent.ts'
 import { openSession } from './open-session.ts'
@@ -85,6 +86,7 @@ import { removeImage } from './remove-image.ts'
 import { removeInput } from './remove-input.ts'
 import { removeRule } from './remove-rule.ts'
 import { removeSchedule } from './remove-schedule.ts'
+import { removeWorktree } from './remove-worktree.ts'
 import { reorderInputs } from './reorder-inputs.ts'
 import { reply } from './reply.ts'
 import { resize } from './resize.ts'
@@ -130,6 +132,7 @@ import { waitFor } from './wait-for.ts'
 import { whoami } from './whoami.ts'
 import type { WorkflowFunction, WorkflowOptions } from './workflow-function.ts'
 import { workflows } from './workflows.ts'
+import { worktrees } from './worktrees.ts'
 import { write } from './write.ts'
 
 /** All verbs. A new one is a file and a line here. */
@@ -219,6 +222,9 @@ export const verbs = {
   signal,
   spawn,
   spawnAgent,
+  worktrees,
+  mergeWorktree,
+  removeWorktree,
   spawnMany,
   status,
   whoami,

@@ -133,6 +133,9 @@ export const routes: { readonly [Name in VerbName]: VerbCall } = {
       answer: { member: 'type', replayed: 'existing', first: 'registered' },
     },
   },
+  worktrees: { route: 'GET /worktrees', repeat: 'always' },
+  mergeWorktree: { route: 'POST /worktrees/{worktree}/merge', repeat: 'never' },
+  removeWorktree: { route: 'POST /worktrees/{worktree}/remove', repeat: 'never' },
   spawnMany: {
     route: 'POST /spawn-many',
     repeat: {

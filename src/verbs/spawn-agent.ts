@@ -49,6 +49,13 @@ export const spawnAgent = verb({
         .describe(
           'files and folders of the workspace that it alone may write until it ends, and nothing else; relative to the workspace of its parent',
         ),
+      workspace: z
+        .strictObject({
+          worktree: z
+            .literal(true)
+            .describe('a git worktree of its own, on a new branch from the last commit of its parent'),
+        })
+        .exactOptional(),
       cwd: folder.exactOptional().describe('its folder, inside that of its parent'),
       allowance: amounts
         .exactOptional()

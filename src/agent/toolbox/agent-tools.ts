@@ -120,7 +120,7 @@ export class AgentTools {
       ...(hasCommands ? commandTools({ kernel, spawnAs, actAs, agent: pid, root, calls }) : []),
       readResultTool({ kernel, mask, agent: pid }),
       ...humanTools({ kernel, spawnAs, calls }),
-      ...delegationTools({ kernel, actAs, agent: pid, root }),
+      ...delegationTools({ kernel, actAs, agent: pid, root, mergedPaths: this.#parts.mergedPaths }),
       toolSearchTool({ searchable: () => this.#searchable(pid) }),
       webFetchTool({ isNamed, refuse, ownAddresses }),
       planTool({

@@ -10,6 +10,7 @@ import { hasEnded, type ProcessRecord } from '../../core/process/record.ts'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { loadParts } from '../parts/stored-parts.ts'
 import { type AgentTool, agentTool, ToolError, textOutput } from '../tools/agent-tool.ts'
+import { fileNeed } from '../tools/files/workspace-path.ts'
 import type { ToolboxParts } from './toolbox.ts'
 
 export interface DelegationToolParts extends Pick<ToolboxParts, 'kernel' | 'actAs'> {
@@ -17,6 +18,8 @@ export interface DelegationToolParts extends Pick<ToolboxParts, 'kernel' | 'actA
   readonly agent: Pid
   /** Its workspace; null if it has none. */
   readonly root: string | null
+  /** The files that the merge of a worktree would change. */
+  readonly mergedPaths: ToolboxParts['mergedPaths']
 }
 
 const MAX_TEXT_CHARS = 100_000
@@ -36,6 +39,7 @@ export function delegationTools(parts: DelegationToolParts): readonly AgentTool[
     stopTool(reeve),
     readTool(parts, reeve),
     listTool(parts, reeve),
+    ...(parts.mergedPaths === undefined ? [] : [mergeTool(parts, parts.mergedPaths, reeve)]),
   ]
 }
 
@@ -56,6 +60,10 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
         .max(MAX_PATHS)
         .optional()
         .describe('files and folders that it alone may write until it ends: not you'),
+      worktree: z
+        .boolean()
+        .optional()
+        .describe('a git worktree and branch of its own; merge it with worktree_merge'),
       preset: z.enum(['observe', 'ask', 'edit', 'full']).optional().describe('the most that it may do'),
       once: z.boolean().optional().describe('it ends with its first turn'),
     }),
@@ -63,7 +71,7 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
     recovery: 'rerunnable',
     spare: true,
     async run({ cwd, ...asked }, call) {
-      const { goal, context, role, model, tools, paths, preset, once } = asked
+      const { goal, context, role, model, tools, paths, worktree, preset, once } = asked
       const { type, record } = await reeve().spawnAgent({
         parent: agent,
         goal,
@@ -73,6 +81,7 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
         ...(model === undefined ? {} : { model }),
         ...(tools === undefined ? {} : { tools }),
         ...(paths === undefined || paths.length === 0 ? {} : { paths }),
+        ...(worktree === true ? { workspace: { worktree } } : {}),
         ...(preset === undefined ? {} : { preset }),
         ...(once === undefined ? {} : { once }),
         ...(cwd === undefined ? {} : { cwd: resolve(root ?? '/', cwd) }),
@@ -206,6 +215,38 @@ function readTool({ kernel, agent }: DelegationToolParts, reeve: () => ReeveVerb
     const loaded = await loadParts(store.blobs, stored)
     return [report, ...loaded].map((part) => String(part?.['text'] ?? '')).join('\n')
   }
+}
+
+/** Effects of a merge that are ruled on one by one. A larger one is ruled on as a write of the whole workspace. */
+const MAX_NEEDS = 100
+
+function mergeTool(
+  { root }: DelegationToolParts,
+  mergedPaths: NonNullable<ToolboxParts['mergedPaths']>,
+  reeve: () => ReeveVerbs,
+): AgentTool {
+  const workspace = root ?? '/'
+  return agentTool({
+    name: 'worktree_merge',
+    description:
+      'Merges the worktree of one of your agents into your checkout, all of it or nothing; conflicts are named. The agent must not be at work.',
+    input: z.strictObject({ pid }),
+    recovery: 'rerunnable',
+    spare: true,
+    async needs({ pid: of }) {
+      const changed = await mergedPaths(of)
+      const paths = changed.length > MAX_NEEDS ? [workspace] : changed
+      return paths.map((real) => fileNeed('write', workspace, { real, shown: real, isInside: true }))
+    },
+    async run({ pid: of }) {
+      const { type, branch, paths, removed } = await reeve().mergeWorktree({ worktree: of })
+      const rest = removed ? ' The worktree is removed.' : ''
+      if (type === 'unchanged') return textOutput(`You have all of ${branch} already.${rest}`)
+      const shown = paths.slice(0, LISTED).join(', ')
+      const more = paths.length > LISTED ? ` and ${paths.length - LISTED} more` : ''
+      return textOutput(`Merged ${branch}: ${shown}${more}.${rest}`)
+    },
+  })
 }
 
 function listTool({ agent }: DelegationToolParts, reeve: () => ReeveVerbs): AgentTool {

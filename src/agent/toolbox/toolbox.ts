@@ -56,6 +56,8 @@ export interface ToolboxParts {
   readonly ownAddresses: () => readonly { readonly address: string; readonly port: number }[]
   /** Further tools of an agent, such as those of its MCP servers. */
   readonly moreTools?: (agent: ProcessRecord) => Promise<readonly AgentTool[]>
+  /** The files that the merge of a worktree would change. Absent where agents get no worktrees. */
+  readonly mergedPaths?: (worktree: string) => Promise<readonly string[]>
   readonly times?: Partial<ToolTimes>
 }
 

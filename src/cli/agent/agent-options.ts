@@ -11,6 +11,7 @@ export type AgentOptions = {
   readonly until: string | undefined
   readonly 'max-turns': number | undefined
   readonly path: readonly string[]
+  readonly worktree: boolean
   readonly once: boolean
   readonly detach: boolean
   readonly session: string | undefined

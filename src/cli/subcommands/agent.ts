@@ -49,6 +49,10 @@ export const agent = subcommand({
       value: 'path',
       about: 'spawn: a file or folder that it alone may write until it ends; repeatable',
     },
+    worktree: {
+      type: 'flag',
+      about: 'spawn: it works in a git worktree of its own; reeve worktree merges it',
+    },
     once: { type: 'flag', about: 'the agent ends with its first turn' },
     detach: { type: 'flag', short: 'd', about: 'print its pid, and leave it at work' },
     session: { type: 'text', value: 'id', about: 'the session that owns it' },
@@ -268,7 +272,7 @@ async function spawnBelow(
       'reeve agent spawn needs an agent and one goal.',
       'For example: reeve agent spawn fixer "write the docs"',
     )
-  const { model, name, system, tool, path, once, effort } = options
+  const { model, name, system, tool, path, worktree, once, effort } = options
   const level = EFFORTS.find((one) => one === effort)
   const answer = await reeve.spawnAgent({
     parent,
@@ -279,6 +283,7 @@ async function spawnBelow(
     ...(level === undefined ? {} : { effort: level }),
     ...(tool.length === 0 ? {} : { tools: [...tool] }),
     ...(path.length === 0 ? {} : { paths: [...path] }),
+    ...(worktree ? { workspace: { worktree } } : {}),
     ...(once ? { once } : {}),
   })
   if (print.isJson) print.json(answer)

@@ -1,0 +1,233 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { connect, type Embedded, type InputOf, type Reeve } from 'reeve'
+import { expect, test } from 'vitest'
+import { WorktreeNotes } from '../../src/agent/worktrees/worktree-notes.ts'
+import { tempFolder } from '../temp-folder.ts'
+import { TempReeve } from '../temp-reeve.ts'
+import { answerOrCode } from './served-agents.ts'
+
+const IDENTITY = ['-c', 'user.name=A', '-c', 'user.email=a@localhost', '-c', 'init.defaultBranch=main']
+
+function git(cwd: string, ...args: readonly string[]): string {
+  return execFileSync('git', [...IDENTITY, ...args], {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+function put(root: string, path: string, text: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true })
+  writeFileSync(join(root, path), text)
+}
+
+/** A repository with one commit, which has the scripts of agents that write one file each. */
+function repository(writes: Readonly<Record<string, string>> = {}): string {
+  const root = realpathSync(tempFolder())
+  git(root, 'init', '--quiet')
+  put(root, 'README.md', 'one\n')
+  for (const [name, path] of Object.entries(writes)) put(root, `${name}.json`, script(path, `by ${name}\n`))
+  put(root, 'lead.json', JSON.stringify({ answers: [{ parts: [{ text: 'ok' }] }], atEnd: 'repeat' }))
+  git(root, 'add', '--all')
+  git(root, 'commit', '--quiet', '-m', 'one')
+  return root
+}
+
+function script(path: string, content: string): string {
+  const read = { tool: 'read_file', input: { path } }
+  const write = { tool: 'write_file', input: { path, content } }
+  return JSON.stringify({ answers: [{ parts: [read] }, { parts: [write] }, { parts: [{ text: 'done' }] }] })
+}
+
+async function lead(reeve: Reeve | Embedded, cwd: string): Promise<string> {
+  const spec = { agent: 'lead', model: 'scripted/lead.json' }
+  return (await reeve.spawn({ kind: 'agent', cwd, spec })).record.pid
+}
+
+function below(reeve: Reeve | Embedded, parent: string) {
+  return (name: string, more: Partial<InputOf<'spawnAgent'>> = {}) =>
+    reeve.spawnAgent({
+      parent,
+      goal: 'write it',
+      name,
+      model: `scripted/${name}.json`,
+      workspace: { worktree: true },
+      once: true,
+      ...more,
+    })
+}
+
+/** The branches and worktrees of agents that git knows. */
+function leftIn(root: string): readonly string[] {
+  const folders = git(root, 'worktree', 'list', '--porcelain').match(/^worktree .*$/gm) ?? []
+  const branches = git(root, 'branch', '--list', 'reeve/*', '--format=%(refname:short)').trim().split('\n')
+  return [...folders.slice(1), ...branches.filter((one) => one !== '')]
+}
+
+const TEN = Array.from({ length: 10 }, (_, index) => `n${index}`)
+
+test('ten agents write at once, each in a worktree of its own, and all of it is merged and cleaned up', {
+  timeout: 120_000,
+}, async () => {
+  await using temp = new TempReeve()
+  const root = repository(Object.fromEntries(TEN.map((name) => [name, `out/${name}.txt`])))
+  const reeve = await temp.embed()
+  const spawn = below(reeve, await lead(reeve, root))
+  const children = await Promise.all(TEN.map((name) => spawn(name)))
+  await Promise.all(children.map(({ record }) => reeve.wait({ pid: record.pid })))
+  expect(git(root, 'status', '--porcelain')).toBe('')
+  const { worktrees } = await reeve.worktrees({})
+  expect(worktrees.map(({ name, branch, because }) => ({ name, branch, because })).toSorted(byName)).toEqual(
+    TEN.map((name) => ({ name, branch: `reeve/${name}`, because: '1 file not committed' })),
+  )
+  const merged = await Promise.all(TEN.map((worktree) => reeve.mergeWorktree({ worktree })))
+  expect(merged).toMatchObject(
+    TEN.map((name) => ({ type: 'merged', paths: [`out/${name}.txt`], removed: true })),
+  )
+  for (const name of TEN) expect(readFileSync(join(root, `out/${name}.txt`), 'utf8')).toBe(`by ${name}\n`)
+  expect(git(root, 'status', '--porcelain')).toBe('')
+  expect(await reeve.worktrees({})).toEqual({ worktrees: [] })
+  expect([leftIn(root), readdirSync(join(temp.keeperHome.folder, 'worktrees'))]).toEqual([[], []])
+})
+
+function byName(one: { readonly name: string }, other: { readonly name: string }): number {
+  return one.name < other.name ? -1 : 1
+}
+
+test('a merge that would conflict or overwrite names the files, and leaves the checkout as it was', {
+  timeout: 60_000,
+}, async () => {
+  await using temp = new TempReeve()
+  const root = repository({ clash: 'README.md', other: 'other.txt' })
+  const reeve = await temp.embed()
+  const spawn = below(reeve, await lead(reeve, root))
+  for (const name of ['clash', 'other']) await reeve.wait({ pid: (await spawn(name)).record.pid })
+  put(root, 'README.md', 'two\n')
+  put(root, 'other.txt', 'mine')
+  put(root, 'notes.txt', 'mine')
+  const dirty = git(root, 'status', '--porcelain')
+  const head = git(root, 'rev-parse', 'HEAD')
+  for (const [worktree, path] of [
+    ['clash', 'README.md'],
+    ['other', 'other.txt'],
+  ] as const) {
+    const refused = reeve.mergeWorktree({ worktree })
+    await expect(refused).rejects.toMatchObject({ code: 'conflict', details: { paths: [path] } })
+    expect([git(root, 'status', '--porcelain'), git(root, 'rev-parse', 'HEAD')]).toEqual([dirty, head])
+  }
+  git(root, 'commit', '--quiet', '-m', 'two', 'README.md')
+  const conflict = reeve.mergeWorktree({ worktree: 'clash' })
+  await expect(conflict).rejects.toThrow(
+    `reeve/clash conflicts with ${root} in README.md. Nothing was changed.`,
+  )
+  expect(readFileSync(join(root, 'README.md'), 'utf8')).toBe('two\n')
+  expect(existsSync(join(root, '.git/MERGE_HEAD'))).toBe(false)
+  expect((await reeve.worktrees({})).worktrees).toMatchObject([
+    { name: 'clash', state: 'kept', because: '1 commit not merged' },
+    { name: 'other', state: 'kept', because: '1 commit not merged' },
+  ])
+  expect(await answerOrCode(reeve.removeWorktree({ worktree: 'clash' }))).toBe('conflict')
+  await reeve.removeWorktree({ worktree: 'clash', discard: true })
+  git(root, 'rm', '--quiet', '--cached', '--ignore-unmatch', 'other.txt')
+  writeFileSync(join(root, '.git/info/exclude'), 'other.txt\n')
+  expect(await answerOrCode(reeve.mergeWorktree({ worktree: 'other' }))).toBe('conflict')
+  expect(readFileSync(join(root, 'other.txt'), 'utf8')).toBe('mine')
+  await reeve.removeWorktree({ worktree: 'other', discard: true })
+  expect(leftIn(root)).toEqual([])
+})
+
+test('a worktree that cannot be made changes nothing: no repository, no commit, paths, a parent with paths', {
+  timeout: 60_000,
+}, async () => {
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const plain = realpathSync(tempFolder())
+  put(plain, 'lead.json', JSON.stringify({ answers: [] }))
+  const empty = realpathSync(tempFolder())
+  git(empty, 'init', '--quiet')
+  put(empty, 'lead.json', JSON.stringify({ answers: [] }))
+  const root = repository()
+  const [inPlain, inEmpty, inRoot] = await Promise.all([plain, empty, root].map((cwd) => lead(reeve, cwd)))
+  const given = { parent: inRoot ?? '', goal: 'x', paths: ['src'] }
+  const bound = (await reeve.spawnAgent(given)).record.pid
+  const pids = async () => (await reeve.list({})).processes.map(({ record }) => record.pid)
+  const before = await pids()
+  const asked = (parent = '', more: Partial<InputOf<'spawnAgent'>> = {}) =>
+    answerOrCode(below(reeve, parent)('lead', more))
+  expect(await asked(inPlain)).toBe('invalid_request')
+  expect(await asked(inEmpty)).toBe('invalid_request')
+  expect(await asked(inRoot, { paths: ['docs'] })).toBe('invalid_request')
+  expect(await asked(bound)).toBe('path_held')
+  expect(await asked(inRoot, { preset: 'everything' })).toBe('invalid_rule')
+  expect(await asked(inRoot, { allowance: { cost: 1e9 } })).not.toMatchObject({ type: 'started' })
+  expect(await pids()).toEqual(before)
+  expect([leftIn(root), await reeve.worktrees({})]).toEqual([[], { worktrees: [] }])
+})
+
+test('what a kernel that died left half made is cleaned up by the next one', {
+  timeout: 60_000,
+}, async () => {
+  await using temp = new TempReeve()
+  const root = repository()
+  const base = git(root, 'rev-parse', 'HEAD').trim()
+  const notes = new WorktreeNotes(join(temp.keeperHome.folder, 'worktrees'))
+  const note = async (pid: string) => {
+    const folder = notes.folderOf(pid)
+    const given = {
+      pid,
+      name: pid,
+      parent: 'p_000000000009',
+      branch: `reeve/${pid}`,
+      base,
+      folder,
+      into: root,
+      madeAt: 1,
+    }
+    await notes.write(given)
+    return given
+  }
+  await note('p_000000000001')
+  const branched = await note('p_000000000002')
+  git(root, 'branch', branched.branch, base)
+  const made = await note('p_000000000003')
+  git(root, 'worktree', 'add', '--quiet', '-b', made.branch, made.folder, base)
+  const locked = await note('p_000000000004')
+  git(root, 'worktree', 'add', '--quiet', '--lock', '-b', locked.branch, locked.folder, base)
+  const used = await note('p_000000000005')
+  git(root, 'worktree', 'add', '--quiet', '-b', used.branch, used.folder, base)
+  put(used.folder, 'work.txt', 'work')
+  const reeve = await temp.embed()
+  const names = async () => (await reeve.worktrees({})).worktrees.map(({ pid, because }) => [pid, because])
+  await expect.poll(names).toEqual([[used.pid, '1 file not committed']])
+  expect(leftIn(root)).toEqual([`worktree ${used.folder}`, used.branch])
+  await reeve.removeWorktree({ worktree: used.pid, discard: true })
+  expect([leftIn(root), await names()]).toEqual([[], []])
+})
+
+test('after kill -9 of the daemon in the middle of it all worktrees are listed, and go as after any end', {
+  timeout: 120_000,
+}, async () => {
+  await using temp = new TempReeve()
+  const root = repository(Object.fromEntries(TEN.map((name) => [name, `out/${name}.txt`])))
+  const first = await temp.start()
+  const reeve = await connect({ home: temp.home.folder })
+  const parent = await lead(reeve, root)
+  const spawn = below(reeve, parent)
+  const asked = TEN.map((name) => spawn(name, { idempotencyKey: name }).catch(() => null))
+  await asked[3]
+  await first.kill()
+  await reeve.close()
+  await Promise.all(asked)
+  await temp.start()
+  const again = await connect({ home: temp.home.folder })
+  const children = await Promise.all(TEN.map((name) => below(again, parent)(name, { idempotencyKey: name })))
+  for (const { record } of children) expect((await again.wait({ pid: record.pid })).type).toBe('done')
+  const { worktrees } = await again.worktrees({})
+  expect(worktrees.map(({ name }) => name).toSorted()).toEqual(TEN)
+  for (const worktree of TEN) expect(await again.mergeWorktree({ worktree })).toMatchObject({ removed: true })
+  for (const name of TEN) expect(readFileSync(join(root, `out/${name}.txt`), 'utf8')).toBe(`by ${name}\n`)
+  expect([leftIn(root), await again.worktrees({})]).toEqual([[], { worktrees: [] }])
+  await again.close()
+})
