@@ -9,43 +9,93 @@ import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { startSpecOf } from '../core/process/spec.ts'
 import { isRefusal, refusal } from '../core/refusal.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import type { Registering } from '../kernel/register.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, readerFor, throwIfRefused } from './action.ts'
 import { modelOf } from './agent-facts.ts'
-import { registerInWorktree } from './register-in-worktree.ts'
+import { registerInWorktrees } from './register-in-worktrees.ts'
 import { registerAll, spawnAnswer } from './spawn.ts'
 
 /** How long a new agent may wait for a program that drives it. One that is not up by then is withdrawn. */
 const UP_MS = 10_000
 
-type Input = ParsedInputOf<'spawnAgent'>
+type Input = Omit<ParsedInputOf<'spawnAgent'>, 'parent'>
+type Answer = OutputOf<'spawnAgent'>
 
 /** Agents below agents. The rules are in `core/agent/delegation.ts`. */
-export function spawnAgentActions(parts: ActionParts): ActionsFor<'spawnAgent'> {
-  const { kernel, actor, commands } = parts
+export function spawnAgentActions(parts: ActionParts): ActionsFor<'spawnAgent' | 'spawnAgents'> {
+  const { kernel } = parts
   const read = readerFor(parts, 'spawnAgent')
+  const readForGroup = readerFor(parts, 'spawnAgents')
   return {
-    async spawnAgent(input) {
-      const existing = await repeated(parts, input)
+    async spawnAgent({ parent: above, ...child }) {
+      const existing = await repeated(parts, child)
       if (existing !== null) return existing
-      const parent = await read(input.parent)
-      const request = await requestOf(parts, parent, input)
-      const register = async (asked: ParsedInputOf<'spawn'>) =>
-        spawnAnswer((await registerAll(kernel, commands, actor, [asked]))[0])
-      const { record } = await (input.workspace === undefined
-        ? register(request)
-        : registerInWorktree(parts, parent, request, register))
+      const parent = await read(above)
+      const [registered] = await registerBelow(parts, parent, [child], async () => [])
+      const { record } = spawnAnswer(registered)
       if (awaitsApproval(record)) return { type: 'asked', record }
       return { type: 'started', record: await whenUp(kernel, record) }
     },
+    async spawnAgents({ parent: above, agents }) {
+      const known = await Promise.all(agents.map((agent) => repeated(parts, agent)))
+      const existing = known.filter((answer) => answer !== null)
+      if (existing.length === agents.length) return { agents: existing }
+      if (existing[0] !== undefined) throw new RefusedError(otherGroup(existing[0].record))
+      const parent = await readForGroup(above)
+      const registered = await registerBelow(parts, parent, agents, (requests) => seatsFor(parts, requests))
+      // They are at work as soon as there is a slot: some may have to wait for the others.
+      return {
+        agents: registered.map((one): Answer => {
+          const { record } = spawnAnswer(one)
+          return { type: awaitsApproval(record) ? 'asked' : 'started', record }
+        }),
+      }
+    },
   }
+}
+
+type Seat = Pick<Registering, 'pid' | 'reportSeat'>
+
+/** Registers agents below another one, in one transaction. Worktrees that they ask for are made before. */
+async function registerBelow(
+  parts: ActionParts,
+  parent: ProcessRecord,
+  children: readonly Input[],
+  seatsOf: (requests: readonly ParsedInputOf<'spawn'>[]) => Promise<readonly Seat[]>,
+) {
+  const { kernel, actor, commands } = parts
+  const requests = await Promise.all(
+    children.map(async (child) => ({
+      request: await requestOf(parts, parent, child),
+      hasWorktree: child.workspace !== undefined,
+    })),
+  )
+  return registerInWorktrees(parts, parent, requests, async (placed) =>
+    registerAll(kernel, commands, actor, placed, await seatsOf(placed)),
+  )
+}
+
+/** The seat of each agent in their group. The id of the group is the pid of the first one. */
+async function seatsFor(
+  { kernel: { edges }, actor }: ActionParts,
+  agents: readonly ParsedInputOf<'spawn'>[],
+): Promise<readonly Seat[]> {
+  const [first] = agents
+  const key = first?.idempotencyKey
+  const keyed = key === undefined ? undefined : await edges.pidForKey(actor, key)
+  const group = first?.pid ?? keyed ?? edges.newPid()
+  return agents.map((_, index) => ({
+    ...(index === 0 ? { pid: group } : {}),
+    reportSeat: { group, size: agents.length, index },
+  }))
 }
 
 /** The child of an earlier request with the same key. What it inherited then may have changed since. */
 async function repeated(
   { kernel, actor }: ActionParts,
   { pid, idempotencyKey, goal }: Input,
-): Promise<OutputOf<'spawnAgent'> | null> {
+): Promise<Answer | null> {
   const { edges } = kernel
   const known = pid ?? (idempotencyKey === undefined ? null : await edges.pidForKey(actor, idempotencyKey))
   const row = known === null ? null : await edges.store.ask({ ask: 'process', pid: known })
@@ -71,8 +121,7 @@ async function requestOf(
   if (parent.agent === null) throw new RefusedError(notAnAgent(parent))
   if (agents === undefined) throw new RefusedError(noAgents())
   const {
-    parent: _,
-    workspace: __,
+    workspace: _,
     preset,
     ceiling: rules,
     cwd: asked,
@@ -163,6 +212,14 @@ async function whenUp(kernel: Kernel, record: ProcessRecord): Promise<ProcessRec
       `No program has begun to drive ${pid} within ${UP_MS / 1_000} s, so it was withdrawn.`,
       'Wait until other agents are done, and ask again.',
     ),
+  )
+}
+
+function otherGroup({ pid }: ProcessRecord) {
+  return refusal(
+    'conflict',
+    `${pid} was registered by another request.`,
+    'Repeat the first request exactly, or use other keys for other agents.',
   )
 }
 

@@ -78,15 +78,17 @@ export async function registerAll(
   commands: Commands | undefined,
   actor: Actor,
   inputs: readonly Input[],
+  more: readonly Partial<Registering>[] = [],
 ): ReturnType<Kernel['register']> {
   const schemas = new DeclaredSchemas()
   // Only a request with an image waits: the others of this turn of the event loop share a commit.
   const resolved = inputs.some((input) => namesImage(kernel.edges, input))
     ? await Promise.all(inputs.map((input) => imaged(kernel, actor, input)))
     : inputs.map((input): ResolvedRequest => ({ input }))
-  const requests = resolved.map(({ input, effects }) => ({
+  const requests = resolved.map(({ input, effects }, index) => ({
     registering: {
       ...registering(input, actor, commands, schemas),
+      ...more[index],
       ...(effects === undefined ? {} : { effects }),
     },
     passing: passingOf(input),

@@ -1,3 +1,4 @@
+import type { ReportSeat } from '../core/agent/report-group.ts'
 import type { ToolCallRef } from '../core/agent/state.ts'
 import type { ShownChange } from '../core/approval/shown-change.ts'
 import type { Ceiling } from '../core/capability/ceiling.ts'
@@ -40,6 +41,8 @@ export interface Registering {
   readonly stepIndex?: number
   /** The call of the parent, an agent, that it is the process of. It is registered only while the call is open. */
   readonly openCall?: ToolCallRef
+  /** Of an agent below another one: its place in a group that reports at once. */
+  readonly reportSeat?: ReportSeat
   /** Of a tool whose caller knows what the call does: its effects, which are ruled on in place of the call itself. */
   readonly effects?: readonly Need[]
   /** Finds out what the call would make of a file. It is called once, if a person is asked. */
@@ -195,6 +198,7 @@ export function toIntent(
     preview,
     restarts,
     ceilings,
+    reportSeat,
   } = registering
   const given = pid ?? keyed
   // The pid that version 0.1 derived from a key: anyone could compute it.
@@ -215,6 +219,7 @@ export function toIntent(
     stepIndex: stepIndex ?? null,
     ...(openCall === undefined ? {} : { openCall }),
     ...(ceilings === undefined ? {} : { ceilings }),
+    ...(reportSeat === undefined ? {} : { reportSeat }),
     approval: null,
     acceptsLess: restarts !== undefined,
   }

@@ -1,4 +1,4 @@
-import { withNotice } from '../core/agent/from-outside.ts'
+import { withReport } from '../core/agent/from-outside.ts'
 import { saidIn } from '../core/agent/output.ts'
 import { type ReportDue, type ReportFacts, reportDue, reportKey, reportParts } from '../core/agent/report.ts'
 import { inputKey } from '../core/agent/request.ts'
@@ -41,9 +41,9 @@ export function* reportToParent(
   const { at } = intent
   const parts = reportParts(now, due, yield* reportFacts(rows, now, due, intent), { at, mask })
   if (!isAgent) return tellListener(rows, now, parts, at)
-  const notice = { id: reportKey(now.pid, due), cause: 'child', parts } as const
+  const report = { id: reportKey(now.pid, due), parts }
   const asked = { actor: `process:${now.pid}`, at } as const
-  const told = withNotice(parent, [], notice, asked)
+  const told = withReport(parent, now.pid, report, asked)
   const { pid } = parent.record
   rows.add(fold({ pid, was: parent, group: null, events: told, lease: undefined, ...asked }).changes)
 }

@@ -2655,6 +2655,77 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'removeWorktree'>>
   /**
+   * Starts several agents below another one, which gets one report when each of them has reported.
+   *
+   * In one transaction: all agents, or none. Their parent gets one report with the first result of each, in the order of the request: the result of a turn that it asked for, or the end of the agent. Later turns are reported one by one. What the parent has left is divided equally. Agents for which there is no slot yet begin when others are done.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `pruned_pid`, `ambiguous_pid`, `denied`, `invalid_request`, `invalid_rule`, `not_available`, `conflict`, `path_held`, `already_ended`, `stopping`, `depth_exceeded`, `limit_exceeded`, `payload_too_large`, `session_ended`, `session_unknown`, `replay_conflict`.
+   */
+  spawnAgents(
+    input: {
+      /** The agent that they work for: a pid or a name. */
+      parent: string
+      /** The agents, in their order. */
+      agents: {
+        /** What it is to do. */
+        goal: string
+        /** Facts that it needs for its goal: the second part of its first input. */
+        context?: string
+        /** The name of its role; that of its parent by default. */
+        role?: string
+        /** A model, as provider/model. */
+        model?: string
+        /** Models that are called instead, in this order, when the provider of the model fails. */
+        fallbacks?: string[]
+        /** How much the model thinks; each provider has its own steps. */
+        effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+        /** The longest answer of one model call, in tokens. */
+        maxOutputTokens?: number
+        /** Its system prompt. */
+        system?: string
+        /** The tools that it may call, of those of its parent; all of them by default. */
+        tools?: string[]
+        /** It ends with its first turn, with the result of that turn. */
+        once?: boolean
+        /** Amounts of tokensIn, tokensOut and cost: an alert at 80 %, and when one is reached, the agent pauses. */
+        softLimits?: Amounts
+        /** How many agents may work below it; 2 levels and 20 live children by default. */
+        delegation?: {
+          /** Levels of agents below it, of a root. */
+          depth?: number
+          /** Live agents below it. */
+          children?: number
+        }
+        /** Files and folders of the workspace that it alone may write until it ends, and nothing else; relative to the workspace of its parent. */
+        paths?: string[]
+        workspace?: {
+          /** A git worktree of its own, on a new branch from the last commit of its parent. */
+          worktree: true
+        }
+        /** Its folder, inside that of its parent. */
+        cwd?: string
+        /** Its share of what its parent may use; a missing name gets half of what the parent has left. */
+        allowance?: Amounts
+        /** Observe, ask, edit or full: the most that it may do, within what its parent may do. */
+        preset?: string
+        /** The most that it may do, as rules; instead of a preset. */
+        ceiling?: {
+          /** Rules as those of addRule. */
+          rules: JsonObject[]
+        }
+        /** A name for people. */
+        label?: string
+        /** Chosen by the caller: the same pid with the same request is the same process. */
+        pid?: string
+        /** The same key of the same caller with the same request is the same process. */
+        idempotencyKey?: string
+        /** A name for the process, to use instead of its pid. */
+        name?: string
+      }[]
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'spawnAgents'>>
+  /**
    * Registers many processes at once.
    *
    * In one transaction: all processes, or none. A later request may name an earlier one as its parent if that one was given a pid.

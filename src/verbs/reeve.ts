@@ -112,6 +112,7 @@ import { shutDownAgent } from './shut-down-agent.ts'
 import { signal } from './signal.ts'
 import { spawn } from './spawn.ts'
 import { spawnAgent } from './spawn-agent.ts'
+import { spawnAgents } from './spawn-agents.ts'
 import { spawnMany } from './spawn-many.ts'
 import { status } from './status.ts'
 import { submit } from './submit.ts'
@@ -225,6 +226,7 @@ export const verbs = {
   worktrees,
   mergeWorktree,
   removeWorktree,
+  spawnAgents,
   spawnMany,
   status,
   whoami,

@@ -136,6 +136,15 @@ export const routes: { readonly [Name in VerbName]: VerbCall } = {
   worktrees: { route: 'GET /worktrees', repeat: 'always' },
   mergeWorktree: { route: 'POST /worktrees/{worktree}/merge', repeat: 'never' },
   removeWorktree: { route: 'POST /worktrees/{worktree}/remove', repeat: 'never' },
+  spawnAgents: {
+    route: 'POST /spawn-agents',
+    repeat: {
+      keys: ['idempotencyKey', 'pid'],
+      generated: 'always',
+      answer: { member: 'type', replayed: 'existing', first: 'registered' },
+      each: 'agents',
+    },
+  },
   spawnMany: {
     route: 'POST /spawn-many',
     repeat: {

@@ -12,6 +12,57 @@ import { verb } from './verb.ts'
 const { fallbacks, effort, maxOutputTokens, system, context, tools, once, softLimits, delegation } =
   agentFields
 
+/** What a new agent below another one is given. */
+export const childFields = () => ({
+  goal: z.string().min(1).max(100_000).describe('what it is to do'),
+  context,
+  role: z
+    .string()
+    .min(1)
+    .max(200)
+    .exactOptional()
+    .describe('the name of its role; that of its parent by default'),
+  model: modelId.exactOptional(),
+  fallbacks,
+  effort,
+  maxOutputTokens,
+  system,
+  tools: tools.describe('the tools that it may call, of those of its parent; all of them by default'),
+  once,
+  softLimits,
+  delegation,
+  paths: z
+    .array(z.string().min(1).max(4_096))
+    .min(1)
+    .max(MAX_PATHS)
+    .exactOptional()
+    .describe(
+      'files and folders of the workspace that it alone may write until it ends, and nothing else; relative to the workspace of its parent',
+    ),
+  workspace: z
+    .strictObject({
+      worktree: z
+        .literal(true)
+        .describe('a git worktree of its own, on a new branch from the last commit of its parent'),
+    })
+    .exactOptional(),
+  cwd: folder.exactOptional().describe('its folder, inside that of its parent'),
+  allowance: amounts
+    .exactOptional()
+    .describe('its share of what its parent may use; a missing name gets half of what the parent has left'),
+  preset: z
+    .string()
+    .max(100)
+    .exactOptional()
+    .describe('observe, ask, edit or full: the most that it may do, within what its parent may do'),
+  ceiling: z
+    .strictObject({ rules: z.array(ruleJson).max(100).describe('rules as those of addRule') })
+    .exactOptional()
+    .describe('the most that it may do, as rules; instead of a preset'),
+  label: z.string().min(1).max(200).exactOptional().describe('a name for people'),
+  ...recognised,
+})
+
 export const spawnAgent = verb({
   summary:
     'Starts an agent below another one, with a goal, a share of its allowance and a part of its rights.',
@@ -24,55 +75,7 @@ export const spawnAgent = verb({
   input: () =>
     z.strictObject({
       parent: processRef.describe('the agent that it works for: a pid or a name'),
-      goal: z.string().min(1).max(100_000).describe('what it is to do'),
-      context,
-      role: z
-        .string()
-        .min(1)
-        .max(200)
-        .exactOptional()
-        .describe('the name of its role; that of its parent by default'),
-      model: modelId.exactOptional(),
-      fallbacks,
-      effort,
-      maxOutputTokens,
-      system,
-      tools: tools.describe('the tools that it may call, of those of its parent; all of them by default'),
-      once,
-      softLimits,
-      delegation,
-      paths: z
-        .array(z.string().min(1).max(4_096))
-        .min(1)
-        .max(MAX_PATHS)
-        .exactOptional()
-        .describe(
-          'files and folders of the workspace that it alone may write until it ends, and nothing else; relative to the workspace of its parent',
-        ),
-      workspace: z
-        .strictObject({
-          worktree: z
-            .literal(true)
-            .describe('a git worktree of its own, on a new branch from the last commit of its parent'),
-        })
-        .exactOptional(),
-      cwd: folder.exactOptional().describe('its folder, inside that of its parent'),
-      allowance: amounts
-        .exactOptional()
-        .describe(
-          'its share of what its parent may use; a missing name gets half of what the parent has left',
-        ),
-      preset: z
-        .string()
-        .max(100)
-        .exactOptional()
-        .describe('observe, ask, edit or full: the most that it may do, within what its parent may do'),
-      ceiling: z
-        .strictObject({ rules: z.array(ruleJson).max(100).describe('rules as those of addRule') })
-        .exactOptional()
-        .describe('the most that it may do, as rules; instead of a preset'),
-      label: z.string().min(1).max(200).exactOptional().describe('a name for people'),
-      ...recognised,
+      ...childFields(),
     }),
   output: () =>
     z.strictObject({

@@ -89,6 +89,7 @@ export const VERB_TABLE: { readonly [Name in VerbName]?: 'answers' | 'rules' | '
   resumeAgent: 'none',
   runAgent: 'none',
   spawnAgent: 'none',
+  spawnAgents: 'none',
 }
 
 export const GUARDED: readonly string[] = Object.entries(VERB_TABLE).flatMap(([name, does]) =>

@@ -58,6 +58,7 @@ const otherActs = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise
   charge: () => reeve.charge({ pid, amounts: { tokensIn: 1 } }),
   sendMessage: () => reeve.sendMessage({ to: `process:${pid}`, value: 'x' }),
   spawnAgent: () => reeve.spawnAgent({ parent: pid, goal: 'x' }),
+  spawnAgents: () => reeve.spawnAgents({ parent: pid, agents: [{ goal: 'x' }] }),
   runAgent: () => reeve.runAgent({ pid, text: 'x' }),
   'runAgent with an image': () =>
     reeve.runAgent({ pid, parts: [{ type: 'image', mediaType: 'image/png', data: 'AAAA' }] }),

@@ -274,6 +274,7 @@ export async function callAgents(reeve: Reeve): Promise<void> {
     await callQueue(reeve, pid)
     await reeve.inspectAgent({ pid })
     await reeve.spawnAgent({ parent: pid, goal: 'a part' })
+    await reeve.spawnAgents({ parent: pid, agents: [{ goal: 'another part' }] })
     await reeve.agentCost({ pid })
     await reeve.agentLog({ pid })
     await reeve.exportAgent({ pid })

@@ -27,6 +27,9 @@ const MAX_WAIT_MS = 600_000
 const PAGE_CHARS = 12_000
 const LISTED = 50
 
+/** As many as an agent may have alive by default. */
+const MAX_GOALS = 20
+const goal = z.string().min(1).max(MAX_TEXT_CHARS)
 const pid = z.string().min(1).max(200).describe('the pid of the agent')
 
 /** Agents below an agent. They act as the agent itself, so that the turns that it asks for are reported to it. */
@@ -47,9 +50,10 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
   return agentTool({
     name: 'agent_spawn',
     description:
-      'Starts an agent that works on a part of your goal by itself. You get a report when its turn is over; go on meanwhile, or end your turn.',
+      'Starts an agent that works on a part of your goal by itself, or several with goals. You get a report when its turn is over, one for all of goals; go on meanwhile, or end your turn.',
     input: z.strictObject({
-      goal: z.string().min(1).max(MAX_TEXT_CHARS).describe('what it is to do; it knows nothing else'),
+      goal: goal.optional().describe('what it is to do; it knows nothing else'),
+      goals: z.array(goal).min(1).max(MAX_GOALS).optional().describe('an agent for each'),
       context: z.string().min(1).max(MAX_TEXT_CHARS).optional().describe('facts that it needs'),
       role: z.string().min(1).max(200).optional(),
       model: z.string().max(200).optional().describe('yours by default'),
@@ -70,12 +74,11 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
     // The same call is the same child.
     recovery: 'rerunnable',
     spare: true,
-    async run({ cwd, ...asked }, call) {
-      const { goal, context, role, model, tools, paths, worktree, preset, once } = asked
-      const { type, record } = await reeve().spawnAgent({
-        parent: agent,
-        goal,
-        idempotencyKey: `spawn:${call.pid}`,
+    async run({ cwd, goal, goals, ...asked }, call) {
+      const { context, role, model, tools, paths, worktree, preset, once } = asked
+      if ((goal === undefined) === (goals === undefined))
+        throw new ToolError('invalid_input', 'Give goal, or goals.')
+      const child = {
         ...(context === undefined ? {} : { context }),
         ...(role === undefined ? {} : { role }),
         ...(model === undefined ? {} : { model }),
@@ -85,7 +88,20 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
         ...(preset === undefined ? {} : { preset }),
         ...(once === undefined ? {} : { once }),
         ...(cwd === undefined ? {} : { cwd: resolve(root ?? '/', cwd) }),
-      })
+      }
+      const idempotencyKey = `spawn:${call.pid}`
+      if (goals !== undefined) {
+        const agents = goals.map((one, index) => ({
+          goal: one,
+          idempotencyKey: `${idempotencyKey}:${index}`,
+          ...child,
+        }))
+        const { agents: begun } = await reeve().spawnAgents({ parent: agent, agents })
+        const pids = begun.map(({ record }) => record.pid).join(', ')
+        return textOutput(`${pids} are at work. You get one report of all when each turn is over.`)
+      }
+      const one = { parent: agent, goal: goal ?? '', idempotencyKey, ...child }
+      const { type, record } = await reeve().spawnAgent(one)
       if (type === 'asked') return textOutput(`${record.pid} waits for a person, who is asked first.`)
       return textOutput(`${record.pid} is at work. You get a report when its turn is over.`)
     },

@@ -23,7 +23,7 @@ export const agent = subcommand({
   summary: 'Runs an agent in this folder, and talks to agents',
   usage: [
     'agent [options] "<goal>"',
-    'agent spawn [options] <parent> "<goal>"',
+    'agent spawn [options] <parent> "<goal>" ["<goal>" ...]',
     'agent list [--all]',
     'agent show | attach | cost | pause | resume | cancel | compact | end <agent>',
     'agent send | queue | steer <agent> [--file <file>] "<text>"',
@@ -91,6 +91,7 @@ scripted/demo needs no key.`,
     ['reeve agent --image reviewer "review the last commit"', 'with another system prompt and other tools'],
     ['reeve agent cost fixer', 'tokens and dollars'],
     ['reeve agent spawn fixer "write the docs"', 'an agent below fixer, which gets its reports'],
+    ['reeve agent spawn fixer "the docs" "the tests"', 'two agents, which give it one report'],
     ['reeve agent --model scripted/demo "try it"', 'without a key'],
   ],
   async run(context) {
@@ -267,24 +268,38 @@ async function spawnBelow(
   rest: readonly string[],
 ): Promise<number> {
   const [parent, goal, ...more] = rest
-  if (parent === undefined || goal === undefined || more.length > 0)
+  if (parent === undefined || goal === undefined)
     throw new UsageError(
-      'reeve agent spawn needs an agent and one goal.',
+      'reeve agent spawn needs an agent and a goal.',
       'For example: reeve agent spawn fixer "write the docs"',
     )
   const { model, name, system, tool, path, worktree, once, effort } = options
   const level = EFFORTS.find((one) => one === effort)
-  const answer = await reeve.spawnAgent({
-    parent,
-    goal,
+  const child = {
     ...(model === undefined ? {} : { model }),
-    ...(name === undefined ? {} : { name }),
     ...(system === undefined ? {} : { system }),
     ...(level === undefined ? {} : { effort: level }),
     ...(tool.length === 0 ? {} : { tools: [...tool] }),
     ...(path.length === 0 ? {} : { paths: [...path] }),
     ...(worktree ? { workspace: { worktree } } : {}),
     ...(once ? { once } : {}),
+  }
+  if (more.length > 0) {
+    if (name !== undefined)
+      throw new UsageError('--name names one agent, and there are several goals.', 'Leave the name out.')
+    const answer = await reeve.spawnAgents({
+      parent,
+      agents: [goal, ...more].map((one) => ({ goal: one, ...child })),
+    })
+    if (print.isJson) print.json(answer)
+    else for (const { record } of answer.agents) print.line(record.pid)
+    return 0
+  }
+  const answer = await reeve.spawnAgent({
+    parent,
+    goal,
+    ...child,
+    ...(name === undefined ? {} : { name }),
   })
   if (print.isJson) print.json(answer)
   else print.line(answer.record.pid)

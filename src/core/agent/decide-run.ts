@@ -1,8 +1,10 @@
 import { type Decision, type Rules, refuse, refuseSize } from '../process/decision.ts'
+import type { Pid } from '../process/pid.ts'
 import type { ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import type { Draft } from './draft.ts'
 import { alreadyRunning, invalidRequest, refuseHead } from './refusals.ts'
+import { groupAwaiting, groupHead, isComplete } from './report-group.ts'
 import { type AgentAnswer, type NotifyRequest, type RunRequest, requestKey } from './request.ts'
 import {
   DEFAULT_GOAL_TURNS,
@@ -73,14 +75,35 @@ export function decideNotify(draft: Draft, request: NotifyRequest, rules: Rules)
   return draft.decision(notify(draft, request))
 }
 
+/** The first report of a member of a group fills its seat. The last one tells the report of the group. */
+export function tellReport(draft: Draft, child: Pid, request: NotifyRequest): void {
+  const awaiting = groupAwaiting(draft.agent, child)
+  if (awaiting === undefined) {
+    notify(draft, request)
+    return
+  }
+  const { id: notice, cause, parts } = request
+  const answer = { type: 'buffered', notice, turn: null, isCounted: false } as const
+  const payload = { notice, cause, source: draft.actor, parts, answer, seatOf: child }
+  draft.add({ type: 'notice_buffered', payload }, requestKey(request))
+  const group = draft.agent.groups?.find(({ id }) => id === awaiting.id)
+  if (group === undefined || !isComplete(group)) return
+  const { id } = group
+  notify(draft, { type: 'notify', id: `group:${id}`, cause, parts: [groupHead(group)] }, { group: id })
+}
+
 /** Adds the notice, and the turn that it begins. Also for messages and ends of children, which are decided elsewhere. */
-export function notify(draft: Draft, request: NotifyRequest): AgentAnswer {
+export function notify(
+  draft: Draft,
+  request: NotifyRequest,
+  of: { readonly group?: string } = {},
+): AgentAnswer {
   const { id: notice, cause, parts } = request
   const isIdle = phaseOf(draft.record) === 'idle' && draft.record.stopRequest === null
   const turn = isIdle ? draft.agent.turns + 1 : null
   const isCounted = draft.agent.notices.kept.length >= MAX_BUFFERED_NOTICES
   const answer: AgentAnswer = { type: 'buffered', notice, turn, isCounted }
-  const payload = { notice, cause, source: draft.actor, parts, answer }
+  const payload = { notice, cause, source: draft.actor, parts, answer, ...of }
   draft.add({ type: 'notice_buffered', payload }, requestKey(request))
   if (isIdle) beginNext(draft)
   return answer

@@ -96,6 +96,10 @@ export type AgentEvent =
         readonly source: Actor
         readonly parts: readonly Part[]
         readonly answer: AgentAnswer
+        /** The report of this member of a group. It waits for those of the others. */
+        readonly seatOf?: string
+        /** The group is complete: this notice is the head of its report, and those of its members follow. */
+        readonly group?: string
       }
     }
   /** A turn takes the buffered notices. `more`: notices that were only counted. */

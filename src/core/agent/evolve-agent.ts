@@ -4,6 +4,7 @@ import type { Actor, ProcessRecord } from '../process/record.ts'
 import type { Wait } from '../process/wait.ts'
 import { type AgentEvent, isEntry } from './event.ts'
 import { countTurn } from './goal.ts'
+import { reportsOf, withoutGroup, withSeatFilled } from './report-group.ts'
 import { outputsFrom, withOutputOf } from './segment-calls.ts'
 import {
   type AgentState,
@@ -67,8 +68,12 @@ function changed(agent: AgentState, event: Stored<AgentEvent>): AgentState {
       return { ...agent, inputs }
     }
     case 'notice_buffered': {
-      const { notice: id, cause } = event.payload
-      return { ...agent, notices: plus(agent.notices, { kept: [{ id, cause, seq: event.seq }], more: 0 }) }
+      const { notice: id, cause, seatOf, group } = event.payload
+      if (seatOf !== undefined) return withSeatFilled(agent, seatOf, event.seq)
+      const told = group === undefined ? [] : reportsOf(agent, group)
+      const kept = [{ id, cause, seq: event.seq }, ...told]
+      const rest = group === undefined ? agent : withoutGroup(agent, group)
+      return { ...rest, notices: plus(agent.notices, { kept, more: 0 }) }
     }
     case 'turn_begun':
       return begun(agent, event.payload, event)

@@ -2,9 +2,10 @@ import { objectOf } from '../json/json.ts'
 import { mapStrings } from '../json/map-strings.ts'
 import type { Decision, NewEvent } from '../process/decision.ts'
 import { evolve } from '../process/evolve.ts'
+import type { Pid } from '../process/pid.ts'
 import type { Actor, ProcessRecord, Registration } from '../process/record.ts'
 import type { ProcessRow } from '../process/row.ts'
-import { notify } from './decide-run.ts'
+import { notify, tellReport } from './decide-run.ts'
 import { Draft } from './draft.ts'
 import { inputKey } from './request.ts'
 import { isNativeAgent, MAX_TURN_CRASHES, type NoticeCause, type Part } from './state.ts'
@@ -89,6 +90,18 @@ export function afterPutBack(row: ProcessRow, decision: Decision, asked: Asked):
     })
   else settle(draft)
   return { ...decision, events: draft.events }
+}
+
+/** The report of an agent to its parent, whose row this is. */
+export function withReport(
+  row: ProcessRow,
+  child: Pid,
+  report: { readonly id: string; readonly parts: readonly Part[] },
+  asked: Asked,
+): readonly NewEvent[] {
+  const draft = new Draft(row, asked)
+  tellReport(draft, child, { type: 'notify', cause: 'child', ...report })
+  return draft.events
 }
 
 /** A message or the end of a child, after the events that it already is. */

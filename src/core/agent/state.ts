@@ -1,6 +1,7 @@
 import type { Amounts, Counted } from '../allowance/amounts.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { Actor, ProcessRecord } from '../process/record.ts'
+import type { ReportGroup } from './report-group.ts'
 
 /** Inputs that wait for their turn. One more is refused: a client that sends faster than the agent works must hear of it. */
 export const MAX_QUEUED_INPUTS = 64
@@ -93,6 +94,8 @@ export interface AgentState {
   readonly reached: readonly Counted[]
   /** Commands of other tool calls whose output the live segment shows. They are kept as long as it does. */
   readonly outputs?: readonly ReferredOutput[]
+  /** Groups of its agents whose report is not complete. Absent if there is none. */
+  readonly groups?: readonly ReportGroup[]
 }
 
 /** A model call of a session. */
@@ -182,7 +185,7 @@ export interface NoticeBuffer {
   readonly more: number
 }
 
-interface BufferedNotice {
+export interface BufferedNotice {
   readonly id: string
   readonly cause: NoticeCause
   /** `seq` of the event that has its parts. */

@@ -45,13 +45,14 @@ export type Carved =
 
 /**
  * The allowance of a new process. Of each limit of its parent it gets the requested amount, or half of the rest; a tool below
- * another process gets no tokens and no cost. A limit that only the request names is its own, and is taken from no account.
+ * another process gets no tokens and no cost. With `shares` it gets one of so many equal parts instead of half. A limit that only the request names is its own, and is taken from no account.
  */
 export function decideCarve(
   parent: Account | null,
   asked: Amounts,
   ids: Pick<Account, 'id' | 'parent' | 'root' | 'session'>,
   kind: Kind,
+  shares?: number,
 ): Carved {
   if (parent?.settled === true) return { type: 'refuse', refusal: givenBack(parent) }
   const counted = parent === null ? null : charge(parent, chargeForRegistering(parent, kind))
@@ -61,7 +62,7 @@ export function decideCarve(
   for (const name of COUNTED) {
     const left = from === null ? Number.POSITIVE_INFINITY : leftOf(from, name)
     const isKept = from !== null && isCall(from, kind) && KEPT_BY_CALLER.includes(name)
-    const share = isKept ? 0 : shareOf(name, left)
+    const share = isKept ? 0 : shares === undefined ? shareOf(name, left) : partOf(name, left, shares)
     const amount = asked[name] ?? (left === Number.POSITIVE_INFINITY ? undefined : share)
     if (amount === undefined) continue
     if (from !== null && amount > left && amount > 0)
@@ -228,6 +229,10 @@ export function receive(account: Account, { freed, spent }: Returned): Account {
 function shareOf(name: Counted, left: number): number {
   const half = WITH_DECIMALS.includes(name) ? exact(left / 2) : Math.floor(left / 2)
   return Math.max(0, Math.min(left, Math.max(half, FLOOR[name])))
+}
+
+function partOf(name: Counted, left: number, shares: number): number {
+  return Math.max(0, WITH_DECIMALS.includes(name) ? exact(left / shares) : Math.floor(left / shares))
 }
 
 function limitExceeded(account: Account, name: Counted, asked: number): Refusal {

@@ -1,4 +1,5 @@
 import { AGENT_EVENTS, type AgentEvent } from '../agent/event.ts'
+import type { ReportSeat } from '../agent/report-group.ts'
 import type { NearLimit } from '../allowance/near.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { Message, MessageFilter } from '../message/message.ts'
@@ -32,6 +33,8 @@ export type ReservedEvent =
         readonly label: string
         /** Of a workflow's child: which step spawned it. */
         readonly stepIndex?: number
+        /** Of an agent's child: its place in a group that reports at once. */
+        readonly seat?: ReportSeat
       }
     }
   /** It begins later. */

@@ -1,5 +1,6 @@
 import { isAgentEvent } from '../agent/event.ts'
 import { afterLostHolder, afterResume, evolveAgent } from '../agent/evolve-agent.ts'
+import { afterChild } from '../agent/report-group.ts'
 import { isNativeAgent, NEW_AGENT } from '../agent/state.ts'
 import { type Json, own } from '../json/json.ts'
 import {
@@ -29,7 +30,11 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
   const known = knownEvent(event)
   switch (known?.type) {
     case 'child_registered':
-      return { ...record, children: record.children + 1 }
+      return {
+        ...record,
+        children: record.children + 1,
+        agent: known.payload.seat === undefined ? record.agent : afterChild(record.agent, known.payload),
+      }
     case 'postponed':
       return { ...record, retryAt: known.payload.until }
     case 'started':

@@ -1,6 +1,7 @@
 import { type DelegationFacts, refuseDelegation } from '../agent/delegation.ts'
 import { firstEvents, isIdleAtFirst } from '../agent/from-outside.ts'
 import { refuseClosedCall } from '../agent/refusals.ts'
+import type { ReportSeat } from '../agent/report-group.ts'
 import { isNativeAgent, type ToolCallRef } from '../agent/state.ts'
 import { type Account, aboveOf, accountOf, sessionAccountOf } from '../allowance/account.ts'
 import { type Carved, decideCarve, fitting, refuseIdle } from '../allowance/decide.ts'
@@ -59,6 +60,8 @@ export interface RegisterIntent {
   readonly stepIndex: number | null
   /** The call of the parent, an agent, that it is the process of. */
   readonly openCall?: ToolCallRef
+  /** Of an agent below another one: its place in a group that reports at once. */
+  readonly reportSeat?: ReportSeat
   /** It is registered unbegun, and begins when this approval is given. */
   readonly approval: ApprovalRequested | null
   /** Of a command that rules let begin. */
@@ -160,7 +163,7 @@ export function decideRegister(
     root: unlimited.root,
     session: facts.session === null ? null : sessionAccountOf(facts.session),
   }
-  const carved = decideCarve(facts.account, asked, ids, unlimited.kind)
+  const carved = decideCarve(facts.account, asked, ids, unlimited.kind, sharesIn(intent.reportSeat))
   if (carved.type === 'refuse') return carved
   const idle = refuseIdle(unlimited.kind, carved.account)
   if (idle !== undefined) return refused(idle)
@@ -196,6 +199,11 @@ export function decideRegister(
   return { type: 'register', registration, replaced, lease, events, parentEvents, carved }
 }
 
+/** The members of a group and their parent get equal parts of what is left. */
+function sharesIn(seat: ReportSeat | undefined): number | undefined {
+  return seat === undefined ? undefined : seat.size - seat.index + 1
+}
+
 /** Whether the end of the replaced process frees a slot for the new one: it has one of the same kind, here. */
 function makesRoom(replaced: ProcessRow | null, { kind }: Registration, { here }: RegisterIntent): boolean {
   if (replaced === null || replaced.holder === null) return false
@@ -211,8 +219,12 @@ function withRuledOn(registration: Registration, ruledOn: RuledOn | undefined): 
   return ruledOn === undefined ? registration : { ...registration, ruledOn }
 }
 
-function childRegistered({ pid, kind, label }: Registration, { stepIndex }: RegisterIntent): NewEvent {
-  const payload = { pid, kind, label, ...(stepIndex === null ? {} : { stepIndex }) }
+function childRegistered(
+  { pid, kind, label }: Registration,
+  { stepIndex, reportSeat: seat }: RegisterIntent,
+): NewEvent {
+  const step = stepIndex === null ? {} : { stepIndex }
+  const payload = { pid, kind, label, ...step, ...(seat === undefined ? {} : { seat }) }
   return newEvent({ type: 'child_registered', payload })
 }
 

@@ -81,6 +81,8 @@ export const agentPayloads = (): AgentPayloads => ({
     source: actor,
     parts,
     answer: agentAnswer,
+    seatOf: z.string().exactOptional(),
+    group: z.string().exactOptional(),
   }),
   notices_promoted: z.strictObject({ ...inCall, seqs: z.array(count), more: count }),
   agent_requested: z.strictObject({ request: agentRequest(), answer: agentAnswer }),

@@ -170,4 +170,13 @@ export const agentState = z.strictObject({
     .nullable(),
   reached: z.array(z.enum(COUNTED)),
   outputs: z.array(z.strictObject({ pid: z.string(), turn: count, call: count })).exactOptional(),
+  groups: z
+    .array(
+      z.strictObject({
+        id: z.string(),
+        size: count,
+        seats: z.array(z.strictObject({ pid: z.string(), seq: count.nullable() })),
+      }),
+    )
+    .exactOptional(),
 }) satisfies z.ZodType<AgentState>

@@ -47,6 +47,7 @@ const reservedPayloads = (): Omit<Payloads, `signal.${string}`> => ({
     kind,
     label: z.string(),
     stepIndex: stepIndex.exactOptional(),
+    seat: z.strictObject({ group: z.string(), size: count, index: count }).exactOptional(),
   }),
   postponed: z.strictObject({ until: time }),
   started: z.strictObject({ holder: z.string(), attempt: count }),
