@@ -24,6 +24,7 @@ import { policyFileActions } from './policy-files.ts'
 import { processActions } from './processes.ts'
 import { questionActions } from './questions.ts'
 import { restartActions } from './restart.ts'
+import { restoreAgentActions } from './restore-agent.ts'
 import { scheduleActions } from './schedules.ts'
 import { sessionActions } from './sessions.ts'
 import { signalActions } from './signal.ts'
@@ -43,6 +44,7 @@ export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
     ...spawnActions(parts),
     ...spawnAgentActions(parts),
     ...worktreeActions(parts),
+    ...restoreAgentActions(parts),
     ...trackActions(parts),
     ...processActions(parts),
     ...eventActions(parts),

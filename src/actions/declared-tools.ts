@@ -1,4 +1,5 @@
 import { loadParts } from '../agent/parts/stored-parts.ts'
+import { placedLogs } from '../core/agent/earlier-logs.ts'
 import type { AgentState, Part } from '../core/agent/state.ts'
 import { objectOf } from '../core/json/json.ts'
 import type { StoredEvent } from '../core/process/event.ts'
@@ -12,17 +13,22 @@ const PAGE_BYTES = 8 * 1024 * 1024
 export async function declaredTools(
   store: Store,
   pid: Pid,
-  { segment }: AgentState,
+  { segment, earlier = [] }: AgentState,
 ): Promise<{ name: string; description: string }[] | null> {
   if (segment.from === 0) return null
-  for (let before = Number.MAX_SAFE_INTEGER; before > segment.from; ) {
-    const events = await store.ask({ ask: 'tail', pid, before, limit: PAGE, bytes: PAGE_BYTES })
-    for (const event of events.toReversed()) {
-      if (event.seq < segment.from) break
-      const found = await toolsIn(store, event)
-      if (found !== null) return found
+  // The segment may have begun in the log of an agent whose session this one continues.
+  for (const log of [{ pid, shift: 0 }, ...placedLogs(earlier).toReversed()]) {
+    const from = segment.from + log.shift
+    for (let before = Number.MAX_SAFE_INTEGER; before > Math.max(from, 1); ) {
+      const events = await store.ask({ ask: 'tail', pid: log.pid, before, limit: PAGE, bytes: PAGE_BYTES })
+      for (const event of events.toReversed()) {
+        if (event.seq < from) return null
+        const found = await toolsIn(store, event)
+        if (found !== null) return found
+      }
+      before = events[0]?.seq ?? 0
     }
-    before = events[0]?.seq ?? 0
+    if (from > 0) return null
   }
   return null
 }

@@ -195,7 +195,7 @@ function labelOf(goal: string): string {
 }
 
 /** Its goal is its first input, and is taken with its registration: it is up as soon as a program drives it. */
-async function whenUp(kernel: Kernel, record: ProcessRecord): Promise<ProcessRecord> {
+export async function whenUp(kernel: Kernel, record: ProcessRecord): Promise<ProcessRecord> {
   const { pid, revision } = record
   if (record.firstStarted !== null) return record
   const { edges } = kernel

@@ -16,18 +16,19 @@ import { knownEvent } from '../core/process/event.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { Store } from '../store/contract.ts'
 import { loadParts } from './parts/stored-parts.ts'
+import { SessionLog } from './session-log.ts'
 
 /** Paths whose folders may have instructions. */
 const MAX_TOUCHED = 1_000
-const PAGE_EVENTS = 1_000
-const PAGE_BYTES = 8 * 1024 * 1024
 
 /** The session log of one agent, as its executor reads it: the whole log once, and then new events. */
 export class SessionHistory {
   readonly #store: Store
   readonly #pid: string
   #events: StoredEvent[] = []
-  #lastSeq = 0
+  #log: SessionLog
+  /** The place of the last event that was read; null before the first read. */
+  #lastSeq: number | null = null
   readonly #models = new Map<string, string>()
   /** Inputs and notices, by their `seq`. */
   readonly #admitted = new Map<number, StoredEvent>()
@@ -45,6 +46,7 @@ export class SessionHistory {
   constructor(store: Store, pid: string) {
     this.#store = store
     this.#pid = pid
+    this.#log = new SessionLog(store, pid)
   }
 
   /** How many events are in memory. */
@@ -54,10 +56,12 @@ export class SessionHistory {
 
   /** Reads the events since the last read. */
   async catchUp({ agent, revision }: ProcessRecord): Promise<void> {
-    if (this.#lastSeq === 0) this.#lastSeq = await this.#firstNeeded(agent?.segment.from ?? 0)
+    if (this.#lastSeq === null) {
+      this.#log = new SessionLog(this.#store, this.#pid, agent?.earlier)
+      this.#lastSeq = await this.#firstNeeded(agent?.segment.from ?? 0)
+    }
     while (this.#lastSeq < revision) {
-      const read = { pid: this.#pid, after: this.#lastSeq, limit: PAGE_EVENTS, bytes: PAGE_BYTES }
-      const events = await this.#store.ask({ ask: 'events', ...read })
+      const events = await this.#log.after(this.#lastSeq)
       const last = events.at(-1)
       if (last === undefined) return
       for (const event of events) {
@@ -263,7 +267,8 @@ export class SessionHistory {
   }
 
   async #partsAt(seq: number): Promise<readonly Part[]> {
-    const found = this.#admitted.get(seq) ?? (await this.#eventAt(seq))
+    // An input may have been admitted before the segment began.
+    const found = this.#admitted.get(seq) ?? (await this.#log.at(seq))
     const known = found === undefined ? null : knownEvent(found)
     switch (known?.type) {
       case 'input_admitted':
@@ -275,14 +280,8 @@ export class SessionHistory {
     }
   }
 
-  /** An input may have been admitted before the segment began. */
-  async #eventAt(seq: number): Promise<StoredEvent | undefined> {
-    const read = { pid: this.#pid, after: seq - 1, limit: 1, bytes: PAGE_BYTES }
-    return (await this.#store.ask({ ask: 'events', ...read })).find((event) => event.seq === seq)
-  }
-
   async #eventWith(replayKey: string) {
-    const found = await this.#store.ask({ ask: 'event', pid: this.#pid, replayKey })
+    const found = await this.#log.with(replayKey)
     return found === null ? null : knownEvent(found)
   }
 
@@ -296,9 +295,9 @@ export class SessionHistory {
 
   /** A summarised session is read from the first entry that the summary keeps. */
   async #firstNeeded(segmentFrom: number): Promise<number> {
-    const begun = segmentFrom === 0 ? undefined : await this.#eventAt(segmentFrom)
+    const begun = segmentFrom === 0 ? undefined : await this.#log.at(segmentFrom)
     const known = begun === undefined ? null : knownEvent(begun)
-    if (known?.type !== 'segment_begun' || known.payload.why !== 'compaction') return 0
+    if (known?.type !== 'segment_begun' || known.payload.why !== 'compaction') return this.#log.beginning
     return Math.min(known.payload.keepsFrom ?? segmentFrom, segmentFrom) - 1
   }
 }

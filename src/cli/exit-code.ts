@@ -44,6 +44,7 @@ const CONFLICTS = new Set([
   'input_conflict',
   'name_in_use',
   'not_paused',
+  'not_restorable',
   'not_running',
   'not_waiting',
   'replay_conflict',

@@ -3,7 +3,7 @@ import { RefusedError } from '../core/errors.ts'
 import { canonical } from '../core/json/canonical.ts'
 import { asJson } from '../core/json/json.ts'
 import type { Holder } from '../core/lease/holder.ts'
-import { hostIn, type Placement } from '../core/placement/placement.ts'
+import { hostIn, isPlacedAt, type Placement } from '../core/placement/placement.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -119,6 +119,11 @@ export class Kernel {
   /** The name of its host; null if it is not known. */
   get host(): string | null {
     return hostIn(this.#here)
+  }
+
+  /** Whether a process of this placement may be executed by this kernel, as far as its place decides. */
+  isHere(placement: Placement | null): boolean {
+    return isPlacedAt(placement, this.#here)
   }
 
   get isClosed(): boolean {

@@ -31,7 +31,7 @@ export interface RegistrationContext {
 /** Reads everything that `decideRegister` needs. */
 export function* registerFacts(
   rows: WorkingRows,
-  { request, pid, actor, defaultEnvRef }: RegisterIntent,
+  { request, pid, actor, defaultEnvRef, continuesSession }: RegisterIntent,
   { isNew, formerPid, restarts, replaced }: RegistrationContext,
 ): PlanPart<RegisterFacts> {
   // Most registrations have a new pid and need few of the facts: those are not asked for through a generator.
@@ -68,6 +68,7 @@ export function* registerFacts(
     parent,
     restarted,
     ...(actsFor === null ? {} : { actsFor }),
+    ...(continuesSession === undefined || restarted === null ? {} : yield* goneLog(rows, restarted.record)),
     stoppingAncestor: parent === null ? null : yield* stoppingAncestor(rows, parent, gone),
     session: inSession,
     turn:
@@ -101,6 +102,14 @@ export function* registerFacts(
       ? {}
       : { lending: yield* lendingFacts(rows, lent, parent, new Set([restarts?.pid, ...gone])) }),
   }
+}
+
+/** The logs of an earlier session are kept while an agent names them that lives: this one has ended. */
+function* goneLog(rows: WorkingRows, { agent }: ProcessRecord): PlanPart<Pick<RegisterFacts, 'goneLog'>> {
+  const pids = (agent?.earlier ?? []).map(({ pid }) => pid)
+  const found = yield* rows.processes(pids)
+  const gone = pids.find((_, index) => found[index] === null)
+  return gone === undefined ? {} : { goneLog: gone }
 }
 
 /** The agents above a new one, and those beside it. Each registration writes the parent's row, so none is overlooked. */

@@ -43,6 +43,8 @@ export interface Registering {
   readonly openCall?: ToolCallRef
   /** Of an agent below another one: its place in a group that reports at once. */
   readonly reportSeat?: ReportSeat
+  /** It continues the session of the ended agent that it restarts. */
+  readonly continuesSession?: true
   /** Of a tool whose caller knows what the call does: its effects, which are ruled on in place of the call itself. */
   readonly effects?: readonly Need[]
   /** Finds out what the call would make of a file. It is called once, if a person is asked. */
@@ -199,6 +201,7 @@ export function toIntent(
     restarts,
     ceilings,
     reportSeat,
+    continuesSession,
   } = registering
   const given = pid ?? keyed
   // The pid that version 0.1 derived from a key: anyone could compute it.
@@ -220,6 +223,7 @@ export function toIntent(
     ...(openCall === undefined ? {} : { openCall }),
     ...(ceilings === undefined ? {} : { ceilings }),
     ...(reportSeat === undefined ? {} : { reportSeat }),
+    ...(continuesSession === undefined ? {} : { continuesSession }),
     approval: null,
     acceptsLess: restarts !== undefined,
   }

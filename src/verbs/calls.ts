@@ -2726,6 +2726,24 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'spawnAgents'>>
   /**
+   * Continues the session of an agent that has ended, as a new agent.
+   *
+   * The new agent has a pid of its own and `restartOf` set to the old one. Its session goes on where that of the old one ended: its model reads the whole session, and turns are numbered on. The earlier log is referred to, not copied, and is kept as long as the new agent lives. Inputs that still waited are not taken over.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_restorable`, `owned_elsewhere`, `invalid_request`, `not_available`, `conflict`, `already_ended`, `stopping`, `depth_exceeded`, `limit_exceeded`, `session_ended`, `session_unknown`, `untrusted`, `name_in_use`.
+   */
+  restoreAgent(
+    input: {
+      /** The agent that has ended: a pid or a name. */
+      pid: string
+      /** Its first input; without one it waits for an input. */
+      goal?: string
+      /** Calls of one caller under the same key are one restore, and answer with its agent. */
+      idempotencyKey?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'restoreAgent'>>
+  /**
    * Registers many processes at once.
    *
    * In one transaction: all processes, or none. A later request may name an earlier one as its parent if that one was given a pid.

@@ -91,6 +91,7 @@ import { reorderInputs } from './reorder-inputs.ts'
 import { reply } from './reply.ts'
 import { resize } from './resize.ts'
 import { restart } from './restart.ts'
+import { restoreAgent } from './restore-agent.ts'
 import { resumeAgent } from './resume-agent.ts'
 import { resumeSchedule } from './resume-schedule.ts'
 import { retireWorker } from './retire-worker.ts'
@@ -227,6 +228,7 @@ export const verbs = {
   mergeWorktree,
   removeWorktree,
   spawnAgents,
+  restoreAgent,
   spawnMany,
   status,
   whoami,

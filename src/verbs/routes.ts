@@ -145,6 +145,10 @@ export const routes: { readonly [Name in VerbName]: VerbCall } = {
       each: 'agents',
     },
   },
+  restoreAgent: {
+    route: 'POST /agents/{pid}/restore',
+    repeat: { keys: ['idempotencyKey'], generated: 'always' },
+  },
   spawnMany: {
     route: 'POST /spawn-many',
     repeat: {

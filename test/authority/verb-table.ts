@@ -90,6 +90,7 @@ export const VERB_TABLE: { readonly [Name in VerbName]?: 'answers' | 'rules' | '
   runAgent: 'none',
   spawnAgent: 'none',
   spawnAgents: 'none',
+  restoreAgent: 'none',
 }
 
 export const GUARDED: readonly string[] = Object.entries(VERB_TABLE).flatMap(([name, does]) =>

@@ -59,6 +59,7 @@ const otherActs = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise
   sendMessage: () => reeve.sendMessage({ to: `process:${pid}`, value: 'x' }),
   spawnAgent: () => reeve.spawnAgent({ parent: pid, goal: 'x' }),
   spawnAgents: () => reeve.spawnAgents({ parent: pid, agents: [{ goal: 'x' }] }),
+  restoreAgent: () => reeve.restoreAgent({ pid }),
   runAgent: () => reeve.runAgent({ pid, text: 'x' }),
   'runAgent with an image': () =>
     reeve.runAgent({ pid, parts: [{ type: 'image', mediaType: 'image/png', data: 'AAAA' }] }),

@@ -280,6 +280,8 @@ export async function callAgents(reeve: Reeve): Promise<void> {
     await reeve.exportAgent({ pid })
     await reeve.shutDownAgent({ pid })
     await ended(reeve, pid)
+    const { record: restored } = await reeve.restoreAgent({ pid })
+    await reeve.shutDownAgent({ pid: restored.pid })
   } finally {
     await rm(folder, { recursive: true })
   }

@@ -35,13 +35,16 @@ const pid = z.string().min(1).max(200).describe('the pid of the agent')
 /** Agents below an agent. They act as the agent itself, so that the turns that it asks for are reported to it. */
 export function delegationTools(parts: DelegationToolParts): readonly AgentTool[] {
   const reeve = () => parts.actAs(`process:${parts.agent}`)
+  // Its session sees its agents, too, and those that were granted to it.
+  const seen = () => parts.actAs(`session:${agentSessionOf(parts.agent)}`)
   return [
     spawnTool(parts, reeve),
     sendTool(reeve),
-    waitTool(reeve),
+    waitTool(seen),
     stopTool(reeve),
-    readTool(parts, reeve),
-    listTool(parts, reeve),
+    restoreTool(reeve),
+    readTool(parts, seen),
+    listTool(parts, reeve, seen),
     ...(parts.mergedPaths === undefined ? [] : [mergeTool(parts, parts.mergedPaths, reeve)]),
   ]
 }
@@ -193,6 +196,23 @@ function stopTool(reeve: () => ReeveVerbs): AgentTool {
   })
 }
 
+function restoreTool(reeve: () => ReeveVerbs): AgentTool {
+  return agentTool({
+    name: 'agent_restore',
+    description:
+      'Goes on with one of your agents that has ended, as a new agent that knows its whole session.',
+    input: z.strictObject({ pid, text: z.string().min(1).max(MAX_TEXT_CHARS).describe('what it is to do') }),
+    recovery: 'rerunnable',
+    spare: true,
+    async run({ pid: of, text: goal }, call) {
+      const asked = { pid: of, goal, idempotencyKey: `restore:${call.pid}` }
+      const { type, record } = await reeve().restoreAgent(asked)
+      if (type === 'asked') return textOutput(`${record.pid} waits for a person, who is asked first.`)
+      return textOutput(`${record.pid} goes on with it. You get a report when its turn is over.`)
+    },
+  })
+}
+
 function readTool({ kernel, agent }: DelegationToolParts, reeve: () => ReeveVerbs): AgentTool {
   return agentTool({
     name: 'agent_read',
@@ -265,10 +285,15 @@ function mergeTool(
   })
 }
 
-function listTool({ agent }: DelegationToolParts, reeve: () => ReeveVerbs): AgentTool {
+function listTool(
+  { agent }: DelegationToolParts,
+  reeve: () => ReeveVerbs,
+  seen: () => ReeveVerbs,
+): AgentTool {
   return agentTool({
     name: 'agent_list',
-    description: 'Lists your agents, and yourself first: pid, state, turns, cost, goal.',
+    description:
+      'Lists yourself, your agents and agents that you may only look at: pid, state, turns, cost, goal.',
     input: z.strictObject({ ended: z.boolean().optional().describe('also those that have ended') }),
     recovery: 'rerunnable',
     spare: true,
@@ -280,7 +305,17 @@ function listTool({ agent }: DelegationToolParts, reeve: () => ReeveVerbs): Agen
         (one) => `${one.pid} ${one.phase}, turn ${one.turns}, $${one.cost}, ${one.model}: ${one.label}`,
       )
       const own = `${self.pid} is you (${self.identity.label}); your session is ${agentSessionOf(agent)}.`
-      return textOutput([own, ...lines, ...(next === null ? [] : [`(the newest ${LISTED})`])].join('\n'))
+      const more = next === null ? [] : [`(the newest ${LISTED})`]
+      return textOutput([own, ...lines, ...more, ...(await granted())].join('\n'))
     },
   })
+
+  async function granted(): Promise<readonly string[]> {
+    const verbs = seen()
+    const { grants } = await verbs.grants({ session: agentSessionOf(agent) })
+    const records = await Promise.all(grants.slice(0, LISTED).map(({ pid: of }) => verbs.show({ pid: of })))
+    return records
+      .filter(({ kind }) => kind === 'agent')
+      .map((one) => `${one.pid} ${stateOf(one)}, shown to you: ${one.identity.label}`)
+  }
 }

@@ -117,6 +117,9 @@ export class SessionPrinter {
       case 'agent_failed':
         this.line(red(`! ${item.payload.message}`))
         break
+      case 'session_continued':
+        this.line(dim(`(the session goes on from ${item.payload.earlier.at(-1)?.pid})`))
+        break
       case 'segment_begun':
         if (item.payload.why === 'compaction') this.line(dim('(the session was summarised)'))
         break

@@ -24,6 +24,7 @@ export const agent = subcommand({
   usage: [
     'agent [options] "<goal>"',
     'agent spawn [options] <parent> "<goal>" ["<goal>" ...]',
+    'agent restore <agent> ["<goal>"]',
     'agent list [--all]',
     'agent show | attach | cost | pause | resume | cancel | compact | end <agent>',
     'agent send | queue | steer <agent> [--file <file>] "<text>"',
@@ -92,6 +93,10 @@ scripted/demo needs no key.`,
     ['reeve agent cost fixer', 'tokens and dollars'],
     ['reeve agent spawn fixer "write the docs"', 'an agent below fixer, which gets its reports'],
     ['reeve agent spawn fixer "the docs" "the tests"', 'two agents, which give it one report'],
+    [
+      'reeve agent restore fixer "and now the docs"',
+      'a new agent that knows the session of one that has ended',
+    ],
     ['reeve agent --model scripted/demo "try it"', 'without a key'],
   ],
   async run(context) {
@@ -141,6 +146,18 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     return 0
   },
   spawn: spawnBelow,
+  restore: async ({ print }, reeve, rest) => {
+    const [pid, goal, ...more] = rest
+    if (pid === undefined || more.length > 0)
+      throw new UsageError(
+        'reeve agent restore needs an agent, and at most one goal.',
+        'For example: reeve agent restore fixer "and now the docs"',
+      )
+    const answer = await reeve.restoreAgent({ pid, ...(goal === undefined ? {} : { goal }) })
+    if (print.isJson) print.json(answer)
+    else print.line(answer.record.pid)
+    return 0
+  },
   export: exportSession,
   send: (context, reeve, rest) => send(context, reeve, rest, 'run'),
   queue: (context, reeve, rest) => send(context, reeve, rest, 'queue'),

@@ -1,6 +1,7 @@
 import type { Amounts, Counted } from '../allowance/amounts.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { Actor } from '../process/record.ts'
+import type { EarlierLog } from './earlier-logs.ts'
 import type { GoalCheck, NextTurn } from './goal.ts'
 import type { AgentAnswer, AgentRequest } from './request.ts'
 import type {
@@ -187,6 +188,15 @@ export type AgentEvent =
       }
     }
   | { readonly type: 'agent_configured'; readonly payload: { readonly model: string } }
+  /** It continues the session of an ended agent, the last of these. Places of `segment` are those of the whole session. */
+  | {
+      readonly type: 'session_continued'
+      readonly payload: {
+        readonly earlier: readonly EarlierLog[]
+        readonly turns: number
+        readonly segment: { readonly number: number; readonly from: number }
+      }
+    }
   /** A new system prompt, or a shorter history. `origin` has its sources. */
   | {
       readonly type: 'segment_begun'
@@ -257,6 +267,7 @@ export const AGENT_EVENTS = [
   'model_call_cut',
   'model_call_retried',
   'agent_configured',
+  'session_continued',
   'segment_begun',
   'agent_alerted',
   'agent_allowed',

@@ -2,6 +2,7 @@ import { exact } from '../allowance/amounts.ts'
 import { awaitsApproval } from '../process/gate.ts'
 import type { Actor, ProcessRecord } from '../process/record.ts'
 import type { Wait } from '../process/wait.ts'
+import { afterContinued } from './earlier-logs.ts'
 import { type AgentEvent, isEntry } from './event.ts'
 import { countTurn } from './goal.ts'
 import { reportsOf, withoutGroup, withSeatFilled } from './report-group.ts'
@@ -75,6 +76,8 @@ function changed(agent: AgentState, event: Stored<AgentEvent>): AgentState {
       const rest = group === undefined ? agent : withoutGroup(agent, group)
       return { ...rest, notices: plus(agent.notices, { kept, more: 0 }) }
     }
+    case 'session_continued':
+      return afterContinued(agent, event.payload)
     case 'turn_begun':
       return begun(agent, event.payload, event)
     case 'turn_ended':

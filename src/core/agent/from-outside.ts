@@ -7,19 +7,25 @@ import type { Actor, ProcessRecord, Registration } from '../process/record.ts'
 import type { ProcessRow } from '../process/row.ts'
 import { notify, tellReport } from './decide-run.ts'
 import { Draft } from './draft.ts'
+import { continuationOf } from './earlier-logs.ts'
 import { inputKey } from './request.ts'
 import { isNativeAgent, MAX_TURN_CRASHES, type NoticeCause, type Part } from './state.ts'
 import { beginTurn, closeTurn, endTurn, settle } from './turns.ts'
 
 type Asked = { readonly actor: Actor; readonly at: number }
 
-/** After `registered`: the goal is the first input, and begins the first turn. Without a goal the agent is idle. */
+/** After `registered`: the session that it continues, if it does. The goal is the first input, and begins the first turn. Without a goal the agent is idle. */
 export function firstEvents(
   registered: ProcessRecord,
   isGated: boolean,
-  { mask, ...asked }: Asked & { readonly mask: (text: string) => string },
+  {
+    mask,
+    continues,
+    ...asked
+  }: Asked & { readonly mask: (text: string) => string; readonly continues?: ProcessRecord },
 ): readonly NewEvent[] {
   const draft = new Draft({ record: registered, holder: null, fence: 0 }, asked)
+  if (continues !== undefined) draft.add({ type: 'session_continued', payload: continuationOf(continues) })
   const { goal, context } = registered.spec
   if (goal === undefined || goal === null) {
     if (!isGated) settle(draft)
@@ -29,7 +35,8 @@ export function firstEvents(
     typeof goal === 'string'
       ? { type: 'text', text: mask(goal) }
       : { type: 'json', value: mapStrings({ goal }, mask)['goal'] ?? null }
-  const answer = { type: 'started', input: GOAL_INPUT, turn: 1, interrupts: [] } as const
+  const turn = draft.agent.turns + 1
+  const answer = { type: 'started', input: GOAL_INPUT, turn, interrupts: [] } as const
   const parts =
     typeof context === 'string' ? [part, { type: 'text', text: `Context:\n${mask(context)}` }] : [part]
   const { output } = registered.spec

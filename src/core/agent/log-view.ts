@@ -9,6 +9,7 @@ const LOGGED = [
   'model_used',
   'model_call_retried',
   'agent_configured',
+  'session_continued',
   'agent_alerted',
   'agent_failed',
 ] as const satisfies readonly AgentEvent['type'][]

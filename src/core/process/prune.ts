@@ -95,11 +95,11 @@ const NONE: readonly never[] = []
 
 /** The processes that a live record names, apart from its parent and its root. */
 export function referencesOf(record: ProcessRecord): readonly Pid[] {
-  const { outputs = NONE } = record.agent ?? {}
+  const { outputs = NONE, earlier = NONE } = record.agent ?? {}
   const isAlone = record.wait === null && record.moreWaits.length === 0 && record.restartOf === null
   if ((isAlone && outputs.length === 0) || hasEnded(record)) return NONE
   const awaited = waitsOf(record).flatMap(({ on, name }) => (on === 'child' ? [name] : []))
-  const shown = outputs.map(({ pid }) => pid)
+  const shown = [...outputs, ...earlier].map(({ pid }) => pid)
   return [...new Set([...(record.restartOf === null ? [] : [record.restartOf]), ...awaited, ...shown])]
 }
 

@@ -1,4 +1,5 @@
 import { type DelegationFacts, refuseDelegation } from '../agent/delegation.ts'
+import { notRestorable, refuseRestore } from '../agent/earlier-logs.ts'
 import { firstEvents, isIdleAtFirst } from '../agent/from-outside.ts'
 import { refuseClosedCall } from '../agent/refusals.ts'
 import type { ReportSeat } from '../agent/report-group.ts'
@@ -20,7 +21,7 @@ import { evolve } from './evolve.ts'
 import { decideKept, replacedBy } from './if-running.ts'
 import { refuseParent } from './parent.ts'
 import type { Pid } from './pid.ts'
-import type { Actor, Registration, RuledOn } from './record.ts'
+import type { Actor, ProcessRecord, Registration, RuledOn } from './record.ts'
 import {
   conflict,
   refuseCeiling,
@@ -62,6 +63,8 @@ export interface RegisterIntent {
   readonly openCall?: ToolCallRef
   /** Of an agent below another one: its place in a group that reports at once. */
   readonly reportSeat?: ReportSeat
+  /** It continues the session of the ended agent that it restarts. */
+  readonly continuesSession?: true
   /** It is registered unbegun, and begins when this approval is given. */
   readonly approval: ApprovalRequested | null
   /** Of a command that rules let begin. */
@@ -78,6 +81,8 @@ export interface RegisterFacts {
   readonly parent: ProcessRow | null
   /** The process that it restarts, if there is one and it is not pruned. */
   readonly restarted: ProcessRow | null
+  /** Of an agent whose session is continued: a log of the session that has been pruned. */
+  readonly goneLog?: Pid
   /** If a kernel starts it again without a parent: the actor that it acts for. */
   readonly actsFor?: Actor
   /** The nearest ancestor that takes no children: it is being stopped, or has ended. */
@@ -148,6 +153,7 @@ export function decideRegister(
     refuseKind(facts, unlimited) ??
     refuseDelegation(facts.delegation) ??
     refusePaths(facts.lending, intent.request) ??
+    refuseContinuing(facts, intent) ??
     refusePlacement(intent.request, intent.pid) ??
     refuseCeiling(facts, intent.request) ??
     refuseLaunch(intent.request) ??
@@ -183,7 +189,10 @@ export function decideRegister(
       : isHere && approval === null && !isIdleAtFirst(registration)
         ? intent.startBy
         : null
-  const begun = isNativeAgent(registration) ? sessionBegun(registered, approval !== null, intent, rules) : []
+  const continues = intent.continuesSession === true ? facts.restarted?.record : undefined
+  const begun = isNativeAgent(registration)
+    ? sessionBegun(registered, approval !== null, { ...intent, ...rules }, continues)
+    : []
   const events =
     startedBy === null
       ? [
@@ -231,11 +240,24 @@ function childRegistered(
 function sessionBegun(
   registered: NewEvent,
   isGated: boolean,
-  { pid, actor, at }: RegisterIntent,
-  { mask }: Pick<Rules, 'mask'>,
+  { pid, actor, at, mask }: RegisterIntent & Pick<Rules, 'mask'>,
+  continues: ProcessRecord | undefined,
 ) {
   const record = evolve(null, { pid, seq: 1, at, actor, ...registered })
-  return firstEvents(record, isGated, { actor, at, mask })
+  const more = continues === undefined ? {} : { continues }
+  return firstEvents(record, isGated, { actor, at, mask, ...more })
+}
+
+/** In the transaction of the registration: the logs of the session may be pruned until then. */
+function refuseContinuing(
+  { restarted, goneLog }: RegisterFacts,
+  { continuesSession, request: { restartOf = '' } }: RegisterIntent,
+): Refusal | undefined {
+  if (continuesSession === undefined) return undefined
+  const gone = goneLog ?? (restarted === null ? restartOf : undefined)
+  if (gone === undefined) return restarted === null ? undefined : refuseRestore(restarted.record)
+  const remedy = 'Start another agent, with what is left to do as its goal.'
+  return notRestorable(restartOf, `the log of ${gone}, a part of its session, was pruned`, remedy)
 }
 
 function postponed(until: number): NewEvent {

@@ -7,6 +7,7 @@ import { actor } from './actor.ts'
 import {
   callPlace,
   callPurpose,
+  earlierLogs,
   inputMode,
   noticeCause,
   openToolCall,
@@ -136,12 +137,17 @@ export const agentPayloads = (): AgentPayloads => ({
   }),
   model_call_retried: z.strictObject({ ...inCall, failure: z.string(), retryAt: time, progress: json }),
   agent_configured: z.strictObject({ model: z.string() }),
+  session_continued: z.strictObject({
+    earlier: earlierLogs,
+    turns: count,
+    segment: z.strictObject({ number: count, from: z.number().int() }),
+  }),
   segment_begun: z.strictObject({
     ...inCall,
     segment: count,
     why: z.enum(['context', 'compaction']),
     origin: z.strictObject({ segment: count, head: count }),
-    keepsFrom: count.nullable(),
+    keepsFrom: z.number().int().nullable(),
     keeps: callPlace.exactOptional().describe('the first model call whose entries are kept'),
     parts,
   }),

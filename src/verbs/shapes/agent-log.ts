@@ -32,6 +32,7 @@ function itemSchemas() {
     model_call_cut: itemOf('model_call_cut', payloads.model_call_cut),
     model_call_retried: itemOf('model_call_retried', payloads.model_call_retried),
     agent_configured: itemOf('agent_configured', payloads.agent_configured),
+    session_continued: itemOf('session_continued', payloads.session_continued),
     segment_begun: itemOf('segment_begun', payloads.segment_begun),
     agent_alerted: itemOf('agent_alerted', payloads.agent_alerted),
     agent_failed: itemOf('agent_failed', payloads.agent_failed),

@@ -140,6 +140,8 @@ const openTurn = z.strictObject({
   used: totals.exactOptional(),
 })
 
+export const earlierLogs = z.array(z.strictObject({ pid: z.string(), through: count }))
+
 /** The state of an agent that Reeve drives. */
 export const agentState = z.strictObject({
   turns: count,
@@ -155,7 +157,7 @@ export const agentState = z.strictObject({
   ),
   notices,
   head: count,
-  segment: z.strictObject({ number: count, from: count, keeps: callPlace.exactOptional() }),
+  segment: z.strictObject({ number: count, from: z.number().int(), keeps: callPlace.exactOptional() }),
   totals,
   stall: z.array(z.strictObject({ call: z.string(), result: z.string(), isError: z.boolean() })),
   goal: z
@@ -179,4 +181,5 @@ export const agentState = z.strictObject({
       }),
     )
     .exactOptional(),
+  earlier: earlierLogs.exactOptional(),
 }) satisfies z.ZodType<AgentState>

@@ -38,6 +38,8 @@ function markdownOf(item: LogItem): string {
       return `*The model call was cut: ${item.payload.why}.*`
     case 'agent_configured':
       return `*The model is ${item.payload.model} from here on.*`
+    case 'session_continued':
+      return `*The session goes on from ${item.payload.earlier.at(-1)?.pid}.*`
     case 'agent_alerted':
       return `*Alert (${item.payload.alert}): ${item.payload.message}*`
     case 'agent_failed':
