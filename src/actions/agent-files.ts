@@ -50,6 +50,7 @@ async function fileAt(edges: Edges, path: string): Promise<AgentFile | undefined
 }
 
 function textOf(content: AgentFileContent): string {
+  if (content.kind === 'hooks') return JSON.stringify(content.hooks, null, 2)
   return content.kind === 'image' ? JSON.stringify(content.image, null, 2) : content.body
 }
 

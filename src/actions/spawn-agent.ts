@@ -145,7 +145,7 @@ async function requestOf(
   const spec = {
     agent: role ?? String(above['agent']),
     ...(named === undefined ? inherited(above, ['fallbacks', 'effort', 'maxOutputTokens']) : {}),
-    ...inherited(above, ['tools', 'system']),
+    ...inherited(above, ['tools', 'system', 'hooks']),
     ...own,
     ...held,
     goal,

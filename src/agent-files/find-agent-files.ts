@@ -4,6 +4,7 @@ import { foldersAbove } from '../core/capability/in-workspace.ts'
 import { IMAGE_ENDINGS, parseImage } from './parse-image.ts'
 import { commandsIn } from './read-commands.ts'
 import { filesIn, hashOf } from './read-folder.ts'
+import { hooksIn } from './read-hooks.ts'
 import { skillsIn } from './read-skill.ts'
 
 /** Folders that are looked at for a workspace: deep enough for any repository. */
@@ -50,6 +51,7 @@ async function filesOf(place: Place, kind: AgentFileKind | undefined): Promise<r
     roots.flatMap(({ root: own, isForeign }) => [
       ...(isAsked('image') ? [imagesIn(place, join(own, 'agents'), isForeign)] : []),
       ...(isAsked('command') ? [commandsIn(join(own, 'commands'), workspace)] : []),
+      ...(isAsked('hooks') && !isForeign ? [hooksIn(own, workspace)] : []),
       ...(isAsked('skill') ? [skillsIn(join(own, 'skills'), workspace)] : []),
     ]),
   )

@@ -19,6 +19,7 @@ import { TurnFinisher } from './finish-turn.ts'
 import type { SessionHistory } from './session-history.ts'
 import { SilenceWatch } from './silence-watch.ts'
 import type { PendingCall } from './toolbox/toolbox.ts'
+import { TurnHooks } from './turn-hooks.ts'
 import { TurnReports } from './turn-reports.ts'
 import { TurnSignal } from './turn-signal.ts'
 
@@ -44,6 +45,7 @@ export class AgentRun {
   readonly #compactor: SessionCompactor
   readonly #finisher: TurnFinisher
   readonly #reports: TurnReports
+  readonly #hooks: TurnHooks
   #conflicts = { revision: 0, count: 0 }
 
   constructor(work: Work, kernel: Kernel, parts: AgentParts, history: SessionHistory) {
@@ -56,6 +58,7 @@ export class AgentRun {
     this.#compactor = new SessionCompactor(this.#ledger, parts, history, this.#caller, this.#context)
     this.#finisher = new TurnFinisher(this.#ledger, parts, history, this.#caller)
     this.#reports = new TurnReports(this.#ledger, parts)
+    this.#hooks = new TurnHooks(this.#ledger, parts)
   }
 
   async run(): Promise<Ending | Parked | Left> {
@@ -152,6 +155,7 @@ export class AgentRun {
         if (turn === null || turn === undefined) return null
         await this.#chargeLost(record, step.turn)
         const signal = this.#signalOf(step.turn, mark)
+        if (!(await this.#hooks.end(turn.number, signal))) return null
         await this.#finisher.finish(record, turn, signal)
         return null
       }
@@ -191,6 +195,7 @@ export class AgentRun {
       await this.#ledger.act({ type: 'end_turn', turn, reason: 'invalid_tool_calls', message })
       return
     }
+    if (call === 1 && step.purpose === 'answer' && !(await this.#hooks.start(turn, signal))) return
     if (await this.#context.sample(given, turn)) return
     await this.#reports.servers(turn)
     if (step.purpose === 'compaction') return this.#compact(given, { turn, call }, signal)

@@ -1440,6 +1440,17 @@ export interface VerbCalls {
               preset?: 'observe' | 'ask' | 'edit' | 'full'
               /** The JSON schema that the result of its goal must fit. */
               output?: JsonObject
+              /** Commands that run at events of the agent, under its rules. */
+              hooks?: {
+                /** When it runs. */
+                event: 'session_start' | 'turn_start' | 'before_tool' | 'after_tool' | 'turn_end'
+                /** Of before_tool and after_tool: the tools that it is for; all if left out. */
+                tools?: string[]
+                /** A line for the shell; it reads the event as JSON from its standard input. */
+                run: string
+                /** How long it may run; 60000 by default. */
+                timeoutMs?: number
+              }[]
             }
             /** A name for people. */
             label?: string
@@ -1861,6 +1872,17 @@ export interface VerbCalls {
               preset?: 'observe' | 'ask' | 'edit' | 'full'
               /** The JSON schema that the result of its goal must fit. */
               output?: JsonObject
+              /** Commands that run at events of the agent, under its rules. */
+              hooks?: {
+                /** When it runs. */
+                event: 'session_start' | 'turn_start' | 'before_tool' | 'after_tool' | 'turn_end'
+                /** Of before_tool and after_tool: the tools that it is for; all if left out. */
+                tools?: string[]
+                /** A line for the shell; it reads the event as JSON from its standard input. */
+                run: string
+                /** How long it may run; 60000 by default. */
+                timeoutMs?: number
+              }[]
             }
             /** A name for people. */
             label?: string
@@ -3732,6 +3754,17 @@ export interface VerbCalls {
         softLimits?: Amounts
         /** The JSON schema that the result of its goal must fit. */
         output?: JsonObject
+        /** Commands that run at events of the agent, under its rules. */
+        hooks?: {
+          /** When it runs. */
+          event: 'session_start' | 'turn_start' | 'before_tool' | 'after_tool' | 'turn_end'
+          /** Of before_tool and after_tool: the tools that it is for; all if left out. */
+          tools?: string[]
+          /** A line for the shell; it reads the event as JSON from its standard input. */
+          run: string
+          /** How long it may run; 60000 by default. */
+          timeoutMs?: number
+        }[]
         /** What it will do, as `write fs:docs`, `net:example.com` or `shell:git push`: what its asker may not do is asked for before it begins. */
         needs?: string[]
       }
@@ -4003,6 +4036,17 @@ type RegistrationInput =
         preset?: 'observe' | 'ask' | 'edit' | 'full'
         /** The JSON schema that the result of its goal must fit. */
         output?: JsonObject
+        /** Commands that run at events of the agent, under its rules. */
+        hooks?: {
+          /** When it runs. */
+          event: 'session_start' | 'turn_start' | 'before_tool' | 'after_tool' | 'turn_end'
+          /** Of before_tool and after_tool: the tools that it is for; all if left out. */
+          tools?: string[]
+          /** A line for the shell; it reads the event as JSON from its standard input. */
+          run: string
+          /** How long it may run; 60000 by default. */
+          timeoutMs?: number
+        }[]
       }
       /** Chosen by the caller: the same pid with the same request is the same process. */
       pid?: string

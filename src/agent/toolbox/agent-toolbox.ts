@@ -1,3 +1,4 @@
+import type { HookEnd, HookPlace } from '../../core/agent/hooks.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
 import type { Executor, Work } from '../../kernel/executor.ts'
@@ -50,6 +51,10 @@ export class AgentToolbox implements Toolbox {
 
   async run(work: Work, turn: number, calls: readonly PendingCall[], signal: AbortSignal): Promise<void> {
     return (await this.#load()).run(work, turn, calls, signal)
+  }
+
+  async hooks(work: Work, at: HookPlace, signal: AbortSignal): Promise<readonly HookEnd[]> {
+    return (await this.#load()).hooks(work, at, signal)
   }
 
   async skills(agent: ProcessRecord): ReturnType<Toolbox['skills']> {

@@ -1,5 +1,7 @@
 import { messageOf } from '../../base/error-text.ts'
 import { didYouMean } from '../../base/nearest-name.ts'
+import { MAX_HOOK_CHARS } from '../../core/agent/hooks.ts'
+import { textOf as textOfParts } from '../../core/agent/prompt.ts'
 import { type ToolCallRef, toolCallName } from '../../core/agent/state.ts'
 import { missingBlobs } from '../../core/blob/blob-missing.ts'
 import { type Need, type NeedAttributes, needText } from '../../core/capability/need.ts'
@@ -21,6 +23,7 @@ import type { AgentSessions } from './agent-sessions.ts'
 import type { AgentTools, KnownTool } from './agent-tools.ts'
 import { type CallResult, errorResult, resultOf, TOOL_UNAVAILABLE } from './call-result.ts'
 import { isToolServed } from './connected-tools.ts'
+import type { Hooks } from './hooks.ts'
 import { justificationOf } from './justification.ts'
 import { callKey, type PendingCall, TOOL_TIMES, type ToolboxParts } from './toolbox.ts'
 
@@ -32,11 +35,13 @@ export class ToolCalls {
   readonly #parts: ToolboxParts
   readonly #tools: AgentTools
   readonly #sessions: AgentSessions
+  readonly #hooks: Hooks
 
-  constructor(parts: ToolboxParts, tools: AgentTools, sessions: AgentSessions) {
+  constructor(parts: ToolboxParts, tools: AgentTools, sessions: AgentSessions, hooks: Hooks) {
     this.#parts = parts
     this.#tools = tools
     this.#sessions = sessions
+    this.#hooks = hooks
   }
 
   async run(work: Work, turn: number, pending: PendingCall, signal: AbortSignal): Promise<void> {
@@ -45,6 +50,38 @@ export class ToolCalls {
     const result = await this.#resultOf(work, ref, pending, signal)
     signal.throwIfAborted()
     await this.#record(work, ref, pending, result)
+  }
+
+  /** Why a hook does not let the call begin; null if none blocks it. */
+  async #blocked(
+    work: Work,
+    ref: ToolCallRef,
+    { tool, input }: PendingCall,
+    signal: AbortSignal,
+  ): Promise<CallResult | null> {
+    const at = { event: 'before_tool', place: placeOf(ref), turn: ref.turn, tool, facts: { input } } as const
+    const ends = await this.#hooks.run(work, at, signal)
+    const end = ends.find(({ type }) => type === 'blocked')
+    return end?.type === 'blocked'
+      ? errorResult(`A hook blocked this call; it did not run. ${end.text}`)
+      : null
+  }
+
+  /** The result with what hooks say about it. */
+  async #noted(
+    work: Work,
+    ref: ToolCallRef,
+    { tool, input }: PendingCall,
+    result: CallResult,
+    signal: AbortSignal,
+  ): Promise<CallResult> {
+    const said = textOfParts(result.parts).slice(0, MAX_HOOK_CHARS).toWellFormed()
+    const facts = { input, isError: result.isError, result: said }
+    const at = { event: 'after_tool', place: placeOf(ref), turn: ref.turn, tool, facts } as const
+    const ends = await this.#hooks.run(work, at, signal)
+    const notes = ends.flatMap((end) => (end.type === 'passed' && end.text !== '' ? [end.text] : []))
+    const parts = notes.map((text) => ({ type: 'text', text: `Note of a hook: ${text}` }))
+    return parts.length === 0 ? result : { ...result, parts: [...result.parts, ...parts] }
   }
 
   async #resultOf(
@@ -58,13 +95,16 @@ export class ToolCalls {
     const actor = `process:${work.record.pid}` as const
     const pid = await kernel.edges.pidForKey(actor, callKey(ref))
     const found = await kernel.edges.store.ask({ ask: 'process', pid })
+    const blocked = found === null ? await this.#blocked(work, ref, pending, signal) : null
+    if (blocked !== null) return blocked
     const begun = found?.record ?? (await this.#begin(work, ref, pending, pid))
     if (!('pid' in begun)) return begun
     const ended = await this.#ended(begun, signal)
-    return resultOf(ended.record, ended.outcome, {
+    const result = resultOf(ended.record, ended.outcome, {
       mask: this.#parts.mask,
       justification: await justificationOf(kernel, ended.record),
     })
+    return this.#noted(work, ref, pending, result, signal)
   }
 
   /** Registers the process. A refusal becomes the result of the call. */
@@ -217,6 +257,11 @@ export class ToolCalls {
       }),
     )
   }
+}
+
+/** Where a call is in the session, for the keys of its hooks. */
+function placeOf({ turn, call, index }: ToolCallRef): string {
+  return `${turn}.${call}.${index}`
 }
 
 /** Enough of a hash for the few calls that the stall check compares: each result has two of them. */

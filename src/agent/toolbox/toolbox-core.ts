@@ -1,3 +1,4 @@
+import type { HookEnd, HookPlace } from '../../core/agent/hooks.ts'
 import { USE_SKILL } from '../../core/agent/skills.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
@@ -7,6 +8,7 @@ import type { AgentSessions } from './agent-sessions.ts'
 import { AgentTools } from './agent-tools.ts'
 import type { BuiltInNames } from './built-in-names.ts'
 import { BuiltInTools } from './built-in-tools.ts'
+import { Hooks } from './hooks.ts'
 import { RunningCalls } from './running-calls.ts'
 import { ToolCalls } from './tool-calls.ts'
 import type { PendingCall, Toolbox, ToolboxParts } from './toolbox.ts'
@@ -19,6 +21,7 @@ export class ToolboxCore implements Toolbox {
   readonly #sessions: AgentSessions
   readonly #names: BuiltInNames
   readonly #toolCalls: ToolCalls
+  readonly #hooks: Hooks
 
   constructor(parts: ToolboxParts, sessions: AgentSessions, names: BuiltInNames) {
     const calls = new RunningCalls()
@@ -27,7 +30,8 @@ export class ToolboxCore implements Toolbox {
     this.#names = names
     this.tools = new AgentTools(parts, calls)
     this.builtIn = new BuiltInTools(parts, this.tools, calls)
-    this.#toolCalls = new ToolCalls(parts, this.tools, sessions)
+    this.#hooks = new Hooks(parts)
+    this.#toolCalls = new ToolCalls(parts, this.tools, sessions, this.#hooks)
   }
 
   async declarations(agent: ProcessRecord): ReturnType<Toolbox['declarations']> {
@@ -52,6 +56,17 @@ export class ToolboxCore implements Toolbox {
       )
       const failed = ended.find((one) => one.status === 'rejected')
       if (failed !== undefined) throw failed.reason
+    } finally {
+      takeSlotBack()
+    }
+  }
+
+  async hooks(work: Work, at: HookPlace, signal: AbortSignal): Promise<readonly HookEnd[]> {
+    await this.#sessions.of(work.record)
+    // Its hooks run as commands, which may need slots.
+    const takeSlotBack = work.lendSlot()
+    try {
+      return await this.#hooks.run(work, at, signal)
     } finally {
       takeSlotBack()
     }

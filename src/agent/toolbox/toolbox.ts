@@ -1,3 +1,4 @@
+import type { HookEnd, HookPlace } from '../../core/agent/hooks.ts'
 import type { SkillLine } from '../../core/agent/skills.ts'
 import type { ToolCallRef } from '../../core/agent/state.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -20,6 +21,8 @@ export interface Toolbox {
    * Calls of an earlier holder are continued, never repeated.
    */
   run(work: Work, turn: number, calls: readonly PendingCall[], signal: AbortSignal): Promise<void>
+  /** Runs the hooks of the agent for an event of its turn, each once. Absent where there are none. */
+  hooks?(work: Work, at: HookPlace, signal: AbortSignal): Promise<readonly HookEnd[]>
   /** The skills of this agent, now. Without `tools` that use them it has none. */
   skills(agent: ProcessRecord): Promise<readonly SkillLine[]>
   /** What a model has read of loaded skills that are still trusted. */

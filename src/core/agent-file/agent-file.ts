@@ -1,3 +1,4 @@
+import type { Hook } from '../agent/hooks.ts'
 import type { Image } from '../image/image.ts'
 
 export const AGENT_FILE_KINDS = ['image', 'skill', 'command', 'hooks'] as const
@@ -32,3 +33,4 @@ export type AgentFileContent =
       readonly allowedTools: readonly string[]
     }
   | { readonly kind: 'command'; readonly body: string; readonly argumentHint: string }
+  | { readonly kind: 'hooks'; readonly hooks: readonly Hook[] }

@@ -1,3 +1,4 @@
+import type { Hook } from '../agent/hooks.ts'
 import type { Amounts } from '../allowance/amounts.ts'
 import type { Preset } from '../capability/presets.ts'
 import { canonical } from '../json/canonical.ts'
@@ -20,6 +21,7 @@ export type Image = {
   readonly budget?: Amounts
   readonly softLimits?: Amounts
   readonly output?: JsonObject
+  readonly hooks?: readonly Hook[]
   readonly needs?: readonly string[]
 }
 
@@ -65,6 +67,7 @@ export function specWithImage(given: Specs['agent'], image: Image, hash: string)
     preset,
     softLimits,
     output,
+    hooks,
   } = image
   const [model, ...fallbacks] = models
   const ofImage: Partial<Specs['agent']> = {
@@ -79,6 +82,7 @@ export function specWithImage(given: Specs['agent'], image: Image, hash: string)
     ...(preset === undefined ? {} : { preset }),
     ...(softLimits === undefined ? {} : { softLimits }),
     ...(output === undefined ? {} : { output }),
+    ...(hooks === undefined ? {} : { hooks }),
   }
   return { ...ofImage, ...given, image: imageRefText({ name: image.name, hash }) }
 }

@@ -1,3 +1,4 @@
+import type { Hook } from '../agent/hooks.ts'
 import type { Amounts } from '../allowance/amounts.ts'
 import type { Preset } from '../capability/presets.ts'
 import type { Json, JsonObject } from '../json/json.ts'
@@ -34,6 +35,8 @@ type AgentSpec = {
   readonly preset?: Preset
   /** The JSON schema that the result of its goal must fit. */
   readonly output?: JsonObject
+  /** Commands that run at its events. */
+  readonly hooks?: readonly Hook[]
 }
 
 /** A value, or the name of a secret. */

@@ -16,6 +16,7 @@ import { IMAGE_REF } from '../../core/image/image.ts'
 import { EFFORTS } from '../../core/model/prompt.ts'
 import { actor } from './actor.ts'
 import { amounts } from './allowance.ts'
+import { hooks } from './hook.ts'
 import { json, jsonObject } from './json.ts'
 import { mcpServers } from './mcp-servers.ts'
 import { count, time } from './scalars.ts'
@@ -89,6 +90,7 @@ export const agentFields = {
     .exactOptional()
     .describe('rules for what it does, besides those of its asker: observe, ask, edit or full'),
   output: jsonObject.exactOptional().describe('the JSON schema that the result of its goal must fit'),
+  hooks: hooks.exactOptional(),
 }
 
 const part = z.looseObject({ type: z.string() }).catchall(json) satisfies z.ZodType<Part>

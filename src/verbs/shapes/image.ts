@@ -4,6 +4,7 @@ import { IMAGE_NAME, type Image } from '../../core/image/image.ts'
 import { EFFORTS } from '../../core/model/prompt.ts'
 import { modelId } from './agent.ts'
 import { amounts } from './allowance.ts'
+import { hooks } from './hook.ts'
 import { jsonObject } from './json.ts'
 import { mcpServers } from './mcp-servers.ts'
 
@@ -44,6 +45,7 @@ export const imageShape = z.strictObject({
     .describe('what it may use, taken from the budget of its asker: tokens, cost, tool calls'),
   softLimits: amounts.exactOptional().describe('amounts at which it pauses and asks'),
   output: jsonObject.exactOptional().describe('the JSON schema that the result of its goal must fit'),
+  hooks: hooks.exactOptional(),
   needs: z
     .array(z.string().min(1).max(1_000))
     .max(64)
