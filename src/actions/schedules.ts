@@ -68,12 +68,14 @@ export function scheduleActions(
 }
 
 async function shownSchedule(kernel: Kernel, schedule: Schedule): Promise<OutputOf<'schedule'>> {
-  const { key: _, request, ceilings: __, gap: ___, decidedThrough: ____, next, running, ...rest } = schedule
+  const { key: _, ceilings: __, gap: ___, decidedThrough: ____, ...known } = schedule
+  const { request, next, running, backfill, ...rest } = known
   return {
     ...rest,
     process: jsonObjectOf(request),
     next: next === null ? null : { pid: next.pid, at: next.at },
     running: running.map(({ pid, at }) => ({ pid, at })),
+    backfill: backfill === null ? null : { pid: backfill.pid, at: backfill.at, until: backfill.until },
     upcoming: schedule.paused === null ? await kernel.schedules.upcoming(schedule, SHOWN_TIMES) : [],
   }
 }

@@ -6,6 +6,7 @@ import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record
 import type { RegisterIntent } from '../core/process/register.ts'
 import { type RegistrationRequest, registrationText } from '../core/process/registration-request.ts'
 import type { ProcessRow } from '../core/process/row.ts'
+import { rightsOf } from '../core/schedule/occurrence-rights.ts'
 import { decideDue, decideEnd } from '../core/schedule/occurrences.ts'
 import {
   type NextOccurrence,
@@ -119,21 +120,26 @@ export function* planNext(
   return at === null ? was : yield* pauseNow(plan, was, was, RAN_BEFORE, now)
 }
 
+/** The next time of a backfill, and where it ends. */
+export type BackfillFrom = Pick<NonNullable<Schedule['backfill']>, 'at' | 'until' | 'rights'>
+
 /** Starts a backfill, or goes on with it, at this time. */
 export function* planBackfill(
   plan: OccurrencePlan,
   schedule: Schedule,
-  from: { readonly at: number; readonly until: number },
+  from: BackfillFrom,
   now: number,
 ): PlanPart<Schedule> {
   const { rows, edges } = plan
   const timetable = timetableFor(edges, schedule)
+  const { until, rights } = from
+  const bound = rights === undefined ? {} : { rights }
   let at: number | null = from.at
-  for (let count = 0; at !== null && at <= from.until && count < MAX_BACKFILL; count++) {
+  for (let count = 0; at !== null && at <= until && count < MAX_BACKFILL; count++) {
     const pid = occurrencePid(edges, schedule, at)
-    const planned: Schedule = { ...schedule, backfill: { until: from.until, at, pid } }
+    const planned: Schedule = { ...schedule, backfill: { until, at, pid, ...bound } }
     rows.add([{ type: 'schedule', was: schedule, schedule: planned }])
-    const registered = yield* registerOccurrence(plan, planned, { pid, at, plannedAt: now }, now)
+    const registered = yield* registerOccurrence(plan, planned, { pid, at, plannedAt: now }, now, rights)
     if (registered === 'registered') return planned
     if (registered === 'unresolved')
       return yield* pauseNow(plan, planned, { ...planned, backfill: null }, UNRESOLVED_BACKFILL, now)
@@ -158,7 +164,7 @@ function* continueBackfill(
   if (backfill === null) return
   const following = schedule.paused === null ? timetable.next(backfill.at) : null
   const at = following ?? Number.POSITIVE_INFINITY
-  yield* planBackfill(plan, schedule, { at, until: backfill.until }, now)
+  yield* planBackfill(plan, schedule, { ...backfill, at }, now)
 }
 
 /** Pauses a schedule on its own account. Its next occurrence, if it is registered, does not start. */
@@ -240,17 +246,13 @@ function fraction(hash: string): number {
   return Number.parseInt(hash.slice(0, 8), 16) / 2 ** 32
 }
 
-/** The actor that registers the occurrences of a schedule. An agent acts through the session of the schedule, below its own. */
-export function occurrenceActor({ createdBy, session }: Schedule): Actor {
-  return createdBy === 'host' || createdBy.startsWith('human:') ? createdBy : `session:${session}`
-}
-
 /** `ran`: an occurrence of this time was registered before. */
 function* registerOccurrence(
   { edges, rows }: OccurrencePlan,
   schedule: Schedule,
   { pid, at: time }: NextOccurrence,
   at: number,
+  rights = rightsOf(schedule),
 ): PlanPart<'registered' | 'ran' | 'unresolved' | { readonly refused: string }> {
   const request = occurrenceRequest(edges, schedule, time)
   const text = registrationText(request)
@@ -259,7 +261,6 @@ function* registerOccurrence(
     bytes: text.length,
     hash: edges.hash(text),
     request,
-    actor: occurrenceActor(schedule),
     at,
     defaultEnvRef: edges.hash(canonical(asJson(EMPTY_ENVIRONMENT))),
     here: [],
@@ -269,7 +270,7 @@ function* registerOccurrence(
     stepIndex: null,
     approval: null,
     acceptsLess: false,
-    ...(schedule.ceilings.length === 0 ? {} : { ceilings: schedule.ceilings }),
+    ...rights,
   }
   const answer = yield* registerOne(edges, rows, intent, {
     isNew: false,

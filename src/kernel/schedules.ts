@@ -8,11 +8,13 @@ import type { Actor } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { isRefusal, type Refusal, refusal } from '../core/refusal.ts'
 import { refuseProcess, refuseSchedule, scheduleUnknown } from '../core/schedule/decide-schedule.ts'
+import { boundAfterEdit, rightsFor, rightsOf } from '../core/schedule/occurrence-rights.ts'
 import { firstTime, isSerial } from '../core/schedule/occurrences.ts'
 import {
   type BackfillOverlap,
   isOpen,
   NO_COUNTS,
+  type OccurrenceRights,
   type Schedule,
   type ScheduleDefinition,
   scheduleSession,
@@ -22,10 +24,10 @@ import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import type { Kernel } from './kernel.ts'
 import {
+  type BackfillFrom,
   cancelOccurrence,
   MAX_BACKFILL,
   type OccurrencePlan,
-  occurrenceActor,
   occurrencePid,
   occurrenceRequest,
   pauseNow,
@@ -120,7 +122,8 @@ export class Schedules {
       const schedule: Schedule = {
         ...was,
         ...definition,
-        ...{ revision: was.revision + 1, createdBy: actor, ceilings, editedAt: at, next: null, gap: null },
+        ...boundAfterEdit(was, { actor, ceilings }, placed.request !== undefined),
+        ...{ revision: was.revision + 1, editedAt: at, next: null, gap: null },
       }
       plan.rows.add([{ type: 'schedule', was, schedule }, ...environmentUses(schedule)])
       if (was.next === null) return yield* planFirst(plan, schedule, at)
@@ -174,10 +177,10 @@ export class Schedules {
     const at = this.#edges.clock.now()
     const { notBefore: _, ...request } = occurrenceRequest(this.#edges, schedule, at)
     const causedBy = { schedule: id, runBy: actor }
-    const ceilings = schedule.ceilings.length === 0 ? {} : { ceilings: schedule.ceilings }
+    const rights = await this.#rightsFor(actor, schedule)
     const key = idempotencyKey === undefined ? {} : { idempotencyKey }
     const [registered] = await this.#kernel.register([
-      { request: { ...request, causedBy }, actor: occurrenceActor(schedule), ...ceilings, ...key },
+      { request: { ...request, causedBy }, ...rights, ...key },
     ])
     if (registered === undefined || registered.type === 'refused')
       throw new Error(`A run of ${id} without an answer`)
@@ -185,8 +188,7 @@ export class Schedules {
   }
 
   /** Runs times of the past: one after the other, or all at once. A time that has run since the last edit does not run again. */
-  async backfill(actor: Actor, id: string, asked: Backfilling): Promise<Schedule> {
-    const { from, until, overlap } = asked
+  async backfill(actor: Actor, id: string, { from, until, overlap }: Backfilling): Promise<Schedule> {
     await this.#edges.loadCron?.()
     const schedule = await this.#permitted(actor, 'backfillSchedule', id)
     const now = this.#edges.clock.now()
@@ -194,15 +196,13 @@ export class Schedules {
     const most = overlap === 'allow' ? MAX_BACKFILL_AT_ONCE : MAX_BACKFILL
     const refused = refuseBackfill(id, times.length, most, until > now)
     if (refused !== undefined) throw new RefusedError(refused)
+    const rights = await this.#rightsFor(actor, schedule)
     if (overlap === 'allow') {
-      const actorOf = occurrenceActor(schedule)
-      const ceilings = schedule.ceilings.length === 0 ? {} : { ceilings: schedule.ceilings }
       await this.#kernel.register(
         times.map((at) => ({
           pid: occurrencePid(this.#edges, schedule, at),
           request: occurrenceRequest(this.#edges, schedule, at),
-          actor: actorOf,
-          ...ceilings,
+          ...rights,
         })),
       )
       return schedule
@@ -211,7 +211,9 @@ export class Schedules {
       if (was === null) return scheduleUnknown(id)
       if (was.backfill !== null) return backfillRuns(was)
       const [first] = timetableFor(plan.edges, was).recent(from - 1, until, MAX_BACKFILL)
-      return first === undefined ? was : yield* planBackfill(plan, was, { at: first, until }, at)
+      return first === undefined
+        ? was
+        : yield* planBackfill(plan, was, { at: first, until, ...boundTo(was, rights) }, at)
     })
   }
 
@@ -256,11 +258,10 @@ export class Schedules {
   async #registerOpen(schedule: Schedule): Promise<Schedule> {
     const { next } = schedule
     if (next === null || !isOpen(schedule)) return schedule
-    const ceilings = schedule.ceilings.length === 0 ? {} : { ceilings: schedule.ceilings }
     const request = occurrenceRequest(this.#edges, schedule, next.at)
     let refused: string | null = null
     try {
-      await this.#kernel.register([{ pid: next.pid, request, actor: occurrenceActor(schedule), ...ceilings }])
+      await this.#kernel.register([{ pid: next.pid, request, ...rightsOf(schedule) }])
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error
       refused = error.message
@@ -315,6 +316,10 @@ export class Schedules {
     if (refused !== undefined) throw new RefusedError(refused)
   }
 
+  async #rightsFor(actor: Actor, schedule: Schedule): Promise<OccurrenceRights> {
+    return rightsFor({ actor, ceilings: (await this.#creator(actor)).ceilings }, schedule)
+  }
+
   /** The session and the ceilings of the actor that creates or edits a schedule. */
   async #creator(actor: Actor): Promise<{ parentSession?: string; ceilings: readonly Ceiling[] }> {
     if (actor.startsWith('session:')) return { parentSession: actor.slice('session:'.length), ceilings: [] }
@@ -366,6 +371,11 @@ function* nothing(): PlanPart<void> {}
 function environmentUses({ request, session }: Schedule): Change[] {
   const refs = [request.envRef, request.baseEnvRef].filter((ref) => ref !== undefined)
   return refs.map((ref) => ({ type: 'environment_used', ref, by: `session:${session}` }))
+}
+
+/** The part of a backfill that says whose rights its occurrences have, if they are not those of the schedule. */
+function boundTo(schedule: Schedule, rights: OccurrenceRights): Pick<BackfillFrom, 'rights'> {
+  return sameJson(asJson(rights), asJson(rightsOf(schedule))) ? {} : { rights }
 }
 
 function definitionOf(schedule: Schedule): ScheduleDefinition {

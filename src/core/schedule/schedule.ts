@@ -67,9 +67,9 @@ export interface Schedule extends ScheduleDefinition {
   readonly revision: number
   /** The session that its occurrences belong to. */
   readonly session: string
-  /** The actor whose rights its occurrences have: that of the last edit. */
+  /** The actor whose rights its occurrences have: the one that chose their process, or an agent that edited the schedule since. */
   readonly createdBy: Actor
-  /** The ceilings that this actor had then. */
+  /** The ceilings that this actor had then, and those of agents that edited the schedule since. */
   readonly ceilings: readonly Ceiling[]
   readonly createdAt: number
   readonly editedAt: number
@@ -92,6 +92,14 @@ interface Backfill {
   /** The time that runs now. */
   readonly at: number
   readonly pid: Pid
+  /** Whose rights its occurrences have, if they are not those of the schedule: an agent asked for it. */
+  readonly rights?: OccurrenceRights
+}
+
+/** What the registration of an occurrence is bound by. */
+export interface OccurrenceRights {
+  readonly actor: Actor
+  readonly ceilings?: readonly Ceiling[]
 }
 
 export interface ScheduleCounts {
