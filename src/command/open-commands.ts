@@ -92,6 +92,7 @@ function partsFor(
         masking: async () => (await opened).output.maskingOf(work.record),
       }),
     shell,
+    base: () => environment.variables(),
     onTrouble,
   }
   const totalBytes = options.output?.totalBytes ?? COMMAND_DEFAULTS.totalBytes

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { realpath, stat } from 'node:fs/promises'
-import { delimiter, join, resolve } from 'node:path'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import type { ActionProgram, ResolvedAction } from '../core/capability/action.ts'
 import type { NeedsOfCommandLine } from '../core/capability/examples.ts'
 import { type AnalysedShell, needsOf } from '../core/capability/needs.ts'
@@ -18,6 +18,8 @@ import { commandSpecOf } from './command-spec.ts'
 
 interface ResolvedBy {
   readonly shell: string
+  /** The variables that every command of this host starts with. */
+  readonly base: Variables
   /** The stored environment that it runs in. */
   readonly environment?: Environment | null
 }
@@ -26,20 +28,24 @@ interface ResolvedBy {
 export async function resolveAction(
   record: ProcessRecord,
   plan: SpawnPlan,
-  { shell, environment = null }: ResolvedBy,
+  { shell, base, environment = null }: ResolvedBy,
 ): Promise<ResolvedAction> {
   const { env = {} } = commandSpecOf(record)
   const analysis = await analyse(record, shell)
   const names = [...new Set(analysis.commands.map(({ program }) => program))]
   const cwd = await realpath(plan.cwd).catch(() => plan.cwd)
+  const path = plan.env['PATH'] ?? ''
+  const programs = await Promise.all(names.map((name) => programOf(name, path, cwd)))
+  const searched = await searchedBy(path, base['PATH'] ?? '', programs, cwd)
+  const known = { effective: plan.env, base, searched }
   return {
     shell: forRules(analysis),
-    programs: await Promise.all(names.map((name) => programOf(name, plan, cwd))),
+    programs,
     cwd,
     environmentHash: createHash('sha256').update(canonical(plan.env)).digest('hex'),
     variables: shownVariables(plan.env, env),
-    ...namesIn(env),
-    ofEnvironment: namesIn(environment?.variables ?? {}),
+    ...namesIn(env, known),
+    ofEnvironment: namesIn(environment?.variables ?? {}, known),
   }
 }
 
@@ -49,28 +55,66 @@ export async function resolveAction(
  */
 export async function analyseUnstartable(
   record: ProcessRecord,
-  { shell, environment = null }: ResolvedBy,
+  { shell, base, environment = null }: ResolvedBy,
 ): Promise<ResolvedAction> {
   const { env = {} } = commandSpecOf(record)
   const analysis = await analyse(record, shell)
   const names = [...new Set(analysis.commands.map(({ program }) => program))]
+  const known = { effective: env, base, searched: 'unknown' } as const
   return {
     shell: forRules(analysis),
     programs: names.map((name) => ({ name, real: null, identity: null })),
     cwd: record.cwd,
     environmentHash: '',
     variables: env,
-    ...namesIn(env),
-    ofEnvironment: namesIn(environment?.variables ?? {}),
+    ...namesIn(env, known),
+    ofEnvironment: namesIn(environment?.variables ?? {}, known),
   }
 }
 
-/** The value of a secret is not known here. */
-function namesIn(variables: Environment['variables']): Pick<ResolvedAction, 'env' | 'codeVariables'> {
-  const codeVariables = Object.entries(variables).flatMap(([name, value]) =>
-    variableRunsPrograms(name, typeof value === 'string' ? value : null) ? [name] : [],
-  )
-  return { env: Object.keys(variables), codeVariables }
+interface KnownVariables {
+  /** The values that the command gets, as far as they are known. */
+  readonly effective: Variables
+  readonly base: Variables
+  readonly searched: Searched
+}
+
+/** A variable that has the value which every command starts with changes nothing. The value of a secret is not known here. */
+function namesIn(
+  variables: Environment['variables'],
+  { effective, base, searched }: KnownVariables,
+): VariableNames {
+  const changing = Object.entries(variables).flatMap(([name, given]) => {
+    const value = effective[name] ?? (typeof given === 'string' ? given : null)
+    const isOther = value === null || value !== base[name]
+    return isOther && variableRunsPrograms(name, value) ? [name] : []
+  })
+  const codeVariables = changing.filter((name) => name !== 'PATH' || searched === 'unknown')
+  const isWider = changing.includes('PATH') && searched === 'wider'
+  return { env: Object.keys(variables), codeVariables, ...(isWider ? { widerPath: true } : {}) }
+}
+
+type VariableNames = Pick<ResolvedAction, 'env' | 'codeVariables' | 'widerPath'>
+
+/**
+ * What a `PATH` finds besides that of every command. `same`: the same files, in the same folders. `wider`: the same files for all
+ * programs that the text names, but those may start others from further folders.
+ */
+type Searched = 'same' | 'wider' | 'unknown'
+
+async function searchedBy(
+  path: string,
+  base: string,
+  programs: readonly ActionProgram[],
+  cwd: string,
+): Promise<Searched> {
+  if (path === base) return 'same'
+  const ofBase = await Promise.all(programs.map(({ name }) => programOf(name, base, cwd)))
+  if (programs.some(({ real }, index) => real !== ofBase[index]?.real)) return 'unknown'
+  const folders = base.split(delimiter)
+  return path.split(delimiter).every((folder) => isAbsolute(folder) && folders.includes(folder))
+    ? 'same'
+    : 'wider'
 }
 
 /** Of the variables that a command gets from elsewhere, a person sees those that change which code runs. */
@@ -111,8 +155,8 @@ function forRules(analysis: ShellAnalysis): AnalysedShell {
 }
 
 /** The file that the host would start for a name, after symbolic links, and what tells its content from another one. */
-async function programOf(name: string, plan: SpawnPlan, cwd: string): Promise<ActionProgram> {
-  for (const path of pathsOf(name, plan.env['PATH'] ?? '', cwd)) {
+async function programOf(name: string, searched: string, cwd: string): Promise<ActionProgram> {
+  for (const path of pathsOf(name, searched, cwd)) {
     if (!isExecutable(path)) continue
     const real = await realpath(path)
     const { dev, ino, size, mtimeMs } = await stat(real)

@@ -175,10 +175,12 @@ function factsOf(
   if (resolved === null)
     return { shell: null, programs: NO_PROGRAMS, cwd, workspace, env: NONE, codeVariables: NONE, secrets }
   const ofEnvironment = isEnvironmentNamed ? resolved.ofEnvironment : undefined
+  const widerPath = resolved.widerPath === true || ofEnvironment?.widerPath === true
   return {
     cwd,
     workspace,
     secrets,
+    ...(widerPath ? { widerPath } : {}),
     shell: resolved.shell,
     programs: new Map(
       resolved.programs.flatMap(({ name, real }) => (real === null ? [] : [[name, { real }]])),

@@ -318,6 +318,52 @@ test('an environment that the request names cannot bring another program behind 
   expect(calls()).toBe('')
 })
 
+test('a PATH in which all programs are the files that they always are is no doubt, and one with another program is', async () => {
+  await using temp = new TempReeve()
+  const { folder } = notedProgram('ls')
+  const { reeve, agent } = await ruled(temp, { effect: 'ask', resource: 'shell:git push' })
+  const path = process.env['PATH'] ?? ''
+  const started = async (run: string, env: Record<string, string>) =>
+    (await agent.spawn({ kind: 'command', spec: { run, env }, cwd: folder })).record
+  for (const [run, env] of [
+    ['ls', { PATH: path, PWD: folder }],
+    ['ls | head -1', { PATH: path, HOME: process.env['HOME'] ?? '/' }],
+    ['head -1 /dev/null && echo "$(pwd)"', { PATH: `${folder}:${path}` }],
+  ] as const) {
+    const { pid, gate } = await started(run, env)
+    expect(gate, run).toBe(null)
+    await reeve.wait({ pid, timeoutMs: 60_000 })
+  }
+  for (const [run, env] of [
+    ['ls', { PATH: `${folder}:${path}` }],
+    ['head -1 /dev/null | ls', { PATH: `${folder}:${path}` }],
+    ['ls', { PATH: '' }],
+    ['ls', { PATH: path, LD_PRELOAD: '/tmp/evil.so' }],
+  ] as const)
+    expect((await started(run, env)).status, `${run} ${JSON.stringify(env)}`).toBe('waiting')
+  const explained = async (run: string) =>
+    (await reeve.explainRules({ what: { type: 'run', run }, cwd: folder })).ruling.type
+  expect([await explained('ls'), await explained('ls | head -1'), await explained('git push')]).toEqual([
+    'allow',
+    'allow',
+    'ask',
+  ])
+})
+
+test('an allow counts for the PATH that every command has, and for no folder besides', async () => {
+  await using temp = new TempReeve()
+  const { folder, calls } = notedProgram('pager')
+  const { reeve, agent } = await ruled(temp, { effect: 'allow', resource: 'shell:ls' })
+  const path = process.env['PATH'] ?? ''
+  const run = (PATH: string) =>
+    agent.spawn({ kind: 'command', spec: { argv: ['ls'], env: { PATH } }, cwd: folder })
+  const { record } = await run(path)
+  expect((await reeve.wait({ pid: record.pid, timeoutMs: 60_000 })).type).toBe('ended')
+  for (const other of [`${folder}:${path}`, `${path}:${folder}`, `${path}:`, '.'])
+    expect(await codeOf(run(other)), other).toBe('denied')
+  expect(calls()).toBe('')
+})
+
 test('a denial is the same for what exists and for what does not', async () => {
   await using temp = new TempReeve()
   process.env['PRESENT_TOKEN'] = 'present-token-value'

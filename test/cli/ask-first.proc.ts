@@ -73,6 +73,20 @@ test('what an agent asks for is listed, and answered from the command line', asy
   expect((await reeve.run(['approvals'])).stdout).toBe('No approval waits for an answer.\n')
 })
 
+test('a trial as a session asks about the command of the rule, and about no other one', async () => {
+  const reeve = new CommandLine()
+  await reeve.run(['policy', 'add', 'ask', 'shell:git', '--args', 'push'])
+  await reeve.run(['session', 'open', 's1'])
+  const tried = async (...words: string[]) =>
+    (await reeve.run(['run', '-d', '--as', 'session:s1', '--', ...words])).stdout.trim()
+  const harmless = [await tried('ls'), await tried('sh', '-c', 'ls | head -1')]
+  const asked = await tried('git', 'push')
+  const approvals = await reeve.json<{ pid: string }[]>('approvals')
+  expect(approvals.map(({ pid }) => pid)).toEqual([asked])
+  for (const pid of harmless) expect((await reeve.run(['wait', pid])).code).toBe(0)
+  expect((await reeve.run(['policy', 'explain', 'ls | head -1'])).stdout).toMatch(/^Allowed/)
+})
+
 test('a request that only may be what a rule is about says why, in the list and in full', async () => {
   const reeve = new CommandLine()
   await reeve.run(['policy', 'add', 'ask', 'shell:git', '--args', 'push', '--because', 'reviewed'])

@@ -63,10 +63,12 @@ export interface ResolvedAction {
   readonly variables: Variables
   /** The names of the variables that the request sets. */
   readonly env: readonly string[]
-  /** Those of them that can make a program load or start other code. */
+  /** Those of them that can make a program load or start other code than it does without them. */
   readonly codeVariables: readonly string[]
+  /** They set a `PATH` with further folders, in which all programs of the command are the files that they are without it. */
+  readonly widerPath?: boolean
   /** The variables of its environment that count as set by the request, if the request names that environment. */
-  readonly ofEnvironment?: Pick<ResolvedAction, 'env' | 'codeVariables'>
+  readonly ofEnvironment?: Pick<ResolvedAction, 'env' | 'codeVariables' | 'widerPath'>
 }
 
 /** Stands for a command that no host has resolved: it may do everything. */

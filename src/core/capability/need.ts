@@ -37,6 +37,8 @@ export interface NeedAttributes {
   readonly env?: readonly string[]
   /** Of a program: why what it does cannot be known, such as that of an interpreter or of `eval`. */
   readonly opaque?: string
+  /** Of a program: it is the file that it always is, and may start others from further folders of its `PATH`. */
+  readonly widerPath?: true
   /** Of a program: it only starts others, which are needs of their own, so that a closed set need not allow it. */
   readonly transparent?: true
   /**

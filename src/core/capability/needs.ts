@@ -22,6 +22,8 @@ export interface NeedFacts {
   readonly env: readonly string[]
   /** Those of them that can make a program load or start other code, such as `PATH` and `LD_PRELOAD`. */
   readonly codeVariables: readonly string[]
+  /** The request sets a `PATH` with further folders, in which the programs of the command are the same files. */
+  readonly widerPath?: boolean
   /** The names of the secrets that it is given. */
   readonly secrets: readonly string[]
 }
@@ -150,6 +152,7 @@ function needOfProgram(command: AnalysedCommand, facts: NeedFacts): Need {
       args,
       unknownOption,
       env: [...new Set([...facts.env, ...env])],
+      ...(facts.widerPath === true ? { widerPath: true } : {}),
       ...(opaque !== undefined ? { opaque } : command.transparent === true ? { transparent: true } : {}),
     },
   }

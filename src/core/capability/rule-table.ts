@@ -117,7 +117,9 @@ function matchNeed({ rule, pattern, constraints }: CompiledRule, need: Need, at:
 function coversNeed(rule: Rule, pattern: ResourcePattern, { resource, attributes }: Need): Match {
   const isOpaque = attributes.opaque !== undefined
   if (isWholeShell(rule) && (isWidening(rule) || isOpaque)) return matchIf(resource.kind === 'shell')
-  if (isWidening(rule) && isOpaque && rule.resource !== 'shell:sh') return 'no'
+  // A set that is open permits every program anyway; an allow of one permits none that it finds elsewhere.
+  const isCertain = !isOpaque && attributes.widerPath !== true
+  if (isWidening(rule) && !isCertain && rule.resource !== 'shell:sh') return 'no'
   return covers(pattern, resource)
 }
 
