@@ -5,7 +5,10 @@ import { isWaitTime } from '../process/wait-time.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 
 /** The tool that asks a person. No executor runs it: the reply of the person is its result. */
-const ASK_TOOL = 'human.ask'
+export const ASK_TOOL = 'human.ask'
+
+/** Stands for people in general, in rules about `human:<name>`. No person has this name. */
+export const ANY_PERSON = 'host'
 
 export const MAX_QUESTION_CHARS = 10_000
 export const MAX_CHOICES = 100

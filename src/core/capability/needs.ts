@@ -1,10 +1,12 @@
+import { ANY_PERSON, ASK_TOOL, isQuestion } from '../approval/question.ts'
 import type { Environment } from '../environment/environment.ts'
 import { FROM_ENV, secretsNamedIn } from '../environment/secrets.ts'
+import { type JsonObject, objectOf } from '../json/json.ts'
 import type { RegistrationRequest } from '../process/registration-request.ts'
 import { specOf } from '../process/spec.ts'
 import { lastSegmentOf } from './covers.ts'
 import { pathOfFile } from './file-path.ts'
-import { type Need, NO_ATTRIBUTES, type Program } from './need.ts'
+import { type Need, type NeedAttributes, NO_ATTRIBUTES, type Program } from './need.ts'
 import type { RuleSet } from './rule-set.ts'
 import { tableOf } from './rule-table.ts'
 
@@ -70,7 +72,12 @@ export function needsOf(
     case 'command':
       return [...needsOfCommand(facts), ...secrets]
     case 'tool':
-      return [executeNeed('tool', specOf(request, 'tool').tool), ...secrets]
+      return [
+        ...(isQuestion(request)
+          ? needsOfQuestion(request.spec)
+          : [executeNeed('tool', specOf(request, 'tool').tool)]),
+        ...secrets,
+      ]
     case 'workflow':
       return [executeNeed('workflow', specOf(request, 'workflow').workflow), ...secrets]
     case 'agent':
@@ -166,6 +173,18 @@ function needOfWrite(target: string | null, facts: NeedFacts): Need {
   const path = target === null ? null : pathOfFile(target, facts)
   return { right: 'write', resource: { kind: 'fs', path, ...inWorkspace(facts) }, attributes: {} }
 }
+
+/** A question writes to a person. Rules about its tool hold as well. */
+function needsOfQuestion(spec: JsonObject): readonly Need[] {
+  const { person } = objectOf(spec['input'])
+  const path = typeof person === 'string' ? person : ANY_PERSON
+  return [
+    { right: 'write', resource: { kind: 'human', path }, attributes: QUESTION },
+    { right: 'execute', resource: { kind: 'tool', path: ASK_TOOL }, attributes: QUESTION },
+  ]
+}
+
+const QUESTION: NeedAttributes = { question: true }
 
 function executeNeed(kind: 'tool' | 'workflow' | 'agent', path: string): Need {
   return { right: 'execute', resource: { kind, path }, attributes: NO_ATTRIBUTES }

@@ -1,4 +1,5 @@
 import type { Ceiling } from './ceiling.ts'
+import { covers } from './covers.ts'
 import { subjectText } from './folder-subjects.ts'
 import { type Need, NO_ATTRIBUTES, needText } from './need.ts'
 import type { Rule, RuleLink } from './rule.ts'
@@ -80,7 +81,7 @@ function plainText({ right, resource, attributes }: Need): string | undefined {
 
 function decided(set: AskedSet, table: RuleTable, asked: Asked): Ruling {
   const matched = matching(table, asked.need, asked.facts)
-  const allowed = bestAllow(set, matched, asked) ?? transparent(asked.need)
+  const allowed = bestAllow(set, matched, asked) ?? transparent(asked.need) ?? freeQuestion(table, asked.need)
   const requestable = matched.filter(({ rule }) => isRequestable(rule))
   const requests = asksBy(set, requestable, asked)
   const isAnswered = requestable.length > 0 && requests.length === 0
@@ -159,6 +160,23 @@ function bestAllow(
 /** A program that only starts others needs no allow of its own. */
 function transparent({ attributes }: Need): Ruling | undefined {
   return attributes.transparent === true ? ALLOWED : undefined
+}
+
+/**
+ * A subject whose set is closed may still ask a person: a question begins nothing. Where an allow says which
+ * questions are allowed, others are not.
+ */
+function freeQuestion(table: RuleTable, { right, resource, attributes }: Need): Ruling | undefined {
+  if (attributes.question !== true) return undefined
+  const { kind } = resource
+  const isLimited = [...table.byId.values()].some(
+    ({ rule, pattern }) =>
+      rule.effect === 'allow' &&
+      rule.rights.includes(right) &&
+      pattern?.kind === kind &&
+      (kind === 'human' || covers(pattern, resource) !== 'no'),
+  )
+  return isLimited ? undefined : ALLOWED
 }
 
 /** Whether every rule that it was delegated from is still there and still allows the need. */
