@@ -5,7 +5,9 @@ import { RefusedError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import { refusal } from '../core/refusal.ts'
 import type { CallerRequest } from '../kernel/agents.ts'
+import { refuseAct } from '../kernel/audit.ts'
 import { writeWithBlobs } from '../kernel/blobs.ts'
+import { refuseModelByRules } from '../kernel/model-rules.ts'
 import type { OutputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, finderFor, readerFor } from './action.ts'
 import { admittedParts, type Content } from './input-parts.ts'
@@ -101,11 +103,17 @@ async function refuseModel(
 ): Promise<void> {
   const agent = await readerFor(parts, 'agent_request')(pid)
   if (agent.agent === null) return
-  const refused = await parts.agents?.refuseModel(agent, asked.model)
+  const { edges } = parts.kernel
+  const denied = await refuseModelByRules(edges, agent.pid, asked.model, 'refused')
+  const refused = denied ?? (await parts.agents?.refuseModel(agent, asked.model))
   if (refused === undefined) return
-  const { store } = parts.kernel.edges
+  const { store } = edges
   const replayKey = requestKey(asked)
   if ((await store.ask({ ask: 'event', pid: agent.pid, replayKey })) !== null) return
+  if (denied !== undefined) {
+    const { actor } = parts
+    await refuseAct(edges, denied, { actor, action: 'configureAgent', target: `process:${agent.pid}` })
+  }
   const { code: problem, message, remedy } = refused
   throw new RefusedError(refusal('invalid_request', `${agent.pid}: ${message}`, remedy, { problem }))
 }

@@ -8,7 +8,9 @@ import { awaitsApproval } from '../core/process/gate.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { startSpecOf } from '../core/process/spec.ts'
 import { isRefusal, refusal } from '../core/refusal.ts'
+import { refuseAct } from '../kernel/audit.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import { refuseModelByRules } from '../kernel/model-rules.ts'
 import type { Registering } from '../kernel/register.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, readerFor, throwIfRefused } from './action.ts'
@@ -140,6 +142,12 @@ async function requestOf(
   const unusable = await agents.refuseModel({ cwd, limits }, model)
   if (unusable !== undefined)
     throw new RefusedError(invalidRequest(parent, unusable.message.replace(/\.$/, ''), unusable.remedy))
+  // The rules of its parent bind the child.
+  const denied = await refuseModelByRules(parts.kernel.edges, parent.pid, model, 'answered')
+  if (denied !== undefined) {
+    const target = `process:${parent.pid}`
+    await refuseAct(parts.kernel.edges, denied, { actor: parts.actor, action: 'spawnAgent', target })
+  }
   const ceiling = ceilingOf(preset, rules)
   const held = paths === undefined ? {} : { paths: pathsInSpec(await agents.pathsIn(parent, paths)) }
   const spec = {

@@ -10,6 +10,7 @@ import type { ModelRequest, PromptItem } from '../core/model/prompt.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { specOf, startSpecOf } from '../core/process/spec.ts'
 import type { CallWait } from '../model/model.ts'
+import { refuseModelByRules } from '../kernel/model-rules.ts'
 import type { AgentLedger } from './agent-ledger.ts'
 import type { AgentParts } from './agent-parts.ts'
 import { LiveCall } from './live-call.ts'
@@ -51,8 +52,10 @@ export class ModelCaller {
     return model === undefined ? [] : [model, ...fallbacks]
   }
 
-  /** A model stays open until the agent is idle: a changed key counts from its next input on. */
+  /** A model stays open until the agent is idle: a changed key counts from its next input on. A changed rule counts at once. */
   async open(record: ProcessRecord, id: string): Promise<AgentModel | TurnFailure> {
+    const denied = await refuseModelByRules(this.#ledger.kernel.edges, record.pid, id, 'answered')
+    if (denied !== undefined) return setupFailed(denied)
     const known = this.#opened.get(id)
     if (known !== undefined) return known
     const opened = await openForAgent(this.#parts.models, record, id)

@@ -41,8 +41,11 @@ export interface NeedAttributes {
   readonly widerPath?: true
   /** Of a program: it only starts others, which are needs of their own, so that a closed set need not allow it. */
   readonly transparent?: true
-  /** It asks a person a question, which begins nothing: a closed set need not allow it, unless its allows say whom it may ask. */
-  readonly question?: true
+  /**
+   * Every agent has it: the call of a model, or a question to a person. A closed set need not allow it, unless it has an allow that
+   * says which models or which people.
+   */
+  readonly implied?: true
   /**
    * An image or a skill names it in advance. Where nothing allows it a person is asked. A yes lets the process begin and gives no right:
    * the effect is ruled on when it comes.

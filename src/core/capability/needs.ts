@@ -80,8 +80,11 @@ export function needsOf(
       ]
     case 'workflow':
       return [executeNeed('workflow', specOf(request, 'workflow').workflow), ...secrets]
-    case 'agent':
-      return [executeNeed('agent', specOf(request, 'agent').agent), ...secrets]
+    case 'agent': {
+      const { agent, model, fallbacks = [] } = specOf(request, 'agent')
+      const models = model === undefined ? fallbacks : [model, ...fallbacks]
+      return [executeNeed('agent', agent), ...models.map(modelNeed), ...secrets]
+    }
     case 'external':
       return []
   }
@@ -174,17 +177,22 @@ function needOfWrite(target: string | null, facts: NeedFacts): Need {
   return { right: 'write', resource: { kind: 'fs', path, ...inWorkspace(facts) }, attributes: {} }
 }
 
+/** The need of an agent to call a model. */
+export function modelNeed(model: string): Need {
+  return { right: 'execute', resource: { kind: 'model', path: model }, attributes: IMPLIED }
+}
+
 /** A question writes to a person. Rules about its tool hold as well. */
 function needsOfQuestion(spec: JsonObject): readonly Need[] {
   const { person } = objectOf(spec['input'])
   const path = typeof person === 'string' ? person : ANY_PERSON
   return [
-    { right: 'write', resource: { kind: 'human', path }, attributes: QUESTION },
-    { right: 'execute', resource: { kind: 'tool', path: ASK_TOOL }, attributes: QUESTION },
+    { right: 'write', resource: { kind: 'human', path }, attributes: IMPLIED },
+    { right: 'execute', resource: { kind: 'tool', path: ASK_TOOL }, attributes: IMPLIED },
   ]
 }
 
-const QUESTION: NeedAttributes = { question: true }
+const IMPLIED: NeedAttributes = { implied: true }
 
 function executeNeed(kind: 'tool' | 'workflow' | 'agent', path: string): Need {
   return { right: 'execute', resource: { kind, path }, attributes: NO_ATTRIBUTES }

@@ -12,7 +12,9 @@ export function parseNeed(text: string, otherwise?: Right): Need | null {
   if (isRefusal(pattern)) return null
   const resource = concreteOf(pattern)
   if (resource === undefined) return null
-  return { right: right ?? otherwise ?? defaultRightOf(pattern.kind), resource, attributes: {} }
+  const { kind } = resource
+  const attributes = kind === 'model' || kind === 'human' ? { implied: true as const } : {}
+  return { right: right ?? otherwise ?? defaultRightOf(kind), resource, attributes }
 }
 
 function concreteOf(pattern: ResourcePattern): ConcreteResource | undefined {

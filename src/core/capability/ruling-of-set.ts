@@ -81,7 +81,8 @@ function plainText({ right, resource, attributes }: Need): string | undefined {
 
 function decided(set: AskedSet, table: RuleTable, asked: Asked): Ruling {
   const matched = matching(table, asked.need, asked.facts)
-  const allowed = bestAllow(set, matched, asked) ?? transparent(asked.need) ?? freeQuestion(table, asked.need)
+  const { need } = asked
+  const allowed = bestAllow(set, matched, asked) ?? transparent(need) ?? implied(table, need)
   const requestable = matched.filter(({ rule }) => isRequestable(rule))
   const requests = asksBy(set, requestable, asked)
   const isAnswered = requestable.length > 0 && requests.length === 0
@@ -162,19 +163,15 @@ function transparent({ attributes }: Need): Ruling | undefined {
   return attributes.transparent === true ? ALLOWED : undefined
 }
 
-/**
- * A subject whose set is closed may still ask a person: a question begins nothing. Where an allow says which
- * questions are allowed, others are not.
- */
-function freeQuestion(table: RuleTable, { right, resource, attributes }: Need): Ruling | undefined {
-  if (attributes.question !== true) return undefined
-  const { kind } = resource
+/** Without a model an agent does nothing, and a question begins nothing: an allow of something else takes neither away. */
+function implied(table: RuleTable, { right, resource, attributes }: Need): Ruling | undefined {
+  if (attributes.implied !== true) return undefined
   const isLimited = [...table.byId.values()].some(
     ({ rule, pattern }) =>
       rule.effect === 'allow' &&
       rule.rights.includes(right) &&
-      pattern?.kind === kind &&
-      (kind === 'human' || covers(pattern, resource) !== 'no'),
+      pattern?.kind === resource.kind &&
+      (resource.kind !== 'tool' || covers(pattern, resource) !== 'no'),
   )
   return isLimited ? undefined : ALLOWED
 }
