@@ -6,6 +6,7 @@ import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import type { Trouble } from '../core/trouble/trouble.ts'
 import { refuseAct } from '../kernel/audit.ts'
+import { permitSignal } from '../kernel/permit-signal.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { prunedPid } from '../kernel/perform.ts'
 import { refuseRead, resolve } from '../kernel/resolve.ts'
@@ -81,6 +82,14 @@ export async function permitOnProcess(
   const { edges } = kernel
   const denied = edges.authorize(actor, right, { type: 'process', record })
   await refuseAct(edges, denied, { actor, action, target: `process:${record.pid}` })
+}
+
+/** The process that a signal is for, if the actor owns it or a rule names it. */
+export async function signalledBy({ kernel, actor }: Asking, action: string, pid: Pid): Promise<ProcessRecord> {
+  const row = await kernel.edges.store.ask({ ask: 'process', pid })
+  if (row === null) throw new RefusedError(await missing(kernel, pid))
+  await permitSignal(kernel.edges, actor, action, row.record)
+  return row.record
 }
 
 /** A session reads about itself and the sessions below it. */

@@ -6,6 +6,7 @@ import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import type { AnswerRequest } from '../kernel/approvals.ts'
 import { unknownApproval } from '../kernel/settle-approval.ts'
+import { answerableBy } from '../kernel/answerable.ts'
 import type { OutputOf } from '../verbs/reeve.ts'
 import { storedRule } from '../verbs/shapes/rule.ts'
 import { specs } from '../verbs/shapes/spec.ts'
@@ -25,6 +26,12 @@ export function approvalActions({
     if (settled.type === 'refused') throw new RefusedError(settled.refusal)
     return { type: settled.type, approval: settled.approval }
   }
+  /** Of these, those that the actor may see: its own, and those that it may answer. */
+  const seen = async (approvals: readonly Approval[]) => {
+    const others = approvals.filter((approval) => !isSeenBy(actor, approval))
+    const answered = others.length === 0 ? new Set() : await answerableBy(kernel.edges, actor, others)
+    return approvals.filter((approval) => isSeenBy(actor, approval) || answered.has(approval.id))
+  }
   return {
     async approvals({ state, order, person, after, limit }) {
       if (order === 'priority' && seesAll(actor)) {
@@ -35,11 +42,11 @@ export function approvalActions({
       const wanted = state === 'any' ? {} : { state }
       const newestFirst = order === 'newest'
       const page = await store.ask({ ask: 'approvals', ...wanted, newestFirst, after: after ?? null, limit })
-      return { approvals: page.items.filter((approval) => isSeenBy(actor, approval)), next: page.next }
+      return { approvals: await seen(page.items), next: page.next }
     },
     async approval({ id }) {
       const approval = await store.ask({ ask: 'approval', id })
-      if (approval === null || !isSeenBy(actor, approval)) throw new RefusedError(unknownApproval(id))
+      if (approval === null || (await seen([approval])).length === 0) throw new RefusedError(unknownApproval(id))
       return { approval }
     },
     async approve({ id, grant, rule, level, spec }) {

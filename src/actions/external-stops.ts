@@ -6,8 +6,8 @@ import { trackedOf } from '../core/process/tracked.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import type { Delivery } from '../external/deliveries.ts'
 import type { ExternalProcesses } from '../external/external-processes.ts'
-import { refuseAct } from '../kernel/audit.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import { permitSignal } from '../kernel/permit-signal.ts'
 import type { Done } from '../kernel/perform.ts'
 import type { StopReport } from '../kernel/stop-scope.ts'
 import type { OutputOf } from '../verbs/reeve.ts'
@@ -121,9 +121,7 @@ export class ExternalStops {
   }
 
   #permit(record: ProcessRecord, actor: Actor, action: 'pause' | 'resume'): Promise<void> {
-    const { edges } = this.#kernel
-    const denied = edges.authorize(actor, 'signal', { type: 'process', record })
-    return refuseAct(edges, denied, { actor, action, target: `process:${record.pid}` })
+    return permitSignal(this.#kernel.edges, actor, action, record)
   }
 
   async #refusal(record: ProcessRecord, type: Delivery['type']): Promise<Refusal> {

@@ -5,7 +5,7 @@ import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { isRefusal } from '../core/refusal.ts'
 import { interruptScope } from '../kernel/stop-scope.ts'
 import type { OutputOf } from '../verbs/reeve.ts'
-import { type ActionParts, type ActionsFor, asked, finderFor, permitOnProcess, readerFor } from './action.ts'
+import { type ActionParts, type ActionsFor, asked, finderFor, signalledBy } from './action.ts'
 import { type AskedStop, askToStop } from './ask-stop.ts'
 import { commandIn } from './command-in.ts'
 import { isTracked } from './external-stops.ts'
@@ -19,14 +19,13 @@ export function signalActions(parts: ActionParts): ActionsFor<'signal' | 'interr
     async signal({ pid, signal, to, reason, replayKey }) {
       const found = await find(pid)
       if (signal === 'pause' || signal === 'resume') {
-        const record = await readerFor(parts, signal)(found)
+        const record = await signalledBy(parts, signal, found)
         if (isTracked(record)) return externals[signal](record, actor)
         const { type, row } = await kernel.perform({ ...asked(parts, found), type: signal })
         return signalAnswer(type, row.record)
       }
       if (signal !== 'interrupt' && signal !== 'cancel' && signal !== 'kill') {
-        const record = await readerFor(parts, signal)(found)
-        await permitOnProcess(parts, signal, 'signal', record)
+        const record = await signalledBy(parts, signal, found)
         return sendOsSignal(commandIn(commands, record), record, signal, to)
       }
       const { how, record } = await askToStop(kernel, {

@@ -7,11 +7,13 @@ import {
   pidOfScope,
   sessionOfScope,
 } from '../core/message/message.ts'
+import type { Need } from '../core/capability/need.ts'
 import type { MessageFacts } from '../core/process/decision.ts'
 import type { Intent } from '../core/process/intent.ts'
 import type { Actor, ProcessRecord, Scope } from '../core/process/record.ts'
-import type { Refusal } from '../core/refusal.ts'
+import { type Refusal, refusal } from '../core/refusal.ts'
 import { know, type StoredNotice } from '../store/contract.ts'
+import { needsOfProcess, ruleOnAct } from './beyond-ownership.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
 import type { WorkingRows } from './working-rows.ts'
@@ -21,11 +23,39 @@ export function* refuseRoute(
   edges: Edges,
   rows: WorkingRows,
   record: ProcessRecord,
-  { actor, to }: Extract<Intent, { type: 'message' }>,
+  { actor, to, at }: Extract<Intent, { type: 'message' }>,
 ): PlanPart<Refusal | undefined> {
   const addressee = to === `process:${record.pid}` ? record : null
   const sender = yield* senderOf(rows, actor)
-  return edges.authorize(actor, 'signal', { type: 'message', route: { to, addressee, sender } })
+  const denied = edges.authorize(actor, 'signal', { type: 'message', route: { to, addressee, sender } })
+  if (to === actor) return denied
+  const needs = addressee === null ? needsOfScope(to) : yield* needsOfProcess(rows, 'write', addressee)
+  const ruled = yield* ruleOnAct(edges, rows, actor, needs, at)
+  switch (ruled.type) {
+    case 'unnamed':
+      return denied
+    case 'denied':
+      return denied ?? deniedByRule(actor, to, ruled.rule.text)
+    case 'allowed':
+      // What ownership allows uses up no rule.
+      if (denied !== undefined) rows.add(ruled.changes)
+      return undefined
+  }
+}
+
+function needsOfScope(to: Scope): readonly Need[] {
+  const [kind = '', path = ''] = to.split(/:(.*)/s)
+  if (kind !== 'session' && kind !== 'human') return []
+  return [{ right: 'write', resource: { kind, path }, attributes: {} }]
+}
+
+function deniedByRule(subject: Actor, to: Scope, rule: string): Refusal {
+  return refusal(
+    'denied',
+    `${subject} may not send a message to ${to}: ${rule}.`,
+    'Do it another way, or ask the person who set the rules.',
+    { subject, right: 'write', rule },
+  )
 }
 
 /** The facts that a message is decided on, besides the row of the process whose event it becomes. */

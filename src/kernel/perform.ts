@@ -29,6 +29,7 @@ import { PlannedAudit, refusalChanges } from './audit.ts'
 import type { Edges } from './edges.ts'
 import { consumeMessage, firstMessage, messageFacts, refuseRoute } from './message-facts.ts'
 import { endOccurrence } from './occurrences.ts'
+import { refuseSignal } from './beyond-ownership.ts'
 import { releaseDue } from './overflow.ts'
 import { giveBackPaths } from './path-liens.ts'
 import type { PlanPart } from './plan-part.ts'
@@ -116,7 +117,7 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
   const denied =
     intent.type === 'message'
       ? yield* refuseRoute(edges, rows, row.record, intent)
-      : edges.authorize(intent.actor, rightFor(intent), { type: 'process', record: row.record })
+      : yield* refuseAct(edges, rows, row.record, intent)
   if (denied !== undefined) return { type: 'refused', refusal: denied }
   const needed = factsNeeded(row, intent)
   const moved =
@@ -192,6 +193,22 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
         : { type: 'appended', row: folded.row, answer }
     }
   }
+}
+
+/** Ownership decides, and a capability may widen it: one that names another's process lets an actor stop, pause or signal it. */
+function* refuseAct(
+  edges: Edges,
+  rows: WorkingRows,
+  record: ProcessRecord,
+  intent: Intent,
+): PlanPart<Refusal | undefined> {
+  const denied = edges.authorize(intent.actor, rightFor(intent), { type: 'process', record })
+  if (denied === undefined || !isLifecycle(intent)) return denied
+  return yield* refuseSignal(edges, rows, record, intent, denied)
+}
+
+function isLifecycle({ type }: Intent): boolean {
+  return type === 'stop' || type === 'pause' || type === 'resume' || type === 'signal'
 }
 
 /** Most intents do not need the rarer facts. */

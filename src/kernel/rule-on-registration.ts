@@ -249,7 +249,7 @@ export function withHashes(
   return needs.map((need) => ({ ...need, attributes: { ...need.attributes, actions } }))
 }
 
-function useOnce({ subject, id }: RuleRef, was: { readonly used: number } | null): Change {
+export function useOnce({ subject, id }: RuleRef, was: { readonly used: number } | null): Change {
   const useId = useIdOf({ subject, id })
   const before = was === null ? null : { id: useId, subject, used: was.used }
   return { type: 'rule_use', was: before, use: { id: useId, subject, used: (was?.used ?? 0) + 1 } }

@@ -156,7 +156,7 @@ test('what an image needs beyond the rules of its asker is asked for, and a yes 
   const to = { type: 'session', session: 's' } as const
   await reeve.setPreset({ to, preset: null })
   for (const resource of ['agent:**', 'image:**', 'model:**'])
-    await reeve.addRule({ to, rule: { effect: 'allow', resource, rights: ['read', 'execute'] } })
+    await reeve.addRule({ to, rule: { effect: 'allow', resource } })
   const asked = reeve.as('session:s')
   const { record } = await asked.spawn({
     kind: 'agent',

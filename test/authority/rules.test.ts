@@ -200,6 +200,22 @@ test('no session and no process changes rules, reads them, or reads the audit', 
       expect(await codeOf(act()), String(act)).toBe('denied')
 })
 
+test('a session with the right to approve lists and reads what it may answer, and nothing else', async () => {
+  const { reeve, agent, other } = await ruledReeve({ effect: 'ask', resource: 'tool:*' })
+  const own = (await agent.spawn(tool('deploy'))).record.gate?.approval ?? ''
+  const hosts = (await reeve.spawn({ ...OUTSIDE })).record.pid
+  await reeve.ask({ question: 'Who?' })
+  const listed = async () => (await other.approvals({})).approvals.map(({ id }) => id)
+  expect(await listed()).toEqual([])
+  expect(await codeOf(other.approval({ id: own }))).toBe('approval_unknown')
+  const rule = { effect: 'allow', resource: 'session:s1', rights: ['approve'] }
+  await reeve.addRule({ to: inSession('s2'), rule })
+  expect(await listed()).toEqual([own])
+  expect((await other.approval({ id: own })).approval.id).toBe(own)
+  expect(await codeOf(other.show({ pid: hosts }))).toBe('denied')
+  expect(await codeOf(other.approve({ id: own }))).toBe('accepted: done')
+})
+
 test('the right to approve gives a session no answer to its own request, and none to that of its processes', async () => {
   const { reeve, agent, other } = await ruledReeve({ effect: 'ask', resource: 'tool:deploy' })
   const rule = { effect: 'allow', resource: 'session:s1', rights: ['approve'] }

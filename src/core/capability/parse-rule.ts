@@ -3,7 +3,15 @@ import type { Json, JsonObject } from '../json/json.ts'
 import { isRefusal, type Refusal } from '../refusal.ts'
 import { invalidRule } from './invalid-rule.ts'
 import { isCount, isObject, isTexts, parseConstraints } from './parse-constraints.ts'
-import { defaultRightOf, parseResource, type ResourcePattern, resourceText } from './resource.ts'
+import {
+  defaultRightOf,
+  mayBeAsked,
+  parseResource,
+  type ResourceKind,
+  type ResourcePattern,
+  resourceText,
+  rightsOf,
+} from './resource.ts'
 import { RIGHTS, type Right } from './right.ts'
 import { EFFECTS, type Rule } from './rule.ts'
 
@@ -43,7 +51,7 @@ export function parseRule(json: Json, newId: string): Rule | Refusal {
     resource: resourceText(pattern),
     ...(Object.keys(constraints).length === 0 ? {} : { constraints }),
   }
-  return refuseCombination(rule) ?? rule
+  return refuseCombination(rule) ?? refuseUnchecked(rule, pattern.kind, json['rights'] !== undefined) ?? rule
 }
 
 /** Each field with what it must be, and whether it is. */
@@ -149,6 +157,37 @@ function refuseCombination(rule: Rule): Refusal | undefined {
       { constraint: evadable },
     )
   return undefined
+}
+
+/** A rule that no act is ever compared with would only look as if it counted. */
+function refuseUnchecked(
+  { effect, rights, resource }: Rule,
+  kind: ResourceKind,
+  isGiven: boolean,
+): Refusal | undefined {
+  const known = rightsOf(kind)
+  if (known.length === 0)
+    return invalidRule(
+      `Nothing that rules are about is a ${kind} in this version, so a rule about ${resource} would never count.`,
+      'Leave it out.',
+      { field: 'resource' },
+    )
+  const isUnknown = (right: Right) => !known.includes(right)
+  const wrong = isGiven || effect === 'allow' ? rights.find(isUnknown) : undefined
+  if (wrong !== undefined)
+    return invalidRule(
+      isGiven
+        ? `Nothing needs the right ${wrong} to ${kind}:…, so the rule would never count for it.`
+        : `An allow of ${kind}:… has to name its rights.`,
+      `The rights to ${kind}:… are ${known.join(', ')}.`,
+      { field: 'rights' },
+    )
+  if (effect !== 'ask' || mayBeAsked(kind)) return undefined
+  return invalidRule(
+    `A rule cannot ask about ${kind}:…: only what registers a process waits for an answer.`,
+    'Use allow or deny.',
+    { field: 'effect' },
+  )
 }
 
 function rightsIn(names: readonly string[]): readonly Right[] {

@@ -1,7 +1,7 @@
 import { didYouMean } from '../../base/nearest-name.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import { invalidRule } from './invalid-rule.ts'
-import { RESOURCE_KINDS, type ResourceKind } from './resource.ts'
+import { RESOURCE_KINDS, type ResourceKind, rightsOf } from './resource.ts'
 import type { Right } from './right.ts'
 import type { Rule } from './rule.ts'
 import type { RuleSet } from './rule-set.ts'
@@ -35,31 +35,43 @@ export function rulesOfPreset(name: Preset): readonly Rule[] {
 
 type PresetRule = Omit<Rule, 'id' | 'preset'>
 
-/** Everything that an effect does. The right to grant, to approve or to administer is never part of a preset. */
-const EFFECTS: readonly Right[] = ['read', 'write', 'execute', 'delete', 'signal']
-const CHANGES: readonly Right[] = ['write', 'execute', 'delete', 'signal']
+/** The right to approve is never part of a preset, and neither is a right to what others own. */
+const EFFECTS: readonly Right[] = ['read', 'write', 'execute']
+const CHANGES: readonly Right[] = ['write', 'execute']
+const OF_OTHERS: readonly ResourceKind[] = ['process', 'session']
 
 /** Secrets and hosts are not for reading along. */
 const NOT_OBSERVED: readonly ResourceKind[] = ['fs', 'shell', 'net', 'secret']
 
+/** A rule about these rights for each kind that has any of them. */
+function forKinds(
+  effect: Pick<PresetRule, 'effect' | 'requestable'>,
+  wanted: (kind: ResourceKind) => readonly Right[],
+  resource: (kind: ResourceKind) => string,
+): readonly PresetRule[] {
+  return RESOURCE_KINDS.filter((kind) => !OF_OTHERS.includes(kind)).flatMap((kind) => {
+    const rights = wanted(kind).filter((right) => rightsOf(kind).includes(right))
+    return rights.length === 0 ? [] : [{ ...effect, rights, resource: resource(kind) }]
+  })
+}
+
 /** Reads of the workspace and of Reeve; models and questions to people, without which an agent cannot work. */
 const OBSERVE: readonly PresetRule[] = [
   { effect: 'allow', rights: ['read'], resource: 'fs:**' },
-  ...RESOURCE_KINDS.filter((kind) => !NOT_OBSERVED.includes(kind)).map(
-    (kind): PresetRule => ({ effect: 'allow', rights: ['read'], resource: `${kind}:**` }),
+  ...forKinds(
+    { effect: 'allow' },
+    (kind) => (NOT_OBSERVED.includes(kind) ? [] : ['read']),
+    (kind) => `${kind}:**`,
   ),
   { effect: 'allow', rights: ['execute'], resource: 'model:**' },
   { effect: 'allow', rights: ['write'], resource: 'human:**' },
 ]
 
 /** A person may be asked for every change, and for every read that is not observed. */
-const REQUESTS = RESOURCE_KINDS.map(
-  (kind): PresetRule => ({
-    effect: 'ask',
-    requestable: true,
-    rights: NOT_OBSERVED.includes(kind) ? EFFECTS : CHANGES,
-    resource: everythingOf(kind),
-  }),
+const REQUESTS = forKinds(
+  { effect: 'ask', requestable: true },
+  (kind) => (NOT_OBSERVED.includes(kind) ? EFFECTS : CHANGES),
+  everythingOf,
 )
 
 const ASK: readonly PresetRule[] = [...OBSERVE, ...REQUESTS]
@@ -69,20 +81,18 @@ const RUN_LATER = ['fs:.git/**', 'fs:.reeve/**']
 
 const EDIT: readonly PresetRule[] = [
   ...ASK,
-  { effect: 'allow', rights: ['write', 'delete'], resource: 'fs:**' },
+  { effect: 'allow', rights: ['write'], resource: 'fs:**' },
   ...RUN_LATER.map(
     (resource): PresetRule => ({
       effect: 'ask',
-      rights: ['write', 'delete'],
+      rights: ['write'],
       resource,
       justification: 'What is written here may run later, without being asked for.',
     }),
   ),
 ]
 
-const FULL = RESOURCE_KINDS.map(
-  (kind): PresetRule => ({ effect: 'allow', rights: EFFECTS, resource: everythingOf(kind) }),
-)
+const FULL = forKinds({ effect: 'allow' }, () => EFFECTS, everythingOf)
 
 const LISTS: { readonly [preset in Preset]: readonly PresetRule[] } = {
   observe: OBSERVE,

@@ -48,11 +48,43 @@ export type ProgramPattern =
 /** As long as a path can be on Linux. */
 const MAX_RESOURCE_CHARS = 4096
 
-const EXECUTED: readonly ResourceKind[] = ['shell', 'tool', 'workflow', 'mcp', 'agent']
+/** The rights that something needs of a resource of this kind. A rule about any other right would never count. */
+const RIGHTS_OF: { readonly [kind in ResourceKind]: readonly Right[] } = {
+  fs: ['read', 'write'],
+  shell: ['execute'],
+  tool: ['execute'],
+  workflow: ['execute'],
+  mcp: ['execute'],
+  net: ['read'],
+  process: ['write', 'signal', 'approve'],
+  session: ['write', 'signal', 'approve'],
+  agent: ['execute'],
+  image: ['read', 'write'],
+  skill: ['read'],
+  human: ['write'],
+  model: ['execute'],
+  secret: ['read'],
+  object: [],
+  namespace: [],
+  checkpoint: [],
+}
 
-/** The right that a rule about such a resource gives if it names none. */
+/** Acts on them register nothing that could wait for an answer. */
+const NEVER_ASKED: readonly ResourceKind[] = ['process', 'session']
+
+export function rightsOf(kind: ResourceKind): readonly Right[] {
+  return RIGHTS_OF[kind]
+}
+
+/** Whether a rule may ask about such a resource. */
+export function mayBeAsked(kind: ResourceKind): boolean {
+  return !NEVER_ASKED.includes(kind)
+}
+
+/** The right that a rule about such a resource gives if it names none: the only one that there is, or to read. */
 export function defaultRightOf(kind: ResourceKind): Right {
-  return EXECUTED.includes(kind) ? 'execute' : 'read'
+  const [only, ...more] = RIGHTS_OF[kind]
+  return only !== undefined && more.length === 0 ? only : 'read'
 }
 
 /** The resource of a rule: a kind, a colon and a path. */

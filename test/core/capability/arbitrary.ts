@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type { ConcreteResource, Need } from '../../../src/core/capability/need.ts'
+import { mayBeAsked, rightsOf } from '../../../src/core/capability/resource.ts'
 import type { Right } from '../../../src/core/capability/right.ts'
 import type { Rule } from '../../../src/core/capability/rule.ts'
 import { NOON, rule } from './rules.ts'
@@ -95,7 +96,7 @@ export function needOf(kind: Kind): fc.Arbitrary<Need> {
     { requiredKeys: ['args', 'unknownOption', 'env'] },
   )
   return fc.record({
-    right: kind === 'shell' ? fc.constant('execute') : fc.constantFrom<Right>('read', 'write'),
+    right: fc.constantFrom(...rightsOf(kind)),
     resource: concreteOf(kind),
     attributes: kind === 'shell' ? attributes : fc.constant({}),
   })
@@ -105,11 +106,9 @@ export function ruleOf(kind: Kind): fc.Arbitrary<Rule> {
   const token = fc.constantFrom<string | string[]>('push', 'status', ['push', 'status'])
   return fc
     .tuple(
-      fc.constantFrom('allow', 'ask', 'deny'),
+      fc.constantFrom('allow', 'deny', ...(mayBeAsked(kind) ? ['ask'] : [])),
       resourceOf(kind),
-      kind === 'shell'
-        ? fc.constant<Right[]>(['execute'])
-        : fc.subarray<Right>(['read', 'write'], { minLength: 1 }),
+      fc.subarray<Right>([...rightsOf(kind)], { minLength: 1 }),
       fc.array(token, { maxLength: 2 }),
       fc.boolean(),
       optional(fc.constantFrom(NOON, NOON + 1)),

@@ -41,9 +41,18 @@ test('a narrower part of a delegable allow can be delegated, with its chain', ()
   })
 })
 
+test('a delegated rule gives no right that the held one has not', () => {
+  const held = ruleSet('session:s', [allow('fs:**', { ...HELD, rights: ['read'] })])
+  const { delegable: _, ...narrow } = HELD
+  const asked = allow('fs:**', { ...narrow, id: 'part', rights: ['write'] })
+  expect(decideDelegation(held, asked, NOON)).toMatchObject({
+    type: 'refuse',
+    refusal: { code: 'denied', message: expect.stringContaining('does not hold the right write') },
+  })
+})
+
 test.for([
   ['resource', { resource: 'fs:/**' }, 'no allow of this resource'],
-  ['rights', { rights: ['delete'] }, 'does not hold the right delete'],
   ['a constraint left out', { constraints: { paths: ['src/**'] } }, 'constraint maxBytes'],
   [
     'a wider constraint',
