@@ -6,9 +6,9 @@ import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import type { Trouble } from '../core/trouble/trouble.ts'
 import { refuseAct } from '../kernel/audit.ts'
-import { permitSignal } from '../kernel/permit-signal.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { prunedPid } from '../kernel/perform.ts'
+import { permitSignal } from '../kernel/permit-signal.ts'
 import { refuseRead, resolve } from '../kernel/resolve.ts'
 import type { CallOptions, OutputOf, ParsedInputOf, VerbName } from '../verbs/reeve.ts'
 import type { AgentFacts } from './agent-facts.ts'
@@ -85,7 +85,11 @@ export async function permitOnProcess(
 }
 
 /** The process that a signal is for, if the actor owns it or a rule names it. */
-export async function signalledBy({ kernel, actor }: Asking, action: string, pid: Pid): Promise<ProcessRecord> {
+export async function signalledBy(
+  { kernel, actor }: Asking,
+  action: string,
+  pid: Pid,
+): Promise<ProcessRecord> {
   const row = await kernel.edges.store.ask({ ask: 'process', pid })
   if (row === null) throw new RefusedError(await missing(kernel, pid))
   await permitSignal(kernel.edges, actor, action, row.record)

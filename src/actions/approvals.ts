@@ -4,9 +4,9 @@ import { RefusedError } from '../core/errors.ts'
 import { asJson, type Json, type JsonObject } from '../core/json/json.ts'
 import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
+import { answerableBy } from '../kernel/answerable.ts'
 import type { AnswerRequest } from '../kernel/approvals.ts'
 import { unknownApproval } from '../kernel/settle-approval.ts'
-import { answerableBy } from '../kernel/answerable.ts'
 import type { OutputOf } from '../verbs/reeve.ts'
 import { storedRule } from '../verbs/shapes/rule.ts'
 import { specs } from '../verbs/shapes/spec.ts'
@@ -46,7 +46,8 @@ export function approvalActions({
     },
     async approval({ id }) {
       const approval = await store.ask({ ask: 'approval', id })
-      if (approval === null || (await seen([approval])).length === 0) throw new RefusedError(unknownApproval(id))
+      if (approval === null || (await seen([approval])).length === 0)
+        throw new RefusedError(unknownApproval(id))
       return { approval }
     },
     async approve({ id, grant, rule, level, spec }) {

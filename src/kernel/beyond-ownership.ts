@@ -39,7 +39,12 @@ export function* ruleOnAct(
   const bare = yield* subjectOf(rows, actor)
   if (bare === null) return UNNAMED
   // No host looks at folders here: the rules that are stored for the folders of the session bind.
-  const place = { registration: { kind: 'tool', cwd: null }, session: null, places: undefined, looksLeft: 0 } as const
+  const place = {
+    registration: { kind: 'tool', cwd: null },
+    session: null,
+    places: undefined,
+    looksLeft: 0,
+  } as const
   const bound = yield* setsAt(edges, rows, place, bare, true)
   if (bound.type !== 'bound' || bound.sets.length === 0) return UNNAMED
   const { sets } = bound
@@ -73,7 +78,10 @@ export function* refuseSignal(
   const needs = yield* needsOfProcess(rows, 'signal', record)
   const ruled = yield* ruleOnAct(edges, rows, actor, needs, at)
   if (ruled.type !== 'allowed') return denied
-  rows.add([...ruled.changes, { type: 'audit', entry: allowedEntry(ruled, needs, { action, actor, at, pid: record.pid }) }])
+  rows.add([
+    ...ruled.changes,
+    { type: 'audit', entry: allowedEntry(ruled, needs, { action, actor, at, pid: record.pid }) },
+  ])
   return undefined
 }
 
@@ -96,10 +104,25 @@ export function* needsOfProcess(
 function allowedEntry(
   { rule }: Extract<RuledAct, { type: 'allowed' }>,
   needs: readonly Need[],
-  { action, actor, at, pid }: { readonly action: string; readonly actor: Actor; readonly at: number; readonly pid: Pid },
+  {
+    action,
+    actor,
+    at,
+    pid,
+  }: { readonly action: string; readonly actor: Actor; readonly at: number; readonly pid: Pid },
 ): AuditEntry {
   const inputs = { needs: needs.map(needText) }
-  return { at, actor, action, target: `process:${pid}`, decision: 'allowed', rule, reason: null, inputs, trace: null }
+  return {
+    at,
+    actor,
+    action,
+    target: `process:${pid}`,
+    decision: 'allowed',
+    rule,
+    reason: null,
+    inputs,
+    trace: null,
+  }
 }
 
 const UNNAMED: RuledAct = { type: 'unnamed' }

@@ -1,3 +1,4 @@
+import type { Need } from '../core/capability/need.ts'
 import { acknowledgedThrough, emptyInbox, type Inbox, receive } from '../core/inbox/inbox.ts'
 import {
   MAX_OPEN_MESSAGES,
@@ -7,7 +8,6 @@ import {
   pidOfScope,
   sessionOfScope,
 } from '../core/message/message.ts'
-import type { Need } from '../core/capability/need.ts'
 import type { MessageFacts } from '../core/process/decision.ts'
 import type { Intent } from '../core/process/intent.ts'
 import type { Actor, ProcessRecord, Scope } from '../core/process/record.ts'

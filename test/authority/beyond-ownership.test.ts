@@ -50,7 +50,10 @@ test('an allow of a tree covers what is below, one of a session its processes, a
 
 test('a right to signal gives none to read, to write or to own', async () => {
   const { reeve, agent, foreign, sender } = await strangers()
-  await reeve.addRule({ to: S1, rule: { effect: 'allow', resource: `process:${foreign}`, rights: ['signal'] } })
+  await reeve.addRule({
+    to: S1,
+    rule: { effect: 'allow', resource: `process:${foreign}`, rights: ['signal'] },
+  })
   expect(await codeOf(agent.show({ pid: foreign }))).toBe('denied')
   expect(await codeOf(agent.changeOwner({ pid: foreign, owner: { session: 's1' } }))).toBe('denied')
   expect(await codeOf(agent.spawn({ ...OUTSIDE, parent: foreign }))).toBe('denied')

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { answers, ended } from '../agent/toolbox/agent-bench.ts'
-import { AgentBench } from '../agent/toolbox/agent-bench.ts'
+import { AgentBench, answers, ended } from '../agent/toolbox/agent-bench.ts'
 import { codeOf, onlyPending, ruledReeve } from './ruled-reeve.ts'
 
 /** Rules about questions to people: `write human:<name>`, and `write human:host` where no person is named. */
@@ -9,14 +8,17 @@ const inSession = (session: string) => ({ type: 'session', session }) as const
 const anyone = { question: 'Which port?' }
 const ada = { question: 'Which port?', person: 'ada' }
 
-test.for(['observe', 'ask', 'edit', 'full'] as const)('under the preset %s an agent asks questions', async (preset) => {
-  const { reeve, agent } = await ruledReeve()
-  await reeve.setPreset({ to: inSession('s1'), preset })
-  for (const question of [anyone, ada]) {
-    const { record } = await agent.ask(question)
-    expect(record.status).toBe('waiting')
-  }
-})
+test.for(['observe', 'ask', 'edit', 'full'] as const)(
+  'under the preset %s an agent asks questions',
+  async (preset) => {
+    const { reeve, agent } = await ruledReeve()
+    await reeve.setPreset({ to: inSession('s1'), preset })
+    for (const question of [anyone, ada]) {
+      const { record } = await agent.ask(question)
+      expect(record.status).toBe('waiting')
+    }
+  },
+)
 
 test('an allow of something else takes away no questions, and neither does a ceiling', async () => {
   const { reeve, agent } = await ruledReeve({ effect: 'allow', resource: 'shell:ls' })

@@ -38,7 +38,10 @@ test.for<readonly [Json, string]>([
   [{ effect: 'ask', resource: 'fs:a', constructor: 1 }, 'no field "constructor"'],
   [{ effect: 'allow', resource: 'fs:a', rights: ['reed'] }, 'no right "reed". Did you mean read?'],
   [{ effect: 'allow', resource: 'fs:a', rights: [] }, 'rights of a rule must be a list'],
-  [{ effect: 'allow', resource: 'fs:a', rights: ['read', 'delete'] }, 'Nothing needs the right delete to fs:'],
+  [
+    { effect: 'allow', resource: 'fs:a', rights: ['read', 'delete'] },
+    'Nothing needs the right delete to fs:',
+  ],
   [{ effect: 'deny', resource: 'model:a/b', rights: ['read'] }, 'Nothing needs the right read to model:'],
   [{ effect: 'allow', resource: 'process:p_a' }, 'An allow of process:… has to name its rights'],
   [{ effect: 'ask', resource: 'session:s', rights: ['signal'] }, 'A rule cannot ask about session:'],
