@@ -7,7 +7,7 @@ import type { UserPart } from '../core/model/prompt.ts'
 import type { ModelRefusal } from '../core/model/refusal.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
-import { startSpecOf } from '../core/process/spec.ts'
+import { type OutsideProgramSpec, startSpecOf } from '../core/process/spec.ts'
 import type { ListedWorktree, MergedWorktree, NewWorktree, Worktree } from '../core/worktree/worktree.ts'
 import type { configuredValue } from '../verbs/shapes/agent-view.ts'
 
@@ -20,7 +20,10 @@ export interface AgentFacts {
   /** Values that count for this agent and are not in its spec: settings and defaults. */
   settingsOf(agent: ProcessRecord): readonly ConfiguredValue[]
   /** Why this agent cannot use a model, as far as it is known before a call. */
-  refuseModel(agent: Pick<ProcessRecord, 'cwd' | 'limits'>, model: string): Promise<ModelRefusal | undefined>
+  refuseModel(
+    agent: Pick<ProcessRecord, 'cwd' | 'limits'> & { readonly outside?: OutsideProgramSpec },
+    model: string,
+  ): Promise<ModelRefusal | undefined>
   /** The slash commands of this agent. */
   commandsOf(agent: ProcessRecord): Promise<readonly AgentCommand[]>
   /** The files and folders whose paths begin like this, as far as the agent may read their folder. */

@@ -1,15 +1,19 @@
 import { storeParts } from '../agent/parts/stored-parts.ts'
 import { messageOf } from '../base/error-text.ts'
+import { isOutsideModel } from '../core/agent/outside.ts'
+import { invalidRequest } from '../core/agent/refusals.ts'
 import { type AgentAnswer, requestKey } from '../core/agent/request.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json/json.ts'
-import { refusal } from '../core/refusal.ts'
+import type { ProcessRecord } from '../core/process/record.ts'
+import { type Refusal, refusal } from '../core/refusal.ts'
 import type { CallerRequest } from '../kernel/agents.ts'
 import { refuseAct } from '../kernel/audit.ts'
 import { writeWithBlobs } from '../kernel/blobs.ts'
 import { refuseModelByRules } from '../kernel/model-rules.ts'
 import type { OutputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, finderFor, readerFor } from './action.ts'
+import { modelOf } from './agent-facts.ts'
 import { admittedParts, type Content } from './input-parts.ts'
 import { compileSchema } from './json-schema/compile.ts'
 import { checkJson } from './parse.ts'
@@ -103,6 +107,8 @@ async function refuseModel(
 ): Promise<void> {
   const agent = await readerFor(parts, 'agent_request')(pid)
   if (agent.agent === null) return
+  const changed = refuseOtherSort(agent, asked.model)
+  if (changed !== undefined) throw new RefusedError(changed)
   const { edges } = parts.kernel
   const denied = await refuseModelByRules(edges, agent.pid, asked.model, 'refused')
   const refused = denied ?? (await parts.agents?.refuseModel(agent, asked.model))
@@ -116,6 +122,17 @@ async function refuseModel(
   }
   const { code: problem, message, remedy } = refused
   throw new RefusedError(refusal('invalid_request', `${agent.pid}: ${message}`, remedy, { problem }))
+}
+
+/** The model of an outside agent is its program: it cannot become another one, and no other agent can become one. */
+function refuseOtherSort(agent: ProcessRecord, model: string): Refusal | undefined {
+  const now = modelOf(agent)
+  if (now === model || (!isOutsideModel(now) && !isOutsideModel(model))) return undefined
+  return invalidRequest(
+    agent,
+    `its model cannot change from ${now} to ${model}, because one of them is a program of its own`,
+    'Start another agent.',
+  )
 }
 
 /** An unusable schema is refused now, not at the end of the turn. */

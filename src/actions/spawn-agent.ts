@@ -6,7 +6,7 @@ import { asJson, type JsonObject } from '../core/json/json.ts'
 import { pathsInSpec } from '../core/lien/lien.ts'
 import { awaitsApproval } from '../core/process/gate.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
-import { startSpecOf } from '../core/process/spec.ts'
+import { specOf, startSpecOf } from '../core/process/spec.ts'
 import { isRefusal, refusal } from '../core/refusal.ts'
 import { refuseAct } from '../kernel/audit.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -139,7 +139,11 @@ async function requestOf(
   const cwd = asked === undefined ? parent.cwd : await agents.folderIn(parent, asked)
   const model = named ?? modelOf(parent)
   const limits = allowance === undefined ? parent.limits : { ...parent.limits, allowance }
-  const unusable = await agents.refuseModel({ cwd, limits }, model)
+  const { program } = named === undefined ? specOf({ kind: 'agent', spec: above }, 'agent') : {}
+  const unusable = await agents.refuseModel(
+    { cwd, limits, ...(program === undefined ? {} : { outside: program }) },
+    model,
+  )
   if (unusable !== undefined)
     throw new RefusedError(invalidRequest(parent, unusable.message.replace(/\.$/, ''), unusable.remedy))
   // The rules of its parent bind the child.
@@ -152,7 +156,7 @@ async function requestOf(
   const held = paths === undefined ? {} : { paths: pathsInSpec(await agents.pathsIn(parent, paths)) }
   const spec = {
     agent: role ?? String(above['agent']),
-    ...(named === undefined ? inherited(above, ['fallbacks', 'effort', 'maxOutputTokens']) : {}),
+    ...(named === undefined ? inherited(above, ['fallbacks', 'effort', 'maxOutputTokens', 'program']) : {}),
     ...inherited(above, ['tools', 'system', 'hooks']),
     ...own,
     ...held,

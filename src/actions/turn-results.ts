@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { loadParts } from '../agent/parts/stored-parts.ts'
-import { answerKey, turnEndedKey } from '../core/agent/act.ts'
+import { answerKey, callKey, turnEndedKey } from '../core/agent/act.ts'
 import type { AgentEvent } from '../core/agent/event.ts'
 import { resultFrom, saidIn } from '../core/agent/output.ts'
 import type { Part } from '../core/agent/state.ts'
@@ -33,9 +33,11 @@ export async function lastTurn(store: Store, { pid, agent }: ProcessRecord): Pro
   return last < 1 ? null : turnResultOf(store, pid, last)
 }
 
-/** The parts of an answer. Its items are one commit, so they follow each other in the log. */
+/** The parts of an answer: one commit, except for an outside agent, whose items follow the beginning of the call one by one. */
 async function partsSaid(store: Store, pid: Pid, turn: number, call: number): Promise<readonly Part[]> {
-  const first = await store.ask({ ask: 'event', pid, replayKey: answerKey({ turn, call }) })
+  const first =
+    (await store.ask({ ask: 'event', pid, replayKey: answerKey({ turn, call }) })) ??
+    (await store.ask({ ask: 'event', pid, replayKey: callKey({ turn, call }) }))
   if (first === null) return []
   const parts: Part[] = []
   for (let after = first.seq - 1; ; ) {
@@ -43,10 +45,10 @@ async function partsSaid(store: Store, pid: Pid, turn: number, call: number): Pr
     const events = await store.ask({ ask: 'events', ...read })
     for (const event of events) {
       const known = knownEvent(event)
-      const isItem = known?.type === 'assistant_item' || known?.type === 'tool_called'
-      if (!isItem || known.payload.turn !== turn || known.payload.call !== call) return parts
-      if (known.type === 'assistant_item') parts.push(...known.payload.parts)
       after = event.seq
+      if (known?.type === 'turn_ended') return parts
+      if (known?.type !== 'assistant_item' || known.payload.turn !== turn) continue
+      if (known.payload.call === call) parts.push(...known.payload.parts)
     }
     if (events.length === 0) return parts
   }

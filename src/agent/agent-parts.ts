@@ -5,6 +5,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Work } from '../kernel/executor.ts'
 import type { OpenedModel } from '../model/models.ts'
 import type { LiveLogs } from './live/live-logs.ts'
+import type { OutsideParts } from './outside/outside-parts.ts'
 import type { Toolbox } from './toolbox/toolbox.ts'
 
 /** The parts that composition gives to the executor of agents. */
@@ -18,6 +19,8 @@ export interface AgentParts {
   /** The MCP servers of agents. */
   readonly servers: AgentServers
   readonly live: LiveLogs
+  /** For agents that are programs of their own. */
+  readonly outside: OutsideParts
   /**
    * Runs a shell line in the name of the agent, as a process of its own. The same key is the same process. Null: the signal was
    * aborted before the command ended.

@@ -1,11 +1,13 @@
 import { pause } from '../base/pause.ts'
 import { type AgentStep, nextStep } from '../core/agent/next-step.ts'
+import { isOutsideModel } from '../core/agent/outside.ts'
 import { type OpenToolCall, toolCallName } from '../core/agent/state.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
 import type { ToolCall } from '../core/model/prompt.ts'
 import { knownEvent, type StoredEvent } from '../core/process/event.ts'
 import type { Ending } from '../core/process/intent.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
+import { startSpecOf } from '../core/process/spec.ts'
 import { closedCallReason } from '../kernel/carry.ts'
 import type { Left, Parked, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -16,6 +18,7 @@ import { AGENT_TIMES, type AgentParts } from './agent-parts.ts'
 import { type AnswerEnd, ModelCaller, type TurnFailure } from './call-model.ts'
 import { SessionCompactor } from './compact-session.ts'
 import { TurnFinisher } from './finish-turn.ts'
+import { OutsideTurns } from './outside/outside-turns.ts'
 import type { SessionHistory } from './session-history.ts'
 import { SilenceWatch } from './silence-watch.ts'
 import type { PendingCall } from './toolbox/toolbox.ts'
@@ -46,6 +49,8 @@ export class AgentRun {
   readonly #finisher: TurnFinisher
   readonly #reports: TurnReports
   readonly #hooks: TurnHooks
+  /** Null: Reeve calls the model of the agent. */
+  readonly #outside: OutsideTurns | null
   #conflicts = { revision: 0, count: 0 }
 
   constructor(work: Work, kernel: Kernel, parts: AgentParts, history: SessionHistory) {
@@ -59,6 +64,8 @@ export class AgentRun {
     this.#finisher = new TurnFinisher(this.#ledger, parts, history, this.#caller)
     this.#reports = new TurnReports(this.#ledger, parts)
     this.#hooks = new TurnHooks(this.#ledger, parts)
+    const isOutside = isOutsideModel(startSpecOf(work.record)['model'])
+    this.#outside = isOutside ? new OutsideTurns(this.#ledger, parts, history) : null
   }
 
   async run(): Promise<Ending | Parked | Left> {
@@ -126,6 +133,10 @@ export class AgentRun {
   /** Null: look at the record again. */
   async #perform(record: ProcessRecord, mark: number): Promise<Parked | null> {
     const step = nextStep(record)
+    if (this.#outside !== null && step !== null) {
+      const signal = this.#signalOf(record.agent?.turn?.number ?? 0, mark)
+      if (await this.#outside.perform(record, step, signal)) return null
+    }
     switch (step?.type) {
       case undefined:
         throw new Error(`${record.pid} is no agent`)
@@ -153,7 +164,7 @@ export class AgentRun {
       case 'end_turn': {
         const turn = record.agent?.turn
         if (turn === null || turn === undefined) return null
-        await this.#chargeLost(record, step.turn)
+        if (this.#outside === null) await this.#chargeLost(record, step.turn)
         const signal = this.#signalOf(step.turn, mark)
         if (!(await this.#hooks.end(turn.number, signal))) return null
         await this.#finisher.finish(record, turn, signal)

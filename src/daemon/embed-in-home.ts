@@ -1,10 +1,12 @@
 import type { ToolboxParts } from '../agent/toolbox/toolbox.ts'
 import { ReeveError } from '../core/errors.ts'
 import { BASE_IMAGE } from '../core/image/built-in.ts'
+import type { JsonObject } from '../core/json/json.ts'
 import { type Embedded, embedWith } from '../embed/embed.ts'
 import type { EmbedOptions } from '../embed/options.ts'
 import type { HomePaths } from '../home/paths.ts'
 import { isPidInUse } from '../os/identity.ts'
+import { ownProgram } from '../package/own-files.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import { AnchorFile } from './anchor-file.ts'
 import type { DaemonLog } from './log.ts'
@@ -94,7 +96,19 @@ async function embeddedOnce(parts: EmbedInHomeParts): Promise<Embedded> {
     logTrouble: () => log.trouble?.() ?? null,
     secretsTrouble: () => secrets.trouble(),
     toolboxParts: { ownAddresses },
+    outside: { ownServer: (session) => ownMcpServer(home, session) },
   })
+}
+
+/** How a program below the daemon starts Reeve's MCP server for its session. */
+function ownMcpServer(home: HomePaths, session: string): JsonObject {
+  const env = { REEVE_HOME: home.folder, REEVE_SESSION: session }
+  return {
+    name: 'reeve',
+    command: process.execPath,
+    args: [ownProgram('main'), 'mcp'],
+    env: Object.entries(env).map(([name, value]) => ({ name, value })),
+  }
 }
 
 /** Left out if no setting differs from what an agent is anyway. */

@@ -4,16 +4,20 @@ import type { AgentParts, AgentTimes } from '../agent/agent-parts.ts'
 import { type LiveLogs, NO_LIVE_LOGS } from '../agent/live/live-logs.ts'
 import { NativeAgents } from '../agent/native-agents.ts'
 import { openForAgent } from '../agent/open-for-agent.ts'
+import type { OutsideParts } from '../agent/outside/outside-parts.ts'
 import { AgentToolbox } from '../agent/toolbox/agent-toolbox.ts'
 import type { Toolbox, ToolboxParts } from '../agent/toolbox/toolbox.ts'
 import type { Commands } from '../command/commands.ts'
 import type { NamedSecrets } from '../command/environment/named-secrets.ts'
+import { isOutsideModel, outsideProgramOf, unbudgeted, unknownOutside } from '../core/agent/outside.ts'
 import { asJson, own } from '../core/json/json.ts'
+import { type ModelRefusal, modelRefusal } from '../core/model/refusal.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Executor } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { descriptorLimitOf } from '../os/descriptors.ts'
 import { maxOpenLogs } from '../output-log/open-logs.ts'
+import { ownVersion } from '../package/own-files.ts'
 import { systemClock } from '../store/system-clock.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
 import { commandReader } from './agent-commands.ts'
@@ -42,6 +46,8 @@ export interface AgentsParts extends AgentModelsParts {
   /** Makes the executor of agents, instead of the usual one. */
   readonly driver: AgentDriver | undefined
   readonly toolbox: Partial<ToolboxParts>
+  /** For agents that are programs of their own. */
+  readonly outside: Partial<Pick<OutsideParts, 'ownServer' | 'times'>>
 }
 
 /** Everything of a program that drives agents. */
@@ -109,12 +115,39 @@ function nativeAgents(parts: AgentsParts, opened: Opened): NativeAgents {
 async function agentParts(parts: AgentsParts, kernel: Kernel, opened: Opened): Promise<AgentParts> {
   return {
     ...opened,
+    outside: outsideParts(parts, opened),
     live: await liveLogs(parts),
     runCheck: (work, check, signal) => runGoalCheck(kernel, parts.actAs, work, { ...check, signal }),
     compileSchema,
     mask: parts.mask,
     times: parts.times,
   }
+}
+
+function outsideParts(
+  { actAs, environmentSecrets, outside }: AgentsParts,
+  { toolbox }: Opened,
+): OutsideParts {
+  return {
+    verbsOf: ({ pid }) => actAs(`process:${pid}`),
+    openSession: (agent) => toolbox.sessions.of(agent),
+    secrets: (values) => environmentSecrets.variablesOf({ variables: values, policy: {}, options: {} }),
+    ownServer: () => null,
+    version: ownVersion(),
+    ...outside,
+  }
+}
+
+/** Why a model that names a program cannot be used, as far as it is known before the program runs. */
+function refuseOutside(
+  { limits, outside: program }: Parameters<AgentFacts['refuseModel']>[0],
+  model: string,
+): ModelRefusal | undefined {
+  const spec = { agent: 'outside', model, ...(program === undefined ? {} : { program }) }
+  if (outsideProgramOf(spec) === null) return modelRefusal('model_unknown', ...unknownOutside(model))
+  return limits.allowance?.cost === undefined
+    ? undefined
+    : modelRefusal('model_unpriced', ...unbudgeted(model))
 }
 
 /** Facts about agents for the verbs that inspect and configure them. */
@@ -127,6 +160,7 @@ function agentFacts({ options, kernel }: AgentsParts, { models, servers, toolbox
     folderIn,
     pathsIn: async (agent, paths) => ({ host: kernel().host ?? '', ...(await pathsIn(agent, paths)) }),
     refuseModel: async (agent, model) => {
+      if (isOutsideModel(model)) return refuseOutside(agent, model)
       const opened = await openForAgent(models, agent, model)
       return opened.type === 'refused' ? opened : undefined
     },

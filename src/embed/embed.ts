@@ -8,6 +8,7 @@ import { Retention } from '../actions/retention.ts'
 import { Reveals } from '../actions/reveal.ts'
 import { WAIT_TIMES } from '../actions/wait-times.ts'
 import type { AgentTimes } from '../agent/agent-parts.ts'
+import type { OutsideParts } from '../agent/outside/outside-parts.ts'
 import type { ToolboxParts } from '../agent/toolbox/toolbox.ts'
 import { NamedSecrets } from '../command/environment/named-secrets.ts'
 import { openCommands } from '../command/open-commands.ts'
@@ -90,6 +91,8 @@ export interface DaemonParts {
   /** Makes the executor of agents. */
   readonly agentDriver?: AgentDriver
   readonly agentTimes?: Partial<AgentTimes>
+  /** Reeve's own MCP server for outside agents, and their times. */
+  readonly outside?: Partial<Pick<OutsideParts, 'ownServer' | 'times'>>
   /** Where a daemon listens, and further tools of agents. */
   readonly toolboxParts?: Partial<Pick<ToolboxParts, 'moreTools' | 'ownAddresses' | 'times'>>
 }
@@ -133,6 +136,7 @@ async function start(
     agentDriver,
     agentTimes = {},
     toolboxParts = {},
+    outside = {},
   }: DaemonParts,
 ): Promise<Embedded> {
   const watch = new StoreWatch(opened, systemClock)
@@ -172,6 +176,7 @@ async function start(
     onTrouble,
     driver: agentDriver,
     toolbox: toolboxParts,
+    outside,
   })
   const anchoring =
     anchorLog === undefined

@@ -32,6 +32,8 @@ function rpcMessage(value: unknown): RpcMessage | undefined {
       : { type: 'notification', method, params: given }
   if (!isId(id)) return undefined
   if (isObject(error)) return { type: 'error', id, error: errorBody(error) }
+  // Some programs answer a request that returns nothing with null.
+  if (result === null) return { type: 'result', id, result: {} }
   return isJsonObject(result) ? { type: 'result', id, result } : undefined
 }
 

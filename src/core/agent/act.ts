@@ -1,6 +1,7 @@
 import type { Json } from '../json/json.ts'
 import type { AgentEvent, AlertKind, AnswerRef, SystemItemKind } from './event.ts'
 import type { GoalCheck } from './goal.ts'
+import type { ProgramState } from './outside.ts'
 import type { CallPlace, CallPurpose, Part, TurnReason } from './state.ts'
 
 type PayloadOf<Type extends AgentEvent['type']> = Extract<AgentEvent, { type: Type }>['payload']
@@ -21,7 +22,38 @@ export type AnswerItem =
  * An act of an agent's executor. Each act names its turn, and acts about a model call name that call: an executor that was slower than
  * a cancel writes nothing into the next turn.
  */
-export type AgentAct = TurnAct | { readonly type: 'go_idle' }
+export type AgentAct = TurnAct | NoteProgram | { readonly type: 'go_idle' }
+
+/** Which number of the state is that of this event: the program gets a write under it. */
+type NumberedWrite = 'prompt' | 'sent'
+
+/** Of an outside agent: how far the conversation with its program is. Also after the end of the turn. */
+type NoteProgram = {
+  readonly type: 'note_program'
+  readonly program: ProgramState
+  readonly numbers?: NumberedWrite
+  readonly key: string
+}
+
+/** A step of an outside agent, in the order in which its program reported them. */
+export type UpdateStep =
+  | { readonly type: 'item'; readonly parts: readonly Part[] }
+  | {
+      readonly type: 'tool_call'
+      readonly index: number
+      readonly callId: string
+      readonly tool: string
+      readonly parts: readonly Part[]
+    }
+  | {
+      readonly type: 'result'
+      readonly callId: string
+      readonly parts: readonly Part[]
+      readonly isError: boolean
+    }
+  /** Another answer of its model begins. */
+  | { readonly type: 'next_call' }
+  | { readonly type: 'cut'; readonly why: string }
 
 export type TurnAct =
   /** Takes the waiting steering inputs and notices first. */
@@ -50,6 +82,18 @@ export type TurnAct =
       readonly items: readonly AnswerItem[]
       /** For the model, if the answer asks for no tool: its answer was cut, and it goes on. */
       readonly note?: string
+    }
+  /** Of an outside agent: the call goes on, unless this `closes` it or ends the turn. */
+  | {
+      readonly type: 'record_updates'
+      readonly turn: number
+      readonly model: string
+      readonly steps: readonly UpdateStep[]
+      readonly program: ProgramState
+      readonly numbers?: NumberedWrite
+      readonly closes?: boolean
+      readonly ends?: { readonly reason: EndReason; readonly message: string }
+      readonly key: string
     }
   | ({ readonly type: 'record_result' } & Omit<PayloadOf<'tool_answered'>, 'callId' | 'interrupted'>)
   | ({ readonly type: 'record_usage' } & PayloadOf<'model_used'>)
@@ -101,8 +145,8 @@ export type TurnAct =
       readonly check?: GoalCheck
     }
 
-/** Cancelled, rolled back and paused turns end by a request, crashed ones by recovery. */
-type EndReason = Exclude<TurnReason, 'cancelled' | 'rolled_back' | 'paused' | 'crashed'>
+/** Cancelled, rolled back and paused turns end by a request. `crashed`: the program of an outside agent; else recovery says it. */
+export type EndReason = Exclude<TurnReason, 'cancelled' | 'rolled_back' | 'paused'>
 
 /** The replay key of an act; null if its position in the turn makes it unique. */
 export function actKey(act: AgentAct): string | null {
@@ -123,6 +167,9 @@ export function actKey(act: AgentAct): string | null {
     case 'alert':
     case 'report_trouble':
       return `${act.type}:${act.turn}:${act.key}`
+    case 'note_program':
+    case 'record_updates':
+      return `program:${act.key}`
     case 'begin_segment':
       return `segment:${act.segment}`
     case 'end_turn':

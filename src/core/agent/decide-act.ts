@@ -17,6 +17,7 @@ import { hasEnded, type ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import { type AgentAct, actKey, type TurnAct } from './act.ts'
 import { decideBeginCall, decideCutCall, decideRecordAnswer, decideRetryCall } from './decide-call.ts'
+import { decideNoteProgram, decideUpdates } from './decide-updates.ts'
 import { Draft } from './draft.ts'
 import { isPaused, noCall, notAnAgent, refuseBetween, turnOver } from './refusals.ts'
 import { softLimitAlert } from './soft-limit-alert.ts'
@@ -40,6 +41,7 @@ export function decideAgentAct(facts: Facts, { act, fence, ...asked }: ActIntent
   if (replayed !== null) return replay(record, replayed, act)
   const draft = new Draft(row, asked)
   if (act.type === 'go_idle') return decideGoIdle(draft)
+  if (act.type === 'note_program') return decideNoteProgram(draft, act)
   const { turn } = record.agent
   // The work was done and paid for, also if its turn was cancelled meanwhile.
   if (act.type === 'record_usage' && act.turn <= record.agent.turns) return decideUsage(draft, act)
@@ -59,6 +61,8 @@ function decideInTurn(draft: Draft, turn: OpenTurn, act: TurnAct, rules: Rules):
       return decideBeginOutput(draft, turn, act)
     case 'record_answer':
       return decideRecordAnswer(draft, turn, act, rules)
+    case 'record_updates':
+      return decideUpdates(draft, turn, act, rules)
     case 'cut_call':
       return decideCutCall(draft, turn, act)
     case 'retry_call':

@@ -105,7 +105,7 @@ export function decideRetryCall(draft: Draft, turn: OpenTurn, act: Act<'retry_ca
 
 const MAX_NAME_CHARS = 200
 
-function refuseItems(items: readonly AnswerItem[], rules: Rules): Refusal | undefined {
+export function refuseItems(items: readonly AnswerItem[], rules: Rules): Refusal | undefined {
   const calls = items.filter((item) => item.type === 'tool_call')
   if (calls.length > MAX_RECORDED_CALLS)
     return refusal(

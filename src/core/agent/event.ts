@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../json/json.ts'
 import type { Actor } from '../process/record.ts'
 import type { EarlierLog } from './earlier-logs.ts'
 import type { GoalCheck, NextTurn } from './goal.ts'
+import type { ProgramState } from './outside.ts'
 import type { AgentAnswer, AgentRequest } from './request.ts'
 import type {
   CallPlace,
@@ -134,7 +135,12 @@ export type AgentEvent =
   | { readonly type: 'output_begun'; readonly payload: InCall & { readonly from?: number } }
   | {
       readonly type: 'assistant_item'
-      readonly payload: InCall & { readonly model: string; readonly parts: readonly Part[] }
+      readonly payload: InCall & {
+        readonly model: string
+        readonly parts: readonly Part[]
+        /** More of the answer follows. */
+        readonly goesOn?: true
+      }
     }
   | {
       readonly type: 'tool_called'
@@ -143,6 +149,8 @@ export type AgentEvent =
           readonly parts: readonly Part[]
           /** The provider has executed it: its result is an item of the same answer. */
           readonly isProviderExecuted?: true
+          /** More of the answer follows. */
+          readonly goesOn?: true
         }
     }
   | {
@@ -236,6 +244,8 @@ export type AgentEvent =
         readonly goal?: NextTurn
       }
     }
+  /** Of an outside agent: how far the conversation with its program is. */
+  | { readonly type: 'program_noted'; readonly payload: { readonly program: ProgramState } }
   /** Trouble of the actor itself. It ends nothing. */
   | {
       readonly type: 'agent_failed'
@@ -272,6 +282,7 @@ export const AGENT_EVENTS = [
   'agent_alerted',
   'agent_allowed',
   'turn_ended',
+  'program_noted',
   'agent_failed',
   'agent_idled',
 ] as const satisfies readonly AgentEvent['type'][]

@@ -109,6 +109,8 @@ function changed(agent: AgentState, event: Stored<AgentEvent>): AgentState {
       const reached = limit === undefined ? agent.reached : [...agent.reached, limit]
       return { ...agent, reached, stall: alert === 'stalled' ? [] : agent.stall }
     }
+    case 'program_noted':
+      return { ...agent, program: event.payload.program }
     case 'agent_allowed': {
       const { amounts } = event.payload
       return { ...agent, reached: agent.reached.filter((name) => amounts[name] === undefined) }
@@ -148,6 +150,7 @@ function inTurn(agent: AgentState, turn: OpenTurn, event: Stored<AgentEvent>): A
       return to({ ...withOutput(turn), call })
     }
     case 'assistant_item':
+      if (event.payload.goesOn === true) return to({ ...withOutput(turn), expects: 'model', crashes: 0 })
       return to({
         ...withOutput(turn),
         call: null,
@@ -155,8 +158,8 @@ function inTurn(agent: AgentState, turn: OpenTurn, event: Stored<AgentEvent>): A
         crashes: 0,
       })
     case 'tool_called': {
-      const { call, index, callId, tool, isProviderExecuted } = event.payload
-      const answered = { ...withOutput(turn), call: null, crashes: 0 }
+      const { call, index, callId, tool, isProviderExecuted, goesOn } = event.payload
+      const answered = { ...withOutput(turn), call: goesOn === true ? turn.call : null, crashes: 0 }
       if (isProviderExecuted === true)
         return to({ ...answered, expects: turn.tools.length === 0 ? 'end' : 'model' })
       return to({ ...answered, expects: 'model', tools: [...turn.tools, { call, index, callId, tool }] })

@@ -158,7 +158,8 @@ function textIn(part: Part): string | undefined {
   return part.type === 'reference' ? `File: ${String(part['path'])}` : undefined
 }
 
-function userParts(parts: readonly Part[]): readonly UserPart[] {
+/** The parts of an input as a model reads them. */
+export function userParts(parts: readonly Part[]): readonly UserPart[] {
   const user = parts.flatMap((part): UserPart[] => {
     if (part.type === 'image' || part.type === 'file') return [part as Part & UserPart]
     const text = textIn(part)

@@ -2,6 +2,7 @@ import type { Amounts, Counted } from '../allowance/amounts.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { Actor, ProcessRecord } from '../process/record.ts'
 import type { EarlierLog } from './earlier-logs.ts'
+import type { ProgramState } from './outside.ts'
 import type { ReportGroup } from './report-group.ts'
 
 /** Inputs that wait for their turn. One more is refused: a client that sends faster than the agent works must hear of it. */
@@ -99,6 +100,8 @@ export interface AgentState {
   readonly groups?: readonly ReportGroup[]
   /** The logs of the ended agents whose session it continues, the oldest first. Absent if there is none. */
   readonly earlier?: readonly EarlierLog[]
+  /** Of an outside agent that has a program. */
+  readonly program?: ProgramState
 }
 
 /** A model call of a session. */

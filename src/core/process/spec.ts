@@ -31,12 +31,20 @@ type AgentSpec = {
   readonly once?: boolean
   readonly softLimits?: Amounts
   readonly mcpServers?: { readonly [name: string]: McpServerSpec }
+  readonly program?: OutsideProgramSpec
   /** The rules of its own session. They only narrow: the rules of its asker bind it as well. */
   readonly preset?: Preset
   /** The JSON schema that the result of its goal must fit. */
   readonly output?: JsonObject
   /** Commands that run at its events. */
   readonly hooks?: readonly Hook[]
+}
+
+/** The program of an outside agent: it speaks the Agent Client Protocol on its standard input and output. */
+export type OutsideProgramSpec = {
+  readonly argv?: readonly string[]
+  readonly run?: string
+  readonly env?: { readonly [name: string]: SecretOrText }
 }
 
 /** A value, or the name of a secret. */

@@ -20,6 +20,7 @@ import {
 import { agentAnswer } from './agent-answer.ts'
 import { amounts } from './allowance.ts'
 import { json, jsonObject } from './json.ts'
+import { programState } from './outside-program.ts'
 import { count, time } from './scalars.ts'
 
 const id = z.string()
@@ -99,12 +100,18 @@ export const agentPayloads = (): AgentPayloads => ({
   }),
   model_call_begun: z.strictObject({ ...inCall, model: z.string(), purpose: callPurpose }),
   output_begun: z.strictObject({ ...inCall, from: count.exactOptional() }),
-  assistant_item: z.strictObject({ ...inCall, model: z.string(), parts }),
+  assistant_item: z.strictObject({
+    ...inCall,
+    model: z.string(),
+    parts,
+    goesOn: z.literal(true).exactOptional().describe('more of the answer follows'),
+  }),
   tool_called: z.strictObject({
     ...inCall,
     ...openToolCall,
     parts,
     isProviderExecuted: z.literal(true).exactOptional(),
+    goesOn: z.literal(true).exactOptional().describe('more of the answer follows'),
   }),
   tool_answered: z.strictObject({
     ...inCall,
@@ -171,6 +178,7 @@ export const agentPayloads = (): AgentPayloads => ({
     check: check.exactOptional(),
     goal: z.enum(NEXT_TURNS).exactOptional(),
   }),
+  program_noted: z.strictObject({ program: programState }),
   agent_failed: z.strictObject({ turn: count, code: z.string(), message: z.string() }),
   agent_idled: z.strictObject({ turns: count, holder: z.string().nullable() }),
 })

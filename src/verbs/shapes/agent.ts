@@ -19,6 +19,7 @@ import { amounts } from './allowance.ts'
 import { hooks } from './hook.ts'
 import { json, jsonObject } from './json.ts'
 import { mcpServers } from './mcp-servers.ts'
+import { outsideProgram, programState } from './outside-program.ts'
 import { count, time } from './scalars.ts'
 
 /** An id like `anthropic/claude-opus-5-5`; whether there is such a model, its executor finds out. */
@@ -45,7 +46,9 @@ export const agentFields = {
     .min(1)
     .max(200)
     .exactOptional()
-    .describe('the model that Reeve calls for it, as provider/model; without one Reeve does not drive it'),
+    .describe(
+      'the model that Reeve calls for it, as provider/model, or acp/<name> for an outside agent; without one Reeve does not drive it',
+    ),
   fallbacks: z
     .array(modelId)
     .max(8)
@@ -85,6 +88,9 @@ export const agentFields = {
   mcpServers: mcpServers
     .exactOptional()
     .describe('MCP servers whose tools it may call, by the name in mcp__<name>__<tool>'),
+  program: outsideProgram
+    .exactOptional()
+    .describe('of an outside agent with a model acp/<name>: its program, if it is none that Reeve knows'),
   preset: z
     .enum(PRESETS)
     .exactOptional()
@@ -184,4 +190,5 @@ export const agentState = z.strictObject({
     )
     .exactOptional(),
   earlier: earlierLogs.exactOptional(),
+  program: programState.exactOptional(),
 }) satisfies z.ZodType<AgentState>

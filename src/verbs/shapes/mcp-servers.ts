@@ -12,7 +12,7 @@ const secretName = z
   .refine((name) => SECRET_NAME.test(name.replace(/^env:/, '')), 'must be the name of a secret')
 
 /** A value, or the name of a secret: its value is read when the server is used, and is never stored. */
-const secretOrText = z.union([
+export const secretOrText = z.union([
   variableValue,
   z.strictObject({ secret: secretName.describe('a secret of the home, or env:<variable>') }),
 ])

@@ -98,6 +98,7 @@ export class SimulatedAgents {
       toolbox: this.#toolbox,
       servers: { takeAlerts: () => [], release: () => undefined },
       live: NO_LIVE_LOGS,
+      outside: NO_PROGRAMS,
       runCheck: async () => {
         await host.turn()
         const succeeded = !host.stage.faulty || host.stage.random.chance(0.4)
@@ -125,4 +126,17 @@ export class SimulatedAgents {
       model: simulatedModel(name, { host: this.#host, asked, newCallId: () => this.#laws.newCallId() }),
     }
   }
+}
+
+/** No agent of a simulation is a program of its own. */
+const NO_PROGRAMS: AgentParts['outside'] = {
+  verbsOf: none,
+  openSession: none,
+  secrets: none,
+  ownServer: none,
+  version: '0',
+}
+
+function none(): never {
+  throw new Error('A simulated agent has a model.')
 }

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { TempReeve } from '../../temp-reeve.ts'
+import { entries, lastTurn, OutsideAgent } from './outside-agent.ts'
+
+test('a turn of an outside agent is a session like any other', async () => {
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const outside = new OutsideAgent()
+  const steps = ['think hm', 'say I look', 'tool t1 make', 'done t1 built', 'plan ship it', 'say all is well']
+  const pid = await outside.start(reeve, steps)
+  const turn = await lastTurn(reeve, pid)
+  expect(turn).toMatchObject({ reason: 'finished', result: 'all is well ' })
+  expect(await entries(reeve, pid)).toEqual([
+    'input goal',
+    'reasoning hm',
+    'text I look ',
+    'execute make',
+    'result built',
+    'plan undefined',
+    'result 1. [>] ship it\n(0 done, 1 left)',
+    'text all is well ',
+    'turn 1 finished',
+  ])
+  const { processes } = await reeve.list({ filter: { parent: pid, kind: 'command' } })
+  expect(processes.map(({ record }) => record.identity.label)).toEqual(['acp:scripted'])
+  await reeve.runAgent({ pid, text: 'say again' })
+  expect(await lastTurn(reeve, pid)).toMatchObject({ turn: 2, result: 'again ' })
+  expect(outside.heard('session/new')).toHaveLength(1)
+})
