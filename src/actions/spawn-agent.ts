@@ -139,7 +139,7 @@ async function requestOf(
   const cwd = asked === undefined ? parent.cwd : await agents.folderIn(parent, asked)
   const model = named ?? modelOf(parent)
   const limits = allowance === undefined ? parent.limits : { ...parent.limits, allowance }
-  const { program } = named === undefined ? specOf({ kind: 'agent', spec: above }, 'agent') : {}
+  const { program = own.program } = named === undefined ? specOf({ kind: 'agent', spec: above }, 'agent') : {}
   const unusable = await agents.refuseModel(
     { cwd, limits, ...(program === undefined ? {} : { outside: program }) },
     model,

@@ -1347,7 +1347,7 @@ export interface VerbCalls {
               goal?: Json | undefined
               /** The image that it is made from: fields that are left out have the values of the image. */
               image?: string
-              /** The model that Reeve calls for it, as provider/model; without one Reeve does not drive it. */
+              /** The model that Reeve calls for it, as provider/model, or acp/<name> for an outside agent; without one Reeve does not drive it. */
               model?: string
               /** Models that are called instead, in this order, when the provider of the model fails. */
               fallbacks?: string[]
@@ -1436,6 +1436,22 @@ export interface VerbCalls {
                     timeoutMs?: number
                   }
               >
+              /** Of an outside agent with a model acp/<name>: its program, if it is none that Reeve knows. */
+              program?: {
+                /** A program and its arguments, without a shell. */
+                argv?: string[]
+                /** A command line for the user's shell, passed on unchanged. */
+                run?: string
+                /** Variables of its environment; values or references to secrets. */
+                env?: Record<
+                  string,
+                  | string
+                  | {
+                      /** A secret of the home, or env:<variable>. */
+                      secret: string
+                    }
+                >
+              }
               /** Rules for what it does, besides those of its asker: observe, ask, edit or full. */
               preset?: 'observe' | 'ask' | 'edit' | 'full'
               /** The JSON schema that the result of its goal must fit. */
@@ -1779,7 +1795,7 @@ export interface VerbCalls {
               goal?: Json | undefined
               /** The image that it is made from: fields that are left out have the values of the image. */
               image?: string
-              /** The model that Reeve calls for it, as provider/model; without one Reeve does not drive it. */
+              /** The model that Reeve calls for it, as provider/model, or acp/<name> for an outside agent; without one Reeve does not drive it. */
               model?: string
               /** Models that are called instead, in this order, when the provider of the model fails. */
               fallbacks?: string[]
@@ -1868,6 +1884,22 @@ export interface VerbCalls {
                     timeoutMs?: number
                   }
               >
+              /** Of an outside agent with a model acp/<name>: its program, if it is none that Reeve knows. */
+              program?: {
+                /** A program and its arguments, without a shell. */
+                argv?: string[]
+                /** A command line for the user's shell, passed on unchanged. */
+                run?: string
+                /** Variables of its environment; values or references to secrets. */
+                env?: Record<
+                  string,
+                  | string
+                  | {
+                      /** A secret of the home, or env:<variable>. */
+                      secret: string
+                    }
+                >
+              }
               /** Rules for what it does, besides those of its asker: observe, ask, edit or full. */
               preset?: 'observe' | 'ask' | 'edit' | 'full'
               /** The JSON schema that the result of its goal must fit. */
@@ -2612,6 +2644,22 @@ export interface VerbCalls {
         /** Live agents below it. */
         children?: number
       }
+      /** Of an outside agent with a model acp/<name>: its program, if it is none that Reeve knows. */
+      program?: {
+        /** A program and its arguments, without a shell. */
+        argv?: string[]
+        /** A command line for the user's shell, passed on unchanged. */
+        run?: string
+        /** Variables of its environment; values or references to secrets. */
+        env?: Record<
+          string,
+          | string
+          | {
+              /** A secret of the home, or env:<variable>. */
+              secret: string
+            }
+        >
+      }
       /** Files and folders of the workspace that it alone may write until it ends, and nothing else; relative to the workspace of its parent. */
       paths?: string[]
       workspace?: {
@@ -2717,6 +2765,22 @@ export interface VerbCalls {
           depth?: number
           /** Live agents below it. */
           children?: number
+        }
+        /** Of an outside agent with a model acp/<name>: its program, if it is none that Reeve knows. */
+        program?: {
+          /** A program and its arguments, without a shell. */
+          argv?: string[]
+          /** A command line for the user's shell, passed on unchanged. */
+          run?: string
+          /** Variables of its environment; values or references to secrets. */
+          env?: Record<
+            string,
+            | string
+            | {
+                /** A secret of the home, or env:<variable>. */
+                secret: string
+              }
+          >
         }
         /** Files and folders of the workspace that it alone may write until it ends, and nothing else; relative to the workspace of its parent. */
         paths?: string[]
@@ -3943,7 +4007,7 @@ type RegistrationInput =
         goal?: Json | undefined
         /** The image that it is made from: fields that are left out have the values of the image. */
         image?: string
-        /** The model that Reeve calls for it, as provider/model; without one Reeve does not drive it. */
+        /** The model that Reeve calls for it, as provider/model, or acp/<name> for an outside agent; without one Reeve does not drive it. */
         model?: string
         /** Models that are called instead, in this order, when the provider of the model fails. */
         fallbacks?: string[]
@@ -4032,6 +4096,22 @@ type RegistrationInput =
               timeoutMs?: number
             }
         >
+        /** Of an outside agent with a model acp/<name>: its program, if it is none that Reeve knows. */
+        program?: {
+          /** A program and its arguments, without a shell. */
+          argv?: string[]
+          /** A command line for the user's shell, passed on unchanged. */
+          run?: string
+          /** Variables of its environment; values or references to secrets. */
+          env?: Record<
+            string,
+            | string
+            | {
+                /** A secret of the home, or env:<variable>. */
+                secret: string
+              }
+          >
+        }
         /** Rules for what it does, besides those of its asker: observe, ask, edit or full. */
         preset?: 'observe' | 'ask' | 'edit' | 'full'
         /** The JSON schema that the result of its goal must fit. */

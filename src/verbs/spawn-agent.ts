@@ -9,7 +9,7 @@ import { folder, processRef } from './shapes/scalars.ts'
 import { spawnKey } from './spawn.ts'
 import { verb } from './verb.ts'
 
-const { fallbacks, effort, maxOutputTokens, system, context, tools, once, softLimits, delegation } =
+const { fallbacks, effort, maxOutputTokens, system, context, tools, once, softLimits, delegation, program } =
   agentFields
 
 /** What a new agent below another one is given. */
@@ -31,6 +31,7 @@ export const childFields = () => ({
   once,
   softLimits,
   delegation,
+  program,
   paths: z
     .array(z.string().min(1).max(4_096))
     .min(1)

@@ -2,6 +2,8 @@
 export type AgentOptions = {
   readonly image: string | undefined
   readonly model: string | undefined
+  readonly with: string | undefined
+  readonly 'with-program': string | undefined
   readonly name: string | undefined
   readonly system: string | undefined
   readonly effort: string | undefined

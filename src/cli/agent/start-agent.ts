@@ -9,6 +9,7 @@ import type { AgentOptions } from './agent-options.ts'
 import { chooseModel } from './choose-model.ts'
 import { contentIn, typedContent } from './input-content.ts'
 import { mcpServersIn } from './mcp-file.ts'
+import { outsideIn } from './outside-program.ts'
 import { watchSession } from './watch-session.ts'
 
 /** Starts an agent in this folder, and shows its session. */
@@ -17,13 +18,15 @@ export async function startAgent(context: Context<AgentOptions>, goal: string): 
   if (goal.trim() === '')
     throw new UsageError('The goal is empty.', 'Say what to do: reeve agent "make the tests pass"')
   const reeve = await context.acting()
-  const model = await modelFor(context, reeve)
+  const outside = outsideIn(options)
+  const model = outside === undefined ? await modelFor(context, reeve) : undefined
   const { until, detach, once } = options
   const isGoal = until === undefined && options.file.length === 0 && typedContent(goal).parts === undefined
   const spec: Extract<InputOf<'spawn'>, { kind: 'agent' }>['spec'] = {
-    agent: options.name ?? options.image ?? 'agent',
+    agent: options.name ?? options.image ?? options.with ?? 'agent',
     ...(options.image === undefined ? {} : { image: options.image }),
     ...(model === undefined ? {} : { model }),
+    ...outside,
     ...(options.system === undefined ? {} : { system: options.system }),
     ...(options.effort === undefined ? {} : { effort: effortOf(options.effort) }),
     ...(options.tool.length === 0 ? {} : { tools: [...options.tool] }),

@@ -1,9 +1,11 @@
 import { didYouMean } from '../../base/nearest-name.ts'
 import { ReeveError } from '../../core/errors.ts'
 import { EFFORTS } from '../../verbs/efforts.ts'
+import { OUTSIDE_NAMES } from '../../verbs/outside-names.ts'
 import type { InputOf, OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { AgentOptions } from '../agent/agent-options.ts'
 import { contentIn } from '../agent/input-content.ts'
+import { outsideIn } from '../agent/outside-program.ts'
 import { costText, printAgents, printCost } from '../agent/print-agents.ts'
 import { SessionPrinter, textOf } from '../agent/session-printer.ts'
 import { startAgent, watchAgent } from '../agent/start-agent.ts'
@@ -37,6 +39,16 @@ export const agent = subcommand({
       about: 'the image that it is made from; reeve image list shows them',
     },
     model: { type: 'text', short: 'm', value: 'provider/model', about: 'the model; $REEVE_MODEL by default' },
+    with: {
+      type: 'text',
+      value: 'agent',
+      about: `an agent of its own instead of a model: ${OUTSIDE_NAMES.join(', ')}`,
+    },
+    'with-program': {
+      type: 'text',
+      value: 'command',
+      about: 'any other program that speaks the Agent Client Protocol',
+    },
     name: { type: 'text', short: 'n', value: 'name', about: 'a name for the agent' },
     system: { type: 'text', value: 'text', about: 'its system prompt, instead of the built-in one' },
     effort: { type: 'text', value: 'level', about: `how much the model thinks: ${EFFORTS.join(', ')}` },
@@ -97,6 +109,7 @@ scripted/demo needs no key.`,
       'reeve agent restore fixer "and now the docs"',
       'a new agent that knows the session of one that has ended',
     ],
+    ['reeve agent --with claude-code "make the tests pass"', 'Claude Code does it, in the same tree'],
     ['reeve agent --model scripted/demo "try it"', 'without a key'],
   ],
   async run(context) {
@@ -294,6 +307,7 @@ async function spawnBelow(
   const level = EFFORTS.find((one) => one === effort)
   const child = {
     ...(model === undefined ? {} : { model }),
+    ...outsideIn(options),
     ...(system === undefined ? {} : { system }),
     ...(level === undefined ? {} : { effort: level }),
     ...(tool.length === 0 ? {} : { tools: [...tool] }),
