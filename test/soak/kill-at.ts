@@ -8,7 +8,12 @@ export const AGENT_WRITES = [
   ...(['input', 'turn', 'call', 'output', 'answer', 'tool', 'start', 'program'] as const),
   ...(['end', 'result', 'usage', 'turn end'] as const),
 ]
-export type Write = (typeof WRITES)[number] | (typeof AGENT_WRITES)[number]
+/** The writes of a turn of an outside agent. */
+export const OUTSIDE_WRITES = [
+  ...(['input', 'turn', 'call', 'note', 'output', 'answer', 'tool', 'ask', 'result'] as const),
+  ...(['note', 'usage', 'turn end'] as const),
+]
+export type Write = (typeof WRITES)[number] | (typeof AGENT_WRITES)[number] | (typeof OUTSIDE_WRITES)[number]
 
 /** `before`: decided and not committed. `after`: committed, and its caller does not know. */
 export interface KillAt {
@@ -46,6 +51,7 @@ const OF_EVENTS = {
   tool_answered: 'result',
   model_used: 'usage',
   turn_ended: 'turn end',
+  program_noted: 'note',
 } as const satisfies { readonly [event: string]: Write }
 
 /** What a commit writes of such actions. */

@@ -9,6 +9,8 @@
  * `npm run soak -- agent --kills 100` kills daemons at every sort of write of a turn and at random, while agents get inputs, cancels and
  * pauses, and counts tools that ran twice, lost inputs and invalid prompts.
  *
+ * `npm run soak -- acp --kills 100` kills daemons in the turns of outside agents, and counts updates that were lost or came twice.
+ *
  * `npm run soak -- approvals --kills 100` kills daemons at every write between a request to a person, its answer and the start, and
  * counts the effects.
  */
@@ -20,6 +22,7 @@ import { soakDenials } from './denials.ts'
 import { OPEN_FILES, soakFewDescriptors } from './few-descriptors.ts'
 import { fullDiskSoak } from './full-disk.ts'
 import { type SoakedStore, STORES } from './killed-soak.ts'
+import { soakOutside } from './outside.ts'
 import { soakQuickCommands } from './quick-commands.ts'
 import { soak } from './soak.ts'
 
@@ -37,6 +40,7 @@ const HELP = `npm run soak -- [options]
 
 npm run soak -- approvals [--kills <n>] [--store <name>] [--seed <n>]
 npm run soak -- agent [--kills <n>] [--store <name>] [--seed <n>]
+npm run soak -- acp [--kills <n>] [--store <name>] [--seed <n>]
 
   --kills <n>      how many daemons are killed, 100 by default, on all stores together
   --store <name>   sqlite or postgres; both by default
@@ -68,6 +72,7 @@ const isFullDisk = values['full-disk']
 const isApprovals = positionals[0] === 'approvals'
 const isDenials = positionals[0] === 'denials'
 const isAgent = positionals[0] === 'agent'
+const isOutside = positionals[0] === 'acp'
 const stores = STORES.filter((store) => values.store === undefined || store === values.store)
 const kills = Number(values.kills)
 const [minutes, seed, commands] = [
@@ -82,7 +87,7 @@ const isUsable =
   kills >= 1 &&
   stores.length > 0 &&
   Number(values.count) >= 1 &&
-  positionals.length === (isApprovals || isDenials || isAgent ? 1 : 0)
+  positionals.length === (isApprovals || isDenials || isAgent || isOutside ? 1 : 0)
 if (values.help || !isUsable) {
   process.stdout.write(HELP)
   process.exit(values.help ? 0 : 2)
@@ -91,6 +96,7 @@ if (values.help || !isUsable) {
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 if (isApprovals) process.exitCode = await approvals(stores)
 else if (isAgent) process.exitCode = await agents(stores)
+else if (isOutside) process.exitCode = await outsideAgents(stores)
 else if (isDenials) process.exitCode = await denials(Number(values.count), stores)
 else if (values['quick-commands'] !== undefined) await withQuickCommands(Number(values['quick-commands']))
 else if (values['few-descriptors']) await withFewDescriptors()
@@ -127,6 +133,22 @@ async function agents(on: readonly SoakedStore[]): Promise<number> {
   const found = `${runTwice.length} tools run twice, ${lostInputs.length} inputs lost, ${invalidPrompts.length} invalid prompts`
   const other = problems.length === 0 ? '' : `${problems.length} other problems; `
   say(`${killed}; ${work}; seed ${seed}; ${other}${found}`)
+  return wrong.length === 0 ? 0 : 1
+}
+
+/** Returns the exit code. */
+async function outsideAgents(on: readonly SoakedStore[]): Promise<number> {
+  say(`${kills} kills on ${on.join(' and ')}, seed ${seed}`)
+  const report = await soakOutside({ kills, stores: on, seed: Number(seed), say })
+  const { lost, doubled, askedTwice, unanswered, problems } = report
+  const wrong = [...lost, ...doubled, ...askedTwice, ...unanswered, ...problems]
+  for (const problem of wrong.slice(0, MAX_PROBLEMS)) say(`  ${problem}`)
+  const killed = `${report.kills} daemons killed, ${report.killsAtWrites} of them at a write`
+  const work = `${report.agents} agents, ${report.turns} turns (${report.crashed} crashed), ${report.updates} updates, ${report.permissions} permissions`
+  const updates = `${lost.length} updates lost, ${doubled.length} doubled`
+  const asked = `${askedTwice.length} permissions asked twice, ${unanswered.length} prompts unanswered`
+  const other = problems.length === 0 ? '' : `${problems.length} other problems; `
+  say(`${killed}; ${work}; seed ${seed}; ${other}${updates}, ${asked}`)
   return wrong.length === 0 ? 0 : 1
 }
 

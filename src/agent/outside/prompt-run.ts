@@ -51,6 +51,8 @@ export class PromptRun {
   readonly #asking = new AbortController()
   readonly #answering = new Set<Promise<void>>()
   #live: LiveCall
+  /** The end of the last message that was taken. */
+  #taken: number
   #dollars: number | null = null
   #isCancelled = false
   #isOver = false
@@ -60,6 +62,7 @@ export class PromptRun {
     this.#parts = parts
     this.#steps = new TurnSteps(parts.record, parts.agent.mask)
     this.#live = this.#liveCall()
+    this.#taken = parts.log.state.offset
   }
 
   get #turn(): number {
@@ -85,6 +88,7 @@ export class PromptRun {
         work.signal.throwIfAborted()
         await this.#take(item)
         if (this.#isOver) break
+        this.#taken = item.end
       }
       work.signal.throwIfAborted()
       return { call: this.#steps.call, dollars: this.#dollars }
@@ -201,7 +205,8 @@ export class PromptRun {
     const { log, record, model } = this.#parts
     const { pid: agent } = record
     const call = this.#steps.callOf(objectOf(params['toolCall']))
-    if (call.isNew) await this.#flush(null, `asks:${end}`)
+    // The request itself is not taken yet: the call is open before people are asked about it.
+    if (call.isNew) await this.#flush(this.#taken, `asks:${end}`)
     const asking = {
       verbs: this.#verbs,
       agent,
