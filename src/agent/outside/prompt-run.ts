@@ -55,6 +55,7 @@ export class PromptRun {
   #taken: number
   #dollars: number | null = null
   #isCancelled = false
+  /** The program has answered, or is gone: the end of the turn is no reason to cancel. */
   #isOver = false
   #stopTimer: () => void = () => undefined
 
@@ -249,6 +250,8 @@ export class PromptRun {
     const { work, kernel, pid } = ledger
     const done = task.catch((error: unknown) => {
       if (work.signal.aborted || this.#asking.signal.aborted) return
+      // The agent has ended meanwhile, and its program with it.
+      if (error instanceof RefusedError && error.code === 'already_ended') return
       kernel.edges.onTrouble(error, `answering the program of ${pid}`)
     })
     this.#answering.add(done)
@@ -294,6 +297,7 @@ export class PromptRun {
   /** The turn is over, or paused: the program is told, its questions are withdrawn, and it has a while to answer. */
   async #cancel(): Promise<void> {
     const { log, outside } = this.#parts
+    if (this.#isOver) return
     this.#isCancelled = true
     const { cancelMs } = { ...OUTSIDE_TIMES, ...outside.times }
     const { session, permissions } = log.state
@@ -322,11 +326,14 @@ export class PromptRun {
 
   async #answered(message: Extract<RpcMessage, { type: 'result' | 'error' }>, end: number): Promise<void> {
     const { log, ledger, model } = this.#parts
+    this.#isOver = true
     const ended = endOfPrompt(message, model)
     await this.#live.close()
     // A paused turn goes on later, with another prompt.
     const record = this.#isCancelled ? await ledger.record() : null
     const goesOn = record !== null && record.agent?.turn?.number === this.#turn
+    // A report of the turn is made of what is in the log before its end.
+    if (ended !== null) await this.#flush(this.#taken, `rest:${end}`)
     const steps = this.#steps.finish(goesOn)
     const cut: UpdateStep = {
       type: 'cut',
@@ -343,19 +350,20 @@ export class PromptRun {
         ending,
       ),
     )
-    this.#isOver = true
   }
 
   /** The program has ended, or cannot be followed: the turn ends with what it had reported. */
   async #gone(why: string, end: number): Promise<void> {
     const { log, model } = this.#parts
+    this.#isOver = true
     await this.#live.close()
+    await this.#flush(this.#taken, `rest:${end}`)
     const message = `The program of ${model} is gone in mid-turn: ${why}. What it did since its last report is unknown.`
     await log.inOrder(() =>
       log.record(
         this.#turn,
         model,
-        this.#steps.drain(),
+        [],
         () => ({ offset: end, prompt: null, permissions: [] }),
         this.#key('gone'),
         { ends: { reason: 'crashed', message: this.#parts.agent.mask(message) } },
@@ -366,7 +374,6 @@ export class PromptRun {
       .catch((error: unknown) => {
         if (!(error instanceof RefusedError)) throw error
       })
-    this.#isOver = true
   }
 
   /** Once in a turn for each sort of trouble: a program may write many such lines. */

@@ -95,3 +95,9 @@ export async function pendingApproval(reeve: ReeveVerbs): Promise<string> {
   const [id = ''] = await pending()
   return id
 }
+
+/** Waits until the turn of the agent has output: before that a cancel takes the turn back. */
+export async function hasOutput(reeve: ReeveVerbs, pid: string): Promise<void> {
+  const shown = async () => (await reeve.show({ pid })).agent?.turn?.hasOutput
+  await expect.poll(shown, { timeout: 60_000 }).toBe(true)
+}

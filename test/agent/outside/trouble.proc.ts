@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
 import { TempReeve } from '../../temp-reeve.ts'
-import { entries, lastTurn, OutsideAgent } from './outside-agent.ts'
+import { entries, hasOutput, lastTurn, OutsideAgent } from './outside-agent.ts'
 
 test('a cancelled turn ends at once, and the program goes on with the next input when it has stopped', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const outside = new OutsideAgent()
   const pid = await outside.start(reeve, ['say begun', 'wait go', 'say never'])
+  await hasOutput(reeve, pid)
   await expect.poll(() => outside.heard('waits')).toHaveLength(1)
   expect(await reeve.cancelTurn({ pid })).toMatchObject({ type: 'cancelled', turn: 1 })
   await reeve.runAgent({ pid, text: 'say next' })
@@ -20,6 +21,7 @@ test('a paused turn goes on with another prompt', async () => {
   const reeve = await temp.embed()
   const outside = new OutsideAgent()
   const pid = await outside.start(reeve, ['say begun', 'tool t1 long', 'wait go'])
+  await hasOutput(reeve, pid)
   await expect.poll(() => outside.heard('waits')).toHaveLength(1)
   expect(await reeve.pauseAgent({ pid })).toMatchObject({ type: 'paused' })
   await expect.poll(() => entries(reeve, pid)).toContain('cut paused')
