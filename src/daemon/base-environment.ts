@@ -24,7 +24,7 @@ const NODE_VARIABLES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 
 /** `REEVE_…` and `OTEL_…` are settings. */
 const PREFIXES = ['LC_', 'XDG_', 'REEVE_', 'OTEL_']
 /** These identify a client, or the command in which it runs. */
-const CLIENT_VARIABLES = ['REEVE_PROCESS', 'REEVE_SESSION', 'REEVE_TOKEN', 'REEVE_URL']
+const CLIENT_VARIABLES = ['REEVE_PARENT', 'REEVE_PROCESS', 'REEVE_SESSION', 'REEVE_TOKEN', 'REEVE_URL']
 
 /**
  * The environment of a daemon that a client starts in the background. It does not depend on the client: the daemon serves all

@@ -96,13 +96,13 @@ async function embeddedOnce(parts: EmbedInHomeParts): Promise<Embedded> {
     logTrouble: () => log.trouble?.() ?? null,
     secretsTrouble: () => secrets.trouble(),
     toolboxParts: { ownAddresses },
-    outside: { ownServer: (session) => ownMcpServer(home, session) },
+    outside: { ownServer: (session, agent) => ownMcpServer(home, session, agent) },
   })
 }
 
 /** How a program below the daemon starts Reeve's MCP server for its session. */
-function ownMcpServer(home: HomePaths, session: string): JsonObject {
-  const env = { REEVE_HOME: home.folder, REEVE_SESSION: session }
+function ownMcpServer(home: HomePaths, session: string, agent: string): JsonObject {
+  const env = { REEVE_HOME: home.folder, REEVE_SESSION: session, REEVE_PARENT: agent }
   return {
     name: 'reeve',
     command: process.execPath,

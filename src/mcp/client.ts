@@ -37,6 +37,8 @@ export interface ClientIdentity {
 export interface Workspace {
   readonly session: ClientSession
   readonly folder: string | null
+  /** The agent that the client is: its commands are below it in the tree. */
+  readonly parent?: string
 }
 
 const MAX_SESSIONS = 1_000

@@ -29,6 +29,8 @@ export interface McpStdioOptions {
   readonly cwd?: string
   /** The session to act in; `REEVE_SESSION` by default, else a session of the client's own. */
   readonly session?: string
+  /** The agent that the client is, whose session it acts in; `REEVE_PARENT` by default. */
+  readonly parent?: string
   /** The preset that its session begins with. */
   readonly preset?: string
   /** When the client connected, by the daemon's clock; this machine's clock by default. */
@@ -63,6 +65,7 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
   const transport = options.transport ?? new StdioServerTransport()
   const sessions = new Sessions(reeve, options.quiet, options.preset)
   const session = options.session ?? (process.env['REEVE_SESSION'] || undefined)
+  const parent = options.parent ?? (process.env['REEVE_PARENT'] || undefined)
   const connection: Connection = {
     reader: { id: randomUUID(), since: options.since ?? Date.now() },
     environment: options.environment ?? null,
@@ -80,7 +83,11 @@ export function serveMcpStdio(reeve: McpReeve, options: McpStdioOptions = {}): M
   // The first request decides: one connection is one client in one folder.
   const workspace = (identity: ClientIdentity) => {
     located ??= workspaceOf(sessions, identity, cwd, session)
-      .then(({ session: shared, folder }) => ({ session: new ConnectedSession(shared, connection), folder }))
+      .then(({ session: shared, folder }) => ({
+        session: new ConnectedSession(shared, connection),
+        folder,
+        ...(parent === undefined ? {} : { parent }),
+      }))
       .catch((error: unknown) => {
         // The client may answer the next request for its roots.
         located = undefined

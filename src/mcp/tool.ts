@@ -130,13 +130,14 @@ interface Received {
 }
 
 function callOf(
-  { session, folder }: Workspace,
+  { session, folder, parent }: Workspace,
   { effect, ctx, identity, structured, receivedAt, taken, prompt }: Received,
 ): Call {
   const timeoutMs = clientTimeoutMs(identity.clientName)
   return {
     session,
     folder,
+    ...(parent === undefined ? {} : { parent }),
     structured,
     signal: ctx.mcpReq.signal,
     takesTasks: takesTasks(ctx),

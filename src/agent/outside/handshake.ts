@@ -172,7 +172,7 @@ function signInText(
 /** The MCP servers of the agent's spec, and Reeve's own. */
 function serversOf(parts: OutsideParts, agent: ProcessRecord): readonly JsonObject[] {
   const { mcpServers = {} } = specOf({ kind: agent.kind, spec: startSpecOf(agent) }, 'agent')
-  const own = parts.ownServer(agentSessionOf(agent.pid))
+  const own = parts.ownServer(agentSessionOf(agent.pid), agent.pid)
   const started = Object.entries(mcpServers).flatMap(([name, server]) => {
     if (server.type !== 'command') return []
     const [command = '/bin/sh', ...args] = server.argv ?? ['/bin/sh', '-c', server.run ?? '']

@@ -11,8 +11,8 @@ export interface OutsideParts {
   openSession(agent: ProcessRecord): Promise<string>
   /** The values of variables, with those of secrets. */
   secrets(values: Readonly<Record<string, SecretOrText>>): Readonly<Record<string, string>>
-  /** Reeve's own MCP server, as a program starts it for this session; null without a daemon. */
-  ownServer(session: string): JsonObject | null
+  /** Reeve's own MCP server, as a program starts it for this session and this agent; null without a daemon. */
+  ownServer(session: string, agent: string): JsonObject | null
   readonly version: string
   readonly times?: Partial<OutsideTimes>
 }

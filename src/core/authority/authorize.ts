@@ -1,4 +1,4 @@
-import { isInOwnSession } from '../agent/session.ts'
+import { agentSessionOf, isInOwnSession } from '../agent/session.ts'
 import type { Right } from '../capability/right.ts'
 import type { Actor, Owner, ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
@@ -51,7 +51,10 @@ function ownedBy(subject: Actor, right: Right, resource: Resource): boolean {
       // Knowing a pid gives no right to add children to it. A parent leads to its own session and those below it, and to no other.
       const inSession = parent.owner.session
       const isInside = inSession === undefined ? owner.session === undefined : sessions.includes(inSession)
-      return isOwn(parent, visibility) && (isInside || isInOwnSession(resource, parent))
+      const isInOwn = isInOwnSession(resource, parent)
+      // The session of an agent is that of everything that the agent starts, so it leads below the agent.
+      if (isInOwn && subject === `session:${agentSessionOf(parent.pid)}`) return true
+      return isOwn(parent, visibility) && (isInside || isInOwn)
     }
     case 'message':
       return mayMessage(subject, resource.route)

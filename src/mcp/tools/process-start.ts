@@ -95,6 +95,7 @@ export const processStart = tool({
         kind: 'command',
         spec: command,
         owner: { session },
+        ...(call.parent === undefined ? {} : { parent: call.parent }),
         lifetime: lives,
         // Makes the spawn safe to repeat if the daemon dies before it answers.
         idempotencyKey: key,
