@@ -1,9 +1,8 @@
 import type { Json, JsonObject } from '../json/json.ts'
 import { type OutsideProgramSpec, specOf } from '../process/spec.ts'
 
-/** The provider in the model of agents that are programs of their own: `acp/claude-code`. */
-export const OUTSIDE_PROVIDER = 'acp'
-const PREFIX = `${OUTSIDE_PROVIDER}/`
+/** The beginning of the model of agents that are programs of their own: `acp/claude-code`. */
+const PREFIX = 'acp/'
 
 /** The program of an outside agent, which speaks the Agent Client Protocol. */
 export interface OutsideProgram {
@@ -85,7 +84,7 @@ export interface ProgramState {
   readonly sent: { readonly seq: number; readonly message: JsonObject } | null
 }
 
-export interface OpenPrompt {
+interface OpenPrompt {
   readonly turn: number
   /** The model call that it began with. */
   readonly call: number

@@ -41,3 +41,19 @@ test.for(['host', 'human:ada', 'kernel:k1'] as const)('%s may do everything', as
   expect(visibilityOf(actor)).toEqual({ type: 'all' })
   for (const right of RIGHTS) expect(ownerPolicy(actor, right, { type: 'process', record })).toBeUndefined()
 })
+
+test('the session of an agent registers processes below the agent, and below no other', async () => {
+  const { reeve, record: other } = await processOf('mine')
+  const { record: parent } = await reeve.spawn({ kind: 'agent', spec: { agent: 'a', model: 'scripted/x' } })
+  const actor = `session:agent:${parent.pid}` as const
+  const owner = { session: `agent:${parent.pid}` }
+  expect(ownerPolicy(actor, 'execute', { type: 'registration', owner, parent })).toBeUndefined()
+  for (const denied of [
+    { owner: {}, parent },
+    { owner: { session: 'mine' }, parent },
+    { owner, parent: other },
+  ])
+    expect(ownerPolicy(actor, 'execute', { type: 'registration', ...denied })).toMatchObject({ code: 'denied' })
+  const stranger = `session:agent:p_${'0'.repeat(12)}` as const
+  expect(ownerPolicy(stranger, 'execute', { type: 'registration', owner, parent })).toMatchObject({ code: 'denied' })
+})
