@@ -19,11 +19,10 @@ export interface AgentFacts {
   factsOf(model: string): ModelFacts
   /** Values that count for this agent and are not in its spec: settings and defaults. */
   settingsOf(agent: ProcessRecord): readonly ConfiguredValue[]
+  /** Its executor opens models by their ids. Another one may have agents whose models only it knows. */
+  readonly opensModels: boolean
   /** Why this agent cannot use a model, as far as it is known before a call. */
-  refuseModel(
-    agent: Pick<ProcessRecord, 'cwd' | 'limits'> & { readonly outside?: OutsideProgramSpec },
-    model: string,
-  ): Promise<ModelRefusal | undefined>
+  refuseModel(agent: ModelUser, model: string): Promise<ModelRefusal | undefined>
   /** The slash commands of this agent. */
   commandsOf(agent: ProcessRecord): Promise<readonly AgentCommand[]>
   /** The files and folders whose paths begin like this, as far as the agent may read their folder. */
@@ -55,6 +54,14 @@ export interface AgentWorktrees {
   merge(worktree: Worktree): Promise<MergedWorktree>
   /** `discard`: also with work that is nowhere else. */
   remove(worktree: Worktree, discard: boolean): Promise<void>
+}
+
+/** What decides whether an agent can use a model, besides the model. */
+export interface ModelUser {
+  readonly cwd: string | null
+  readonly limits: Pick<ProcessRecord['limits'], 'allowance'>
+  /** The program of an outside agent that its spec names. */
+  readonly outside?: OutsideProgramSpec
 }
 
 /** A slash command. */

@@ -38,7 +38,9 @@ export function restoreAgentActions(parts: ActionParts): ActionsFor<'restoreAgen
       const parent = old.parent === null ? null : await edges.store.ask({ ask: 'process', pid: old.parent })
       const { request, more } = requestFor(old, parent?.record ?? null, actor, goal)
       const key = idempotencyKey === undefined ? {} : { idempotencyKey }
-      const [registered] = await registerAll(kernel, commands, actor, [{ ...request, ...key }], [more])
+      const [registered] = await registerAll(kernel, commands, actor, [{ ...request, ...key }], {
+        more: [more],
+      })
       const { record } = spawnAnswer(registered)
       if (awaitsApproval(record)) return { type: 'asked', record }
       return { type: 'started', record: goal === undefined ? record : await whenUp(kernel, record) }

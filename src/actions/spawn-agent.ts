@@ -74,7 +74,7 @@ async function registerBelow(
     })),
   )
   return registerInWorktrees(parts, parent, requests, async (placed) =>
-    registerAll(kernel, commands, actor, placed, await seatsOf(placed)),
+    registerAll(kernel, commands, actor, placed, { more: await seatsOf(placed) }),
   )
 }
 

@@ -1,11 +1,13 @@
 import type { Commands } from '../command/commands.ts'
 import { matcherOf } from '../command/output/pattern.ts'
+import type { Amounts } from '../core/allowance/amounts.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
 import { awaitsApproval } from '../core/process/gate.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import type { RegistrationRequest } from '../core/process/register.ts'
+import type { ProcessRow } from '../core/process/row.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -15,6 +17,7 @@ import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import type { CommandSpec } from '../verbs/shapes/command-spec.ts'
 import type { Inherited } from '../verbs/shapes/inherited.ts'
 import type { ActionParts, ActionsFor } from './action.ts'
+import type { AgentFacts } from './agent-facts.ts'
 import { DeclaredSchemas } from './declared-schemas.ts'
 import { Kills, stillThere } from './kill.ts'
 import { checkJson } from './parse.ts'
@@ -25,14 +28,14 @@ import { namesImage, type ResolvedRequest, withImage } from './resolve-image.ts'
 const START_MS = 10_000
 
 export function spawnActions(parts: ActionParts): ActionsFor<'spawn' | 'spawnMany'> {
-  const { kernel, actor, commands } = parts
+  const { kernel, actor, commands, agents } = parts
   const kills = new Kills(parts)
   const endReplaced = async (pid: Pid) => {
     const { type: answer } = await kills.kill(pid, `replaced by ${actor}`, undefined)
     if (answer === 'asked') throw new RefusedError(stillThere(pid))
   }
   const register = (inputs: readonly Input[]) =>
-    replacing(endReplaced, () => registerAll(kernel, commands, actor, inputs))
+    replacing(endReplaced, () => registerAll(kernel, commands, actor, inputs, { agents }))
   return {
     async spawn(input) {
       const sharing = input.ifRunning === undefined ? await sharedName(kernel, actor, input.name) : {}
@@ -73,18 +76,27 @@ function pidsIn(named: unknown): Pid[] {
   return Array.isArray(named) ? named.map(String) : []
 }
 
+interface RegisterOptions {
+  /** What each registration has besides its request, in the same order. */
+  readonly more?: readonly Partial<Registering>[]
+  /** Given, it refuses agents whose models cannot be opened. */
+  readonly agents?: AgentFacts | undefined
+}
+
 export async function registerAll(
   kernel: Kernel,
   commands: Commands | undefined,
   actor: Actor,
   inputs: readonly Input[],
-  more: readonly Partial<Registering>[] = [],
+  { more = [], agents }: RegisterOptions = {},
 ): ReturnType<Kernel['register']> {
   const schemas = new DeclaredSchemas()
   // Only a request with an image waits: the others of this turn of the event loop share a commit.
   const resolved = inputs.some((input) => namesImage(kernel.edges, input))
     ? await Promise.all(inputs.map((input) => imaged(kernel, actor, input)))
     : inputs.map((input): ResolvedRequest => ({ input }))
+  if (agents?.opensModels === true && resolved.some(({ input }) => modelIn(input) !== undefined))
+    for (const { input } of resolved) await refuseModel(kernel, actor, input, agents)
   const requests = resolved.map(({ input, effects }, index) => ({
     registering: {
       ...registering(input, actor, commands, schemas),
@@ -99,13 +111,51 @@ export async function registerAll(
     : registerPassing(kernel, commands, requests)
 }
 
+/** The model of an agent that Reeve drives. */
+function modelIn(input: Input): string | undefined {
+  return input.kind === 'agent' ? input.spec.model : undefined
+}
+
+/** What may be there by the first turn: a key, and the file of a script or a recording. */
+const MAY_COME: ReadonlySet<string> = new Set(['model_key_missing', 'script_invalid'])
+
+/**
+ * A model that cannot be opened is refused before there is an agent: its name is wrong, as a rule. What is missing, or breaks later, ends
+ * a turn. A repeated request is the agent that it made.
+ */
+async function refuseModel(kernel: Kernel, actor: Actor, input: Input, agents: AgentFacts): Promise<void> {
+  const model = modelIn(input)
+  if (model === undefined) return
+  const { edges } = kernel
+  const parent =
+    input.parent === undefined ? null : await edges.store.ask({ ask: 'process', pid: input.parent })
+  const allowance = (input.allowance ?? parent?.record.limits.allowance) as Amounts | undefined
+  const limits = allowance === undefined ? {} : { allowance }
+  const cwd = input.cwd ?? parent?.record.cwd ?? null
+  const program = input.kind === 'agent' ? input.spec.program : undefined
+  const outside = program === undefined ? {} : { outside: program }
+  const refused = await agents.refuseModel({ cwd, limits, ...outside }, model)
+  if (refused === undefined || MAY_COME.has(refused.code)) return
+  if ((await registeredBefore(kernel, actor, input)) !== null) return
+  const { code: problem, message, remedy } = refused
+  throw new RefusedError(refusal('invalid_request', message, remedy, { problem }))
+}
+
+/** The process that an earlier request with the same key has made. */
+async function registeredBefore(
+  { edges }: Kernel,
+  actor: Actor,
+  { pid, idempotencyKey }: Input,
+): Promise<ProcessRow | null> {
+  const known = pid ?? (idempotencyKey === undefined ? null : await edges.pidForKey(actor, idempotencyKey))
+  return known === null ? null : edges.store.ask({ ask: 'process', pid: known })
+}
+
 /** The request with the values of its image, if it names one. */
 async function imaged(kernel: Kernel, actor: Actor, input: Input): Promise<ResolvedRequest> {
   const { edges } = kernel
   if (!namesImage(edges, input)) return { input }
-  const { pid, idempotencyKey } = input
-  const known = pid ?? (idempotencyKey === undefined ? null : await edges.pidForKey(actor, idempotencyKey))
-  const row = known === null ? null : await edges.store.ask({ ask: 'process', pid: known })
+  const row = await registeredBefore(kernel, actor, input)
   const { image } = row?.record.spec ?? {}
   return withImage(edges, actor, input, typeof image === 'string' ? image : null)
 }

@@ -151,7 +151,10 @@ function refuseOutside(
 }
 
 /** Facts about agents for the verbs that inspect and configure them. */
-function agentFacts({ options, kernel }: AgentsParts, { models, servers, toolbox }: Opened): AgentFacts {
+function agentFacts(
+  { options, kernel, driver }: AgentsParts,
+  { models, servers, toolbox }: Opened,
+): AgentFacts {
   return {
     readReference: referenceReader(kernel),
     commandsOf: commandReader(kernel, servers),
@@ -159,6 +162,7 @@ function agentFacts({ options, kernel }: AgentsParts, { models, servers, toolbox
     openSession: (agent) => toolbox.sessions.of(agent),
     folderIn,
     pathsIn: async (agent, paths) => ({ host: kernel().host ?? '', ...(await pathsIn(agent, paths)) }),
+    opensModels: driver === undefined,
     refuseModel: async (agent, model) => {
       if (isOutsideModel(model)) return refuseOutside(agent, model)
       const opened = await openForAgent(models, agent, model)

@@ -67,6 +67,7 @@ export const spawn = verb({
     'depth_exceeded',
     'group_conflict',
     'denied',
+    'invalid_request',
     'too_many_commands',
     'limit_exceeded',
     'invalid_rule',

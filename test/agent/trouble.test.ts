@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { eventTypes, payloads, scriptedAgents } from './scripted-agent.ts'
@@ -48,26 +48,14 @@ test('a provider that rejects the key ends the turn and not the agent', async ()
   expect(await reeve.waitAgent({ pid })).toMatchObject({ type: 'idle' })
 })
 
-test('an unknown model and a missing script end the turn with a message that helps', async () => {
-  const { reeve, workspace } = await scriptedAgents()
-  const messageOf = async (model: string) => {
-    const spec = { agent: 'helper', model, goal: 'go' }
-    const { record } = await reeve.spawn({ kind: 'agent', cwd: workspace, spec })
-    const waited = await reeve.waitAgent({ pid: record.pid, turn: 1 })
-    return waited.type === 'turn_ended' ? [waited.turn.reason, waited.turn.message] : waited
-  }
-  expect(await messageOf('nothing')).toEqual([
-    'setup_failed',
-    expect.stringMatching('nothing is not the id of a model'),
-  ])
-  expect(await messageOf('nowhere/x')).toEqual([
-    'setup_failed',
-    expect.stringMatching('There is no provider nowhere'),
-  ])
-  expect(await messageOf('scripted/no.json')).toEqual([
-    'setup_failed',
-    expect.stringMatching('no.json cannot be read'),
-  ])
+test('a script that is gone ends the turn with a message that helps', async () => {
+  const { reeve, start, workspace } = await scriptedAgents()
+  const pid = await start([text('never')])
+  rmSync(join(workspace, 'script-1.json'))
+  await reeve.runAgent({ pid, text: 'go' })
+  expect(await reeve.waitAgent({ pid, turn: 1 })).toMatchObject({
+    turn: { reason: 'setup_failed', message: expect.stringMatching('script-1.json cannot be read') },
+  })
 })
 
 test('a model without a price is refused under a budget of cost', async () => {
@@ -75,9 +63,12 @@ test('a model without a price is refused under a budget of cost', async () => {
     modelOptions: { providers: { local: { type: 'openai-compatible', baseURL: 'http://127.0.0.1:1' } } },
   })
   const spec = { agent: 'helper', model: 'local/unknown', goal: 'go' }
-  const { record } = await reeve.spawn({ kind: 'agent', cwd: workspace, spec, allowance: { cost: 1 } })
-  const waited = await reeve.waitAgent({ pid: record.pid, turn: 1 })
-  expect(waited).toMatchObject({ turn: { reason: 'setup_failed', message: expect.stringMatching('price') } })
+  const spawned = reeve.spawn({ kind: 'agent', cwd: workspace, spec, allowance: { cost: 1 } })
+  await expect(spawned).rejects.toMatchObject({
+    code: 'invalid_request',
+    message: expect.stringMatching('price'),
+    details: { problem: 'model_unpriced' },
+  })
 })
 
 test('an answer that the provider refuses ends the turn with refused', async () => {
