@@ -3,8 +3,8 @@ import type { Clock } from '../core/clock.ts'
 interface SilenceParts {
   readonly clock: Pick<Clock, 'after'>
   readonly silentMs: number
-  /** Called once per silence. */
-  readonly report: () => Promise<void>
+  /** Called once per silence. False: there was nothing to report, so it is called again after as long a time. */
+  readonly report: () => Promise<boolean>
 }
 
 /** Reports an agent that has no event for a while. The report itself does not end the silence. */
@@ -25,7 +25,9 @@ export class SilenceWatch {
     if (this.#isClosed) return
     const { clock, silentMs, report } = this.#parts
     this.#cancel = clock.after(silentMs, () => {
-      this.#report = report()
+      this.#report = report().then((isReported) => {
+        if (!isReported) this.heard()
+      })
     })
   }
 

@@ -16,6 +16,7 @@ test('a silence is reported once, an event begins the next one, and a closed wat
     silentMs: 300_000,
     report: async () => {
       reports += 1
+      return true
     },
   })
   clock.advance(299_999)
@@ -34,6 +35,46 @@ test('a silence is reported once, an event begins the next one, and a closed wat
   watch.heard()
   clock.advance(3_600_000)
   expect(reports).toBe(2)
+})
+
+test('a silence with nothing to report is looked at again after as long a time', async () => {
+  const clock = simulatedClock()
+  const said: boolean[] = [false, true]
+  let looks = 0
+  const watch = new SilenceWatch({ clock, silentMs: 1_000, report: async () => said[looks++] ?? true })
+  clock.advance(1_000)
+  await expect.poll(() => looks).toBe(1)
+  await Promise.resolve()
+  clock.advance(1_000)
+  await expect.poll(() => looks).toBe(2)
+  clock.advance(10_000)
+  expect(looks).toBe(2)
+  await watch.close()
+})
+
+test('an agent that waits for an approval alone is not reported as silent', async () => {
+  const folder = tempFolder()
+  const call = { tool: 'write_file', input: { path: 'a.txt', content: 'new' } }
+  writeFileSync(join(folder, 'asks.json'), JSON.stringify({ answers: [{ parts: [call] }] }))
+  const late = { answers: [{ parts: [{ text: 'late' }], afterMs: 3_600_000 }] }
+  writeFileSync(join(folder, 'late.json'), JSON.stringify(late))
+  const options = { store: await openMemory(), ...TEST_PRESET }
+  const reeve = await embedWith(options, { agentTimes: { silentMs: 50 } })
+  onTestFinished(() => reeve.close())
+  await reeve.registerImage({ image: { name: 'asking', preset: 'ask', models: ['scripted/asks.json'] } })
+  const alerts = async (pid: string) => {
+    const { events } = await reeve.events({ pid, limit: 1_000 })
+    const asked = events.findIndex(({ type }) => type === 'tool_called')
+    return events.slice(asked + 1).filter(({ type }) => type === 'agent_alerted').length
+  }
+  const asking = { agent: 'helper', image: 'asking', goal: 'write' }
+  const { record } = await reeve.spawn({ kind: 'agent', cwd: folder, spec: asking })
+  await expect.poll(async () => (await reeve.approvals({})).approvals.length).toBe(1)
+  // The silence of this one began later, and is reported.
+  const spec = { agent: 'helper', model: 'scripted/late.json', goal: 'answer' }
+  const other = await reeve.spawn({ kind: 'agent', cwd: folder, spec })
+  await expect.poll(() => alerts(other.record.pid)).toBeGreaterThan(0)
+  expect(await alerts(record.pid)).toBe(0)
 })
 
 test('an agent whose model does not answer is reported as silent, and its turn goes on', async () => {
