@@ -1,6 +1,7 @@
 import { withNotice } from '../core/agent/from-outside.ts'
 import type { AgentAnswer } from '../core/agent/request.ts'
 import { agentOfScope, toldNotice } from '../core/agent/told-notice.ts'
+import { modelLimitUsedUp } from '../core/allowance/model-limits.ts'
 import { isPending } from '../core/approval/approval.ts'
 import { withdrawn } from '../core/approval/decide-answer.ts'
 import { type Act, denialEntry, isDenial } from '../core/audit/denial.ts'
@@ -142,9 +143,11 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
     intent.type === 'message' && replayed === null
       ? { message: yield* messageFacts(rows, row.record, intent) }
       : NO_FACTS
+  const limited =
+    needed.account === null ? NO_FACTS : { usedUp: modelLimitUsedUp(yield* rows.account(needed.account)) }
   const usual = { row, replayed, isAsked, waitingMessage: waiting?.seq ?? null }
-  const hasMore = overflow !== NO_FACTS || message !== NO_FACTS || moved !== NO_FACTS
-  const facts = hasMore ? { ...usual, ...overflow, ...message, ...moved } : usual
+  const hasMore = [overflow, message, moved, limited].some((facts) => facts !== NO_FACTS)
+  const facts = hasMore ? { ...usual, ...overflow, ...message, ...moved, ...limited } : usual
   const decision = decide(facts, intent, edges.rules)
   switch (decision.type) {
     case 'refuse':

@@ -15,7 +15,7 @@ export async function scriptedAgents(options: Partial<EmbedOptions> = {}) {
     reeve,
     workspace,
     /** Starts an agent that plays these answers; with `replies` and `atEnd` as a script has them. */
-    async start(script: Json, spec: JsonObject = {}): Promise<string> {
+    async start(script: Json, spec: JsonObject = {}, more: object = {}): Promise<string> {
       count += 1
       const name = `script-${count}.json`
       const whole = Array.isArray(script) ? { answers: script } : script
@@ -24,6 +24,7 @@ export async function scriptedAgents(options: Partial<EmbedOptions> = {}) {
         kind: 'agent',
         cwd: workspace,
         spec: { agent: 'helper', model: `scripted/${name}`, ...spec },
+        ...more,
       })
       return record.pid
     },

@@ -1,3 +1,4 @@
+import type { Counted } from '../allowance/amounts.ts'
 import { sameJson } from '../json/canonical.ts'
 import { objectOf } from '../json/json.ts'
 import { holds } from '../lease/lease.ts'
@@ -46,17 +47,23 @@ export function decideAgentAct(facts: Facts, { act, fence, ...asked }: ActIntent
   // The work was done and paid for, also if its turn was cancelled meanwhile.
   if (act.type === 'record_usage' && act.turn <= record.agent.turns) return decideUsage(draft, act)
   if (turn === null || turn.number !== act.turn) return refuse(turnOver(record, act.turn))
-  return decideInTurn(draft, turn, act, rules)
+  return decideInTurn(draft, turn, act, { rules, usedUp: facts.usedUp ?? null })
 }
 
-function decideInTurn(draft: Draft, turn: OpenTurn, act: TurnAct, rules: Rules): Decision {
+interface TurnFacts {
+  readonly rules: Rules
+  /** A limit for calls of models, of which nothing is left. */
+  readonly usedUp: Counted | null
+}
+
+function decideInTurn(draft: Draft, turn: OpenTurn, act: TurnAct, { rules, usedUp }: TurnFacts): Decision {
   if ('parts' in act) {
     const tooLarge = refuseSize(`The content of ${act.type}`, act.parts, rules)
     if (tooLarge !== undefined) return refuse(tooLarge)
   }
   switch (act.type) {
     case 'begin_call':
-      return decideBeginCall(draft, turn, act)
+      return decideBeginCall(draft, turn, act, usedUp)
     case 'begin_output':
       return decideBeginOutput(draft, turn, act)
     case 'record_answer':

@@ -1,15 +1,24 @@
+import type { Counted } from '../allowance/amounts.ts'
 import { type Decision, type Rules, refuse, refuseSize } from '../process/decision.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import { type AgentAct, type AnswerItem, actKey, toolAnsweredKey } from './act.ts'
 import type { Draft } from './draft.ts'
 import { isPaused, noCall, refuseBetween } from './refusals.ts'
 import { MAX_CALLS_PER_ANSWER, MAX_RECORDED_CALLS, type OpenTurn, shownFrom } from './state.ts'
-import { promote, promoteNotices } from './turns.ts'
+import { endTurn, promote, promoteNotices } from './turns.ts'
 
 type Act<Type extends AgentAct['type']> = Extract<AgentAct, { type: Type }>
 
-/** The boundary between model calls, where steering inputs and notices join the turn. */
-export function decideBeginCall(draft: Draft, turn: OpenTurn, act: Act<'begin_call'>): Decision {
+/**
+ * The boundary between model calls, where steering inputs and notices join the turn. If nothing is left of a limit, no call begins: the
+ * turn ends with the limit, and what would have joined it waits.
+ */
+export function decideBeginCall(
+  draft: Draft,
+  turn: OpenTurn,
+  act: Act<'begin_call'>,
+  usedUp: Counted | null,
+): Decision {
   const { record } = draft
   if (record.status === 'paused') return refuse(isPaused(record))
   const refused = refuseBetween(record, turn)
@@ -22,6 +31,11 @@ export function decideBeginCall(draft: Draft, turn: OpenTurn, act: Act<'begin_ca
         'Ask its state what to do next.',
       ),
     )
+  if (usedUp !== null) {
+    const message = `Nothing is left of its allowance of ${usedUp}, so no model was called. Give it more: then it goes on.`
+    endTurn(draft, { reason: `limit:${usedUp}`, message })
+    return draft.decision()
+  }
   const { purpose = 'answer' } = act
   if (purpose === 'answer') {
     for (const input of draft.agent.inputs.filter(({ mode }) => mode === 'steer')) promote(draft, input)
@@ -97,11 +111,15 @@ export function decideCutCall(draft: Draft, turn: OpenTurn, act: Act<'cut_call'>
 }
 
 export function decideRetryCall(draft: Draft, turn: OpenTurn, act: Act<'retry_call'>): Decision {
-  if (turn.call?.number !== act.call) return refuse(noCall(draft.record, act.call))
+  const isOfCheck = act.call === CHECK_CALL && turn.call === null && turn.expects === 'end'
+  if (turn.call?.number !== act.call && !isOfCheck) return refuse(noCall(draft.record, act.call))
   const { type: _, ...retried } = act
   draft.add({ type: 'model_call_retried', payload: retried })
   return draft.decision()
 }
+
+/** The number of the call that checks the goal of a turn, which has its answer. Calls of the turn begin at 1. */
+export const CHECK_CALL = 0
 
 const MAX_NAME_CHARS = 200
 

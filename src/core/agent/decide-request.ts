@@ -22,7 +22,7 @@ import { Draft } from './draft.ts'
 import { alreadyRunning, invalidRequest, notAnAgent, notRunning, refuseHead } from './refusals.ts'
 import { type AgentAnswer, type PlainRequest, requestKey } from './request.ts'
 import { type Part, phaseOf } from './state.ts'
-import { beginNext, beginTurn, closeTurn, endTurn, outcomeOf } from './turns.ts'
+import { beginNext, beginTurn, beginUnanswered, closeTurn, endTurn, outcomeOf } from './turns.ts'
 
 export type RequestIntent = Extract<Intent, { type: 'agent_request' }>
 
@@ -222,10 +222,10 @@ function decideShutdown(draft: Draft, request: Extract<PlainRequest, { type: 'sh
   return answered(draft, request, { type: 'exited', interrupts })
 }
 
-/** Inputs that waited because of a limit go on. */
+/** What waited because of a limit goes on: an input that no model has seen yet, then the queue. */
 function decideAllow(draft: Draft, request: Extract<PlainRequest, { type: 'allow' }>): Decision {
   draft.add({ type: 'agent_allowed', payload: { amounts: request.amounts } })
-  const turn = phaseOf(draft.record) === 'idle' ? beginNext(draft) : null
+  const turn = phaseOf(draft.record) === 'idle' ? (beginUnanswered(draft) ?? beginNext(draft)) : null
   return answered(draft, request, { type: 'allowed', turn })
 }
 

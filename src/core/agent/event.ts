@@ -125,6 +125,8 @@ export type AgentEvent =
         readonly segment: number
         readonly hasSchema: boolean
         readonly interrupted: readonly ToolCallRef[]
+        /** The turn that a limit ended before its first model call. This one answers its input. */
+        readonly goesOnWith?: number
       }
     }
   | {

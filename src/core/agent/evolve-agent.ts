@@ -142,7 +142,8 @@ function inTurn(agent: AgentState, turn: OpenTurn, event: Stored<AgentEvent>): A
     }
     case 'model_call_begun': {
       const { call: number, purpose } = event.payload
-      return to({ calls: number, call: { number, purpose }, interrupted: [] })
+      const called = to({ calls: number, call: { number, purpose }, interrupted: [] })
+      return purpose === 'answer' ? withoutUnanswered(called) : called
     }
     case 'output_begun': {
       const { from } = event.payload
@@ -188,7 +189,7 @@ function inTurn(agent: AgentState, turn: OpenTurn, event: Stored<AgentEvent>): A
 
 function begun(
   agent: AgentState,
-  { turn: number, cause, asker, input, follows, hasSchema, interrupted }: PayloadOf<'turn_begun'>,
+  { turn: number, cause, asker, input, follows, hasSchema, interrupted, goesOnWith }: PayloadOf<'turn_begun'>,
   { seq, at }: Stored<AgentEvent>,
 ): AgentState {
   const turn: OpenTurn = {
@@ -209,20 +210,36 @@ function begun(
     taken: { inputs: [], notices: NO_NOTICES },
     interrupted,
   }
-  return { ...agent, turns: number, turn, stall: [] }
+  const { unanswered } = agent
+  const goal = unanswered !== undefined && unanswered.number === goesOnWith ? unanswered.goal : agent.goal
+  return { ...agent, goal, turns: number, turn, stall: [] }
 }
 
 /** The branch goes on before a turn that was rolled back, and its notices wait again. */
 function turnEnded(agent: AgentState, { reason, check, goal: next }: PayloadOf<'turn_ended'>): AgentState {
   const { turn, goal } = agent
   const ended = {
-    ...agent,
+    ...withoutUnanswered(agent),
     turn: null,
     stall: [],
     goal: goal === null || next !== 'go_on' ? null : countTurn(goal, check),
   }
+  if (turn !== null && reason.startsWith('limit:') && turn.calls === 0)
+    return { ...ended, ...unansweredAfter(agent, turn) }
   if (turn === null || reason !== 'rolled_back') return ended
   return { ...ended, head: turn.follows, notices: plus(turn.taken.notices, agent.notices) }
+}
+
+/** An input counts more than a notice or a compaction that came behind it. */
+function unansweredAfter({ unanswered, goal }: AgentState, turn: OpenTurn): Pick<AgentState, 'unanswered'> {
+  const { number, cause, asker, input } = turn
+  const isKept = input === null && (unanswered !== undefined || cause === 'compact')
+  if (isKept) return unanswered === undefined ? {} : { unanswered }
+  return { unanswered: { number, cause, asker, input, hasSchema: turn.output !== null, goal } }
+}
+
+function withoutUnanswered({ unanswered: _, ...agent }: AgentState): AgentState {
+  return agent
 }
 
 /** Queued or running, without waits: the turn is to be executed. A pending approval still decides when. */

@@ -92,6 +92,8 @@ export interface AgentState {
   /** The last tool calls with their results, for the stall check. */
   readonly stall: readonly StallPair[]
   readonly goal: GoalLoop | null
+  /** The last turn, if a limit ended it before its first model call: a larger limit goes on with it. Absent otherwise. */
+  readonly unanswered?: UnansweredTurn
   /** Soft limits that were reached: each pauses the agent once. */
   readonly reached: readonly Counted[]
   /** Commands of other tool calls whose output the live segment shows. They are kept as long as it does. */
@@ -113,6 +115,12 @@ export interface CallPlace {
 /** The call that showed the output of a command, and the command. */
 export interface ReferredOutput extends CallPlace {
   readonly pid: string
+}
+
+/** A turn that has no answer yet. Its input and its notices are in the log, and in the next prompt. */
+export interface UnansweredTurn extends Pick<OpenTurn, 'number' | 'cause' | 'asker' | 'input'> {
+  readonly hasSchema: boolean
+  readonly goal: GoalLoop | null
 }
 
 export interface OpenTurn {

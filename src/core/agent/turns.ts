@@ -6,7 +6,14 @@ import { cutKey, toolAnsweredKey, turnEndedKey } from './act.ts'
 import type { Draft } from './draft.ts'
 import type { AgentEvent, AnswerRef } from './event.ts'
 import { countTurn, decideNextTurn, type GoalCheck } from './goal.ts'
-import { type QueuedInput, shownFrom, type ToolCallRef, type TurnCause, type TurnReason } from './state.ts'
+import {
+  type QueuedInput,
+  shownFrom,
+  type ToolCallRef,
+  type TurnCause,
+  type TurnReason,
+  type UnansweredTurn,
+} from './state.ts'
 
 /** The payload of the end of a turn. */
 export type TurnEnded = Extract<AgentEvent, { type: 'turn_ended' }>['payload']
@@ -94,7 +101,14 @@ function isSameCall(one: ToolCallRef, other: ToolCallRef): boolean {
 
 export function beginTurn(
   draft: Draft,
-  { cause, asker, input = null, hasSchema = input?.hasSchema ?? false, interrupted = [] }: TurnBeginning,
+  {
+    cause,
+    asker,
+    input = null,
+    hasSchema = input?.hasSchema ?? false,
+    interrupted = [],
+    unanswered,
+  }: TurnBeginning,
 ): number {
   const { turns, head, segment } = draft.agent
   const turn = turns + 1
@@ -104,11 +118,12 @@ export function beginTurn(
       turn,
       cause,
       asker,
-      input: input?.id ?? null,
+      input: input?.id ?? unanswered?.input ?? null,
       follows: head,
       segment: segment.number,
       hasSchema,
       interrupted,
+      ...(unanswered === undefined ? {} : { goesOnWith: unanswered.number }),
     },
   })
   if (input !== null) promote(draft, input)
@@ -122,6 +137,16 @@ interface TurnBeginning {
   /** Its result must fit the schema of an earlier input. */
   readonly hasSchema?: boolean
   readonly interrupted?: readonly ToolCallRef[]
+  /** The turn that it goes on with. */
+  readonly unanswered?: UnansweredTurn
+}
+
+/** Goes on with the last turn, if a limit ended it before its first model call. Returns the number of the new one. */
+export function beginUnanswered(draft: Draft): number | null {
+  const { unanswered } = draft.agent
+  if (unanswered === undefined) return null
+  const { cause, asker, hasSchema } = unanswered
+  return beginTurn(draft, { cause, asker, hasSchema, unanswered })
 }
 
 /** The open turn takes this input: the promotion is its entry in the log. */

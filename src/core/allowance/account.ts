@@ -91,6 +91,17 @@ export function leftOf(account: Account, name: Counted): number {
   return exact(given - (spentOf(account)[name] ?? 0) - (account.carved[name] ?? 0))
 }
 
+/** The first of these limits of which nothing is left; null if there is none. */
+export function usedUp(account: Account, names: readonly Counted[]): Counted | null {
+  return names.find((name) => leftOf(account, name) <= 0 && !isUntouched(account, name)) ?? null
+}
+
+/** A limit of 0 of a cost keeps to models that cost nothing: whether one does is known after its first call. */
+function isUntouched(account: Account, name: Counted): boolean {
+  const taken = (spentOf(account)[name] ?? 0) + (account.carved[name] ?? 0)
+  return name === 'cost' && account.given.cost === 0 && taken === 0
+}
+
 /** The remaining amount of each name that has a limit; never below zero. */
 export function remainderOf(account: Account): Amounts {
   return Object.fromEntries(

@@ -1,4 +1,5 @@
 import type { AgentAnswer } from '../agent/request.ts'
+import type { Counted } from '../allowance/amounts.ts'
 import type { FloodLimits, Overflow } from '../inbox/flood.ts'
 import { type Json, sizeOf } from '../json/json.ts'
 import { type Fence, holds, type Lease } from '../lease/lease.ts'
@@ -19,6 +20,8 @@ export interface Facts {
   /** The `seq` of the first message in its inbox that the wait takes. */
   readonly waitingMessage?: number | null
   readonly message?: MessageFacts
+  /** A limit of the process for calls of models, of which nothing is left. */
+  readonly usedUp?: Counted | null
   /** Of a change of the owner: the sessions above the new one. */
   readonly sessionsAbove?: readonly string[]
 }

@@ -1,3 +1,4 @@
+import { type AccountId, accountOf } from '../allowance/account.ts'
 import { reviewedBy } from '../approval/review.ts'
 import { listenerOf, parentDeciding } from '../inbox/notice.ts'
 import { delegatedPaths } from '../lien/lien.ts'
@@ -22,6 +23,8 @@ export interface FactsNeeded {
   readonly messagesOf: Scope | null
   /** The session and the turn of the owner that the process moves to. */
   readonly newOwner: Owner | null
+  /** The account of the process: a model call begins only if something is left. */
+  readonly account: AccountId | null
 }
 
 export function factsNeeded(row: ProcessRow, intent: Intent): FactsNeeded {
@@ -31,7 +34,12 @@ export function factsNeeded(row: ProcessRow, intent: Intent): FactsNeeded {
     approvalsOf: approvalsNeeded(row, intent),
     messagesOf: messagesNeeded(row, intent),
     newOwner: intent.type === 'change_owner' ? intent.owner : null,
+    account: beginsCall(intent) && row.record.limits.allowance !== undefined ? accountOf(intent.pid) : null,
   }
+}
+
+function beginsCall(intent: Intent): boolean {
+  return intent.type === 'agent_act' && intent.act.type === 'begin_call'
 }
 
 /** A live process has no end event, and no step beyond its last: the commonest writes then ask one question only. */

@@ -150,6 +150,17 @@ const openTurn = z.strictObject({
 
 export const earlierLogs = z.array(z.strictObject({ pid: z.string(), through: count }))
 
+const goal = z
+  .strictObject({
+    until,
+    input: z.string(),
+    asker: actor,
+    maxTurns: count,
+    done: count,
+    checks: z.array(z.string()),
+  })
+  .nullable()
+
 /** The state of an agent that Reeve drives. */
 export const agentState = z.strictObject({
   turns: count,
@@ -168,16 +179,18 @@ export const agentState = z.strictObject({
   segment: z.strictObject({ number: count, from: z.number().int(), keeps: callPlace.exactOptional() }),
   totals,
   stall: z.array(z.strictObject({ call: z.string(), result: z.string(), isError: z.boolean() })),
-  goal: z
+  goal,
+  unanswered: z
     .strictObject({
-      until,
-      input: z.string(),
+      number: count,
+      cause: turnCause,
       asker: actor,
-      maxTurns: count,
-      done: count,
-      checks: z.array(z.string()),
+      input: z.string().nullable(),
+      hasSchema: z.boolean(),
+      goal,
     })
-    .nullable(),
+    .exactOptional()
+    .describe('the last turn, if a limit ended it before its first model call'),
   reached: z.array(z.enum(COUNTED)),
   outputs: z.array(z.strictObject({ pid: z.string(), turn: count, call: count })).exactOptional(),
   groups: z

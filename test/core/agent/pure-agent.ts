@@ -2,9 +2,10 @@ import type { AgentAct } from '../../../src/core/agent/act.ts'
 import { answerIn } from '../../../src/core/agent/decide-request.ts'
 import type { AgentAnswer, AgentRequest } from '../../../src/core/agent/request.ts'
 import type { AgentState } from '../../../src/core/agent/state.ts'
+import type { Counted } from '../../../src/core/allowance/amounts.ts'
 import { decideClaim } from '../../../src/core/lease/decide-claim.ts'
 import { decide } from '../../../src/core/process/decide.ts'
-import type { Decision } from '../../../src/core/process/decision.ts'
+import type { Decision, Facts } from '../../../src/core/process/decision.ts'
 import type { ProcessEvent, StoredEvent } from '../../../src/core/process/event.ts'
 import { fold } from '../../../src/core/process/fold.ts'
 import { type Intent, replayKeyOf } from '../../../src/core/process/intent.ts'
@@ -68,9 +69,9 @@ export class PureAgent {
   }
 
   /** `done`, `replayed`, or the code of the refusal. The holder is the one that has claimed it. */
-  act(act: AgentAct): string {
+  act(act: AgentAct, usedUp: Counted | null = null): string {
     const fence = { holder: this.row.holder ?? 'none', fence: this.row.fence }
-    return this.outcome(this.decide({ type: 'agent_act', act, fence }, `process:${PID}`))
+    return this.outcome(this.decide({ type: 'agent_act', act, fence }, `process:${PID}`, { usedUp }))
   }
 
   perform(intent: DistributiveOmit<Intent, 'pid' | 'actor' | 'at'>, actor: Actor = 'host'): string {
@@ -82,13 +83,17 @@ export class PureAgent {
     return decision.type === 'append' ? 'done' : decision.type === 'replay' ? 'replayed' : 'kept'
   }
 
-  decide(intent: DistributiveOmit<Intent, 'pid' | 'actor' | 'at'>, actor: Actor = 'host'): Decision {
+  decide(
+    intent: DistributiveOmit<Intent, 'pid' | 'actor' | 'at'>,
+    actor: Actor = 'host',
+    facts: Partial<Facts> = {},
+  ): Decision {
     this.at += 1
     const whole = { ...intent, pid: PID, actor, at: this.at } as Intent
     const key = replayKeyOf(whole)
     const found = key === null ? undefined : this.events.find(({ replayKey }) => replayKey === key)
     const replayed: StoredEvent | null = found === undefined ? null : { ...found, position: found.seq }
-    const decision = decide({ row: this.row, replayed }, whole, RULES)
+    const decision = decide({ row: this.row, replayed, ...facts }, whole, RULES)
     if (decision.type !== 'append') return decision
     const { events, lease } = decision
     const folded = fold({ pid: PID, was: this.row, group: null, events, lease, actor, at: this.at })

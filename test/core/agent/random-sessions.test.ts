@@ -25,7 +25,7 @@ const moves = [
   fc.record({ move: fc.constant('remove' as const), place: fc.nat(4) }),
   fc.record({ move: fc.constantFrom('repeat', 'claim', 'claim', 'crash', 'release', 'idle', 'usage') }),
   fc.record({ move: fc.constant('crashes' as const), times: fc.nat(6) }),
-  fc.record({ move: fc.constantFrom('begin', 'output', 'cut'), late: fc.boolean() }),
+  fc.record({ move: fc.constantFrom('begin', 'output', 'cut', 'begin_used_up'), late: fc.boolean() }),
   fc.record({ move: fc.constant('answer' as const), tools: fc.nat(3), late: fc.boolean() }),
   fc.record({ move: fc.constant('result' as const), index: fc.nat(3), late: fc.boolean() }),
   fc.record({
@@ -123,10 +123,12 @@ class Session {
     const call = open?.call ?? open?.calls ?? 1
     const at = { turn, call }
     switch (one.move) {
-      case 'begin': {
+      case 'begin':
+      case 'begin_used_up': {
+        const isUsedUp = one.move === 'begin_used_up'
         const purpose = open?.isCompaction === true ? 'compaction' : 'answer'
         const begin = { type: 'begin_call', turn, call: (open?.calls ?? 0) + 1, model: 'm', purpose } as const
-        this.#act(begin, this.reference.beginCall(turn))
+        this.#act(begin, this.reference.beginCall(turn, isUsedUp), isUsedUp ? 'cost' : null)
         break
       }
       case 'output':
@@ -197,9 +199,9 @@ class Session {
   }
 
   /** An act that is written twice counts once: so a repetition may be accepted where the reference refuses. */
-  #act(act: AgentAct, isExpected: boolean): void {
+  #act(act: AgentAct, isExpected: boolean, usedUp: 'cost' | null = null): void {
     const before = this.agent.row
-    const done = this.agent.act(act)
+    const done = this.agent.act(act, usedUp)
     if (done === 'replayed') {
       if (act.type !== 'begin_output') assert.equal(isExpected, false)
       assert.equal(this.agent.row, before)
@@ -266,6 +268,7 @@ function checkState({ agent, reference }: Session): void {
     return
   }
   assert.equal(phaseOf(record), reference.phase)
+  assert.equal(agent.agent.unanswered === undefined, reference.unanswered === null)
   assert.equal(turn?.number, reference.turn?.number)
   assert.equal(turn?.tools.length ?? 0, reference.turn?.tools.size ?? 0)
   assert.equal(idsOf(inputs), idsOf(reference.queue))

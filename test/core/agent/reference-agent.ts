@@ -3,6 +3,8 @@ import type { AgentRequest } from '../../../src/core/agent/request.ts'
 interface Turn {
   readonly number: number
   readonly isCompaction: boolean
+  /** It began with an input. */
+  hasInput: boolean
   hasOutput: boolean
   calls: number
   call: number | null
@@ -27,6 +29,8 @@ export class ReferenceAgent {
   isEnded = false
   queue: { readonly id: string; readonly isSteering: boolean }[] = []
   notices: string[] = []
+  /** The last turn, if a limit ended it before its first model call. */
+  unanswered: { readonly hasInput: boolean } | null = null
   readonly promoted: string[] = []
   readonly returned: string[] = []
   readonly removed: string[] = []
@@ -90,7 +94,8 @@ export class ReferenceAgent {
         this.#end('limit')
         return 'limited'
       case 'allow':
-        if (this.phase === 'idle') this.#next()
+        if (this.phase === 'idle' && this.unanswered !== null) this.#begin(false, this.unanswered.hasInput)
+        else if (this.phase === 'idle') this.#next()
         return 'allowed'
       case 'shutdown':
         if (this.turn !== null) this.#end('cancelled')
@@ -103,15 +108,21 @@ export class ReferenceAgent {
     }
   }
 
-  beginCall(turn: number): boolean {
+  /** `isUsedUp`: nothing is left of a limit, so the turn ends instead. */
+  beginCall(turn: number, isUsedUp = false): boolean {
     const open = this.#open(turn)
     if (open === null || this.isPaused || open.call !== null || open.tools.size > 0) return false
+    if (isUsedUp) {
+      this.#end('limit')
+      return true
+    }
     if (!open.isCompaction) {
       for (const { id } of this.queue.filter(({ isSteering }) => isSteering)) this.#promote(id)
       if (this.notices.length > 0) open.expects = 'model'
       if (!open.hasOutput) open.notices.push(...this.notices)
       if (open.expects === 'end') return false
       this.notices = []
+      this.unanswered = null
     }
     open.calls += 1
     open.call = open.calls
@@ -186,7 +197,7 @@ export class ReferenceAgent {
     }
     if (this.turn !== null) this.#end('paused')
     this.isPaused = false
-    this.#begin(false)
+    this.#begin(false, true)
     this.#promote(id)
     return 'started'
   }
@@ -195,11 +206,12 @@ export class ReferenceAgent {
     return this.isHeld && !this.isEnded && this.turn?.number === turn ? this.turn : null
   }
 
-  #begin(isCompaction: boolean): void {
+  #begin(isCompaction: boolean, hasInput = false): void {
     this.turns += 1
     this.turn = {
       number: this.turns,
       isCompaction,
+      hasInput,
       hasOutput: false,
       calls: 0,
       call: null,
@@ -222,7 +234,7 @@ export class ReferenceAgent {
   #next(): void {
     const [first] = this.queue
     if (first === undefined && this.notices.length === 0) return
-    this.#begin(false)
+    this.#begin(false, first !== undefined)
     if (first !== undefined) {
       this.#promote(first.id)
       return
@@ -235,6 +247,9 @@ export class ReferenceAgent {
       this.returned.push(...this.turn.inputs)
       this.notices = [...this.turn.notices, ...this.notices]
     }
+    if (reason !== 'limit' || this.turn === null || this.turn.calls > 0) this.unanswered = null
+    else if (this.turn.hasInput || (this.unanswered === null && !this.turn.isCompaction))
+      this.unanswered = { hasInput: this.turn.hasInput }
     this.turn = null
   }
 }

@@ -1,5 +1,6 @@
 import { type Account, accountOf, leftOf, spentOf } from '../../../src/core/allowance/account.ts'
 import { COUNTED, type Counted, plus } from '../../../src/core/allowance/amounts.ts'
+import type { StoredEvent } from '../../../src/core/process/event.ts'
 import type { Check, Ledger } from '../ledger.ts'
 import { same } from '../ledger.ts'
 import { asJson, payloadOf } from '../payload.ts'
@@ -20,6 +21,7 @@ export function checkAllowances(stage: Stage, ledger: Ledger): Check {
   return {
     process(_change, _before, stored) {
       for (const event of stored) {
+        checkModelCall(stage, event, accounts.get(accountOf(event.pid)))
         const registered = payloadOf(event, 'registered')
         if (registered === undefined || registered.parent === null || registered.kind === 'tool') continue
         children.set(registered.parent, (children.get(registered.parent) ?? 0) + 1)
@@ -60,6 +62,15 @@ export function checkAllowances(stage: Stage, ledger: Ledger): Check {
       }
     },
   }
+}
+
+/** The limits of a call of a model are looked at before it begins. A cost of 0 keeps to models that are free. */
+function checkModelCall(stage: Stage, event: StoredEvent, account: Account | undefined): void {
+  if (account === undefined || payloadOf(event, 'model_call_begun') === undefined) return
+  const empty = (['modelCalls', 'tokensIn', 'tokensOut', 'cost'] as const).find(
+    (name) => leftOf(account, name) <= 0 && (name !== 'cost' || account.given.cost !== 0),
+  )
+  if (empty !== undefined) stage.violated(LAW, `${event.pid} calls a model with no ${empty} left`)
 }
 
 function heldByChildren(stage: Stage, account: Account, all: readonly Account[]): void {
