@@ -16,7 +16,7 @@ import { AgentContext } from './agent-context.ts'
 import { AgentLedger } from './agent-ledger.ts'
 import { AGENT_TIMES, type AgentParts } from './agent-parts.ts'
 import { type AnswerEnd, ModelCaller, type TurnFailure } from './call-model.ts'
-import { SessionCompactor } from './compact-session.ts'
+import { SessionCompactor, windowRemedy } from './compact-session.ts'
 import { TurnFinisher } from './finish-turn.ts'
 import { OutsideTurns } from './outside/outside-turns.ts'
 import type { SessionHistory } from './session-history.ts'
@@ -209,26 +209,28 @@ export class AgentRun {
     if (call === 1 && step.purpose === 'answer' && !(await this.#hooks.start(turn, signal))) return
     if (await this.#context.sample(given, turn)) return
     await this.#reports.servers(turn)
-    if (step.purpose === 'compaction') return this.#compact(given, { turn, call }, signal)
-    const ids = this.#caller.modelsOf(given)
-    const model = ids[Math.min(this.#history.progressOf(turn).model, ids.length - 1)] ?? ''
-    const opened = await this.#caller.open(given, model)
+    if (step.purpose === 'compaction') return this.#compact(given, { turn, call }, { signal })
+    const opened = await this.#caller.openFrom(given, this.#history.progressOf(turn).model)
     // No call begins with a model that cannot be opened.
     if ('reason' in opened) return this.#settle(turn, opened)
-    const begun = await this.#ledger.act({ type: 'begin_call', turn, call, model })
+    const begun = await this.#ledger.act({ type: 'begin_call', turn, call, model: opened.model.id })
+    // Nothing is left of a limit: the turn has ended instead.
+    if (begun.agent?.turn?.call?.number !== call) return
     await this.#history.catchUp(begun)
     const answered = await this.#caller.answer(begun, { turn, call }, signal)
-    if (answered.type === 'overflow') await this.#overflowed(turn)
+    if (answered.type === 'overflow') await this.#overflowed(turn, answered)
     else await this.#settle(turn, answered)
   }
 
   /** A prompt that is too long is shortened once. If that was not enough, the turn ends. */
-  async #overflowed(turn: number): Promise<void> {
+  async #overflowed(
+    turn: number,
+    { tokens, model }: { readonly tokens: number; readonly model: string },
+  ): Promise<void> {
     const { mark } = this.#turnSignal
     const record = await this.#look()
     if (this.#history.isCompactedIn(turn)) {
-      const message =
-        'The session is still longer than the context window of the model after it was shortened.'
+      const message = `The session is still longer than the context window of the model after it was shortened. ${windowRemedy(model)}`
       await this.#ledger.act({
         type: 'alert',
         turn,
@@ -240,15 +242,16 @@ export class AgentRun {
       return
     }
     const call = (record.agent?.turn?.calls ?? 0) + 1
-    await this.#compact(record, { turn, call }, this.#signalOf(turn, mark))
+    const signal = this.#signalOf(turn, mark)
+    await this.#compact(record, { turn, call }, { signal, overflowed: tokens })
   }
 
   async #compact(
     record: ProcessRecord,
     at: { readonly turn: number; readonly call: number },
-    signal: AbortSignal,
+    how: Parameters<SessionCompactor['compact']>[2],
   ): Promise<void> {
-    const compacted = await this.#compactor.compact(record, at, signal)
+    const compacted = await this.#compactor.compact(record, at, how)
     if (compacted.type === 'failed') await this.#settle(at.turn, compacted)
   }
 

@@ -1,12 +1,13 @@
 import { pause } from '../base/pause.ts'
+import { hiddenMediaPart } from '../core/agent/prompt.ts'
 import { ReeveError } from '../core/errors.ts'
 import type { CallAnswer, Usage } from '../core/model/answer.ts'
 import { promptProblem } from '../core/model/check-prompt.ts'
 import { estimateRequest } from '../core/model/estimate.ts'
-import { refuseParts } from '../core/model/facts.ts'
 import { modelIdOf } from '../core/model/model-id.ts'
 import { type CallProgress, type NextStep, nextStep } from '../core/model/next-step.ts'
-import type { ModelRequest, PromptItem } from '../core/model/prompt.ts'
+import type { ModelRequest } from '../core/model/prompt.ts'
+import { mayBeAboutMedia, shownPrompt, showsMedia } from '../core/model/shown-media.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { specOf, startSpecOf } from '../core/process/spec.ts'
 import { refuseModelByRules } from '../kernel/model-rules.ts'
@@ -31,7 +32,17 @@ export interface TurnFailure {
 }
 
 /** `overflow`: the prompt must become shorter. `stopped`: the turn has ended or paused meanwhile. */
-export type AnswerEnd = { readonly type: 'recorded' | 'overflow' | 'stopped' } | TurnFailure
+export type AnswerEnd =
+  | { readonly type: 'recorded' | 'stopped' }
+  /** `tokens`: the estimated size of the request that did not fit. */
+  | { readonly type: 'overflow'; readonly tokens: number; readonly model: string }
+  | TurnFailure
+
+interface PlacedModel {
+  readonly model: AgentModel
+  /** In the list of models. */
+  readonly place: number
+}
 
 /** Calls the model of an agent for one answer, with retries and fallbacks, and records the answer and what it cost. */
 export class ModelCaller {
@@ -64,6 +75,22 @@ export class ModelCaller {
     return opened.model
   }
 
+  /**
+   * The first model from this place of the list on that can be opened. A fallback that cannot be used is skipped; the preferred model is
+   * not, so that a person hears of it.
+   */
+  async openFrom(record: ProcessRecord, place: number): Promise<PlacedModel | TurnFailure> {
+    const ids = this.modelsOf(record)
+    let first: TurnFailure | null = null
+    for (let at = Math.min(place, ids.length - 1); at < ids.length; at++) {
+      const model = await this.open(record, ids[at] ?? '')
+      if (!('reason' in model)) return { model, place: at }
+      first ??= model
+      if (at === 0) break
+    }
+    return first ?? setupFailed({ message: 'The agent has no model.', remedy: 'Give it one.' })
+  }
+
   /** The request for the next answer, from the log alone. */
   async request(record: ProcessRecord): Promise<ModelRequest> {
     const { system, items, tools } = await this.#history.prompt()
@@ -82,17 +109,20 @@ export class ModelCaller {
 
   /** One answer. The call has begun in the log. */
   async answer(record: ProcessRecord, at: CallPlace, signal: AbortSignal): Promise<AnswerEnd> {
-    const request = await this.request(record)
-    const problem = promptProblem(request.prompt)
+    const whole = await this.request(record)
+    const { hidden } = await this.#history.prompt()
+    const problem = promptProblem(whole.prompt)
     if (problem !== undefined)
       return { type: 'failed', reason: 'provider_error', message: `The session is not in order. ${problem}` }
     const ids = this.modelsOf(record)
     let progress = this.#history.progressOf(at.turn)
+    let last: Called | null = null
     for (;;) {
-      const model = await this.open(record, ids[Math.min(progress.model, ids.length - 1)] ?? '')
-      if ('reason' in model) return model
-      const unfit = refuseParts(model.id, model.facts, userParts(request.prompt))
-      if (unfit !== undefined) return setupFailed(unfit)
+      const opened = await this.openFrom(record, progress.model)
+      if ('reason' in opened) return last === null ? opened : this.#failed(last)
+      const { model } = opened
+      progress = { ...progress, model: opened.place }
+      const request = { ...whole, prompt: shownPrompt(whole.prompt, model, hidden) }
       const answer = await this.#call(model, request, at, signal)
       if (signal.aborted) {
         await this.chargeStopped(at, model, request, answer)
@@ -100,7 +130,8 @@ export class ModelCaller {
       }
       const random = this.#ledger.kernel.edges.random()
       const next = nextStep({ answer, progress, models: ids.length, random })
-      const end = await this.#after(next, { answer, model, request, at, signal })
+      last = { answer, model, request, at, signal }
+      const end = await this.#after(next, last)
       if (end !== null) return end
       if ('progress' in next) progress = next.progress
     }
@@ -145,23 +176,24 @@ export class ModelCaller {
   /** Null: the call is sent again. */
   async #after(next: NextStep, called: Called): Promise<AnswerEnd | null> {
     const { answer, at, signal } = called
+    if (hasRefusedMedia(next, called)) return this.#hideMedia(called)
     switch (next.type) {
       case 'use':
         await this.#record(called, answer.type === 'answered' ? answer.parts : [])
         return { type: 'recorded' }
       case 'retry':
       case 'fall_back':
-        await this.#retry(at, next)
+        await this.retry(at, next)
         await pause(this.#ledger.kernel.edges.clock, 'delayMs' in next ? next.delayMs : 0, signal)
         return signal.aborted ? { type: 'stopped' } : null
       case 'continue':
-        await this.#retry(at, next)
+        await this.retry(at, next)
         await this.#continue(called)
         await pause(this.#ledger.kernel.edges.clock, next.delayMs, signal)
         return { type: 'recorded' }
       case 'compact':
         await this.#cutAndCharge(called, 'overflow')
-        return { type: 'overflow' }
+        return { type: 'overflow', tokens: estimateRequest(called.request), model: called.model.id }
       case 'give_up':
         return this.#giveUp(next.reason, called)
     }
@@ -174,9 +206,34 @@ export class ModelCaller {
     if (reason.type === 'aborted') return { type: 'stopped' }
     await this.#cutAndCharge(called, reason.type)
     if (reason.type === 'refused') return { type: 'failed', reason: 'refused', message: reason.message }
-    const { kind, message, remedy } = reason.failure
-    if (kind === 'key_missing') return setupFailed(reason.failure)
-    return { type: 'failed', reason: 'provider_error', message: `${message} ${remedy}`.trim() }
+    return failureOf(reason.failure)
+  }
+
+  /** The call failed, and no fallback could be opened. */
+  async #failed(called: Called): Promise<TurnFailure> {
+    const { answer } = called
+    await this.#cutAndCharge(called, answer.type)
+    const failure = 'failure' in answer ? answer.failure : { message: answer.type, remedy: '' }
+    return failureOf(failure)
+  }
+
+  /**
+   * The provider does not take a picture or a document of the prompt, as it seems: the call is made again without them. The log says so,
+   * because all later prompts of this model must leave them out as well.
+   */
+  async #hideMedia(called: Called): Promise<AnswerEnd> {
+    const { answer, model, at } = called
+    const said = 'failure' in answer ? answer.failure.message : ''
+    const text = `The provider of ${model.id} refused the request, which had images or documents: ${said} They are left out of its prompts from here on.`
+    await this.#cutAndCharge(called, 'images or documents refused')
+    await this.#ledger.act({
+      type: 'add_system_item',
+      turn: at.turn,
+      kind: 'note',
+      parts: [{ type: 'text', text: this.#parts.mask(text) }, hiddenMediaPart(model.id)],
+      key: `media:${at.call}`,
+    })
+    return { type: 'recorded' }
   }
 
   /** The next request says where the answer broke. Complete tool calls are executed: their results show how far the answer got. */
@@ -231,7 +288,7 @@ export class ModelCaller {
     await this.charge(at, model, known ?? { ...NO_USAGE, inputTokens: estimateRequest(request) })
   }
 
-  async #retry(at: CallPlace, next: { readonly progress: CallProgress } & Failed): Promise<void> {
+  async retry(at: CallPlace, next: { readonly progress: CallProgress } & Failed): Promise<void> {
     const retryAt = this.#ledger.now() + (next.delayMs ?? 0)
     const { message } = next.failure
     await this.#ledger.act({
@@ -283,6 +340,18 @@ function setupFailed({
   return { type: 'failed', reason: 'setup_failed', message: `${message} ${remedy}`.trim() }
 }
 
-function userParts(prompt: readonly PromptItem[]) {
-  return prompt.flatMap((item) => (item.type === 'user' ? item.parts : []))
+export function failureOf(failure: {
+  readonly message: string
+  readonly remedy: string
+  readonly kind?: string
+}) {
+  if (failure.kind === 'key_missing') return setupFailed(failure)
+  const message = `${failure.message} ${failure.remedy}`.trim()
+  return { type: 'failed', reason: 'provider_error', message } as const
+}
+
+/** Other failures are retried first, and a fallback is another matter: it may take what this model does not. */
+function hasRefusedMedia(next: NextStep, { answer, request }: Called): boolean {
+  const isOver = next.type === 'give_up' || next.type === 'fall_back'
+  return isOver && answer.type === 'failed' && mayBeAboutMedia(answer.failure) && showsMedia(request.prompt)
 }

@@ -1,19 +1,24 @@
 import {
   COMPACTION_SYSTEM,
   compactionRequest,
+  compactionSizes,
   firstKept,
-  RESERVED_TOKENS,
+  shorterTranscript,
   summaryText,
   transcriptOf,
 } from '../core/agent/compaction.ts'
 import { callOf } from '../core/agent/segment-calls.ts'
 import { keptSkillsText, loadedSkills } from '../core/agent/skills.ts'
+import type { CallAnswer, Usage } from '../core/model/answer.ts'
+import { estimateRequest } from '../core/model/estimate.ts'
+import { NO_PROGRESS } from '../core/model/next-step.ts'
 import type { ModelRequest, PromptItem } from '../core/model/prompt.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { AgentContext } from './agent-context.ts'
 import type { AgentLedger } from './agent-ledger.ts'
 import type { AgentParts } from './agent-parts.ts'
-import type { CallPlace, ModelCaller, TurnFailure } from './call-model.ts'
+import { askModel, sumOfUses } from './ask-model.ts'
+import { type CallPlace, failureOf, type ModelCaller, type TurnFailure } from './call-model.ts'
 import type { SessionHistory } from './session-history.ts'
 
 /** How long a summary may take. A failed compaction changes nothing. */
@@ -44,42 +49,29 @@ export class SessionCompactor {
     this.#context = context
   }
 
-  async compact(record: ProcessRecord, at: CallPlace, signal: AbortSignal): Promise<Compacted> {
-    const model = await this.#caller.open(record, this.#caller.modelsOf(record)[0] ?? '')
-    if ('reason' in model) return model
+  /** `overflowed`: the estimated tokens of the request that did not fit. */
+  async compact(
+    record: ProcessRecord,
+    at: CallPlace,
+    { signal, overflowed }: { readonly signal: AbortSignal; readonly overflowed?: number },
+  ): Promise<Compacted> {
+    const opened = await this.#caller.openFrom(record, 0)
+    if ('reason' in opened) return opened
+    const { model } = opened
     const purpose = 'compaction'
-    await this.#ledger.act({ type: 'begin_call', ...at, model: model.id, purpose })
-    const { items } = await this.#history.prompt()
-    const request = summaryRequest(transcriptOf(items, model.facts.contextWindow))
-    const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(MAX_COMPACTION_MS)])
-    const answer = await model.call(request, { abortSignal })
-    if (signal.aborted) {
-      await this.#caller.chargeStopped(at, model, request, answer)
-      return { type: 'stopped' }
+    const begun = await this.#ledger.act({ type: 'begin_call', ...at, model: model.id, purpose })
+    // Nothing is left of a limit: the turn has ended instead.
+    if (begun.agent?.turn?.call?.number !== at.call) return { type: 'stopped' }
+    const whole = await this.#caller.request(record)
+    const window = {
+      contextWindow: model.facts.contextWindow,
+      reasons: model.facts.features.reasoning,
+      fixed: estimateRequest({ ...whole, prompt: [] }),
     }
-    const usage = 'usage' in answer ? answer.usage : undefined
-    if (answer.type !== 'answered') {
-      await this.#ledger.act({ type: 'cut_call', ...at, why: answer.type })
-      // Its time was over.
-      if (answer.type === 'aborted') await this.#caller.chargeStopped(at, model, request, answer)
-      else if (usage !== undefined) await this.#caller.charge(at, model, usage)
-      const message = 'failure' in answer ? answer.failure.message : `The summary was ${answer.type}.`
-      return {
-        type: 'failed',
-        reason: 'provider_error',
-        message: `The session was not shortened: ${message}`,
-      }
-    }
-    const said = answer.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
-    if (said.trim() === '') {
-      await this.#ledger.act({ type: 'cut_call', ...at, why: 'empty summary' })
-      if (usage !== undefined) await this.#caller.charge(at, model, usage)
-      return {
-        type: 'failed',
-        reason: 'invalid_output',
-        message: 'The session was not shortened: the model answered with an empty summary.',
-      }
-    }
+    const summarised = await this.#summarise(record, at, { items: whole.prompt, window, overflowed, signal })
+    if (summarised.type !== 'summarised') return summarised
+    const { said, keptTokens, charge } = summarised
+    const items = whole.prompt
     const goal = this.#history.summarisedGoal ?? goalIn(items)
     const loaded = loadedSkills(items, this.#history.summarisedSkills)
     const skills = await this.#parts.toolbox.skillTexts(record, loaded)
@@ -93,7 +85,7 @@ export class SessionCompactor {
             { type: 'skills', names: skills.map(({ name }) => name) },
           ]
     const entries = await this.#history.wholeEntries()
-    const keepsFrom = firstKept(entries, await this.#history.promoted())
+    const keepsFrom = firstKept(entries, await this.#history.promoted(), keptTokens)
     await this.#context.beginSegment(record, {
       turn: at.turn,
       why: 'compaction',
@@ -102,17 +94,122 @@ export class SessionCompactor {
       keeps: callOf(entries, keepsFrom) ?? at,
       parts: [...(await this.#context.partsNow(record)), summary, ...keptParts],
     })
-    if (usage !== undefined) await this.#caller.charge(at, model, usage)
+    await charge()
     return { type: 'compacted' }
+  }
+
+  /** A model that does not take the transcript is asked again with half of it, until one fits. */
+  async #summarise(
+    record: ProcessRecord,
+    at: CallPlace,
+    { items, window, overflowed: given, signal: stop }: Summarising,
+  ): Promise<Summarised> {
+    const signal = AbortSignal.any([stop, AbortSignal.timeout(MAX_COMPACTION_MS)])
+    let overflowed = given
+    let used: Usage | undefined
+    let most = compactionSizes({ ...window, overflowed }).transcriptChars
+    for (;;) {
+      const { summaryTokens, keptTokens } = compactionSizes({ ...window, overflowed })
+      const transcript = transcriptOf(items, most)
+      const request = summaryRequest(transcript, summaryTokens)
+      const asked = await askModel({ ledger: this.#ledger, caller: this.#caller }, record, at, {
+        request,
+        signal,
+      })
+      if (asked.type === 'failed') {
+        await this.#ledger.act({ type: 'cut_call', ...at, why: 'failed' })
+        return notShortened(asked.reason, asked.message)
+      }
+      const { answer, model, text } = asked
+      const usage = sumOfUses(used, asked.usage)
+      used = usage
+      const charge = async () => {
+        if (usage !== undefined) await this.#caller.charge(at, model, usage)
+      }
+      if (stop.aborted) {
+        await this.#caller.chargeStopped(at, model, asked.request, answer)
+        return { type: 'stopped' }
+      }
+      if (answer.type === 'answered' && text.trim() !== '')
+        return { type: 'summarised', said: text, keptTokens, charge }
+      const tokens = estimateRequest(asked.request) + summaryTokens
+      const shorter = answer.type === 'overflow' ? shorterTranscript(transcript.length) : null
+      if (shorter !== null) {
+        overflowed = Math.min(overflowed ?? tokens, tokens)
+        most = shorter
+        const failure = {
+          message: `The request for the summary, about ${tokens} tokens, did not fit: it is repeated with a shorter transcript.`,
+        }
+        await this.#caller.retry(at, { failure, progress: NO_PROGRESS })
+        continue
+      }
+      await this.#ledger.act({ type: 'cut_call', ...at, why: whyCut(answer) })
+      // Its time was over.
+      if (answer.type === 'aborted') await this.#caller.chargeStopped(at, model, asked.request, answer)
+      else await charge()
+      return failedSummary(answer, { id: model.id, tokens })
+    }
   }
 }
 
-function summaryRequest(transcript: string): ModelRequest {
+interface Summarising {
+  readonly items: readonly PromptItem[]
+  readonly window: Omit<Parameters<typeof compactionSizes>[0], 'overflowed'>
+  readonly overflowed: number | undefined
+  readonly signal: AbortSignal
+}
+
+type Summarised =
+  | {
+      readonly type: 'summarised'
+      readonly said: string
+      readonly keptTokens: number
+      readonly charge: () => Promise<void>
+    }
+  | { readonly type: 'stopped' }
+  | TurnFailure
+
+function whyCut({ type }: CallAnswer): string {
+  return type === 'answered' ? 'empty summary' : type
+}
+
+function failedSummary(
+  answer: CallAnswer,
+  { id, tokens }: { readonly id: string; readonly tokens: number },
+): TurnFailure {
+  switch (answer.type) {
+    case 'answered':
+      return notShortened('invalid_output', 'the model answered with an empty summary.')
+    case 'overflow':
+      return notShortened(
+        'provider_error',
+        `${id} did not even take a request for a summary of about ${tokens} tokens. ${windowRemedy(id)}`,
+      )
+    case 'failed':
+    case 'cut': {
+      const { reason, message } = failureOf(answer.failure)
+      return notShortened(reason, message)
+    }
+    default:
+      return notShortened('provider_error', `The summary was ${answer.type}.`)
+  }
+}
+
+function notShortened(reason: TurnFailure['reason'], why: string): TurnFailure {
+  return { type: 'failed', reason, message: `The session was not shortened: ${why}` }
+}
+
+/** What to do about a window that is too small, or not known. */
+export function windowRemedy(id: string): string {
+  return `Set the context window of the model in the configuration (models, "${id}", contextWindow), or choose a model with a larger one.`
+}
+
+function summaryRequest(transcript: string, maxOutputTokens: number): ModelRequest {
   return {
     system: COMPACTION_SYSTEM,
     prompt: [{ type: 'user', parts: [{ type: 'text', text: compactionRequest(transcript) }] }],
     tools: [],
-    settings: { maxOutputTokens: RESERVED_TOKENS },
+    settings: { maxOutputTokens },
   }
 }
 

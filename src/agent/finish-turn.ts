@@ -1,3 +1,4 @@
+import { CHECK_CALL } from '../core/agent/decide-call.ts'
 import type { AnswerRef } from '../core/agent/event.ts'
 import type { GoalCheck } from '../core/agent/goal.ts'
 import { checkRequest, isYes, lastAnswer, parseOutput, repairText, resultText } from '../core/agent/output.ts'
@@ -7,14 +8,12 @@ import type { Json } from '../core/json/json.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { AgentLedger } from './agent-ledger.ts'
 import type { AgentParts } from './agent-parts.ts'
-import type { ModelCaller } from './call-model.ts'
+import { askModel } from './ask-model.ts'
+import { failureOf, type ModelCaller } from './call-model.ts'
 import type { SessionHistory } from './session-history.ts'
 
 /** A check that finds more is shortened: its beginning is compared with those of other turns, to notice a stall. */
 const MAX_FOUND_CHARS = 2_000
-
-/** The number that the use of a check is recorded under. Calls of the turn begin at 1: an input that steers may cause another one. */
-const CHECK_CALL = 0
 
 /** Ends a turn whose model has answered: checks the goal and the schema first. */
 export class TurnFinisher {
@@ -102,22 +101,28 @@ export class TurnFinisher {
     answer: string,
     signal: AbortSignal,
   ): Promise<GoalCheck | undefined> {
-    const model = await this.#caller.open(record, this.#caller.modelsOf(record)[0] ?? '')
-    if ('reason' in model) return { holds: false, found: model.message }
     if (signal.aborted) return undefined
     const prompt = [{ type: 'user', parts: [{ type: 'text', text: checkRequest(check, answer) }] }] as const
     const request = { system: '', prompt, tools: [] }
     const at = { turn, call: CHECK_CALL }
-    const judged = await model.call(request, { abortSignal: signal })
+    const parts = { ledger: this.#ledger, caller: this.#caller }
+    const asked = await askModel(parts, record, at, { request, signal })
+    if (asked.type === 'failed') return unchecked(asked.message)
+    const { answer: judged, model, usage, text } = asked
     if (signal.aborted) {
       await this.#caller.chargeStopped(at, model, request, judged)
       return undefined
     }
-    if ('usage' in judged && judged.usage !== undefined) await this.#caller.charge(at, model, judged.usage)
-    if (judged.type !== 'answered') return { holds: false, found: `The check was ${judged.type}.` }
-    const said = judged.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
-    return { holds: isYes(said), found: shortened(said) }
+    if (usage !== undefined) await this.#caller.charge(at, model, usage)
+    if (judged.type === 'answered') return { holds: isYes(text), found: shortened(text) }
+    if ('failure' in judged) return unchecked(failureOf(judged.failure).message)
+    return unchecked('message' in judged ? judged.message : `The check was ${judged.type}.`)
   }
+}
+
+/** A check that failed is no verdict: the loop ends, because another turn would be paid for without knowing that it is needed. */
+function unchecked(why: string): GoalCheck {
+  return { holds: false, found: shortened(why), failed: true }
 }
 
 function shortened(text: string): string {

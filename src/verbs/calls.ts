@@ -601,7 +601,7 @@ export interface VerbCalls {
    *
    * Registers a process of the tool `human.ask`, which waits for the reply, also while the daemon is down. `wait` for it: the reply is its result. A person may also deny it, and a stop withdraws it.
    *
-   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `too_many_commands`, `limit_exceeded`, `invalid_rule`, `not_found`, `untrusted`.
+   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `invalid_request`, `too_many_commands`, `limit_exceeded`, `invalid_rule`, `not_found`, `untrusted`.
    */
   ask(
     input: {
@@ -2573,7 +2573,7 @@ export interface VerbCalls {
    *
    * Idempotent by content: the same pid, or the same idempotency key, with the same request answers with the existing process.
    *
-   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `too_many_commands`, `limit_exceeded`, `invalid_rule`, `not_found`, `untrusted`.
+   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `invalid_request`, `too_many_commands`, `limit_exceeded`, `invalid_rule`, `not_found`, `untrusted`.
    */
   spawn(
     input: RegistrationInput,
@@ -2834,7 +2834,7 @@ export interface VerbCalls {
    *
    * In one transaction: all processes, or none. A later request may name an earlier one as its parent if that one was given a pid.
    *
-   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `too_many_commands`, `limit_exceeded`, `invalid_rule`, `not_found`, `untrusted`.
+   * Needs the role `operate`. Refuses with `conflict`, `name_in_use`, `survived`, `not_ours`, `pruned_pid`, `payload_too_large`, `unknown_pid`, `already_ended`, `stopping`, `session_unknown`, `session_ended`, `turn_unknown`, `turn_ended`, `lifetime_without_scope`, `environment_unknown`, `environment_forbidden`, `depth_exceeded`, `group_conflict`, `denied`, `invalid_request`, `too_many_commands`, `limit_exceeded`, `invalid_rule`, `not_found`, `untrusted`.
    */
   spawnMany(
     input: {

@@ -4,16 +4,59 @@ import type { AgentEntry } from './history.ts'
 import type { PromptSource } from './prompt.ts'
 import type { Part } from './state.ts'
 
-/** The entries that stay verbatim behind a summary. */
+/** The most that stays verbatim behind a summary. */
 const KEPT_TOKENS = 20_000
 /** Room for the answer to a summarised session, and for the summary itself. */
-export const RESERVED_TOKENS = 16_000
+const RESERVED_TOKENS = 16_000
+/** Enough for the 1,500 words that a summary may have, in scripts that take more tokens for a word. */
+const SUMMARY_TOKENS = 4_000
+/** The most of a small window that any of them takes. */
+const SHARE = 1 / 4
 /** Of a model whose context window is unknown: small enough for the usual ones. */
 const DEFAULT_WINDOW_TOKENS = 100_000
+/** A shorter text says nothing of a session that had to be shortened. */
+const MIN_TRANSCRIPT_CHARS = 2_000
 /** A result in a transcript is for context only: its beginning and its end say what it was. */
 const MAX_RESULT_CHARS = 2_000
 /** `estimateText` takes three bytes for a token. */
 const CHARS_PER_TOKEN = 3
+
+/** What is known of the model that summarises a session, and of its requests. */
+interface Window {
+  /** Of its facts. */
+  readonly contextWindow?: number | undefined
+  /** The estimated tokens of a request that it did not take. */
+  readonly overflowed?: number | undefined
+  /** The estimated tokens of the system prompt and the tools, which every request has. */
+  readonly fixed: number
+  /** It thinks before it answers, and that counts as output. */
+  readonly reasons?: boolean | undefined
+}
+
+interface CompactionSizes {
+  /** The entries that stay verbatim. */
+  readonly keptTokens: number
+  /** The most that the summary may take. */
+  readonly summaryTokens: number
+  readonly transcriptChars: number
+}
+
+/** The sizes of a compaction. In a small window all of them are small: a shortened session must fit, and so must the request for its summary. */
+export function compactionSizes({ contextWindow, overflowed, fixed, reasons }: Window): CompactionSizes {
+  const window = Math.min(contextWindow ?? DEFAULT_WINDOW_TOKENS, overflowed ?? Number.POSITIVE_INFINITY)
+  const share = Math.floor(window * SHARE)
+  const reserved = Math.min(RESERVED_TOKENS, share)
+  return {
+    keptTokens: Math.min(KEPT_TOKENS, share, Math.max(Math.floor(share / 4), Math.floor(window / 2) - fixed)),
+    summaryTokens: Math.max(1, reasons === true ? reserved : Math.min(SUMMARY_TOKENS, reserved)),
+    transcriptChars: Math.max(MIN_TRANSCRIPT_CHARS, (window - 2 * reserved) * CHARS_PER_TOKEN),
+  }
+}
+
+/** The length of the next transcript to try, after one of this length did not fit; null: it cannot be shorter. */
+export function shorterTranscript(chars: number): number | null {
+  return chars <= MIN_TRANSCRIPT_CHARS ? null : Math.max(MIN_TRANSCRIPT_CHARS, Math.floor(chars / 2))
+}
 
 /**
  * The first entry that a compaction keeps: the longest end of the session within `tokens` that begins where an answer or an input begins.
@@ -66,13 +109,11 @@ function beginsItem(before: AgentEntry | undefined, entry: AgentEntry): boolean 
 }
 
 /**
- * The session as a text that fits into the window of the model that summarises it. Results are shortened, and if that is not enough,
+ * The session as a text of at most so many characters, for the model that summarises it. Results are shortened, and if that is not enough,
  * the middle is left out: the beginning has the goal, the end has the state of the work.
  */
-export function transcriptOf(items: readonly PromptItem[], windowTokens = DEFAULT_WINDOW_TOKENS): string {
-  const text = items.map(textOfItem).join('\n\n')
-  const most = Math.max(2 * MAX_RESULT_CHARS, (windowTokens - 2 * RESERVED_TOKENS) * CHARS_PER_TOKEN)
-  return shortened(text, most)
+export function transcriptOf(items: readonly PromptItem[], mostChars: number): string {
+  return shortened(items.map(textOfItem).join('\n\n'), mostChars)
 }
 
 function textOfItem(item: PromptItem): string {
@@ -110,9 +151,12 @@ function userText(parts: readonly UserPart[]): string {
 
 function shortened(text: string, most: number): string {
   if (text.length <= most) return text
-  const half = Math.floor(most / 2)
+  const half = Math.max(0, Math.floor((most - MAX_GAP_CHARS) / 2))
   return `${text.slice(0, half)}\n(… ${text.length - 2 * half} characters left out …)\n${text.slice(-half)}`
 }
+
+/** The note in the place of what is left out. */
+const MAX_GAP_CHARS = 50
 
 export const COMPACTION_SYSTEM =
   'You summarise the session of an agent, so that it can go on with your summary in the place of its history.'

@@ -1,6 +1,7 @@
 import type { Json } from '../json/json.ts'
 import { parseModelId } from '../model/model-id.ts'
 import type { AssistantPart, PromptItem, ToolDeclaration, ToolResult, UserPart } from '../model/prompt.ts'
+import type { HiddenMedia } from '../model/shown-media.ts'
 import type { AgentEntry } from './history.ts'
 import { pasteText } from './input-part.ts'
 import type { Part } from './state.ts'
@@ -23,7 +24,16 @@ export interface SessionPrompt {
   readonly tools: readonly ToolDeclaration[] | null
   /** The sources of the system prompt and of its later changes; null if they are not known. */
   readonly sources: Json
+  /** The pictures and documents that some models are not shown. */
+  readonly hidden: readonly HiddenMedia[]
 }
+
+/** The part of an entry that hides the pictures and documents before it from a model. */
+export function hiddenMediaPart(model: string): Part {
+  return { type: HIDDEN_MEDIA, model }
+}
+
+const HIDDEN_MEDIA = 'hidden_media'
 
 /**
  * The prompt of a session. It depends on the log alone, and a later log begins with the items of an earlier one: so each request has
@@ -49,6 +59,7 @@ export function promptOf({ entries, partsAt, modelOf }: PromptSource): SessionPr
       case 'system_item':
         prompt.readContext(entry.payload.parts)
         prompt.push({ type: 'note', text: textOf(entry.payload.parts) })
+        prompt.hideMedia(entry.payload.parts)
         break
       case 'assistant_item':
         // An empty answer is in the log, and not in the prompt: providers refuse empty messages.
@@ -78,6 +89,7 @@ class PromptBuilder {
   #system: string | null = null
   #tools: readonly ToolDeclaration[] | null = null
   #sources: Json = null
+  readonly #hidden: HiddenMedia[] = []
   /** The parts of the answer that is being joined. */
   #said: { readonly turn: number; readonly call: number; readonly parts: AssistantPart[] } | null = null
   #results: { readonly index: number; readonly result: ToolResult }[] = []
@@ -100,6 +112,12 @@ class PromptBuilder {
       if (part.type === 'tools') this.#tools = declarationsIn(part)
       if (part.type === 'sources') this.#sources = part
     }
+  }
+
+  hideMedia(parts: readonly Part[]): void {
+    for (const { type, model } of parts)
+      if (type === HIDDEN_MEDIA && typeof model === 'string')
+        this.#hidden.push({ model, before: this.#items.length })
   }
 
   push(item: PromptItem): void {
@@ -128,7 +146,13 @@ class PromptBuilder {
 
   whole(): SessionPrompt {
     this.#endResults()
-    return { system: this.#system, items: this.#items, tools: this.#tools, sources: this.#sources }
+    return {
+      system: this.#system,
+      items: this.#items,
+      tools: this.#tools,
+      sources: this.#sources,
+      hidden: this.#hidden,
+    }
   }
 
   #endResults(): void {

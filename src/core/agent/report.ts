@@ -2,6 +2,7 @@ import { isObject } from '../../base/is-object.ts'
 import type { Json } from '../json/json.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../process/record.ts'
 import { startSpecOf } from '../process/spec.ts'
+import type { NextTurn } from './goal.ts'
 import { agentSessionOf } from './session.ts'
 import type { OpenTurn, Part, TurnReason } from './state.ts'
 import type { TurnEnded } from './turns.ts'
@@ -181,8 +182,11 @@ function saidText({ said, beginning }: ReportFacts, pid: string, turn: number | 
     .join('\n')
 }
 
+/** A goal loop ended without its goal, as far as it is known. */
+const GAVE_UP: ReadonlySet<NextTurn> = new Set(['budget_over', 'stalled', 'unchecked'])
+
 function stateOf({ reason, goal }: TurnEnded): ReportState {
-  if (reason === 'finished') return goal === 'budget_over' || goal === 'stalled' ? 'gave_up' : 'finished'
+  if (reason === 'finished') return goal !== undefined && GAVE_UP.has(goal) ? 'gave_up' : 'finished'
   return stateOfReason(reason)
 }
 

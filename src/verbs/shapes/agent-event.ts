@@ -59,7 +59,11 @@ export type AgentPayloads = {
 }
 
 const inCall = { turn: count, call: count }
-const check = z.strictObject({ holds: z.boolean(), found: z.string() })
+const check = z.strictObject({
+  holds: z.boolean(),
+  found: z.string(),
+  failed: z.literal(true).exactOptional(),
+})
 
 /** The payload of each event of a session log. */
 export const agentPayloads = (): AgentPayloads => ({
@@ -97,6 +101,9 @@ export const agentPayloads = (): AgentPayloads => ({
     segment: count,
     hasSchema: z.boolean(),
     interrupted: interrupts,
+    goesOnWith: count
+      .exactOptional()
+      .describe('the turn that a limit ended before its first model call: this one answers its input'),
   }),
   model_call_begun: z.strictObject({ ...inCall, model: z.string(), purpose: callPurpose }),
   output_begun: z.strictObject({ ...inCall, from: count.exactOptional() }),

@@ -19,7 +19,14 @@ export const turnResult = z.strictObject({
   message: z.string().exactOptional().describe('what went wrong, in words'),
   calls: count.describe('how many model calls it took'),
   check: z
-    .strictObject({ holds: z.boolean(), found: z.string() })
+    .strictObject({
+      holds: z.boolean(),
+      found: z.string(),
+      failed: z
+        .literal(true)
+        .exactOptional()
+        .describe('it could not be made, and says nothing about the goal'),
+    })
     .exactOptional()
     .describe('of a goal loop: what the check found'),
   goal: z.enum(NEXT_TURNS).exactOptional().describe('of a goal loop: whether it goes on'),

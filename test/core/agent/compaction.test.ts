@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { firstKept } from '../../../src/core/agent/compaction.ts'
+import { compactionSizes, firstKept, shorterTranscript } from '../../../src/core/agent/compaction.ts'
 import { entriesInView } from '../../../src/core/agent/history.ts'
 import type { Part } from '../../../src/core/agent/state.ts'
 import { answer, PureAgent, text } from './pure-agent.ts'
@@ -51,4 +51,30 @@ test('notices count with their text', () => {
   const partsAt = () => text('x'.repeat(3_000))
   expect(firstKept(entries, partsAt, 1_100)).toBe(seq)
   expect(firstKept(entries, partsAt, 900)).toBeNull()
+})
+
+test('in a usual window the sizes of a compaction are fixed, and in a small one they are shares of it', () => {
+  expect(compactionSizes({ contextWindow: 200_000, fixed: 8_000 })).toEqual({
+    keptTokens: 20_000,
+    summaryTokens: 4_000,
+    transcriptChars: 504_000,
+  })
+  expect(compactionSizes({ contextWindow: 16_000, fixed: 5_000 })).toEqual({
+    keptTokens: 3_000,
+    summaryTokens: 4_000,
+    transcriptChars: 24_000,
+  })
+  // A request that did not fit says more than a setting.
+  expect(compactionSizes({ contextWindow: 200_000, overflowed: 8_000, fixed: 5_000 })).toEqual({
+    keptTokens: 500,
+    summaryTokens: 2_000,
+    transcriptChars: 12_000,
+  })
+  expect(compactionSizes({ contextWindow: 200_000, fixed: 0, reasons: true }).summaryTokens).toBe(16_000)
+})
+
+test('a transcript that does not fit is halved a bounded number of times', () => {
+  expect(shorterTranscript(10_000)).toBe(5_000)
+  expect(shorterTranscript(2_500)).toBe(2_000)
+  expect(shorterTranscript(2_000)).toBeNull()
 })
