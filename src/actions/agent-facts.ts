@@ -57,7 +57,7 @@ export interface AgentWorktrees {
 }
 
 /** What decides whether an agent can use a model, besides the model. */
-export interface ModelUser {
+interface ModelUser {
   readonly cwd: string | null
   readonly limits: Pick<ProcessRecord['limits'], 'allowance'>
   /** The program of an outside agent that its spec names. */

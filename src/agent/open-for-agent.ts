@@ -15,7 +15,10 @@ export interface AgentModel extends Model {
 /** Opens a model for an agent: one without a price is refused if the agent has a budget of cost. */
 export async function openForAgent(
   models: AgentParts['models'],
-  { cwd, limits }: { readonly cwd: string | null; readonly limits: Pick<ProcessRecord['limits'], 'allowance'> },
+  {
+    cwd,
+    limits,
+  }: { readonly cwd: string | null; readonly limits: Pick<ProcessRecord['limits'], 'allowance'> },
   id: string,
 ): Promise<{ readonly type: 'opened'; readonly model: AgentModel } | ModelRefusal> {
   const opened = await models.open(id, cwd ?? '/')

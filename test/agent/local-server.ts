@@ -62,7 +62,12 @@ export async function localAgents(
 }
 
 function read(body: string): ServerRequest {
-  const { model, messages, tools, max_tokens = 0 } = JSON.parse(body) as {
+  const {
+    model,
+    messages,
+    tools,
+    max_tokens = 0,
+  } = JSON.parse(body) as {
     model: string
     messages: readonly { role: string }[]
     tools?: readonly unknown[]

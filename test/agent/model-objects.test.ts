@@ -28,10 +28,10 @@ test.each(['my/model', 'held/held'])(
 test('without a price, a model object is refused under a budget of cost by the name that the agent uses', async () => {
   const { reeve, workspace } = await scriptedAgents({ models: { 'my/model': new HeldModel() } })
   const spec = { agent: 'helper', model: 'my/model', goal: 'go' }
-  const { record } = await reeve.spawn({ kind: 'agent', cwd: workspace, spec, allowance: { cost: 100 } })
-  const waited = await reeve.waitAgent({ pid: record.pid, turn: 1 })
-  expect(waited).toMatchObject({ type: 'turn_ended', turn: { reason: 'setup_failed' } })
-  expect(JSON.stringify(waited)).toContain('The price of my/model is not known')
+  const spawned = reeve.spawn({ kind: 'agent', cwd: workspace, spec, allowance: { cost: 100 } })
+  await expect(spawned).rejects.toMatchObject({
+    message: expect.stringContaining('The price of my/model is not known'),
+  })
 })
 
 test('a model object whose provider has no key ends the turn with the variable to set', async () => {

@@ -5,8 +5,7 @@ import { expect, test } from 'vitest'
 import { localAgents, type ServerAnswer, type ServerRequest } from './local-server.ts'
 import { payloads } from './scripted-agent.ts'
 
-const PNG =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
 const picture: NonNullable<InputOf<'runAgent'>['parts']> = [
   { type: 'text', text: 'look' },
   { type: 'image', mediaType: 'image/png', data: PNG },
