@@ -204,7 +204,7 @@ test('errors say what to do', async () => {
   })
   expect(await run('--model', 'nobody/model', 'x')).toMatchObject({
     code: 1,
-    stdout: expect.stringContaining('(turn 1 setup failed)\nThere is no provider nobody.'),
+    stderr: expect.stringContaining('There is no provider nobody.'),
   })
   expect(await run('--model', 'anthropic/claude-opus-5-5', 'x')).toMatchObject({
     code: 1,
