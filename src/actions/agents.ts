@@ -73,8 +73,8 @@ export function agentActions(parts: ActionParts): ActionsFor<Method> {
       request<'compactAgent'>(pid, { type: 'compact', id: idOr(id), ...more }),
     shutDownAgent: ({ pid, id, ...more }) =>
       request<'shutDownAgent'>(pid, { type: 'shutdown', id: idOr(id), ...more }),
-    async configureAgent({ pid, id, model }) {
-      const asked = { type: 'configure', id: idOr(id), model } as const
+    async configureAgent({ pid, id, ...changes }) {
+      const asked = { type: 'configure', id: idOr(id), ...changes } as const
       await refuseModel(parts, pid, asked)
       return request<'configureAgent'>(pid, asked)
     },
@@ -103,7 +103,7 @@ function answerOf<Name extends Method>(answer: AgentAnswer): OutputOf<Name> {
 async function refuseModel(
   parts: ActionParts,
   pid: string,
-  asked: { readonly type: 'configure'; readonly id: string; readonly model: string },
+  asked: Extract<CallerRequest, { type: 'configure' }>,
 ): Promise<void> {
   const agent = await readerFor(parts, 'agent_request')(pid)
   if (agent.agent === null) return

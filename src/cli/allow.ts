@@ -9,14 +9,18 @@ export const ALLOW = {
 
 type Allowance = NonNullable<InputOf<'openSession'>['allowance']>
 
-/** Parses `--allow`. The daemon checks the names. */
+/** Parses `--allow`. */
 export function allowanceIn(given: readonly string[]): { readonly allowance?: Allowance } {
-  if (given.length === 0) return {}
+  return given.length === 0 ? {} : { allowance: amountsIn('--allow', given) }
+}
+
+/** Parses amounts with their names. The daemon checks the names. */
+export function amountsIn(where: string, given: readonly string[]): Allowance {
   const amounts = given.map((text) => {
     const found = /^(?<name>\w+)=(?<amount>\d+(?:\.\d+)?)$/.exec(text)?.groups
     if (found === undefined)
-      throw new UsageError(`--allow was given ${text}.`, 'It takes a name and an amount, like cost=5')
+      throw new UsageError(`${where} was given ${text}.`, 'It takes a name and an amount, like cost=5')
     return [found['name'], Number(found['amount'])] as const
   })
-  return { allowance: Object.fromEntries(amounts) as Allowance }
+  return Object.fromEntries(amounts) as Allowance
 }

@@ -3487,7 +3487,7 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'shutDownAgent'>>
   /**
-   * Changes the model of an agent, from its next model call on.
+   * Changes the model of an agent, and how much it thinks, from its next model call on.
    *
    * Refused with `invalid_request` if the model cannot be opened: `problem` in the details is `model_unknown`, `model_key_missing`, `model_unpriced` or `script_invalid`.
    *
@@ -3501,6 +3501,8 @@ export interface VerbCalls {
       id?: string
       /** A model, as provider/model. */
       model: string
+      /** How much the model thinks; without it that stays as it is. */
+      effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
     },
     options?: CallOptions,
   ): Promise<OutputOf<'configureAgent'>>

@@ -18,6 +18,7 @@ export type AgentOptions = {
   readonly detach: boolean
   readonly session: string | undefined
   readonly allow: readonly string[]
+  readonly 'soft-limit': readonly string[]
   readonly last: number | undefined
   readonly format: string | undefined
   readonly follow: boolean

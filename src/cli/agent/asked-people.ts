@@ -1,8 +1,8 @@
 import { ReeveError } from '../../core/errors.ts'
 import type { CallOptions, OutputOf } from '../../verbs/reeve.ts'
-import { howToAnswer } from '../pending-approvals.ts'
+import { howToAnswer, isAskedOf } from '../pending-approvals.ts'
 
-type Approval = OutputOf<'inspectAgent'>['approvals'][number]
+export type Approval = OutputOf<'inspectAgent'>['approvals'][number]
 
 /** As much of Reeve as this needs. */
 export interface AskedVerbs {
@@ -13,25 +13,47 @@ export interface AskedVerbs {
   follow(
     input: { readonly after: number; readonly filter: { readonly root: string; readonly status: 'any' } },
     options?: CallOptions,
-  ): AsyncIterable<{ readonly type: string }>
+  ): AsyncIterable<{ readonly type: string; readonly pid: string }>
 }
 
-/** Says when something of an agent waits for the answer of a person. */
+export interface AskedOptions {
+  readonly say: (text: string) => void
+  /** The person at this terminal may answer here: called whenever other requests wait than before. */
+  readonly changed?: () => void
+  /** The person who is asked here, as `human:<name>`; null if that is unknown. */
+  readonly person?: string | null
+}
+
+/** Says when something of an agent waits for the answer of a person, and knows what waits. */
 export class AskedPeople {
   readonly #reeve: AskedVerbs
   readonly #agent: { readonly pid: string; readonly root: string }
-  readonly #say: (text: string) => void
+  readonly #options: AskedOptions
   readonly #told = new Set<string>()
+  /** Answered here: an older list may still have them. */
+  readonly #answered = new Set<string>()
   readonly #closed = new AbortController()
+  #waiting: readonly Approval[] = []
 
   constructor(
     reeve: AskedVerbs,
     agent: { readonly pid: string; readonly root: string },
-    say: (text: string) => void,
+    options: AskedOptions,
   ) {
     this.#reeve = reeve
     this.#agent = agent
-    this.#say = say
+    this.#options = options
+  }
+
+  /** What waits for the person at this terminal, the oldest first. */
+  get waiting(): readonly Approval[] {
+    return this.#waiting
+  }
+
+  /** It is answered here, whatever an older list says. */
+  answered(id: string): void {
+    this.#answered.add(id)
+    this.#waiting = this.#waiting.filter((approval) => approval.id !== id)
   }
 
   /** Says what waits now, and what is asked after this position of the change feed. Resolves when it is closed or cannot go on. */
@@ -52,40 +74,66 @@ export class AskedPeople {
     const { signal } = this.#closed
     const filter = { root: this.#agent.root, status: 'any' } as const
     try {
-      for await (const { type } of this.#reeve.follow({ after, filter }, { signal }))
-        if (type === 'approval_requested') await this.#look()
+      for await (const { type, pid } of this.#reeve.follow({ after, filter }, { signal }))
+        if (type === 'approval_requested' || this.#isSettledBy(type, pid)) await this.#look()
     } catch (error) {
       const prunedThrough = error instanceof ReeveError ? error.details['prunedThrough'] : undefined
       if (typeof prunedThrough === 'number') return prunedThrough
       if (!signal.aborted)
-        this.#say(
+        this.#options.say(
           `(new requests are not shown here any more; reeve approvals lists them: ${errorText(error)})`,
         )
     }
     return null
   }
 
+  /** The end of a process withdraws its request. */
+  #isSettledBy(type: string, pid: string): boolean {
+    if (type !== 'approval_settled' && type !== 'ended') return false
+    return this.#waiting.some((approval) => approval.pid === pid)
+  }
+
   async #look(): Promise<void> {
     const { signal } = this.#closed
+    const { say, changed, person = null } = this.#options
     try {
       const { approvals } = await this.#reeve.inspectAgent({ pid: this.#agent.pid }, { signal })
-      for (const approval of approvals.filter(({ id }) => !this.#told.has(id))) {
+      const pending = approvals.filter(({ id }) => !this.#answered.has(id))
+      const gone = this.#waiting.filter(({ id }) => !pending.some((approval) => approval.id === id))
+      const isHere = (approval: Approval) => changed !== undefined && isAskedOf(approval, person)
+      this.#waiting = pending.filter(isHere).toSorted((one, other) => one.askedAt - other.askedAt)
+      for (const { id } of gone) say(`(${id} does not wait any more: reeve approvals ${id})`)
+      for (const approval of pending.filter(({ id }) => !this.#told.has(id))) {
         this.#told.add(approval.id)
-        this.#say(`? ${requestText(approval)}`)
-        this.#say(`  answer in another terminal: ${howToAnswer(approval)}`)
+        for (const line of requestLines(approval)) say(line)
+        if (!isHere(approval)) say(`  answer in another terminal: ${howToAnswer(approval)}`)
       }
+      changed?.()
     } catch (error) {
-      if (!signal.aborted) this.#say(`(it is unknown what waits for your answer: ${errorText(error)})`)
+      if (!signal.aborted) say(`(it is unknown what waits for your answer: ${errorText(error)})`)
     }
   }
 }
 
-/** What a person is asked, in a line. */
-function requestText({ request }: Approval): string {
+/** What a person is asked. Choices have numbers. */
+function requestLines({ request }: Approval): readonly string[] {
   if (request.type === 'question')
-    return request.choices === null ? request.text : `${request.text} (${request.choices.join(', ')})`
-  const { needs, justification } = request
-  return `it wants to ${needs.join('; ')}${justification === null ? '' : ` (${justification})`}`
+    return [
+      `? ${indented(request.text)}`,
+      ...(request.choices ?? []).map((choice, at) => `  ${at + 1}  ${choice}`),
+    ]
+  const { needs, justification, doubt, reason, defaultToNo } = request
+  const why = [reason, justification].filter((text) => text !== null && text !== '')
+  return [
+    `? it wants to ${indented(needs.join('; '))}${why.length === 0 ? '' : ` (${why.join('; ')})`}`,
+    ...(doubt === undefined ? [] : [`  the rule may apply: ${doubt}`]),
+    ...(defaultToNo ? ['  it cannot be undone'] : []),
+  ]
+}
+
+/** A line of an untrusted text must not look like one of ours. */
+function indented(text: string): string {
+  return text.trim().replaceAll('\n', '\n  ')
 }
 
 export function errorText(error: unknown): string {

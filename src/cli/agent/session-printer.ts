@@ -120,6 +120,13 @@ export class SessionPrinter {
       case 'session_continued':
         this.line(dim(`(the session goes on from ${item.payload.earlier.at(-1)?.pid})`))
         break
+      case 'agent_configured': {
+        const { model, effort } = item.payload
+        this.line(
+          dim(`(the model is ${model} from here on${effort === undefined ? '' : `, effort ${effort}`})`),
+        )
+        break
+      }
       case 'segment_begun':
         if (item.payload.why === 'compaction') this.line(dim('(the session was summarised)'))
         break
@@ -145,11 +152,11 @@ export class SessionPrinter {
     this.#write(`${neutral(text)}\n`)
   }
 
-  /** Shows the prompt sign, once: until something else is printed or typed. */
-  prompt(): void {
+  /** Shows the prompt, once: until something else is printed or typed. */
+  prompt(sign = '› '): void {
     if (this.#isPrompting) return
     this.endLine()
-    this.#write(this.#print.colours.green('› '))
+    this.#write(this.#print.colours.green(sign))
     this.#isLineStart = false
     this.#isPrompting = true
   }

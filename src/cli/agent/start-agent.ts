@@ -1,12 +1,13 @@
 import { resolve } from 'node:path'
-import { EFFORTS } from '../../verbs/efforts.ts'
 import type { InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
-import { allowanceIn } from '../allow.ts'
+import { allowanceIn, amountsIn } from '../allow.ts'
 import type { Context } from '../context.ts'
 import { FAILED } from '../exit-code.ts'
 import { UsageError } from '../usage-error.ts'
+import { effortOf } from './adjust-agent.ts'
 import type { AgentOptions } from './agent-options.ts'
 import { chooseModel } from './choose-model.ts'
+import { howToGoOn } from './how-to-go-on.ts'
 import { contentIn, typedContent } from './input-content.ts'
 import { mcpServersIn } from './mcp-file.ts'
 import { outsideIn } from './outside-program.ts'
@@ -31,6 +32,9 @@ export async function startAgent(context: Context<AgentOptions>, goal: string): 
     ...(options.effort === undefined ? {} : { effort: effortOf(options.effort) }),
     ...(options.tool.length === 0 ? {} : { tools: [...options.tool] }),
     ...(options.mcp === undefined ? {} : { mcpServers: mcpServersIn(resolve(around.cwd, options.mcp)) }),
+    ...(options['soft-limit'].length === 0
+      ? {}
+      : { softLimits: amountsIn('--soft-limit', options['soft-limit']) }),
     ...(once ? { once } : {}),
     // Not the goal of the configuration either: its first input follows.
     goal: isGoal ? goal : null,
@@ -88,21 +92,20 @@ export async function watchAgent(
 ): Promise<number> {
   const { print, options } = context
   const called = options.name ?? pid
-  const watched = await watchSession(context, reeve, pid, { untilIdle, last: options.last ?? 20 })
+  const watched = await watchSession(context, reeve, pid, { untilIdle, last: options.last ?? 20, called })
   if (watched.type === 'left') {
     print.aside(
       `The agent stays: reeve agent attach ${called} comes back, reeve agent end ${called} ends it.`,
     )
     return 0
   }
-  if (watched.type === 'ended') print.aside(`${called} has ended.`)
-  else
-    print.aside(`${called} is idle. Go on: reeve agent send ${called} "…"; end it: reeve agent end ${called}`)
-  return watched.isAsWished ? 0 : FAILED
-}
-
-function effortOf(given: string): (typeof EFFORTS)[number] {
-  const effort = EFFORTS.find((one) => one === given)
-  if (effort !== undefined) return effort
-  throw new UsageError(`--effort was given ${given}.`, `It takes ${EFFORTS.join(', ')}.`)
+  if (watched.type === 'ended') {
+    print.aside(`${called} has ended.`)
+    return watched.isAsWished ? 0 : FAILED
+  }
+  const { phase, isAsWished } = watched
+  print.aside(
+    `${called} is ${phase}. Go on: ${howToGoOn(called, watched)}; end it: reeve agent end ${called}`,
+  )
+  return isAsWished && phase === 'idle' ? 0 : FAILED
 }

@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import type { AgentFollowed } from '../../verbs/follow-calls.ts'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { AskedPeople, errorText } from './asked-people.ts'
-import { typedContent } from './input-content.ts'
-import { SESSION_HELP } from './session-help.ts'
+import { howToGoOn, needsMore, type Stopped } from './how-to-go-on.ts'
+import { SessionInput } from './session-input.ts'
 import { SessionPrinter } from './session-printer.ts'
 import { missedGoal } from './turn-text.ts'
 
@@ -13,25 +12,27 @@ import { missedGoal } from './turn-text.ts'
 const LEAVE_MS = 2_000
 
 const IDLE_HINT = 'Type what it should do next. Ctrl-C leaves; the agent stays.'
-const PAUSED_HINT = 'It is paused: reeve agent resume goes on, and a line that you type starts another turn.'
 
 export interface WatchOptions {
   /** Leave when the agent is idle. */
   readonly untilIdle: boolean
   /** How many items of the past are shown. */
   readonly last: number
+  /** How the person calls the agent. */
+  readonly called: string
 }
 
 export type Watched =
   | { readonly type: 'left' }
-  | { readonly type: 'idle' | 'ended'; readonly isAsWished: boolean }
+  | { readonly type: 'ended'; readonly isAsWished: boolean }
+  | ({ readonly type: 'stopped'; readonly isAsWished: boolean } & Stopped)
 
 /** Shows a session as it happens, and passes on the person's input. Ctrl-C cancels the turn, a second one leaves. */
 export async function watchSession(
   context: Context,
   reeve: ReeveVerbs,
   pid: string,
-  { untilIdle, last }: WatchOptions,
+  { untilIdle, last, called }: WatchOptions,
 ): Promise<Watched> {
   const { around, print } = context
   const printer = new SessionPrinter(print, (text) => around.stdout.write(text))
@@ -40,6 +41,7 @@ export async function watchSession(
   const state: State = {
     phase: 'running',
     isAsWished: true,
+    reason: null,
     interruptedAt: 0,
     cancelling: Promise.resolve(),
   }
@@ -48,33 +50,50 @@ export async function watchSession(
     if (isPerson) printer.interrupted()
     interrupt(reeve, pid, state, leaving, say)
   }
-  const lines = isPerson ? createInterface({ input: around.stdin, terminal: false }) : null
-  lines?.on('line', (line) => {
-    send(reeve, pid, line, { state, printer, say }).catch((error: unknown) => say(errorText(error)))
+  const input = new SessionInput(context, reeve, {
+    pid,
+    printer,
+    say,
+    phase: () => state.phase,
+    started: () => {
+      state.phase = 'running'
+    },
   })
+  const lines = isPerson ? createInterface({ input: around.stdin, terminal: false }) : null
+  lines?.on('line', (line) => input.take(line))
   lines?.on('close', () => leaving.abort())
   process.on('SIGINT', onInterrupt)
   const stopEndingLines = print.isJson ? null : print.endLineBeforeAsides(() => printer.endLine())
-  let hasHint = !isPerson
+  const person = isPerson ? (await reeve.whoami()).person : null
+  let hasHint = false
   let asked: AskedPeople | null = null
   try {
     for await (const followed of reeve.followAgent({ pid, last }, { signal: leaving.signal })) {
       if (print.isJson) print.jsonLine(followed)
       else printer.show(followed)
       if (followed.type === 'snapshot' && !print.isJson) {
-        asked = new AskedPeople(reeve, followed.page.record, (text) =>
-          printer.line(print.colours.yellow(text)),
-        )
+        asked?.close()
+        asked = new AskedPeople(reeve, followed.page.record, {
+          say: (text) => printer.line(print.colours.yellow(text)),
+          ...(isPerson ? { changed: () => input.prompt(), person } : {}),
+        })
+        input.answers(asked)
         void asked.follow(followed.page.position)
       }
       noteState(state, followed)
       if (followed.type === 'ended') return { type: 'ended', isAsWished: state.isAsWished }
-      if (followed.type !== 'state' || state.phase === 'running') continue
-      if (untilIdle && !isPerson) return { type: 'idle', isAsWished: state.isAsWished }
+      const stopped = followed.type === 'state' ? stoppedIn(state) : null
+      if (stopped === null) {
+        if (isPerson && followed.type !== 'fragment' && asked !== null && asked.waiting.length > 0)
+          input.prompt()
+        continue
+      }
+      if (untilIdle && !isPerson) return { type: 'stopped', isAsWished: state.isAsWished, ...stopped }
       if (!isPerson) continue
-      if (!hasHint) say(state.phase === 'paused' ? PAUSED_HINT : IDLE_HINT)
+      if (needsMore(stopped)) say(`Go on: ${howToGoOn(called, stopped)}`)
+      if (!hasHint) say(IDLE_HINT)
       hasHint = true
-      printer.prompt()
+      input.prompt()
     }
     return { type: 'left' }
   } finally {
@@ -92,6 +111,8 @@ interface State {
   phase: OutputOf<'agentLog'>['phase']
   /** The last turn finished, and reached its goal. */
   isAsWished: boolean
+  /** Why the last turn ended that was seen. */
+  reason: string | null
   interruptedAt: number
   /** The last request to cancel the turn. */
   cancelling: Promise<void>
@@ -102,8 +123,15 @@ function noteState(state: State, followed: AgentFollowed): void {
   const items =
     followed.type === 'item' ? [followed.item] : followed.type === 'snapshot' ? followed.page.items : []
   for (const { type, payload } of items)
-    if (type === 'turn_ended')
+    if (type === 'turn_ended') {
       state.isAsWished = payload.reason === 'finished' && missedGoal(payload) === undefined
+      state.reason = payload.reason
+    }
+}
+
+/** Null: the agent works, or has ended. */
+function stoppedIn({ phase, reason }: State): Stopped | null {
+  return phase === 'idle' || phase === 'paused' ? { phase, reason } : null
 }
 
 function interrupt(
@@ -141,43 +169,4 @@ export function nextInputText(
   const more =
     queued.length === 0 ? '' : `, and ${queued.length} more ${queued.length === 1 ? 'waits' : 'wait'}`
   return `an input that waited begins turn ${next} now${more}; reeve agent cancel --drop ${called} cancels it and removes the others`
-}
-
-interface Typing {
-  readonly state: State
-  readonly printer: SessionPrinter
-  readonly say: (text: string) => void
-}
-
-/** `!text` steers a running turn; other text waits for the next one. */
-async function send(
-  reeve: ReeveVerbs,
-  pid: string,
-  line: string,
-  { state, printer, say }: Typing,
-): Promise<void> {
-  const isAtPrompt = printer.typed()
-  const steers = line.startsWith('!')
-  const text = (steers ? line.slice(1) : line).trim()
-  if (text === '/help') {
-    for (const help of SESSION_HELP) say(help)
-    if (state.phase !== 'running') printer.prompt()
-    return
-  }
-  if (text === '') {
-    if (steers) say('(! alone says nothing: write a text behind it)')
-    if (state.phase !== 'running') printer.prompt()
-    return
-  }
-  const id = randomUUID()
-  if (isAtPrompt) printer.leaveOut(id)
-  const answer = await reeve.runAgent({ pid, id, ...typedContent(text), mode: modeOf(state, steers) })
-  if (answer.type === 'admitted')
-    say(answer.mode === 'steer' ? '(it reads this before its next step)' : `(queued, number ${answer.place})`)
-  else state.phase = 'running'
-}
-
-function modeOf({ phase }: State, steers: boolean): 'run' | 'queue' | 'steer' {
-  if (steers) return 'steer'
-  return phase === 'paused' ? 'run' : 'queue'
 }

@@ -3,6 +3,7 @@ import { ReeveError } from '../../core/errors.ts'
 import { EFFORTS } from '../../verbs/efforts.ts'
 import { OUTSIDE_NAMES } from '../../verbs/outside-names.ts'
 import type { InputOf, OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
+import { allowMore, changeModel, effortOf } from '../agent/adjust-agent.ts'
 import type { AgentOptions } from '../agent/agent-options.ts'
 import { contentIn } from '../agent/input-content.ts'
 import { outsideIn } from '../agent/outside-program.ts'
@@ -29,6 +30,8 @@ export const agent = subcommand({
     'agent restore <agent> ["<goal>"]',
     'agent list [--all]',
     'agent show | attach | cost | pause | resume | cancel | compact | end <agent>',
+    'agent allow <agent> <name=amount>…',
+    'agent model <agent> <provider/model> [--effort <level>]',
     'agent send | queue | steer <agent> [--file <file>] "<text>"',
     'agent export <agent> [--format jsonl|markdown|ui-messages]',
   ],
@@ -70,6 +73,11 @@ export const agent = subcommand({
     detach: { type: 'flag', short: 'd', about: 'print its pid, and leave it at work' },
     session: { type: 'text', value: 'id', about: 'the session that owns it' },
     allow: ALLOW,
+    'soft-limit': {
+      type: 'texts',
+      value: 'name=amount',
+      about: 'when it has used this much of tokensIn, tokensOut or cost, it pauses and asks; repeatable',
+    },
     last: { type: 'number', value: 'count', about: 'attach, show: how many entries of the past to show' },
     format: { type: 'text', value: 'name', about: 'export: jsonl (default), markdown or ui-messages' },
     follow: {
@@ -103,6 +111,8 @@ scripted/demo needs no key.`,
     ['reeve agent send fixer --file notes.md "do this"', 'with the content of a file'],
     ['reeve agent --image reviewer "review the last commit"', 'with another system prompt and other tools'],
     ['reeve agent cost fixer', 'tokens and dollars'],
+    ['reeve agent allow fixer cost=5', 'five more, after a turn that ended with limit:cost'],
+    ['reeve agent model fixer anthropic/claude-opus-5-5', 'another model from its next call on'],
     ['reeve agent spawn fixer "write the docs"', 'an agent below fixer, which gets its reports'],
     ['reeve agent spawn fixer "the docs" "the tests"', 'two agents, which give it one report'],
     [
@@ -185,6 +195,8 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     return answered(context, Promise.resolve(answer))
   },
   compact,
+  allow: allowMore,
+  model: changeModel,
   end: (context, reeve, rest) => answered(context, reeve.shutDownAgent({ pid: agentIn('end', rest) })),
 }
 
@@ -304,12 +316,11 @@ async function spawnBelow(
       'For example: reeve agent spawn fixer "write the docs"',
     )
   const { model, name, system, tool, path, worktree, once, effort } = options
-  const level = EFFORTS.find((one) => one === effort)
   const child = {
     ...(model === undefined ? {} : { model }),
     ...outsideIn(options),
     ...(system === undefined ? {} : { system }),
-    ...(level === undefined ? {} : { effort: level }),
+    ...(effort === undefined ? {} : { effort: effortOf(effort) }),
     ...(tool.length === 0 ? {} : { tools: [...tool] }),
     ...(path.length === 0 ? {} : { paths: [...path] }),
     ...(worktree ? { workspace: { worktree } } : {}),

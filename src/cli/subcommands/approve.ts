@@ -5,8 +5,9 @@ import type { Context } from '../context.ts'
 import { editedSpec } from '../edited-spec.ts'
 import { CONFLICT, FAILED } from '../exit-code.ts'
 import { approvalHint, hintAtApproval } from '../hint-at-approval.ts'
-import { answerText, storedText } from '../print/approval-card.ts'
+import { storedText } from '../print/approval-card.ts'
 import { refuseInside } from '../refuse-inside.ts'
+import { settlementText } from '../settlement-text.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -170,14 +171,4 @@ export function exitCodeOfAnswer(
   meant: 'approved' | 'denied',
 ): number {
   return answer?.type === meant ? 0 : CONFLICT
-}
-
-/** What became of an approval, in a line. */
-export function settlementText({
-  type,
-  approval,
-}: Pick<OutputOf<'approve'>, 'approval'> & { readonly type: string }): string {
-  const { id, pid, state, answer } = approval
-  const how = answer === null ? state : answerText(answer)
-  return type === 'settled' ? `${id} ${how}: ${pid}` : `${id} was ${how} before, and that stays: ${pid}`
 }

@@ -1,8 +1,9 @@
 import { hintAtApproval } from '../hint-at-approval.ts'
 import { refuseInside } from '../refuse-inside.ts'
+import { settlementText } from '../settlement-text.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
-import { answerEach, exitCodeOfAnswer, settlementText } from './approve.ts'
+import { answerEach, exitCodeOfAnswer } from './approve.ts'
 
 export const deny = subcommand({
   name: 'deny',

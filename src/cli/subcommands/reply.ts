@@ -1,7 +1,7 @@
 import { refuseInside } from '../refuse-inside.ts'
+import { settlementText } from '../settlement-text.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
-import { settlementText } from './approve.ts'
 
 export const reply = subcommand({
   name: 'reply',

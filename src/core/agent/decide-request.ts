@@ -74,8 +74,7 @@ export function decideAgentRequest(facts: Facts, intent: RequestIntent, rules: R
     case 'shutdown':
       return decideShutdown(draft, request)
     case 'configure':
-      draft.add({ type: 'agent_configured', payload: { model: request.model } })
-      return answered(draft, request, { type: 'configured', model: request.model })
+      return decideConfigure(draft, request)
     case 'allow':
       return decideAllow(draft, request)
     case 'exceed_limit':
@@ -220,6 +219,13 @@ function decideShutdown(draft: Draft, request: Extract<PlainRequest, { type: 'sh
   const end = { status: 'completed', reason, result: null, source: draft.actor, at: draft.at } as const
   draft.push(ended(outcomeOf(draft.record, end), 'agent:ended'))
   return answered(draft, request, { type: 'exited', interrupts })
+}
+
+function decideConfigure(draft: Draft, request: Extract<PlainRequest, { type: 'configure' }>): Decision {
+  const { model, effort } = request
+  const payload = { model, ...(effort === undefined ? {} : { effort }) }
+  draft.add({ type: 'agent_configured', payload })
+  return answered(draft, request, { type: 'configured', ...payload })
 }
 
 /** What waited because of a limit goes on: an input that no model has seen yet, then the queue. */

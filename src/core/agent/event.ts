@@ -1,5 +1,6 @@
 import type { Amounts, Counted } from '../allowance/amounts.ts'
 import type { Json, JsonObject } from '../json/json.ts'
+import type { Effort } from '../model/prompt.ts'
 import type { Actor } from '../process/record.ts'
 import type { EarlierLog } from './earlier-logs.ts'
 import type { GoalCheck, NextTurn } from './goal.ts'
@@ -197,7 +198,10 @@ export type AgentEvent =
         readonly progress: Json
       }
     }
-  | { readonly type: 'agent_configured'; readonly payload: { readonly model: string } }
+  | {
+      readonly type: 'agent_configured'
+      readonly payload: { readonly model: string; readonly effort?: Effort }
+    }
   /** It continues the session of an ended agent, the last of these. Places of `segment` are those of the whole session. */
   | {
       readonly type: 'session_continued'

@@ -33,12 +33,11 @@ export function evolveAgent(record: ProcessRecord, event: Stored<AgentEvent>): P
       return { ...withoutWaits(record), agent }
     case 'agent_idled':
       return idled(record, event)
-    case 'agent_configured':
-      return {
-        ...record,
-        agent,
-        effectiveSpec: { ...(record.effectiveSpec ?? record.spec), model: event.payload.model },
-      }
+    case 'agent_configured': {
+      const { model, effort } = event.payload
+      const changes = { model, ...(effort === undefined ? {} : { effort }) }
+      return { ...record, agent, effectiveSpec: { ...(record.effectiveSpec ?? record.spec), ...changes } }
+    }
     default:
       return agent === record.agent ? record : { ...record, agent }
   }

@@ -1,5 +1,6 @@
 import type { Amounts, Counted } from '../allowance/amounts.ts'
 import type { JsonObject } from '../json/json.ts'
+import type { Effort } from '../model/prompt.ts'
 import type { InputMode, NoticeCause, Part, ToolCallRef, Until } from './state.ts'
 
 /**
@@ -18,7 +19,7 @@ export type PlainRequest =
   | { readonly type: 'shutdown'; readonly id: string; readonly reason?: string }
   | { readonly type: 'remove_input'; readonly id: string; readonly input: string }
   | { readonly type: 'reorder_inputs'; readonly id: string; readonly inputs: readonly string[] }
-  | { readonly type: 'configure'; readonly id: string; readonly model: string }
+  | { readonly type: 'configure'; readonly id: string; readonly model: string; readonly effort?: Effort }
   /** The kernel has raised its allowance in the same transaction. */
   | { readonly type: 'allow'; readonly id: string; readonly amounts: Amounts }
   /** From the kernel: a charge has exceeded this limit. */
@@ -83,7 +84,7 @@ export type AgentAnswer =
   | { readonly type: 'exited' | 'stopping'; readonly interrupts: readonly ToolCallRef[] }
   | { readonly type: 'edited' | 'removed'; readonly input: string }
   | { readonly type: 'reordered'; readonly inputs: readonly string[] }
-  | { readonly type: 'configured'; readonly model: string }
+  | { readonly type: 'configured'; readonly model: string; readonly effort?: Effort }
   /** `turn`: the waiting input goes on in this turn; null if none waits, or the agent is not idle. */
   | { readonly type: 'allowed'; readonly turn: number | null }
   | { readonly type: 'limited'; readonly turn: number }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { AgentAnswer } from '../../core/agent/request.ts'
+import { EFFORTS } from '../../core/model/prompt.ts'
 import { toolCallRef } from './agent.ts'
 import { count } from './scalars.ts'
 
@@ -54,7 +55,11 @@ export const reorderAnswer = z.strictObject({
   type: z.literal('reordered'),
   inputs: z.array(input).describe('all waiting inputs in their order'),
 })
-export const configureAnswer = z.strictObject({ type: z.literal('configured'), model: z.string() })
+export const configureAnswer = z.strictObject({
+  type: z.literal('configured'),
+  model: z.string(),
+  effort: z.enum(EFFORTS).exactOptional(),
+})
 export const allowAnswer = z.strictObject({
   type: z.literal('allowed'),
   turn: count

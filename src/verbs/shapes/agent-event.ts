@@ -3,6 +3,7 @@ import { type AgentEvent, ALERTS, SYSTEM_ITEMS } from '../../core/agent/event.ts
 import { NEXT_TURNS } from '../../core/agent/goal.ts'
 import type { AgentRequest } from '../../core/agent/request.ts'
 import { COUNTED } from '../../core/allowance/amounts.ts'
+import { EFFORTS } from '../../core/model/prompt.ts'
 import { actor } from './actor.ts'
 import {
   callPlace,
@@ -150,7 +151,7 @@ export const agentPayloads = (): AgentPayloads => ({
     shown: count.exactOptional(),
   }),
   model_call_retried: z.strictObject({ ...inCall, failure: z.string(), retryAt: time, progress: json }),
-  agent_configured: z.strictObject({ model: z.string() }),
+  agent_configured: z.strictObject({ model: z.string(), effort: z.enum(EFFORTS).exactOptional() }),
   session_continued: z.strictObject({
     earlier: earlierLogs,
     turns: count,

@@ -170,6 +170,78 @@ test('a session says what it wants to do, and how to answer', async () => {
   expect(stdout).toContain('and the tests pass.\n(turn 1 finished')
 })
 
+test('at a terminal y, n with advice and a reply answer what waits; other lines answer nothing, and > queues', async () => {
+  const reeve = new CommandLine()
+  const cwd = temporaryFolder()
+  const call = (tool: string, input: object) => ({ parts: [{ tool, input }] })
+  const answers = [
+    call('run_command', { command: 'echo one >> ran' }),
+    call('run_command', { command: 'echo two >> ran' }),
+    call('ask_human', { question: 'Which colour?', choices: ['red', 'green'] }),
+    { parts: [{ text: 'That is all.' }] },
+  ]
+  writeFileSync(join(cwd, 'script.json'), JSON.stringify({ answers, atEnd: 'repeat' }))
+  await reeve.run(['policy', 'add', 'ask', 'shell:echo', '--because', 'reviewed'])
+  const at = reeve.terminal(
+    ['agent', '--model', 'scripted/script.json', 'go'],
+    { cols: 160, rows: 40 },
+    [],
+    cwd,
+  )
+  await at.until(/execute shell:echo one[\s\S]*approve\? y, n \[advice\] › $/)
+  at.type('and then the docs\r')
+  await at.until(/\(Type y, or n with advice[\s\S]*approve\? y, n \[advice\] › $/)
+  at.type('y\r')
+  await at.until(/approved by human:[\s\S]*execute shell:echo two[\s\S]*approve\? y, n \[advice\] › $/)
+  at.type('> later\r')
+  await at.until(/\(queued, number 1\)[\s\S]*approve\? y, n \[advice\] › $/)
+  at.type('n not today\r')
+  await at.until(/denied by human:[\s\S]*Which colour\?\s+1 {2}red\s+2 {2}green\s+reply 1-2 › $/)
+  at.type('2\r')
+  await at.until(/\(turn 2 finished[\s\S]*› $/)
+  at.type('\u0003')
+  await at.ended
+  expect(readFileSync(join(cwd, 'ran'), 'utf8')).toBe('one\n')
+  expect(at.shown).toContain('not today')
+  expect(at.shown).toMatch(/→ ask_human[^\n]*\n[\s\S]*green/)
+  expect(at.shown).not.toContain('\n› and then the docs')
+})
+
+test('an agent at its limit is topped up, its model is changed, and the session names both', async () => {
+  const reeve = new CommandLine()
+  const cwd = temporaryFolder()
+  writeFileSync(
+    join(cwd, 'script.json'),
+    JSON.stringify({ answers: [{ parts: [{ text: 'Hm.' }] }], atEnd: 'repeat' }),
+  )
+  const start = ['agent', '--model', 'scripted/script.json', '--name', 'fixer']
+  const ran = await reeve.run([...start, '--allow', 'tokensIn=10', 'go'], { cwd })
+  expect(ran).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('reeve agent allow fixer tokensIn=<amount> adds to its limit'),
+  })
+  expect(await reeve.run(['agent', 'allow', 'fixer', 'tokensIn'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('It takes a name and an amount, like cost=5'),
+  })
+  expect(await reeve.run(['agent', 'allow', 'fixer', 'tokensIn=1000000'])).toMatchObject({
+    code: 0,
+    stdout: 'allowed\n',
+    stderr: expect.stringMatching(/left: tokensIn=\d+\n[\s\S]*reeve agent send fixer "go on"/),
+  })
+  expect(await reeve.run(['agent', 'model', 'fixer', 'scripted/demo', '--effort', 'high'])).toMatchObject({
+    code: 0,
+    stdout: 'scripted/demo, effort high\n',
+  })
+  const { configuration } = await reeve.json<{ configuration: unknown }>('agent', 'show', 'fixer')
+  expect(configuration).toContainEqual({ name: 'effort', value: 'high', source: 'request' })
+  expect(await reeve.run(['agent', 'model', 'fixer', 'nobody/model'])).toMatchObject({ code: 1 })
+  await reeve.run(['agent', 'send', 'fixer', 'make the tests pass'])
+  const attached = await reeve.run(['agent', 'attach', 'fixer'], { input: 'null_device' })
+  expect(attached.stdout).toContain('(the model is scripted/demo from here on, effort high)')
+  expect(attached.stdout).toContain('(turn 2 finished')
+})
+
 test('errors say what to do', async () => {
   const reeve = new CommandLine()
   const keys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GEMINI_API_KEY: '', REEVE_MODEL: '' }

@@ -2,17 +2,19 @@ import { ReeveError, RefusedError } from 'reeve'
 import { expect, test } from 'vitest'
 import { AskedPeople, type AskedVerbs } from '../../../src/cli/agent/asked-people.ts'
 
-type Event = { readonly type: string }
+type Event = { readonly type: string; readonly pid: string }
 type Approval = Awaited<ReturnType<AskedVerbs['inspectAgent']>>['approvals'][number]
 
-function approval(id: string): Approval {
-  const request = { type: 'question', subject: 's', text: `${id}?`, choices: null }
-  const untyped: unknown = { id, request }
+const event = (type: string, pid = 'p_1'): Event => ({ type, pid })
+
+function approval(id: string, more: object = {}): Approval {
+  const request = { type: 'question', subject: 's', text: `${id}?`, choices: null, ...more }
+  const untyped: unknown = { id, pid: `of ${id}`, person: null, askedAt: id.charCodeAt(0), request }
   return untyped as Approval
 }
 
 /** An agent whose approvals and events the test plays. */
-function agent() {
+function agent({ isPerson = false } = {}) {
   const said: string[] = []
   const followed: number[] = []
   let waiting: readonly Approval[] = []
@@ -30,7 +32,7 @@ function agent() {
       },
     },
     { pid: 'p_1', root: 'p_0' },
-    (line) => said.push(line),
+    { say: (line) => said.push(line), ...(isPerson ? { changed: () => undefined, person: 'human:me' } : {}) },
   )
   return {
     said,
@@ -40,7 +42,10 @@ function agent() {
       feed = events
     },
     wait: (...ids: readonly string[]) => {
-      waiting = ids.map(approval)
+      waiting = ids.map((id) => approval(id))
+    },
+    waitFor: (...approvals: readonly Approval[]) => {
+      waiting = approvals
     },
     failWith: (error: Error) => {
       look = () => {
@@ -60,7 +65,7 @@ async function* eventsOf(steps: readonly (Event | (() => void))[]): AsyncGenerat
 test('a request that waits already is said at once, and a new one when its event comes, each once', async () => {
   const { asked, said, followed, play, wait } = agent()
   wait('a')
-  play(eventsOf([{ type: 'started' }, () => wait('a', 'b'), { type: 'approval_requested' }]))
+  play(eventsOf([event('started'), () => wait('a', 'b'), event('approval_requested')]))
   await asked.follow(7)
   expect(followed).toEqual([7])
   expect(said.filter((line) => line.startsWith('?'))).toEqual(['? a?', '? b?'])
@@ -69,7 +74,7 @@ test('a request that waits already is said at once, and a new one when its event
 test('a failed look is said, and the next request is looked at', async () => {
   const { asked, said, play, failWith } = agent()
   failWith(new ReeveError('daemon_unreachable', 'The daemon is away.', 'Start it.'))
-  play(eventsOf([{ type: 'approval_requested' }]))
+  play(eventsOf([event('approval_requested')]))
   await asked.follow(7)
   expect(said).toEqual([
     '(it is unknown what waits for your answer: The daemon is away. Start it.)',
@@ -100,5 +105,45 @@ test('a feed that cannot be followed is said', async () => {
   await asked.follow(7)
   expect(said).toEqual([
     '(new requests are not shown here any more; reeve approvals lists them: The daemon is away. Start it.)',
+  ])
+})
+
+test('the oldest request that waits for the person here comes first; one that is settled elsewhere is said and leaves', async () => {
+  const { asked, said, play, wait } = agent({ isPerson: true })
+  wait('b', 'a')
+  play(eventsOf([() => wait('b'), event('ended', 'p_9'), event('approval_settled', 'of a')]))
+  const following = asked.follow(7)
+  await expect.poll(() => asked.waiting.map(({ id }) => id)).toEqual(['b'])
+  await following
+  expect(said).toEqual(['? b?', '? a?', '(a does not wait any more: reeve approvals a)'])
+})
+
+test('a request that was answered here does not come back from an older list, and is not said to be gone', async () => {
+  const { asked, said, play, wait } = agent({ isPerson: true })
+  wait('a', 'b')
+  play(eventsOf([() => asked.answered('a'), event('approval_settled', 'of a'), event('approval_requested')]))
+  await asked.follow(7)
+  expect(asked.waiting.map(({ id }) => id)).toEqual(['b'])
+  expect(said).toEqual(['? a?', '? b?'])
+})
+
+test('a request to another person is said, and cannot be answered here', async () => {
+  const { asked, said, waitFor } = agent({ isPerson: true })
+  waitFor({ ...approval('a'), person: 'ana' })
+  await asked.follow(7)
+  expect(said[1]).toMatch(/^ {2}answer in another terminal: reeve reply a <text>/)
+  expect(asked.waiting).toEqual([])
+})
+
+test('a doubt about the rule is said, and that an action cannot be undone; lines of the asker are indented', async () => {
+  const { asked, said, waitFor } = agent({ isPerson: true })
+  const permission = { type: 'permission', needs: ['execute shell:node --test\n? fake'], reason: null }
+  const why = { justification: 'pushes are reviewed', doubt: 'node starts programs', defaultToNo: true }
+  waitFor(approval('a', { ...permission, ...why }))
+  await asked.follow(7)
+  expect(said).toEqual([
+    '? it wants to execute shell:node --test\n  ? fake (pushes are reviewed)',
+    '  the rule may apply: node starts programs',
+    '  it cannot be undone',
   ])
 })

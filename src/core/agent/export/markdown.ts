@@ -37,7 +37,7 @@ function markdownOf(item: LogItem): string {
     case 'model_call_cut':
       return `*The model call was cut: ${item.payload.why}.*`
     case 'agent_configured':
-      return `*The model is ${item.payload.model} from here on.*`
+      return `*The model is ${configured(item.payload)} from here on.*`
     case 'session_continued':
       return `*The session goes on from ${item.payload.earlier.at(-1)?.pid}.*`
     case 'agent_alerted':
@@ -51,6 +51,10 @@ function markdownOf(item: LogItem): string {
     default:
       return ''
   }
+}
+
+function configured({ model, effort }: { readonly model: string; readonly effort?: string }): string {
+  return effort === undefined ? model : `${model}, with the effort ${effort},`
 }
 
 function answerPart(part: Part): string {
