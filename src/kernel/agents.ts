@@ -11,6 +11,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { isRefusal, type Refusal } from '../core/refusal.ts'
+import { askSoftLimit } from './ask-soft-limit.ts'
 import { refusalChanges } from './audit.ts'
 import { closedCallReason } from './carry.ts'
 import { chargeIn } from './charge.ts'
@@ -84,14 +85,17 @@ export class Agents {
   ): Promise<ProcessRow> {
     const { pid } = work.record
     const edges = this.#edges
-    const self = this.#kernel.id
+    const { id: self, defaultEnvRef } = this.#kernel
     for (;;) {
       const fence = work.fence()
       const asked = { pid, actor: `process:${pid}`, at: edges.clock.now() } as const
       const answer = await edges.store.write<ProcessRow | Refusal>(function* () {
         const rows = new WorkingRows()
+        const was = yield* rows.process(pid)
         const performed = yield* performOne(edges, rows, { type: 'agent_act', ...asked, act: usage, fence })
         if (performed.type === 'refused') return { answer: performed.refusal, changes: [] }
+        if (performed.type === 'appended' && was !== null)
+          yield* askSoftLimit(edges, rows, { was, now: performed.row, at: asked.at, defaultEnvRef })
         const replayKey = `usage:${usage.turn}.${usage.call}`
         const charging = { pid, actor: `kernel:${self}`, amounts, done: true, replayKey } as const
         const charged = yield* chargeIn(edges, self, rows, charging)

@@ -37,6 +37,7 @@ import type { PlanPart } from './plan-part.ts'
 import { reportToParent } from './report-to-parent.ts'
 import { settleReview, stopReview } from './review.ts'
 import { giveBackUses } from './rule-uses.ts'
+import { settleSoftLimit, withdrawSoftLimit } from './settle-soft-limit.ts'
 import { WorkingRows } from './working-rows.ts'
 
 /** The answer to one intent. */
@@ -186,6 +187,9 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
       if (row.record.agent !== null && record.parent !== null)
         yield* reportToParent(rows, row, record, decision.events, intent, edges.rules.mask)
       if (duties.isReview) yield* settleReview(edges, rows, performOne, record, intent.at)
+      if (duties.isSoftLimit) yield* settleSoftLimit(edges, rows, performOne, record, intent.at)
+      if (row.record.status === 'paused' && record.status !== 'paused' && record.agent !== null)
+        yield* withdrawSoftLimit(edges, rows, performOne, record, intent.at)
       if (decision.overflow !== undefined && listener !== null)
         rows.add([
           { type: 'inbox', was, inbox: { ...(was ?? emptyInbox(listener)), overflow: decision.overflow } },

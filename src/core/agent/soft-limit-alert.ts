@@ -34,7 +34,7 @@ export function softLimitAlert(limits: Limits, { before, after, reached }: Use):
   if (full !== undefined)
     return {
       alert: 'soft_limit',
-      message: `The soft limit of ${full.name}, ${full.limit}, is reached: resume the agent if it may go on.`,
+      message: `The soft limit of ${full.name}, ${full.limit}, is reached: the agent is paused until a person says that it may go on.`,
       limit: full.name,
     }
   const near = given.filter(

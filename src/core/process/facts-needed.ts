@@ -1,3 +1,4 @@
+import { softLimitAskedBy } from '../agent/soft-limit-question.ts'
 import { type AccountId, accountOf } from '../allowance/account.ts'
 import { reviewedBy } from '../approval/review.ts'
 import { listenerOf, parentDeciding } from '../inbox/notice.ts'
@@ -73,6 +74,8 @@ export interface EndDuties {
   readonly withdraws: string | null
   /** It reviewed a request, which its end settles. */
   readonly isReview: boolean
+  /** It asked whether an agent goes on beyond a soft limit. */
+  readonly isSoftLimit: boolean
   /** The schedule that it may be an occurrence of: the next one is planned. */
   readonly schedule: string | null
   /** The host whose paths it held: they go back to its parent. */
@@ -85,6 +88,7 @@ const NO_DUTIES: EndDuties = {
   account: null,
   withdraws: null,
   isReview: false,
+  isSoftLimit: false,
   schedule: null,
   pathsOn: null,
 }
@@ -96,6 +100,8 @@ export function endDuties(was: ProcessRecord, now: ProcessRecord): EndDuties {
   const withdraws = awaitsApproval(was) ? (was.gate?.approval ?? null) : null
   const account = limits.allowance !== undefined ? 'give_back' : kind === 'command' ? 'count_use' : null
   const schedule = scheduleNamedBy(now.causedBy)
+  const isSoftLimit = kind === 'tool' && softLimitAskedBy(now) !== null
+  const isReview = reviewedBy(now) !== null
   const pathsOn = kind === 'agent' ? (delegatedPaths(now)?.host ?? null) : null
-  return { parent, awaitedBy, account, withdraws, isReview: reviewedBy(now) !== null, schedule, pathsOn }
+  return { parent, awaitedBy, account, withdraws, isReview, isSoftLimit, schedule, pathsOn }
 }

@@ -67,6 +67,25 @@ test('a cancelled turn says which input goes on; two agents of one name are noti
   })
 })
 
+test('at a soft limit a script hears that the agent is paused, and an answer of a person lets it go on', async () => {
+  const reeve = new CommandLine()
+  const parts = [{ tool: 'list_files', input: { path: '.' } }]
+  const cwd = talking({ answers: [{ parts }, { parts: [{ text: 'Done.' }] }], atEnd: 'stop' })
+  const ran = await reeve.run([...START, '--name', 'soft', '--soft-limit', 'tokensIn=10', 'go'], { cwd })
+  expect(ran).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('soft is paused. Go on: reeve agent resume soft;'),
+  })
+  const [approval] = await reeve.json<{ id: string; request: { text: string } }[]>('approvals')
+  expect(approval?.request.text).toMatch(/^soft has used \d+ of 10 tokensIn \(soft limit\): go on\?$/)
+  expect((await reeve.run(['status'])).stdout).toContain(approval?.id)
+  const again = await reeve.run(['agent', 'attach', 'soft'], { input: 'null_device' })
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('soft is paused.') })
+  expect((await reeve.run(['reply', approval?.id ?? '', 'yes'])).code).toBe(0)
+  const attached = await reeve.run(['agent', 'attach', 'soft'], { input: 'null_device' })
+  expect(attached).toMatchObject({ code: 0, stdout: expect.stringContaining('Done.\n(turn 1 finished') })
+})
+
 /** A folder with a script that says the same every time. */
 function talking(script: object = {}): string {
   const cwd = mkdtempSync(join(quickFolder, 'agent-'))
