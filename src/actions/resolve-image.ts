@@ -48,13 +48,14 @@ export async function withImage(
   const { image } = found
   const hash = await keepVersion(edges, actor, image)
   const made = specWithImage(withoutUndefined(spec), image, hash)
-  if (made.model === undefined) throw new RefusedError(withoutModel(image))
+  const model = made.model ?? edges.modelDefaults?.().model
+  if (model === undefined) throw new RefusedError(withoutModel(image))
   const { budget } = image
   const allowance = input.allowance ?? budget
   return {
     input: {
       ...input,
-      spec: { ...spec, ...made },
+      spec: { ...spec, ...made, model },
       ...(allowance === undefined ? {} : { allowance }),
     } as Input,
     effects: [useOf(image), ...(await needsOfImage(image))],
@@ -186,7 +187,7 @@ function withoutModel({ name }: Image): Refusal {
   return refusal(
     'invalid_input',
     `The image ${name} names no model, and the request does not either.`,
-    'Give spec.model, as provider/model.',
+    'Give spec.model, as provider/model, or store a key of a provider for the daemon: reeve secret set ANTHROPIC_API_KEY.',
     { field: 'spec.model' },
   )
 }

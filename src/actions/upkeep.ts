@@ -41,11 +41,13 @@ export function upkeepActions(parts: ActionParts): ActionsFor<'whoami' | 'status
         ])
       const identity = keeper?.identity ?? null
       const { maxAgeMs, maxEnded } = retention.limits
+      const models = edges.modelDefaults?.()
       return {
         daemon: { id: kernel.id, osPid: process.pid },
         keeper: identity === null ? null : { id: identity.id, osPid: identity.osPid, available },
         live,
         awaitingApproval: pending,
+        models: { default: models?.model ?? null, keys: [...(models?.keys ?? [])] },
         ended: {
           count: ended,
           oldestAt: oldestEndedAt,

@@ -2,6 +2,7 @@ import type { ToolboxParts } from '../agent/toolbox/toolbox.ts'
 import { ReeveError } from '../core/errors.ts'
 import { BASE_IMAGE } from '../core/image/built-in.ts'
 import type { JsonObject } from '../core/json/json.ts'
+import { defaultModel, KEY_NAMES, type ModelDefaults } from '../core/model/default-model.ts'
 import { type Embedded, embedWith } from '../embed/embed.ts'
 import type { EmbedOptions } from '../embed/options.ts'
 import type { HomePaths } from '../home/paths.ts'
@@ -95,6 +96,7 @@ async function embeddedOnce(parts: EmbedInHomeParts): Promise<Embedded> {
     anchorLog: new AnchorFile(home, log),
     logTrouble: () => log.trouble?.() ?? null,
     secretsTrouble: () => secrets.trouble(),
+    modelDefaults: () => modelDefaults(process.env, secrets.read()),
     toolboxParts: { ownAddresses },
     outside: { ownServer: (session, agent) => ownMcpServer(home, session, agent) },
   })
@@ -109,6 +111,12 @@ function ownMcpServer(home: HomePaths, session: string, agent: string): JsonObje
     args: [ownProgram('main'), 'mcp'],
     env: Object.entries(env).map(([name, value]) => ({ name, value })),
   }
+}
+
+function modelDefaults(env: NodeJS.ProcessEnv, secrets: Readonly<Record<string, string>>): ModelDefaults {
+  const keys = KEY_NAMES.filter((name) => (secrets[name] ?? env[name] ?? '') !== '')
+  const model = defaultModel(env['REEVE_MODEL'], (name) => keys.includes(name))
+  return { keys, ...(model === undefined ? {} : { model }) }
 }
 
 /** Left out if no setting differs from what an agent is anyway. */

@@ -14,6 +14,7 @@ import { NamedSecrets } from '../command/environment/named-secrets.ts'
 import { openCommands } from '../command/open-commands.ts'
 import type { Seat } from '../core/authority/person.ts'
 import { FLOOD_LIMITS } from '../core/inbox/flood.ts'
+import type { ModelDefaults } from '../core/model/default-model.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import { type TroubleFacts, troublesOf } from '../core/trouble/trouble.ts'
@@ -88,6 +89,8 @@ export interface DaemonParts {
   readonly logTrouble?: () => TroubleFacts['log']
   /** Why the daemon's file of secrets cannot be read. */
   readonly secretsTrouble?: () => TroubleFacts['secrets']
+  /** The models that the environment and the secrets of the daemon are for. */
+  readonly modelDefaults?: () => ModelDefaults
   /** Makes the executor of agents. */
   readonly agentDriver?: AgentDriver
   readonly agentTimes?: Partial<AgentTimes>
@@ -133,6 +136,7 @@ async function start(
     anchorLog,
     logTrouble = () => null,
     secretsTrouble = () => null,
+    modelDefaults,
     agentDriver,
     agentTimes = {},
     toolboxParts = {},
@@ -193,6 +197,7 @@ async function start(
       mask: (text) => masker.text(text),
       agentFiles: new AgentFileFolders(options.home ?? null),
       agentDefaults: options.agents,
+      ...(modelDefaults === undefined ? {} : { modelDefaults }),
       calendar,
       // A store with lock files is a file: the programs of one machine share it.
       machine: opened.locks === undefined ? machineTag() : null,

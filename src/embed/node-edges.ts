@@ -39,6 +39,7 @@ export function nodeEdges(
     workspaces,
     agentFiles,
     agentDefaults,
+    modelDefaults,
     machine = null,
     mask = (text) => text,
     calendar,
@@ -50,6 +51,7 @@ export function nodeEdges(
     readonly workspaces?: Workspaces
     readonly agentFiles?: AgentFileReader
     readonly agentDefaults?: AgentDefaults | undefined
+    readonly modelDefaults?: Edges['modelDefaults']
     readonly machine?: Machine
     readonly mask?: (text: string) => string
     readonly calendar?: Calendar
@@ -86,6 +88,7 @@ export function nodeEdges(
     ...(workspaces === undefined ? {} : { workspaces }),
     ...(agentFiles === undefined ? {} : { agentFiles }),
     ...(agentDefaults === undefined ? {} : { agentDefaults }),
+    ...(modelDefaults === undefined ? {} : { modelDefaults }),
     machine,
     onAudited,
     auditKey,

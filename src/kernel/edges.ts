@@ -3,6 +3,7 @@ import type { Machine } from '../core/capability/folder-subjects.ts'
 import type { Preset } from '../core/capability/presets.ts'
 import type { Clock } from '../core/clock.ts'
 import type { HolderRow, Proof } from '../core/lease/holder.ts'
+import type { ModelDefaults } from '../core/model/default-model.ts'
 import type { Rules } from '../core/process/decision.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
@@ -47,6 +48,8 @@ export interface Edges {
   /** The files of this host that define something for agents; without it none are read. */
   readonly agentFiles?: AgentFileReader
   readonly agentDefaults?: AgentDefaults
+  /** The model of an agent for which neither its request nor its image names one. */
+  readonly modelDefaults?: () => ModelDefaults
   /** The key that signs the start of a pruned audit, kept outside of the store; null where there is no home for it. */
   readonly auditKey?: () => string | null
   /** Called after entries were appended to the audit: its end is noted outside of the store. */

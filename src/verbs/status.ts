@@ -21,6 +21,12 @@ export const status = verb({
       awaitingApproval: count.describe(
         'those of them that wait for the answer of a person, and have not begun',
       ),
+      models: z
+        .strictObject({
+          default: z.string().nullable().describe('for agents whose request and image name none'),
+          keys: z.array(z.string()).describe('keys of model providers that it can read, by their names'),
+        })
+        .describe('models that the daemon has keys for'),
       ended: z
         .strictObject({
           count,

@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { embedWith } from '../../src/embed/embed.ts'
 import { embedTemp } from '../embed-temp.ts'
+import { tempFolder } from '../temp-folder.ts'
 import { call, ERAS, overHttp } from './connected.ts'
 
 const OPERATOR = { role: 'operate', actor: 'host', tokenId: 't', person: 'human:ada' } as const
@@ -54,4 +56,29 @@ test('the list for an operator with the tools for agents stays below 14,000 char
   const { tools } = await client.listTools()
   const sent = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))
   expect(JSON.stringify(sent).length).toBeLessThan(14_000)
+})
+
+test('an agent that is started without a model gets that of its image, or the default, and is refused without both', async () => {
+  const reeve = await embedWith(
+    { store: join(tempFolder(), 'reeve.db') },
+    { modelDefaults: () => ({ model: 'scripted/demo', keys: [] }) },
+  )
+  onTestFinished(() => reeve.close())
+  const client = await overHttp(reeve, { era: 'modern', caller: OPERATOR })
+  const { cwd } = script()
+  await call(client, 'agent_start', { goal: 'Say it.', cwd, name: 'plain' })
+  await call(client, 'agent_start', { goal: 'Say it.', cwd, name: 'looks', image: 'reviewer' })
+  expect(await reeve.inspectAgent({ pid: 'plain' })).toMatchObject({
+    model: 'scripted/demo',
+    image: { name: 'base' },
+  })
+  expect(await reeve.inspectAgent({ pid: 'looks' })).toMatchObject({
+    model: 'scripted/demo',
+    image: { name: 'reviewer' },
+  })
+  expect((await reeve.status({})).models).toEqual({ default: 'scripted/demo', keys: [] })
+  const without = await overHttp(await embedTemp(), { era: 'modern', caller: OPERATOR })
+  const refused = await without.callTool({ name: 'agent_start', arguments: { goal: 'Say it.', cwd } })
+  expect(refused.isError).toBe(true)
+  expect(JSON.stringify(refused.content)).toContain('names no model')
 })

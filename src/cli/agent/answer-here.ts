@@ -6,7 +6,7 @@ import { refuseInside } from '../refuse-inside.ts'
 import { settlementText } from '../settlement-text.ts'
 import type { Approval } from './asked-people.ts'
 
-/** Characters of an action that the prompt names, if several wait. */
+/** Characters of an action that the prompt names. */
 const MAX_NAMED_CHARS = 40
 
 /** What a typed line says to a request that waits. */
@@ -44,9 +44,9 @@ export function answerPrompt(waiting: readonly Approval[]): string {
   const [first] = waiting
   if (first === undefined) return ''
   const { request } = first
-  const place = waiting.length === 1 ? '' : ` (1 of ${waiting.length}: ${named(first)})`
+  const place = waiting.length === 1 ? '' : ` (1 of ${waiting.length})`
   if (request.type === 'permission')
-    return `approve${place}? ${request.defaultToNo ? '[y/N]' : 'y, n [advice]'} › `
+    return `approve ${named(request.needs)}${place}? ${request.defaultToNo ? '[y/N]' : 'y, n [advice]'} › `
   return `reply${place}${request.choices === null ? '' : ` 1-${request.choices.length}`} › `
 }
 
@@ -64,7 +64,7 @@ export async function answerHere(
   return settlementText(await reeve.deny({ id, ...(advice === null ? {} : { advice }) }))
 }
 
-function named({ request }: Approval): string {
-  const text = neutral(onOneLine(request.type === 'question' ? request.text : request.needs.join('; ')))
+function named(needs: readonly string[]): string {
+  const text = neutral(onOneLine(needs.join('; ')))
   return text.length > MAX_NAMED_CHARS ? `${text.slice(0, MAX_NAMED_CHARS - 1)}…` : text
 }

@@ -78,9 +78,10 @@ export async function startAgent(context: Context<AgentOptions>, goal: string): 
 /** The model that is named, or else that of the image. */
 async function modelFor(context: Context<AgentOptions>, reeve: ReeveVerbs): Promise<string | undefined> {
   const { options, around } = context
-  if (options.image === undefined || options.model !== undefined) return chooseModel(context, options.model)
+  if (options.image === undefined || options.model !== undefined)
+    return chooseModel(context, reeve, options.model)
   const { image } = await reeve.image({ name: options.image, folder: around.cwd })
-  return image.models === undefined ? chooseModel(context, undefined) : undefined
+  return image.models === undefined ? chooseModel(context, reeve, undefined) : undefined
 }
 
 /** Shows the session of an agent, and takes what is typed. Resolves with the exit code. */

@@ -79,7 +79,7 @@ export async function processIn(
     return { kind: 'workflow', spec: { workflow, ...input }, ...label }
   }
   if (agent !== undefined) {
-    const model = await chooseModel(context, options.model)
+    const model = await chooseModel(context, await context.acting(), options.model)
     return { kind: 'agent', spec: { agent: 'agent', model, goal: agent, once: true }, cwd, ...label }
   }
   const what = shell === undefined ? { argv: [...argv] } : { run: shell }

@@ -39,8 +39,8 @@ reeve up --approver. Without that reeve approve answers them.`,
     refuseExtraArguments(context, { name: 'acp' })
     const { model, preset, system } = context.options
     const [given, ...others] = model
-    const first = await chooseModel(context, given)
     const reeve = await context.reeveForAgent()
+    const first = await chooseModel(context, reeve, given)
     return context.daemon.acp(reeve, { models: [first, ...others], preset, system })
   },
 })

@@ -1,10 +1,12 @@
 import type { Counted } from '../allowance/amounts.ts'
 import { questionAnswer, questionProcess } from '../approval/question.ts'
+import { objectOf } from '../json/json.ts'
 import type { Pid } from '../process/pid.ts'
 import type { Outcome, ProcessRecord } from '../process/record.ts'
 import type { RegistrationRequest } from '../process/registration-request.ts'
 import { type AgentState, softLimitsOf } from './state.ts'
 
+const ENDING = '(soft limit): go on?'
 const YES = 'yes'
 const CHOICES = [YES, 'no']
 const MAX_DECIMALS = 4
@@ -19,7 +21,7 @@ export function softLimitQuestion(
   const given = softLimitsOf(record)[limit] ?? 0
   const used = usedOf(limit, totals)
   const amounts = limit === 'cost' ? `$${rounded(used)} of $${given}` : `${used} of ${given} ${limit}`
-  const question = `${name ?? identity.label} has used ${amounts} (soft limit): go on?`
+  const question = `${name ?? identity.label} has used ${amounts} ${ENDING}`
   return {
     ...questionProcess({
       question,
@@ -46,12 +48,17 @@ export function softLimitAskedBy({
   originator,
   causedBy,
   parent,
-}: Pick<ProcessRecord, 'originator' | 'causedBy' | 'parent'>): {
+  spec,
+}: Pick<ProcessRecord, 'originator' | 'causedBy' | 'parent' | 'spec'>): {
   readonly agent: Pid
   readonly limit: string
 } | null {
   const limit = causedBy?.['softLimit']
-  const isOwn = parent !== null && originator === `process:${parent}`
+  const { question, choices } = objectOf(spec['input'])
+  // An agent may ask questions of its own: a yes to one of them must not resume it.
+  const isAsked =
+    typeof question === 'string' && question.endsWith(ENDING) && String(choices) === String(CHOICES)
+  const isOwn = parent !== null && originator === `process:${parent}` && isAsked
   return isOwn && typeof limit === 'string' ? { agent: parent, limit } : null
 }
 

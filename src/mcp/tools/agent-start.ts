@@ -14,19 +14,35 @@ export const agentStart = tool({
   searchHint: 'start agent, delegate task, sub-agent, background agent, coding agent',
   input: z.strictObject({
     goal: z.string().min(1).max(100_000).describe('what it is to do'),
-    model: z.string().min(1).max(200).describe('provider/model: anthropic/claude-opus-5-5'),
+    model: z
+      .string()
+      .min(1)
+      .max(200)
+      .exactOptional()
+      .describe('provider/model; the default of the image or of Reeve'),
+    image: z
+      .string()
+      .min(1)
+      .max(200)
+      .exactOptional()
+      .describe('the image it is made from, like coder or reviewer'),
     cwd: folder.exactOptional().describe('absolute folder; your workspace by default'),
     name: name.exactOptional().describe('short name to use like a pid'),
   }),
   effect: 'change',
   startsDaemon: true,
-  run({ goal, model, cwd, name: called }, { folder: own, perform }) {
+  run({ goal, model, image, cwd, name: called }, { folder: own, perform }) {
     const key = `mcp-${randomUUID()}`
     const folderOf = cwd ?? own
     return perform(async (acting, session) => {
       const { record } = await acting.spawn({
         kind: 'agent',
-        spec: { agent: 'base', model, goal },
+        spec: {
+          agent: image ?? 'base',
+          ...(model === undefined ? {} : { model }),
+          ...imageOf(image, model),
+          goal,
+        },
         owner: { session },
         idempotencyKey: key,
         ...(called === undefined ? {} : { name: called }),
@@ -42,3 +58,9 @@ export const agentStart = tool({
     })
   },
 })
+
+/** Without an image and without a model the request would be for an agent that other programs execute. */
+function imageOf(image: string | undefined, model: string | undefined): { readonly image?: string } {
+  if (image !== undefined) return { image }
+  return model === undefined ? { image: 'base' } : {}
+}

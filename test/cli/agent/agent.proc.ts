@@ -188,13 +188,15 @@ test('at a terminal y, n with advice and a reply answer what waits; other lines 
     [],
     cwd,
   )
-  await at.until(/execute shell:echo one[\s\S]*approve\? y, n \[advice\] › $/)
+  await at.until(/execute shell:echo one[\s\S]*approve execute [^?]*\? y, n \[advice\] › $/)
   at.type('and then the docs\r')
-  await at.until(/\(Type y, or n with advice[\s\S]*approve\? y, n \[advice\] › $/)
+  await at.until(/\(Type y, or n with advice[\s\S]*approve execute [^?]*\? y, n \[advice\] › $/)
   at.type('y\r')
-  await at.until(/approved by human:[\s\S]*execute shell:echo two[\s\S]*approve\? y, n \[advice\] › $/)
+  await at.until(
+    /approved by human:[\s\S]*execute shell:echo two[\s\S]*approve execute [^?]*\? y, n \[advice\] › $/,
+  )
   at.type('> later\r')
-  await at.until(/\(queued, number 1\)[\s\S]*approve\? y, n \[advice\] › $/)
+  await at.until(/\(queued, number 1\)[\s\S]*approve execute [^?]*\? y, n \[advice\] › $/)
   at.type('n not today\r')
   await at.until(/denied by human:[\s\S]*Which colour\?\s+1 {2}red\s+2 {2}green\s+reply 1-2 › $/)
   at.type('2\r')
@@ -240,6 +242,32 @@ test('an agent at its limit is topped up, its model is changed, and the session 
   const attached = await reeve.run(['agent', 'attach', 'fixer'], { input: 'null_device' })
   expect(attached.stdout).toContain('(the model is scripted/demo from here on, effort high)')
   expect(attached.stdout).toContain('(turn 2 finished')
+})
+
+test('a key of the shell that is not kept starts no agent', async () => {
+  const reeve = new CommandLine()
+  const key = 'ANTHROPIC_API_KEY'
+  await reeve.run(['agent', 'list'], { env: { [key]: '' } })
+  const at = reeve.shell()
+  await at.until('$ ')
+  at.type(
+    `unset OPENAI_API_KEY GEMINI_API_KEY REEVE_MODEL; ${key}=test-key ${reeve.called} agent go; echo "code: $?"\r`,
+  )
+  await at.until(`Keep ${key} of this shell as a secret of Reeve`)
+  at.type('n\r')
+  await at.until(/code: 1/)
+  expect(at.shown).toContain(`The daemon does not have ${key}, so no agent was started.`)
+  expect(at.shown).toContain(`reeve secret set ${key}`)
+  expect(await reeve.json('agent', 'list')).toEqual([])
+})
+
+test('a daemon says which keys of providers it has, and which model an agent gets', async () => {
+  const reeve = new CommandLine()
+  const keys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: 'test-key', GEMINI_API_KEY: '', REEVE_MODEL: '' }
+  const { stdout } = await reeve.run(['call', 'status'], { env: keys })
+  expect(JSON.parse(stdout)).toMatchObject({
+    models: { default: 'openai/gpt-6.1-sol', keys: ['OPENAI_API_KEY'] },
+  })
 })
 
 test('errors say what to do', async () => {

@@ -37,9 +37,10 @@ test.each([
 })
 
 test('the prompt says what may be typed, and which of several requests it is about', () => {
-  expect(answerPrompt([push])).toBe('approve? y, n [advice] › ')
-  expect(answerPrompt([remove])).toBe('approve? [y/N] › ')
+  expect(answerPrompt([push])).toBe('approve execute shell:git push? y, n [advice] › ')
+  expect(answerPrompt([remove])).toBe('approve execute shell:rm -rf build? [y/N] › ')
   expect(answerPrompt([open])).toBe('reply › ')
   expect(answerPrompt([choice])).toBe('reply 1-3 › ')
-  expect(answerPrompt([push, open])).toBe('approve (1 of 2: execute shell:git push)? y, n [advice] › ')
+  expect(answerPrompt([push, open])).toBe('approve execute shell:git push (1 of 2)? y, n [advice] › ')
+  expect(answerPrompt([open, push])).toBe('reply (1 of 2) › ')
 })

@@ -70,7 +70,7 @@ test('a cancelled turn says which input goes on; two agents of one name are noti
 test('at a soft limit a script hears that the agent is paused, and an answer of a person lets it go on', async () => {
   const reeve = new CommandLine()
   const parts = [{ tool: 'list_files', input: { path: '.' } }]
-  const cwd = talking({ answers: [{ parts }, { parts: [{ text: 'Done.' }] }], atEnd: 'stop' })
+  const cwd = talking({ answers: [{ parts }, { parts: [{ text: 'Done.' }] }], atEnd: 'fail' })
   const ran = await reeve.run([...START, '--name', 'soft', '--soft-limit', 'tokensIn=10', 'go'], { cwd })
   expect(ran).toMatchObject({
     code: 1,
