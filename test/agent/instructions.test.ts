@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { readInstructions } from '../../src/agent/prompt/instructions.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { HeldModel } from './held-model.ts'
 import { payloads, scriptedAgents } from './scripted-agent.ts'
@@ -96,4 +97,28 @@ test('instructions that a link leads out of the workspace to, a pipe and a file 
   expect(third.prompt).toContain('(The rest is left out.)')
   expect(third.prompt.length).toBeLessThan(100_000)
   await end(third)
+})
+
+test('a workspace inside of a git repository gets the instructions of the repository, down to itself; links out of it are not read', async () => {
+  const outside = tempFolder()
+  const repository = tempFolder()
+  const workspace = join(repository, 'packages/app')
+  mkdirSync(join(workspace), { recursive: true })
+  mkdirSync(join(repository, '.git'))
+  writeFileSync(join(outside, 'private.txt'), 'PRIVATE')
+  writeFileSync(join(repository, 'AGENTS.md'), 'RULES OF THE REPOSITORY')
+  symlinkSync(join(outside, 'private.txt'), join(repository, 'packages/AGENTS.md'))
+  writeFileSync(join(workspace, 'AGENTS.md'), 'RULES OF THE APP')
+  const paths = async () => (await readInstructions(workspace, { touched: [] })).map(({ text }) => text)
+  expect(await paths()).toEqual(['RULES OF THE REPOSITORY', 'RULES OF THE APP'])
+  mkdirSync(join(workspace, '.git'))
+  expect(await paths()).toEqual(['RULES OF THE APP'])
+})
+
+test('without a repository nothing above the workspace is read', async () => {
+  const folder = tempFolder()
+  const workspace = join(folder, 'app')
+  mkdirSync(workspace)
+  writeFileSync(join(folder, 'AGENTS.md'), 'NOT OF THIS WORKSPACE')
+  expect(await readInstructions(workspace, { touched: [] })).toEqual([])
 })

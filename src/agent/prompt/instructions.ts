@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, open, realpath } from 'node:fs/promises'
+import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 
 /** The instructions of a folder; the first that exists counts. `CLAUDE.md` is another name for the same thing. */
@@ -11,6 +11,8 @@ const MAX_FILE_CHARS = 40_000
 const MAX_FILE_BYTES = 4 * MAX_FILE_CHARS
 /** Folders that are looked at, those near the root first. */
 const MAX_FOLDERS = 64
+/** Folders above the workspace in which its repository is looked for. */
+const MAX_ABOVE = 32
 
 export interface Instructions {
   /** Absolute. */
@@ -21,9 +23,9 @@ export interface Instructions {
 }
 
 /**
- * The instructions that hold for a workspace and for the files that were touched in it: those of the workspace first, then those of each
- * folder below it on the way to a touched file. A file that cannot be read, or that a link leads out of the workspace to, holds nothing: a
- * repository must not get files of its reader into prompts. `told`: paths of instructions that the model knows; they are looked at again.
+ * The instructions that hold for a workspace and for the files that were touched in it: those of the folders from the root of its git
+ * repository down to the workspace, then those of each folder below it on the way to a touched file. A file that cannot be read, or that a link
+ * leads out of the workspace to (above it: out of the repository), holds nothing: a repository must not get files of its reader into prompts. `told`: paths of instructions that the model knows; they are looked at again.
  */
 export async function readInstructions(
   root: string,
@@ -31,8 +33,39 @@ export async function readInstructions(
 ): Promise<readonly Instructions[]> {
   const real = await realpath(root).catch(() => null)
   if (real === null) return []
-  const found = await Promise.all(foldersOf(root, touched, told).map((folder) => readFolder(folder, real)))
+  const above = await foldersAbove(real)
+  const [top = real] = above
+  const isAbove = new Set(above)
+  const folders = [...above, ...foldersOf(root, touched, told).filter((folder) => !isAbove.has(folder))]
+  const found = await Promise.all(
+    folders.map((folder) => readFolder(folder, isAbove.has(folder) ? top : real)),
+  )
   return found.filter((one) => one !== null)
+}
+
+/**
+ * The folders above a workspace that belong to its git repository, its root first. Only those of this user: another one
+ * must not instruct its agents.
+ */
+async function foldersAbove(workspace: string): Promise<readonly string[]> {
+  const above: string[] = []
+  if (await hasGit(workspace)) return above
+  for (let folder = dirname(workspace); above.length < MAX_ABOVE; folder = dirname(folder)) {
+    if (folder === above[0] || !(await isOwn(folder))) return []
+    above.unshift(folder)
+    if (await hasGit(folder)) return above
+  }
+  return []
+}
+
+/** A worktree has a file of that name. */
+async function hasGit(folder: string): Promise<boolean> {
+  return (await lstat(join(folder, '.git')).catch(() => null)) !== null
+}
+
+async function isOwn(folder: string): Promise<boolean> {
+  const found = await stat(folder).catch(() => null)
+  return found !== null && found.uid === process.getuid?.()
 }
 
 function foldersOf(root: string, touched: readonly string[], told: readonly string[]): readonly string[] {
