@@ -12,6 +12,9 @@ export interface Asker {
 }
 
 const DECLINE = 'decline'
+/** Leaves a field out, or takes its default: a choice, and the reply to a question for a text. */
+const SKIP_CHOICE = 'skip'
+const SKIP_TEXT = '-'
 const MAX_FIELDS = 20
 const MAX_MESSAGE_CHARS = 4_000
 
@@ -26,7 +29,9 @@ export async function elicit(
   signal: AbortSignal,
 ): Promise<JsonObject> {
   const { message, mode = 'form', requestedSchema } = params
-  const fields = Object.entries(objectOf(objectOf(requestedSchema)['properties']))
+  const { properties, required } = objectOf(requestedSchema)
+  const fields = Object.entries(objectOf(properties))
+  const isRequired = (name: string) => Array.isArray(required) && required.includes(name)
   if (mode !== 'form' || fields.length > MAX_FIELDS) return { action: DECLINE }
   const text = `The MCP server ${asker.server} asks: ${String(message).slice(0, MAX_MESSAGE_CHARS)}`
   if (fields.length === 0) {
@@ -36,11 +41,18 @@ export async function elicit(
   const content: Record<string, Json> = {}
   for (const [name, given] of fields) {
     const field = objectOf(given)
-    const choices = choicesOf(field)
-    const question = `${text}\n${labelOf(name, field)}`
+    const fallback = field['default']
+    // A choice of that name means itself.
+    const isSkippable =
+      (fallback !== undefined || !isRequired(name)) && !valuesOf(field).includes(SKIP_CHOICE)
+    const choices = choicesOf(field, isSkippable)
+    const skip = skipWord(choices, isSkippable)
+    const question = `${text}\n${labelOf(name, field)}${skipText(skip, fallback)}`
     const answer = await ask(asker, { question, choices, key: `${key}:${name}` }, signal)
     if (!isReply(answer) || answer.value === DECLINE) return refused(answer)
-    content[name] = fieldValue(field, answer.value)
+    const isSkipped = skip !== null && typeof answer.value === 'string' && answer.value.trim() === skip
+    if (!isSkipped) content[name] = fieldValue(field, answer.value)
+    else if (fallback !== undefined) content[name] = fallback
   }
   return { action: 'accept', content }
 }
@@ -79,26 +91,48 @@ function refused({ type }: QuestionAnswer): JsonObject {
   return { action: type === 'denied' || type === 'replied' ? DECLINE : 'cancel' }
 }
 
-function choicesOf(field: JsonObject): readonly string[] | null {
-  if (field['type'] === 'boolean') return ['yes', 'no', DECLINE]
-  const titled = Array.isArray(field['oneOf'])
-    ? field['oneOf'].map((one: Json) => objectOf(one)['const'])
-    : []
-  const listed = Array.isArray(field['enum']) ? field['enum'] : titled
-  const texts = [...new Set(listed.filter((one) => typeof one === 'string' && one.trim() !== ''))].map(String)
-  return texts.length === 0 ? null : [...texts, ...(texts.includes(DECLINE) ? [] : [DECLINE])]
+/** Null for a field that takes a text. One that takes several values does. */
+function choicesOf(field: JsonObject, isSkippable: boolean): readonly string[] | null {
+  const texts = field['type'] === 'boolean' ? ['yes', 'no'] : field['type'] === 'array' ? [] : valuesOf(field)
+  if (texts.length === 0) return null
+  return [...new Set([...texts, ...(isSkippable ? [SKIP_CHOICE] : []), DECLINE])]
 }
 
-function labelOf(name: string, { title, description, type }: JsonObject): string {
+function valuesOf({ enum: listed, oneOf, anyOf }: JsonObject): readonly string[] {
+  const titled = [oneOf, anyOf].find(Array.isArray) ?? []
+  const all = Array.isArray(listed) ? listed : titled.map((one: Json) => objectOf(one)['const'])
+  return [...new Set(all.filter((one) => typeof one === 'string' && one.trim() !== ''))].map(String)
+}
+
+function skipWord(choices: readonly string[] | null, isSkippable: boolean): string | null {
+  if (!isSkippable) return null
+  return choices === null ? SKIP_TEXT : SKIP_CHOICE
+}
+
+function skipText(skip: string | null, fallback: Json | undefined): string {
+  if (skip === null) return ''
+  if (fallback === undefined) return ` (optional; ${skip} leaves it out)`
+  return ` (${skip} takes the default: ${typeof fallback === 'string' ? fallback : JSON.stringify(fallback)})`
+}
+
+function labelOf(name: string, { title, description, type, items }: JsonObject): string {
   const parts = [typeof title === 'string' ? title : name, description].filter(
     (part) => typeof part === 'string',
   )
-  return `${parts.join(': ')}${type === 'number' || type === 'integer' ? ' (a number)' : ''}`
+  const values = type === 'array' ? valuesOf(objectOf(items)) : []
+  const several = values.length === 0 ? '' : ` of ${values.join(', ')}`
+  const hint = type === 'array' ? ` (any${several}; commas between them)` : ''
+  return `${parts.join(': ')}${type === 'number' || type === 'integer' ? ' (a number)' : hint}`
 }
 
 /** A reply that does not fit is passed on as it is: the server checks it. */
 function fieldValue({ type }: JsonObject, reply: Json): Json {
   if (type === 'boolean') return reply === 'yes'
+  if (type === 'array')
+    return String(reply)
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== '')
   const isNumber =
     (type === 'number' || type === 'integer') && typeof reply === 'string' && reply.trim() !== ''
   const number = isNumber ? Number(reply) : Number.NaN
