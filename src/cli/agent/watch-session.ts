@@ -91,8 +91,10 @@ export async function watchSession(
       if (untilIdle && !isPerson) return { type: 'stopped', isAsWished: state.isAsWished, ...stopped }
       if (!isPerson) continue
       if (needsMore(stopped)) say(`Go on: ${howToGoOn(called, stopped)}`)
-      if (!hasHint) say(IDLE_HINT)
-      hasHint = true
+      if (!hasHint && stopped.phase === 'idle') {
+        say(IDLE_HINT)
+        hasHint = true
+      }
       input.prompt()
     }
     return { type: 'left' }

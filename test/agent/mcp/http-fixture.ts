@@ -9,11 +9,19 @@ import {
 } from '@modelcontextprotocol/server'
 import { onTestFinished } from 'vitest'
 import * as z from 'zod'
+import type { OAuthFixture } from './oauth-fixture.ts'
 
 interface Asked {
   readonly method: string
   readonly authorization: string | undefined
   readonly header: string | undefined
+}
+
+interface Options {
+  readonly token?: string
+  readonly legacyOnly?: boolean
+  /** Only tokens of this authorization server are accepted. */
+  readonly oauth?: OAuthFixture
 }
 
 /** An MCP server over HTTP in this program. The older revision has sessions. */
@@ -22,9 +30,9 @@ export class HttpFixture {
   readonly #server: Server
   readonly #sessions = new Map<string, WebStandardStreamableHTTPServerTransport>()
   readonly #modern = createMcpHandler(() => build(), { legacy: 'reject' })
-  readonly #options: { readonly token?: string; readonly legacyOnly?: boolean }
+  readonly #options: Options
 
-  private constructor(options: { readonly token?: string; readonly legacyOnly?: boolean }) {
+  private constructor(options: Options) {
     this.#options = options
     this.#server = createServer((request, response) => {
       void this.#answer(request).then(async (answer) => {
@@ -37,9 +45,7 @@ export class HttpFixture {
     })
   }
 
-  static async listen(
-    options: { readonly token?: string; readonly legacyOnly?: boolean } = {},
-  ): Promise<HttpFixture> {
+  static async listen(options: Options = {}): Promise<HttpFixture> {
     const fixture = new HttpFixture(options)
     await new Promise<void>((resolve) => fixture.#server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => {
@@ -68,7 +74,14 @@ export class HttpFixture {
       authorization: headers.get('authorization') ?? undefined,
       header: headers.get('x-team') ?? undefined,
     })
-    const { token, legacyOnly = false } = this.#options
+    const { token, legacyOnly = false, oauth } = this.#options
+    const { origin } = new URL(this.url)
+    if (oauth !== undefined && incoming.url?.startsWith('/.well-known/oauth-protected-resource'))
+      return Response.json({ resource: this.url, authorization_servers: [oauth.issuer] })
+    if (oauth !== undefined && !oauth.accepts(headers.get('authorization'))) {
+      const metadata = `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`
+      return new Response('who are you?', { status: 401, headers: { 'www-authenticate': metadata } })
+    }
     if (token !== undefined && headers.get('authorization') !== `Bearer ${token}`)
       return new Response('who are you?', { status: 401 })
     const request = new Request(this.url, {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { TempReeve } from '../../temp-reeve.ts'
 import { HttpFixture } from './http-fixture.ts'
 import { McpHarness, textOf } from './mcp-harness.ts'
+import { OAuthFixture } from './oauth-fixture.ts'
 
 test.for([false, true])('a server over HTTP, older revision only: %s', async (legacyOnly) => {
   await using temp = new TempReeve()
@@ -27,6 +28,47 @@ test.for([false, true])('a server over HTTP, older revision only: %s', async (le
   expect(textOf(await harness.call(agent, 'mcp__web__hang'))).toMatch(/^mcp_interrupted: .* within 2 s/)
   expect(textOf(await harness.call(agent, 'mcp__web__hello'))).toBe('hello')
   expect(harness.alerts).toEqual([])
+})
+
+test('OAuth client credentials are exchanged for a token, and again when the server does not take it any more', async () => {
+  await using temp = new TempReeve()
+  const oauth = await OAuthFixture.listen({ id: 'reeve', secret: 'client-secret' })
+  const fixture = await HttpFixture.listen({ oauth })
+  const harness = await McpHarness.open(temp, { secrets: { CLIENT: 'client-secret' } })
+  const auth = {
+    type: 'oauth',
+    issuer: oauth.issuer,
+    clientId: 'reeve',
+    clientSecret: { secret: 'CLIENT' },
+    scope: 'tools',
+  } as const
+  const agent = await harness.agent({ web: { type: 'http', url: fixture.url, auth } })
+  expect(textOf(await harness.call(agent, 'mcp__web__hello'))).toBe('hello')
+  expect(oauth.asked).toMatchObject([{ form: { grant_type: 'client_credentials', scope: 'tools' } }])
+  expect(oauth.asked[0]?.form['resource']).toBe(fixture.url)
+  oauth.revoke()
+  expect(textOf(await harness.call(agent, 'mcp__web__hello'))).toBe('hello')
+  expect(oauth.asked).toHaveLength(2)
+  expect(harness.alerts).toEqual([])
+})
+
+test('credentials that the authorization server refuses give no tools, and an alert', async () => {
+  await using temp = new TempReeve()
+  const oauth = await OAuthFixture.listen({ id: 'reeve', secret: 'another' })
+  const fixture = await HttpFixture.listen({ oauth })
+  const harness = await McpHarness.open(temp, { secrets: { CLIENT: 'client-secret' }, startMs: 10_000 })
+  const auth = {
+    type: 'oauth',
+    issuer: oauth.issuer,
+    clientId: 'reeve',
+    clientSecret: { secret: 'CLIENT' },
+  } as const
+  const agent = await harness.agent({ web: { type: 'http', url: fixture.url, auth } })
+  expect(await harness.tools(agent)).toEqual([])
+  expect(harness.alerts.map(({ server, code }) => [server, code])).toEqual([
+    ['web', 'mcp_server_unavailable'],
+  ])
+  expect(JSON.stringify(harness.alerts)).not.toContain('client-secret')
 })
 
 test('a session that the server has forgotten begins again', async () => {

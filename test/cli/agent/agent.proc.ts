@@ -239,7 +239,7 @@ test('an agent at its limit is topped up, its model is changed, and the session 
   expect(configuration).toContainEqual({ name: 'effort', value: 'high', source: 'request' })
   expect(await reeve.run(['agent', 'model', 'fixer', 'nobody/model'])).toMatchObject({ code: 1 })
   await reeve.run(['agent', 'send', 'fixer', 'make the tests pass'])
-  const attached = await reeve.run(['agent', 'attach', 'fixer'], { input: 'null_device' })
+  const attached = await reeve.run(['agent', 'attach', 'fixer', '--last', '100'], { input: 'null_device' })
   expect(attached.stdout).toContain('(the model is scripted/demo from here on, effort high)')
   expect(attached.stdout).toContain('(turn 2 finished')
 })
@@ -263,7 +263,8 @@ test('a key of the shell that is not kept starts no agent', async () => {
 
 test('a daemon says which keys of providers it has, and which model an agent gets', async () => {
   const reeve = new CommandLine()
-  const keys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: 'test-key', GEMINI_API_KEY: '', REEVE_MODEL: '' }
+  const keys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GEMINI_API_KEY: '', REEVE_MODEL: '' }
+  await reeve.run(['secret', 'set', 'OPENAI_API_KEY'], { env: keys, input: 'test-key\n' })
   const { stdout } = await reeve.run(['call', 'status'], { env: keys })
   expect(JSON.parse(stdout)).toMatchObject({
     models: { default: 'openai/gpt-6.1-sol', keys: ['OPENAI_API_KEY'] },
