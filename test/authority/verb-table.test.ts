@@ -36,6 +36,8 @@ const DOORS: readonly string[] = [
   'actions/policies.ts',
   'actions/policy-files.ts',
   'actions/questions.ts',
+  // The prompt of a session, over the connection of every other subcommand.
+  'cli/agent/answer-here.ts',
   'cli/policy/files.ts',
   'cli/subcommands/approve.ts',
   // Calls any verb, over the connection of every other subcommand.

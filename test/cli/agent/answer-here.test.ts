@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { answerPrompt, typedAnswer } from '../../../src/cli/agent/answer-here.ts'
+import { answerHere, answerPrompt, typedAnswer } from '../../../src/cli/agent/answer-here.ts'
 import type { Approval } from '../../../src/cli/agent/asked-people.ts'
 
 function asked(request: object): Approval {
@@ -43,4 +43,20 @@ test('the prompt says what may be typed, and which of several requests it is abo
   expect(answerPrompt([choice])).toBe('reply 1-3 › ')
   expect(answerPrompt([push, open])).toBe('approve execute shell:git push (1 of 2)? y, n [advice] › ')
   expect(answerPrompt([open, push])).toBe('reply (1 of 2) › ')
+})
+
+test('in a program that Reeve started nothing is answered', async () => {
+  const called: string[] = []
+  const verb = async () => {
+    called.push('called')
+    throw new Error('not to be called')
+  }
+  const untyped: unknown = { around: { env: { REEVE_PROCESS: 'p_1@home' } } }
+  const context = untyped as Parameters<typeof answerHere>[0]
+  const verbs = { approve: verb, deny: verb, reply: verb }
+  await expect(answerHere(context, verbs, 'a_1', { type: 'approve' })).rejects.toMatchObject({
+    code: 'forbidden',
+    message: 'An answer to a_1 is for people, and this runs inside of the process p_1.',
+  })
+  expect(called).toEqual([])
 })
