@@ -47,7 +47,7 @@ export function* askSoftLimit(
       replaced: [],
       names: [],
       // A question resolves no program.
-      host: { resolved: new Map(), places: undefined, looksLeft: 0 },
+      host: { resolved: new Map(), previews: new Map(), places: undefined, looksLeft: 0 },
     },
   )
   // The entry of a denial.

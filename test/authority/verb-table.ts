@@ -91,6 +91,8 @@ export const VERB_TABLE: { readonly [Name in VerbName]?: 'answers' | 'rules' | '
   spawnAgent: 'none',
   spawnAgents: 'none',
   restoreAgent: 'none',
+  mergeWorktree: 'none',
+  removeWorktree: 'none',
 }
 
 export const GUARDED: readonly string[] = Object.entries(VERB_TABLE).flatMap(([name, does]) =>

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -275,6 +275,7 @@ export async function callAgents(reeve: Reeve): Promise<void> {
     await reeve.inspectAgent({ pid })
     await reeve.spawnAgent({ parent: pid, goal: 'a part' })
     await reeve.spawnAgents({ parent: pid, agents: [{ goal: 'another part' }] })
+    await callWorktrees(reeve, pid, folder)
     await reeve.agentCost({ pid })
     await reeve.agentLog({ pid })
     await reeve.exportAgent({ pid })
@@ -285,6 +286,23 @@ export async function callAgents(reeve: Reeve): Promise<void> {
   } finally {
     await rm(folder, { recursive: true })
   }
+}
+
+async function callWorktrees(reeve: Reeve, parent: string, folder: string): Promise<void> {
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@localhost', ...args], { cwd: folder })
+  git('init', '--quiet')
+  git('commit', '--quiet', '--allow-empty', '-m', 'one')
+  const workspace = { worktree: true } as const
+  const { record } = await reeve.spawnAgent({ parent, goal: 'a part', workspace })
+  const { pid: worktree } = record
+  await reeve.waitAgent({ pid: worktree })
+  await reeve.worktrees()
+  await reeve.mergeWorktree({ worktree })
+  await writeFile(join(String(record.cwd), 'work'), 'work')
+  await reeve.shutDownAgent({ pid: worktree })
+  await ended(reeve, worktree)
+  await reeve.removeWorktree({ worktree, discard: true })
 }
 
 async function callQueue(reeve: Reeve, pid: string): Promise<void> {

@@ -139,6 +139,7 @@ test('a read token changes no table and no read position, whichever actor it act
     waitAny: [{ pids: [pid, live] }],
     waitFor: [{ pid, types: ['ended'] }],
     whoami: [{}],
+    worktrees: [{}],
   }
   expect(Object.keys(inputs).sort()).toEqual(READ_VERBS)
   const before = contents(temp.home)

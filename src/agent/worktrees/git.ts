@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { realpath, stat } from 'node:fs/promises'
 import { codeOf } from '../../base/error-text.ts'
 import { RefusedError } from '../../core/errors.ts'
 import { refusal } from '../../core/refusal.ts'
@@ -54,6 +55,17 @@ export async function gitOrRefuse(cwd: string, args: readonly string[], doing: s
       'See what git says, and ask again.',
     ),
   )
+}
+
+/** Whether a folder is the root of a checkout. */
+export async function isCheckout(folder: string): Promise<boolean> {
+  if (!(await isFolder(folder))) return false
+  const { code, stdout } = await git(folder, ['rev-parse', '--show-toplevel'])
+  return code === 0 && stdout.trim() === (await realpath(folder))
+}
+
+export async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isDirectory() === true
 }
 
 /** Paths, as git prints them with `-z`. */

@@ -1,7 +1,7 @@
 import { RefusedError } from '../../core/errors.ts'
 import { type RefusalCode, refusal } from '../../core/refusal.ts'
 import type { Worktree } from '../../core/worktree/worktree.ts'
-import { git, gitOrRefuse, pathsOf } from './git.ts'
+import { git, gitOrRefuse, isCheckout, pathsOf } from './git.ts'
 
 /** A merge that was tried in the object store: the checkout has not been touched. */
 export interface TriedMerge {
@@ -16,13 +16,10 @@ export interface TriedMerge {
 const MAX_NAMED = 20
 
 /** Merges the branch with the head of the checkout, in the object store alone. Refuses conflicts, and names their files. */
-export async function tryMerge({ into, branch }: Worktree): Promise<TriedMerge> {
-  const revisions = await gitOrRefuse(
-    into,
-    ['rev-parse', '--verify', 'HEAD', `refs/heads/${branch}`],
-    'find both commits',
-  )
-  const [head = '', tip = ''] = revisions.trim().split('\n')
+export async function tryMerge(worktree: Worktree): Promise<TriedMerge> {
+  const { into, branch } = worktree
+  const head = await commitAt(into, 'HEAD')
+  const tip = await tipOf(worktree)
   const merged = await git(into, [
     'merge-tree',
     '--write-tree',
@@ -48,6 +45,16 @@ export async function tryMerge({ into, branch }: Worktree): Promise<TriedMerge> 
     'compare the merge',
   )
   return { head, tip, tree, paths: pathsOf(changed) }
+}
+
+/** The commit that the agent has there: it may have left its branch. */
+async function tipOf({ folder, into, branch }: Worktree): Promise<string> {
+  return (await isCheckout(folder)) ? commitAt(folder, 'HEAD') : commitAt(into, `refs/heads/${branch}`)
+}
+
+async function commitAt(into: string, revision: string): Promise<string> {
+  const args = ['rev-parse', '--verify', '--quiet', `${revision}^{commit}`]
+  return (await gitOrRefuse(into, args, `find ${revision}`)).trim()
 }
 
 /** Refuses files of the merge that have changes in the checkout which are not committed. */

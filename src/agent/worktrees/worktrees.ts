@@ -1,4 +1,4 @@
-import { realpath, rm, stat } from 'node:fs/promises'
+import { readdir, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { agentSessionOf } from '../../core/agent/session.ts'
 import { RefusedError } from '../../core/errors.ts'
@@ -16,7 +16,7 @@ import {
 } from '../../core/worktree/worktree.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { refuseWrites } from '../toolbox/held-paths.ts'
-import { git, gitOrRefuse, pathsOf } from './git.ts'
+import { git, gitOrRefuse, isCheckout, isFolder, pathsOf } from './git.ts'
 import { commitAll, finishMerge, refuseOverwriting, type TriedMerge, tryMerge } from './merge.ts'
 import { WorktreeNotes } from './worktree-notes.ts'
 
@@ -106,7 +106,8 @@ export class Worktrees {
   /** The agent is registered, or will not be: then its worktree is removed. */
   async settled(pid: Pid): Promise<void> {
     this.#making.delete(pid)
-    if ((await this.#record(pid)) === null) await this.#settleAll()
+    const worktree = (await this.#record(pid)) === null ? await this.#notes.read(pid) : null
+    if (worktree !== null) await this.#settle(worktree)
   }
 
   async list(): Promise<readonly ListedWorktree[]> {
@@ -143,7 +144,7 @@ export class Worktrees {
       await this.#refuseHeld(worktree, tried)
       return { commit: await finishMerge(worktree, tried), paths: tried.paths }
     })
-    await this.#settleAll()
+    if ((await this.#settle(worktree)) === 'waiting') this.#isWaiting = true
     return { worktree, ...merged, removed: (await this.#notes.read(worktree.pid)) === null }
   }
 
@@ -181,14 +182,19 @@ export class Worktrees {
   async #settleAll(): Promise<void> {
     let isWaiting = false
     for (const worktree of await this.#notes.all())
-      await this.#exclusively(async () => {
-        const { pid } = worktree
-        this.#known.add(pid)
-        if (this.#making.has(pid) || (await this.#lives(pid))) return
-        if (await this.#hasProcesses(pid)) isWaiting = true
-        else if (keptBecause(await factsOf(worktree)) === null) await this.#discard(worktree)
-      })
+      if ((await this.#settle(worktree)) === 'waiting') isWaiting = true
     this.#isWaiting = isWaiting
+  }
+
+  #settle(worktree: Worktree): Promise<'waiting' | 'settled'> {
+    return this.#exclusively(async () => {
+      const { pid } = worktree
+      this.#known.add(pid)
+      if (this.#making.has(pid) || (await this.#lives(pid))) return 'settled'
+      if (await this.#hasProcesses(pid)) return 'waiting'
+      if (keptBecause(await factsOf(worktree)) === null) await this.#discard(worktree)
+      return 'settled'
+    })
   }
 
   async #listed(worktree: Worktree): Promise<ListedWorktree> {
@@ -240,9 +246,10 @@ export class Worktrees {
 
   /** The note last, so that a crash in between leaves nothing unlisted. */
   async #discard(worktree: Worktree): Promise<void> {
+    const { into, branch } = worktree
     await forget(worktree)
-    if (await exists(worktree.into, worktree.branch))
-      await gitOrRefuse(worktree.into, ['branch', '-D', '--quiet', worktree.branch], 'remove a branch')
+    if ((await isFolder(into)) && (await exists(into, branch)))
+      await gitOrRefuse(into, ['branch', '-D', '--quiet', branch], 'remove a branch')
     await this.#notes.remove(worktree.pid)
     this.#known.delete(worktree.pid)
   }
@@ -276,17 +283,24 @@ export class Worktrees {
 async function factsOf(worktree: Worktree): Promise<WorktreeFacts> {
   const { folder, into, branch, base } = worktree
   const hasFolder = await isCheckout(folder)
-  const hasBranch = (await isFolder(into)) && (await exists(into, branch))
+  const isReadable = (await isFolder(into)) && (hasFolder || (await isAbsent(folder)))
+  const hasBranch = isReadable && (await exists(into, branch))
   const uncommitted = hasFolder ? (await uncommittedIn(folder)).length : 0
-  if (!hasBranch) return { hasFolder, hasBranch, uncommitted, unmerged: 0 }
-  const counted = await git(into, ['rev-list', '--count', `refs/heads/${branch}`, '^HEAD', `^${base}`])
-  // Unknown is not none: a branch that cannot be compared is kept.
-  return {
-    hasFolder,
-    hasBranch,
-    uncommitted,
-    unmerged: counted.code === 0 ? Number(counted.stdout.trim()) : 1,
-  }
+  // The agent may have left its branch.
+  const tips = [
+    ...(hasBranch ? [`refs/heads/${branch}`] : []),
+    ...(hasFolder ? [(await gitOrRefuse(folder, ['rev-parse', 'HEAD'], 'find its commit')).trim()] : []),
+  ]
+  if (tips.length === 0) return { isReadable, hasFolder, hasBranch, uncommitted, unmerged: 0 }
+  const counted = await git(into, ['rev-list', '--count', ...tips, '^HEAD', `^${base}`])
+  // Unknown is not none: what cannot be compared is kept.
+  const unmerged = counted.code === 0 ? Number(counted.stdout.trim()) : 1
+  return { isReadable, hasFolder, hasBranch, uncommitted, unmerged }
+}
+
+/** Git makes the folder before it knows it as a worktree: an empty one has no work in it. */
+async function isAbsent(folder: string): Promise<boolean> {
+  return !(await isFolder(folder)) || (await readdir(folder)).length === 0
 }
 
 async function uncommittedIn(folder: string): Promise<readonly string[]> {
@@ -297,8 +311,11 @@ async function uncommittedIn(folder: string): Promise<readonly string[]> {
 
 /** Removes the folder, and what git notes about it; also one that git was killed over. */
 async function forget({ folder, into }: Worktree): Promise<void> {
-  if (await isFolder(folder)) await git(into, ['worktree', 'remove', '--force', '--force', folder])
+  const hasRepository = await isFolder(into)
+  if (hasRepository && (await isFolder(folder)))
+    await git(into, ['worktree', 'remove', '--force', '--force', folder])
   await rm(folder, { recursive: true, force: true })
+  if (!hasRepository) return
   await git(into, ['worktree', 'unlock', folder])
   await git(into, ['worktree', 'prune'])
 }
@@ -310,16 +327,6 @@ async function freeBranch(into: string, name: string, pid: Pid): Promise<string>
 
 async function exists(into: string, branch: string): Promise<boolean> {
   return (await git(into, ['show-ref', '--verify', '--quiet', `refs/heads/${branch}`])).code === 0
-}
-
-async function isCheckout(folder: string): Promise<boolean> {
-  if (!(await isFolder(folder))) return false
-  const { code, stdout } = await git(folder, ['rev-parse', '--show-toplevel'])
-  return code === 0 && stdout.trim() === (await realpath(folder))
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => null))?.isDirectory() === true
 }
 
 function refuse(code: RefusalCode, message: string, remedy: string): RefusedError {

@@ -21,11 +21,13 @@ export interface Worktree {
 
 /** What git says about a worktree. */
 export interface WorktreeFacts {
+  /** False: the folder or the checkout was moved or is damaged, so the rest is not known. */
+  readonly isReadable: boolean
   readonly hasFolder: boolean
   readonly hasBranch: boolean
   /** Files with changes that are not committed, untracked files included. */
   readonly uncommitted: number
-  /** Commits of the branch that the checkout does not have. */
+  /** Commits of the branch, and of what is checked out there, that the checkout does not have. */
   readonly unmerged: number
 }
 
@@ -55,10 +57,12 @@ export interface MergedWorktree {
 }
 
 /** Why a worktree is not removed when its agent has ended; null if nothing would be lost. */
-export function keptBecause({ hasFolder, hasBranch, uncommitted, unmerged }: WorktreeFacts): string | null {
+export function keptBecause(facts: WorktreeFacts): string | null {
+  const { isReadable, hasFolder, uncommitted, unmerged } = facts
+  if (!isReadable) return 'git cannot read it: it or its repository was moved or is damaged'
   const reasons = [
     ...(hasFolder && uncommitted > 0 ? [`${counted(uncommitted, 'file')} not committed`] : []),
-    ...(hasBranch && unmerged > 0 ? [`${counted(unmerged, 'commit')} not merged`] : []),
+    ...(unmerged > 0 ? [`${counted(unmerged, 'commit')} not merged`] : []),
   ]
   return reasons.length === 0 ? null : reasons.join(', ')
 }

@@ -16,6 +16,7 @@ import { join } from 'node:path'
  * | `cursors/<pid>/`         | how far each session has polled                             | daemon                |
  * | `passed/<pid>.<hash>`    | secrets that its client passed by name, or that it printed  | daemon                |
  * | `reserve`                | disk space that is given up to start on a full disk (reserve.ts) | daemon           |
+ * | `worktrees/<pid>.json`, `<pid>/` | a git worktree of an agent: the note, which comes first and goes last, and its folder | daemon |
  * | `inherited/<pid>.<hash>` | its caller's environment, while it may be started again     | daemon                |
  */
 export interface DataFolderPaths {

@@ -16,6 +16,7 @@ export const worktree = z.strictObject({
   folder: z.string(),
   into: z.string().describe('the checkout that it is merged into'),
   madeAt: time,
+  isReadable: z.boolean().describe('false: it or its repository was moved or is damaged'),
   hasFolder: z.boolean().describe('false: a person removed the folder'),
   hasBranch: z.boolean(),
   uncommitted: count.describe('files with changes that are not committed'),

@@ -125,6 +125,9 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
     case 'schedule_gone':
       table('schedule').delete(change.id)
       return
+    case 'liens':
+      table('lien').set(change.liens.host, asJson(change.liens))
+      return
     case 'rule_set':
       table('rule_set').set(change.ruleSet.subject, asJson(change.ruleSet))
       return
