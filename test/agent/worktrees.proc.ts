@@ -14,6 +14,7 @@ import { expect, test } from 'vitest'
 import { WorktreeNotes } from '../../src/agent/worktrees/worktree-notes.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { TempReeve } from '../temp-reeve.ts'
+import { payloads } from './scripted-agent.ts'
 import { answerOrCode } from './served-agents.ts'
 
 const IDENTITY = ['-c', 'user.name=A', '-c', 'user.email=a@localhost', '-c', 'init.defaultBranch=main']
@@ -144,6 +145,28 @@ test('a merge that would conflict or overwrite names the files, and leaves the c
   expect(await answerOrCode(reeve.mergeWorktree({ worktree: 'other' }))).toBe('conflict')
   expect(readFileSync(join(root, 'other.txt'), 'utf8')).toBe('mine')
   await reeve.removeWorktree({ worktree: 'other', discard: true })
+  expect(leftIn(root)).toEqual([])
+})
+
+test('a parent merges the worktree of its child with a tool, once it has the report', {
+  timeout: 180_000,
+}, async () => {
+  await using temp = new TempReeve()
+  const root = repository({ n0: 'out/n0.txt' })
+  const merge = { parts: [{ tool: 'worktree_merge', input: { pid: 'n0' } }] }
+  put(
+    root,
+    'lead.json',
+    JSON.stringify({ answers: [merge, { parts: [{ text: 'merged' }] }], atEnd: 'repeat' }),
+  )
+  const reeve = await temp.embed()
+  const parent = await lead(reeve, root, { tools: ['read_file', 'write_file', 'worktree_merge'] })
+  const { record } = await below(reeve, parent)('n0')
+  await reeve.wait({ pid: record.pid })
+  await reeve.waitFor({ pid: parent, types: ['turn_ended'] })
+  const [called] = await payloads(reeve, parent, 'tool_answered')
+  expect(JSON.stringify(called)).toContain('Merged reeve/n0: out/n0.txt. The worktree is removed.')
+  expect(readFileSync(join(root, 'out/n0.txt'), 'utf8')).toBe('by n0\n')
   expect(leftIn(root)).toEqual([])
 })
 

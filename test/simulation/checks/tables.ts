@@ -206,6 +206,7 @@ const READ: Readonly<Record<string, (observer: Observer, key: string) => Json>> 
   },
   account: (observer, id) => asJson(observer.ask({ ask: 'account', id })),
   schedule: (observer, id) => asJson(observer.ask({ ask: 'schedule', id })),
+  lien: (observer, host) => asJson(observer.ask({ ask: 'liens', host })),
   inbox: (observer, scope) => asJson(observer.ask({ ask: 'inbox', scope })),
   rule_set: (observer, subject) => asJson(observer.ask({ ask: 'ruleSet', subject })),
   rule_use: (observer, id) => asJson(observer.ask({ ask: 'ruleUse', id })),
