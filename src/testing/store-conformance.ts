@@ -45,6 +45,7 @@ import { registration } from './conformance/registration.ts'
 import { removedHolders } from './conformance/removed-holders.ts'
 import { removedRules } from './conformance/removed-rules.ts'
 import { replayKeys } from './conformance/replay-keys.ts'
+import { reports } from './conformance/reports.ts'
 import { reviews } from './conformance/reviews.ts'
 import { ruleSets } from './conformance/rule-sets.ts'
 import { ruledAnswers } from './conformance/ruled-answers.ts'
@@ -82,6 +83,7 @@ export function storeConformance(suite: Suite): void {
   answers(behaves)
   workflows(behaves)
   agents(behaves)
+  reports(behaves)
   stopGraces(behaves)
   tree(behaves)
   lifetimes(behaves)

@@ -13,7 +13,7 @@ export interface EarlierLog {
 }
 
 /** How often a session may be continued: the record of its agent names each log. */
-export const MAX_EARLIER_LOGS = 64
+const MAX_EARLIER_LOGS = 64
 
 export type SessionContinued = Extract<AgentEvent, { type: 'session_continued' }>['payload']
 

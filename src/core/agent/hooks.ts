@@ -18,7 +18,7 @@ export const MAX_HOOK_MS = 600_000
 /** Hooks of one image or file. */
 export const MAX_HOOKS = 32
 /** The exit code by which a hook before a tool blocks the call. */
-export const BLOCKING_EXIT = 2
+const BLOCKING_EXIT = 2
 /** What a hook may print. */
 export const MAX_HOOK_OUTPUT_BYTES = 1024 * 1024
 /** The end of its output that a model or the session log gets. */
