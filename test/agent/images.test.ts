@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Reeve } from 'reeve'
+import type { InputOf, Reeve } from 'reeve'
 import { expect, test } from 'vitest'
 import { payloads, scriptedAgents } from './scripted-agent.ts'
 
@@ -51,6 +51,33 @@ test('what the request gives counts instead of what the image says', async () =>
     spec: { agent: 'one', image: 'plain', system: 'From the request.', model },
   })
   expect(record.spec).toMatchObject({ system: 'From the request.', model })
+})
+
+test('an agent and its children have the servers, hooks, budget and limits of its image', async () => {
+  const { reeve, workspace } = await scriptedAgents()
+  const model = script(workspace, [text('done')])
+  const own: Pick<NonNullable<InputOf<'registerImage'>['image']>, 'mcpServers' | 'hooks' | 'softLimits'> = {
+    mcpServers: { notes: { type: 'command', argv: ['notes-server'] } },
+    hooks: [{ event: 'before_tool', tools: ['write_file'], run: './check-write' }],
+    softLimits: { cost: 1 },
+  }
+  const budget = { tokensOut: 5_000 }
+  await reeve.registerImage({ image: { name: 'whole', models: [model], budget, ...own } })
+  const { record } = await reeve.spawn({
+    kind: 'agent',
+    cwd: workspace,
+    spec: { agent: 'one', image: 'whole' },
+  })
+  expect(record.spec).toMatchObject(own)
+  expect(record.limits.allowance).toMatchObject(budget)
+  const child = await reeve.spawnAgent({ parent: record.pid, goal: 'a part' })
+  expect(child.record.spec['hooks']).toEqual(own.hooks)
+})
+
+test('an image with a hook of an unknown event is refused', async () => {
+  const { reeve } = await scriptedAgents()
+  const hooked = reeve.registerImage({ text: 'hooks: [{ event: at_noon, run: ls }]', file: 'hooked.yaml' })
+  await expect(hooked).rejects.toMatchObject({ code: 'invalid_input' })
 })
 
 test('an image keeps its versions by hash, and the same content is the same version', async () => {

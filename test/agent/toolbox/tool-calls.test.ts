@@ -107,7 +107,7 @@ test('the built-in tools fit into the budget of declarations, and a spec may nam
   expect(tools[0]).toEqual([
     ...['read_file', 'list_files', 'search_files', 'edit_file', 'write_file', 'read_result'],
     ...['ask_human', 'tell_human', 'agent_spawn', 'agent_send', 'agent_wait', 'agent_stop'],
-    ...['agent_read', 'agent_list', 'web_fetch', 'plan'],
+    ...['agent_restore', 'agent_read', 'agent_list', 'web_fetch', 'plan'],
   ])
   expect(tools.slice(1)).toEqual([['read_file', 'read_result'], []])
 })
