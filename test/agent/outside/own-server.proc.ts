@@ -19,7 +19,10 @@ test('a command that the program starts with its MCP server of Reeve belongs to 
   )
   expect(env).toEqual({ REEVE_HOME: temp.folder, REEVE_SESSION: `agent:${pid}`, REEVE_PARENT: pid })
   const client = await reeveMcp(temp, { era: 'modern', cwd: outside.folder, env })
-  const started = await client.callTool({ name: 'process_start', arguments: { run: 'sleep 1000', name: 'sleeper' } })
+  const started = await client.callTool({
+    name: 'process_start',
+    arguments: { run: 'sleep 1000', name: 'sleeper' },
+  })
   expect(started.isError ?? false, JSON.stringify(started.content)).toBe(false)
   await client.close()
   const sleeper = await reeve.show({ pid: 'sleeper' })

@@ -53,7 +53,11 @@ test('the session of an agent registers processes below the agent, and below no 
     { owner: { session: 'mine' }, parent },
     { owner, parent: other },
   ])
-    expect(ownerPolicy(actor, 'execute', { type: 'registration', ...denied })).toMatchObject({ code: 'denied' })
+    expect(ownerPolicy(actor, 'execute', { type: 'registration', ...denied })).toMatchObject({
+      code: 'denied',
+    })
   const stranger = `session:agent:p_${'0'.repeat(12)}` as const
-  expect(ownerPolicy(stranger, 'execute', { type: 'registration', owner, parent })).toMatchObject({ code: 'denied' })
+  expect(ownerPolicy(stranger, 'execute', { type: 'registration', owner, parent })).toMatchObject({
+    code: 'denied',
+  })
 })
