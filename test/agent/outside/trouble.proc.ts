@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { embedWith } from '../../../src/embed/embed.ts'
 import { TempReeve } from '../../temp-reeve.ts'
+import { TEST_PRESET } from '../../test-preset.ts'
 import { entries, hasOutput, lastTurn, OutsideAgent } from './outside-agent.ts'
 
 test('a cancelled turn ends at once, and the program goes on with the next input when it has stopped', async () => {
@@ -134,4 +136,24 @@ test('messages that are none, unknown updates, other requests and floods harm no
   expect(await lastTurn(reeve, pid)).toMatchObject({ reason: 'provider_error' })
   await reeve.runAgent({ pid, text: 'stop refusal' })
   expect(await lastTurn(reeve, pid)).toMatchObject({ reason: 'refused' })
+})
+
+test('a program that ignores a cancel is killed, and the next input starts another one', async () => {
+  await using temp = new TempReeve()
+  const commands = { home: temp.keeperHome.folder, environment: 'inherit', shell: '/bin/sh' } as const
+  const times = { cancelMs: 300 }
+  const reeve = await embedWith({ store: temp.store, commands, ...TEST_PRESET }, { outside: { times } })
+  temp.keeper()
+  const outside = new OutsideAgent({ options: ['load'] })
+  const pid = await outside.start(reeve, ['say begun', 'hang'])
+  await expect.poll(() => outside.heard('hangs')).toHaveLength(1)
+  await hasOutput(reeve, pid)
+  expect(await reeve.cancelTurn({ pid })).toMatchObject({ type: 'cancelled' })
+  await reeve.runAgent({ pid, text: 'session' })
+  expect(await lastTurn(reeve, pid)).toMatchObject({ turn: 2, reason: 'finished', result: 's1' })
+  expect(outside.heard('initialize')).toHaveLength(2)
+  const { processes } = await reeve.list({ filter: { parent: pid, kind: 'command' } })
+  await reeve.shutDownAgent({ pid })
+  for (const { record } of processes) await reeve.wait({ pid: record.pid })
+  await reeve.close()
 })
