@@ -1,9 +1,9 @@
-import { asJson, type JsonObject } from '../core/json/json.ts'
+import { asJson } from '../core/json/json.ts'
 import type { Schedule, ScheduleDefinition } from '../core/schedule/schedule.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
-import { checkPatterns, withoutUndefined } from './spawn.ts'
+import { occurrenceRequestOf } from './occurrence-request.ts'
 
 /** Of computed times in an answer. */
 const SHOWN_TIMES = 5
@@ -35,7 +35,7 @@ export function scheduleActions(
           pauseOnFailure: false,
           ...given,
           times: inZone(times),
-          request: requestOf(parts, asked),
+          request: occurrenceRequestOf(parts, asked),
         }),
       ),
     editSchedule: async ({ schedule: id, times, process: asked, ...given }) =>
@@ -43,7 +43,7 @@ export function scheduleActions(
         await kernel.schedules.edit(actor, id, {
           ...given,
           ...(times === undefined ? {} : { times: inZone(times) }),
-          ...(asked === undefined ? {} : { request: requestOf(parts, asked) }),
+          ...(asked === undefined ? {} : { request: occurrenceRequestOf(parts, asked) }),
         }),
       ),
     pauseSchedule: async ({ schedule: id, note }) =>
@@ -72,16 +72,12 @@ async function shownSchedule(kernel: Kernel, schedule: Schedule): Promise<Output
   const { request, next, running, backfill, ...rest } = known
   return {
     ...rest,
-    process: jsonObjectOf(request),
+    process: asJson(request),
     next: next === null ? null : { pid: next.pid, at: next.at },
     running: running.map(({ pid, at }) => ({ pid, at })),
     backfill: backfill === null ? null : { pid: backfill.pid, at: backfill.at, until: backfill.until },
     upcoming: schedule.paused === null ? await kernel.schedules.upcoming(schedule, SHOWN_TIMES) : [],
   }
-}
-
-function jsonObjectOf(request: ScheduleDefinition['request']): JsonObject {
-  return asJson(request) as JsonObject
 }
 
 /** The zone is stored: the daemon, or the machine that it runs on, may change it later. */
@@ -91,16 +87,4 @@ function inZone(times: ParsedInputOf<'addSchedule'>['times']): ScheduleDefinitio
 
 function ownZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone
-}
-
-/** An agent of a schedule ends with its turn, so that the next occurrence can begin. */
-function requestOf(
-  { commands }: ActionParts,
-  asked: ParsedInputOf<'addSchedule'>['process'],
-): ScheduleDefinition['request'] {
-  if (asked.kind === 'command') checkPatterns(asked.spec)
-  const request = withoutUndefined(asked) as ScheduleDefinition['request']
-  if (asked.kind === 'agent') return { ...request, spec: { once: true, ...request.spec } }
-  const isHere = asked.kind === 'command' && commands !== undefined
-  return isHere ? { ...request, cwd: request.cwd ?? process.cwd() } : request
 }

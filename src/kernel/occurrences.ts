@@ -1,10 +1,6 @@
-import { EMPTY_ENVIRONMENT } from '../core/environment/environment.ts'
-import { canonical } from '../core/json/canonical.ts'
-import { asJson } from '../core/json/json.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
-import type { RegisterIntent } from '../core/process/register.ts'
-import { type RegistrationRequest, registrationText } from '../core/process/registration-request.ts'
+import type { RegistrationRequest } from '../core/process/registration-request.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { rightsOf } from '../core/schedule/occurrence-rights.ts'
 import { decideDue, decideEnd } from '../core/schedule/occurrences.ts'
@@ -18,7 +14,7 @@ import {
 import { type Timetable, timetableOf } from '../core/schedule/timetable.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
-import { registerOne } from './register-one.ts'
+import { registerOccurrence } from './register-occurrence.ts'
 import type { PerformOne } from './review.ts'
 import type { WorkingRows } from './working-rows.ts'
 
@@ -103,7 +99,7 @@ export function* planNext(
     const next: NextOccurrence = { pid: occurrencePid(edges, schedule, at), at, plannedAt: now }
     const planned: Schedule = { ...was, next }
     rows.add([{ type: 'schedule', was, schedule: planned }])
-    const registered = yield* registerOccurrence(plan, planned, next, now)
+    const registered = yield* registerTime(plan, planned, next, now)
     if (registered === 'registered') return planned
     if (registered === 'unresolved') {
       const open: Schedule = { ...planned, next: { ...next, isOpen: true } }
@@ -139,7 +135,7 @@ export function* planBackfill(
     const pid = occurrencePid(edges, schedule, at)
     const planned: Schedule = { ...schedule, backfill: { until, at, pid, ...bound } }
     rows.add([{ type: 'schedule', was: schedule, schedule: planned }])
-    const registered = yield* registerOccurrence(plan, planned, { pid, at, plannedAt: now }, now, rights)
+    const registered = yield* registerTime(plan, planned, { pid, at, plannedAt: now }, now, rights)
     if (registered === 'registered') return planned
     if (registered === 'unresolved')
       return yield* pauseNow(plan, planned, { ...planned, backfill: null }, UNRESOLVED_BACKFILL, now)
@@ -246,52 +242,13 @@ function fraction(hash: string): number {
   return Number.parseInt(hash.slice(0, 8), 16) / 2 ** 32
 }
 
-/** `ran`: an occurrence of this time was registered before. */
-function* registerOccurrence(
-  { edges, rows }: OccurrencePlan,
+function registerTime(
+  plan: OccurrencePlan,
   schedule: Schedule,
-  { pid, at: time }: NextOccurrence,
-  at: number,
+  { pid, at }: NextOccurrence,
+  now: number,
   rights = rightsOf(schedule),
-): PlanPart<'registered' | 'ran' | 'unresolved' | { readonly refused: string }> {
-  const request = occurrenceRequest(edges, schedule, time)
-  const text = registrationText(request)
-  const intent: RegisterIntent = {
-    pid,
-    bytes: text.length,
-    hash: edges.hash(text),
-    request,
-    at,
-    defaultEnvRef: edges.hash(canonical(asJson(EMPTY_ENVIRONMENT))),
-    here: [],
-    startBy: null,
-    refuseNew: null,
-    fence: null,
-    stepIndex: null,
-    approval: null,
-    acceptsLess: false,
-    ...rights,
-  }
-  const answer = yield* registerOne(edges, rows, intent, {
-    isNew: false,
-    formerPid: undefined,
-    restarts: undefined,
-    replaced: [],
-    names: [],
-    // The host cannot look at a command within a transaction: where rules need that, a sweep registers the occurrence.
-    host: { resolved: new Map(), previews: new Map(), places: undefined, looksLeft: 0 },
-  })
-  switch (answer.type) {
-    case 'registered':
-      return 'registered'
-    case 'unresolved':
-      return 'unresolved'
-    case 'existing':
-    case 'running':
-      return 'ran'
-    case 'refused':
-      if (answer.refusal.code === 'pruned_pid') return 'ran'
-      rows.add(answer.changes ?? [])
-      return { refused: answer.refusal.message }
-  }
+) {
+  const request = occurrenceRequest(plan.edges, schedule, at)
+  return registerOccurrence(plan, rights, { pid, request }, now)
 }

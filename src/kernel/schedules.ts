@@ -1,9 +1,7 @@
-import type { Ceiling } from '../core/capability/ceiling.ts'
-import type { Change } from '../core/change.ts'
 import { RefusedError } from '../core/errors.ts'
 import { sameJson } from '../core/json/canonical.ts'
 import { asJson } from '../core/json/json.ts'
-import { type Placement, resolvePlacement } from '../core/placement/placement.ts'
+import type { Placement } from '../core/placement/placement.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { isRefusal, type Refusal, refusal } from '../core/refusal.ts'
@@ -21,6 +19,7 @@ import {
 } from '../core/schedule/schedule.ts'
 import { refuseTimes, type Timetable } from '../core/schedule/timetable.ts'
 import { know } from '../store/contract.ts'
+import { creatorOf, environmentUses, openDefinitionSession, placedRequest } from './definition-scope.ts'
 import type { Edges } from './edges.ts'
 import type { Kernel } from './kernel.ts'
 import {
@@ -37,7 +36,7 @@ import {
 } from './occurrences.ts'
 import { performOne } from './perform.ts'
 import type { PlanPart } from './plan-part.ts'
-import { openSession, orThrow } from './sessions.ts'
+import { orThrow } from './sessions.ts'
 import { WorkingRows } from './working-rows.ts'
 
 /** Of times that a backfill starts at once. */
@@ -65,25 +64,12 @@ export class Schedules {
   /** Adding a schedule again changes nothing; with another definition it is a conflict. */
   async add(actor: Actor, id: string, asked: ScheduleDefinition): Promise<Schedule> {
     const session = scheduleSession(id)
-    const { parentSession, ceilings } = await this.#creator(actor)
+    const { parentSession, ceilings } = await creatorOf(this.#edges, actor)
     const definition = this.#placed(asked)
     await this.#check(definition)
     const known = await this.#edges.store.ask({ ask: 'schedule', id })
-    if (known === null) {
-      const label = `schedule ${id}`
-      const opened = await openSession(
-        this.#edges,
-        actor,
-        session,
-        label,
-        undefined,
-        undefined,
-        parentSession,
-      )
-      // An agent that opened a session of this name below its own could act on what a person schedules.
-      if (parentSession === undefined && opened.sessionsAbove !== undefined)
-        throw new RefusedError(sessionTaken(opened.id))
-    }
+    if (known === null)
+      await openDefinitionSession(this.#edges, actor, session, `schedule ${id}`, parentSession)
     const key = this.#edges.newId()
     const added = await this.#change(actor, 'addSchedule', id, function* (plan, was, at) {
       if (was !== null) return isSameDefinition(was, definition) ? was : alreadyThere(was)
@@ -109,9 +95,11 @@ export class Schedules {
 
   /** An edit counts from the next occurrence on. One that is due and has not started runs as edited. */
   async edit(actor: Actor, id: string, changes: Partial<ScheduleDefinition>): Promise<Schedule> {
-    const { ceilings } = await this.#creator(actor)
+    const { ceilings } = await creatorOf(this.#edges, actor)
     const placed =
-      changes.request === undefined ? changes : { ...changes, request: this.#placedRequest(changes.request) }
+      changes.request === undefined
+        ? changes
+        : { ...changes, request: placedRequest(changes.request, this.#here()) }
     if (changes.times !== undefined) await this.#check({ times: changes.times })
     const edited = await this.#change(actor, 'editSchedule', id, function* (plan, was, at) {
       if (was === null) return scheduleUnknown(id)
@@ -317,27 +305,12 @@ export class Schedules {
   }
 
   async #rightsFor(actor: Actor, schedule: Schedule): Promise<OccurrenceRights> {
-    return rightsFor({ actor, ceilings: (await this.#creator(actor)).ceilings }, schedule)
-  }
-
-  /** The session and the ceilings of the actor that creates or edits a schedule. */
-  async #creator(actor: Actor): Promise<{ parentSession?: string; ceilings: readonly Ceiling[] }> {
-    if (actor.startsWith('session:')) return { parentSession: actor.slice('session:'.length), ceilings: [] }
-    if (!actor.startsWith('process:')) return { ceilings: [] }
-    const row = await this.#edges.store.ask({ ask: 'process', pid: actor.slice('process:'.length) })
-    const session = row?.record.owner.session
-    if (row === null || session === undefined) throw new RefusedError(outsideOfSessions(actor))
-    return { parentSession: session, ceilings: row.record.ceilings ?? [] }
+    return rightsFor({ actor, ceilings: (await creatorOf(this.#edges, actor)).ceilings }, schedule)
   }
 
   /** A command runs where the schedule was made, whichever kernel registers the occurrence. */
   #placed(definition: ScheduleDefinition): ScheduleDefinition {
-    return { ...definition, request: this.#placedRequest(definition.request) }
-  }
-
-  #placedRequest(request: ScheduleDefinition['request']): ScheduleDefinition['request'] {
-    const placement = resolvePlacement(request.placement, request.kind, null, this.#here())
-    return placement === null ? request : { ...request, placement }
+    return { ...definition, request: placedRequest(definition.request, this.#here()) }
   }
 }
 
@@ -367,12 +340,6 @@ function* planFirst(plan: OccurrencePlan, schedule: Schedule, now: number): Plan
 
 function* nothing(): PlanPart<void> {}
 
-/** The session of a schedule uses its environments, so that they stay between two occurrences. */
-function environmentUses({ request, session }: Schedule): Change[] {
-  const refs = [request.envRef, request.baseEnvRef].filter((ref) => ref !== undefined)
-  return refs.map((ref) => ({ type: 'environment_used', ref, by: `session:${session}` }))
-}
-
 /** The part of a backfill that says whose rights its occurrences have, if they are not those of the schedule. */
 function boundTo(schedule: Schedule, rights: OccurrenceRights): Pick<BackfillFrom, 'rights'> {
   return sameJson(asJson(rights), asJson(rightsOf(schedule))) ? {} : { rights }
@@ -393,15 +360,6 @@ function alreadyThere({ id }: Schedule): Refusal {
     `There is a schedule ${id} already, and it is defined otherwise.`,
     `Edit it (reeve schedule edit ${id}), remove it, or choose another name.`,
     { schedule: id },
-  )
-}
-
-function sessionTaken(session: string): Refusal {
-  return refusal(
-    'conflict',
-    `The session ${session} exists, and is below another one.`,
-    `Choose another name, or delete it: reeve session delete ${session}.`,
-    { session },
   )
 }
 
@@ -434,14 +392,5 @@ function refuseBackfill(id: string, count: number, most: number, isFuture: boole
     `The schedule ${id} has more than ${most} times in this range, which is the most of a backfill.`,
     'Give a shorter range.',
     { limit: 'backfill', most },
-  )
-}
-
-function outsideOfSessions(actor: Actor): Refusal {
-  return refusal(
-    'denied',
-    `${actor} belongs to no session, and a schedule needs one that its occurrences are bound by.`,
-    'Let the host make the schedule.',
-    { subject: actor },
   )
 }

@@ -1,14 +1,11 @@
-import { resolve } from 'node:path'
 import type { InputOf } from '../../verbs/reeve.ts'
-import { chooseModel } from '../agent/choose-model.ts'
-import type { Context } from '../context.ts'
 import { momentOf } from '../moment.ts'
 import type { Options } from '../options.ts'
+import { PROCESS_OPTIONS } from '../process-options.ts'
 import { UsageError } from '../usage-error.ts'
 
 type Given = InputOf<'addSchedule'>
 type ScheduleTimes = Given['times']
-type ScheduledProcess = Given['process']
 
 /** The options that define a schedule. An edit gives some of them. */
 export const DEFINITION_OPTIONS = {
@@ -28,14 +25,7 @@ export const DEFINITION_OPTIONS = {
   },
   'catch-up': { type: 'duration', about: 'how late an occurrence may start; 1h by default' },
   'pause-on-failure': { type: 'flag', about: 'pause when an occurrence fails' },
-  shell: { type: 'text', short: 'c', value: 'line', about: 'run this shell line, instead of a program' },
-  agent: { type: 'text', value: 'goal', about: 'run an agent with this goal' },
-  model: { type: 'text', value: 'provider/model', about: 'the model of the agent' },
-  workflow: { type: 'text', value: 'name', about: 'run a workflow' },
-  input: { type: 'text', value: 'json', about: 'the input of the workflow' },
-  cwd: { type: 'text', value: 'folder', about: 'the working folder; this one by default' },
-  env: { type: 'texts', short: 'e', value: 'NAME=value', about: 'a variable of the command' },
-  label: { type: 'text', short: 'l', value: 'text', about: 'a description of each occurrence' },
+  ...PROCESS_OPTIONS,
 } as const
 
 export type DefinitionOptions = Options<typeof DEFINITION_OPTIONS>
@@ -58,34 +48,6 @@ export function timesIn(options: DefinitionOptions, now: number): ScheduleTimes 
   return undefined
 }
 
-/** What it runs; undefined if neither an argument nor an option says so. */
-export async function processIn(
-  context: Context<DefinitionOptions>,
-  argv: readonly string[],
-): Promise<ScheduledProcess | undefined> {
-  const { options, around } = context
-  const { shell, agent, workflow } = options
-  const given = [shell, agent, workflow, argv[0]].filter((value) => value !== undefined).length
-  if (given === 0) return undefined
-  if (given > 1)
-    throw new UsageError(
-      'Give one of a program, --shell, --agent and --workflow.',
-      'For example: reeve schedule add nightly --cron "0 2 * * *" -- npm test',
-    )
-  const label = options.label === undefined ? {} : { label: options.label }
-  const cwd = resolve(around.cwd, options.cwd ?? '.')
-  if (workflow !== undefined) {
-    const input = options.input === undefined ? {} : { input: jsonIn(options.input) }
-    return { kind: 'workflow', spec: { workflow, ...input }, ...label }
-  }
-  if (agent !== undefined) {
-    const model = await chooseModel(context, await context.acting(), options.model)
-    return { kind: 'agent', spec: { agent: 'agent', model, goal: agent, once: true }, cwd, ...label }
-  }
-  const what = shell === undefined ? { argv: [...argv] } : { run: shell }
-  return { kind: 'command', spec: { ...what, env: variablesIn(context) }, cwd, ...label }
-}
-
 /** The rest of the definition. */
 export function policyIn(options: DefinitionOptions): Partial<Given> {
   const { jitter, overlap, 'catch-up': catchUp } = options
@@ -94,24 +56,5 @@ export function policyIn(options: DefinitionOptions): Partial<Given> {
     ...(overlap === undefined ? {} : { overlap: overlap as NonNullable<Given['overlap']> }),
     ...(catchUp === undefined ? {} : { catchUpMs: catchUp }),
     ...(options['pause-on-failure'] ? { pauseOnFailure: true } : {}),
-  }
-}
-
-/** The command runs without a terminal, so it gets the PATH of this shell, and what --env names. */
-function variablesIn({ options, around }: Context<DefinitionOptions>): Record<string, string> {
-  const own = options.env.map((text) => {
-    const at = text.indexOf('=')
-    if (at <= 0) throw new UsageError(`--env was given ${text}.`, 'It takes NAME=value.')
-    return [text.slice(0, at), text.slice(at + 1)] as const
-  })
-  const path = around.env['PATH']
-  return { ...(path === undefined ? {} : { PATH: path }), ...Object.fromEntries(own) }
-}
-
-function jsonIn(text: string) {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new UsageError('--input must be JSON.', `Quote it for the shell: --input '{"title":"News"}'`)
   }
 }

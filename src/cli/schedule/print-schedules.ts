@@ -1,5 +1,6 @@
 import type { OutputOf } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
+import { occurrenceText } from '../print/occurrence-text.ts'
 import { ago, clockTime, shortTime } from '../print/times.ts'
 
 type Shown = OutputOf<'schedule'>
@@ -22,7 +23,7 @@ export function printSchedules({ print }: Pick<Context, 'print'>, schedules: rea
       { text: nextText(schedule, now) },
       { text: lastText(schedule, now), paint: dim },
       { text: String(schedule.counts.started) },
-      { text: whatText(schedule) },
+      { text: occurrenceText(schedule) },
     ]),
   )
 }
@@ -33,7 +34,7 @@ export function printSchedule({ print }: Pick<Context, 'print'>, schedule: Shown
   const rows: [string, string][] = [
     ['name', schedule.id],
     ['when', whenText(schedule)],
-    ['what', whatText(schedule)],
+    ['what', occurrenceText(schedule)],
     ['overlap', schedule.overlap],
     ['session', schedule.session],
     ['next', nextText(schedule, now)],
@@ -76,12 +77,4 @@ function nextText({ next, paused, running }: Shown, now: number): string {
 
 function lastText({ last }: Shown, now: number): string {
   return last === null ? '' : `${last.status} ${ago(last.at, now)}`
-}
-
-function whatText({ process }: Shown): string {
-  const { kind, spec, label } = process
-  if (typeof label === 'string') return label
-  const { argv, run, workflow, tool, goal } = (spec ?? {}) as Readonly<Record<string, unknown>>
-  const text = Array.isArray(argv) ? argv.join(' ') : (run ?? workflow ?? tool ?? goal)
-  return typeof text === 'string' ? text : String(kind)
 }

@@ -2,11 +2,11 @@ import { didYouMean } from '../../base/nearest-name.ts'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { momentOf } from '../moment.ts'
+import { processIn } from '../process-options.ts'
 import {
   DEFINITION_OPTIONS,
   type DefinitionOptions,
   policyIn,
-  processIn,
   timesIn,
 } from '../schedule/definition-options.ts'
 import { printSchedule, printSchedules } from '../schedule/print-schedules.ts'

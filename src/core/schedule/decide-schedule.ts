@@ -16,8 +16,8 @@ export function refuseProcess({ kind, spec }: ScheduleDefinition['request']): Re
   if (kind === 'external')
     return refusal(
       'invalid_input',
-      'An external process is started by another program, so no schedule can start it.',
-      'Schedule a command, a workflow, a tool or an agent.',
+      'An external process is started by another program, so no schedule or trigger can start it.',
+      'Choose a command, a workflow, a tool or an agent.',
       { field: 'process.kind' },
     )
   if (kind !== 'agent') return undefined
@@ -25,7 +25,7 @@ export function refuseProcess({ kind, spec }: ScheduleDefinition['request']): Re
   if (isDriven && spec['once'] === true) return undefined
   return refusal(
     'invalid_input',
-    'The agent of a schedule needs a model, a goal and once: true, so that it begins and ends by itself.',
+    'The agent of a schedule or a trigger needs a model, a goal and once: true, so that it begins and ends by itself.',
     'Give spec.model and spec.goal, and leave spec.once out or set it.',
     { field: 'process.spec' },
   )

@@ -8,13 +8,16 @@ export interface ScheduleActor {
   readonly ceilings: readonly Ceiling[]
 }
 
-/** The rights of the occurrences of a schedule. An agent acts through the session of the schedule, below its own. */
-export function rightsOf({ createdBy, session, ceilings }: Schedule): OccurrenceRights {
+/** The parts of a schedule or a trigger that decide about the rights of its occurrences. */
+type Definition = Pick<Schedule, 'createdBy' | 'session' | 'ceilings'>
+
+/** The rights of the occurrences. An agent acts through the session of the schedule, below its own. */
+export function rightsOf({ createdBy, session, ceilings }: Definition): OccurrenceRights {
   return asRights(isPersonOrHost(createdBy) ? createdBy : `session:${session}`, ceilings)
 }
 
 /** The rights of occurrences that an actor asks for besides those that are due: an agent never has those of a person. */
-export function rightsFor(by: ScheduleActor, schedule: Schedule): OccurrenceRights {
+export function rightsFor(by: ScheduleActor, schedule: Definition): OccurrenceRights {
   if (isPersonOrHost(by.actor)) return rightsOf(schedule)
   return asRights(`session:${schedule.session}`, allCeilings(schedule.ceilings, by.ceilings))
 }

@@ -36,7 +36,7 @@ export interface ScheduleDefinition {
 }
 
 /** A registration without the members that differ between occurrences or belong to one process. */
-type OccurrenceRequest = Omit<
+export type OccurrenceRequest = Omit<
   RegistrationRequest,
   'parent' | 'restartOf' | 'notBefore' | 'group' | 'owner' | 'causedBy' | 'ifRunning' | 'grants'
 >
@@ -52,7 +52,7 @@ export interface NextOccurrence {
   readonly isOpen?: true
 }
 
-interface PausedSchedule {
+export interface PausedDefinition {
   readonly at: number
   readonly by: Actor
   readonly note: string | null
@@ -73,7 +73,7 @@ export interface Schedule extends ScheduleDefinition {
   readonly ceilings: readonly Ceiling[]
   readonly createdAt: number
   readonly editedAt: number
-  readonly paused: PausedSchedule | null
+  readonly paused: PausedDefinition | null
   readonly next: NextOccurrence | null
   /** Occurrences that have started and not ended, the oldest first. */
   readonly running: readonly { readonly pid: Pid; readonly at: number }[]

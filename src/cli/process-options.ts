@@ -1,0 +1,69 @@
+import { resolve } from 'node:path'
+import type { InputOf } from '../verbs/reeve.ts'
+import { chooseModel } from './agent/choose-model.ts'
+import type { Context } from './context.ts'
+import type { Options } from './options.ts'
+import { UsageError } from './usage-error.ts'
+
+type OccurrenceProcess = InputOf<'addSchedule'>['process']
+
+/** The options that say what a schedule or a trigger runs. */
+export const PROCESS_OPTIONS = {
+  shell: { type: 'text', short: 'c', value: 'line', about: 'run this shell line, instead of a program' },
+  agent: { type: 'text', value: 'goal', about: 'run an agent with this goal' },
+  model: { type: 'text', value: 'provider/model', about: 'the model of the agent' },
+  workflow: { type: 'text', value: 'name', about: 'run a workflow' },
+  input: { type: 'text', value: 'json', about: 'the input of the workflow' },
+  cwd: { type: 'text', value: 'folder', about: 'the working folder; this one by default' },
+  env: { type: 'texts', short: 'e', value: 'NAME=value', about: 'a variable of the command' },
+  label: { type: 'text', short: 'l', value: 'text', about: 'a description of each occurrence' },
+} as const
+
+type ProcessOptions = Options<typeof PROCESS_OPTIONS>
+
+/** What it runs; undefined if neither an argument nor an option says so. */
+export async function processIn(
+  context: Context<ProcessOptions>,
+  argv: readonly string[],
+): Promise<OccurrenceProcess | undefined> {
+  const { options, around } = context
+  const { shell, agent, workflow } = options
+  const given = [shell, agent, workflow, argv[0]].filter((value) => value !== undefined).length
+  if (given === 0) return undefined
+  if (given > 1)
+    throw new UsageError(
+      'Give one of a program, --shell, --agent and --workflow.',
+      'For example: -- npm test',
+    )
+  const label = options.label === undefined ? {} : { label: options.label }
+  const cwd = resolve(around.cwd, options.cwd ?? '.')
+  if (workflow !== undefined) {
+    const input = options.input === undefined ? {} : { input: jsonIn(options.input, '--input') }
+    return { kind: 'workflow', spec: { workflow, ...input }, ...label }
+  }
+  if (agent !== undefined) {
+    const model = await chooseModel(context, await context.acting(), options.model)
+    return { kind: 'agent', spec: { agent: 'agent', model, goal: agent, once: true }, cwd, ...label }
+  }
+  const what = shell === undefined ? { argv: [...argv] } : { run: shell }
+  return { kind: 'command', spec: { ...what, env: variablesIn(context) }, cwd, ...label }
+}
+
+/** The command runs without a terminal, so it gets the PATH of this shell, and what --env names. */
+function variablesIn({ options, around }: Context<ProcessOptions>): Record<string, string> {
+  const own = options.env.map((text) => {
+    const at = text.indexOf('=')
+    if (at <= 0) throw new UsageError(`--env was given ${text}.`, 'It takes NAME=value.')
+    return [text.slice(0, at), text.slice(at + 1)] as const
+  })
+  const path = around.env['PATH']
+  return { ...(path === undefined ? {} : { PATH: path }), ...Object.fromEntries(own) }
+}
+
+export function jsonIn(text: string, option: string) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new UsageError(`${option} must be JSON.`, `Quote it for the shell: ${option} '{"title":"News"}'`)
+  }
+}
