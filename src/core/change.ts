@@ -20,6 +20,8 @@ import type { ProcessRow, Tombstone } from './process/row.ts'
 import type { Schedule } from './schedule/schedule.ts'
 import type { Grant } from './session/grant.ts'
 import type { Session, Turn } from './session/session.ts'
+import type { Delivery } from './trigger/delivery.ts'
+import type { Trigger } from './trigger/trigger.ts'
 
 /** How a notice was done with: a consumer acknowledged it, or read the facts from the process itself. */
 export const DONE_HOW = ['acknowledged', 'consumed'] as const
@@ -84,6 +86,12 @@ export type Change =
   | { readonly type: 'schedule'; readonly was: Schedule | null; readonly schedule: Schedule }
   | { readonly type: 'schedule_gone'; readonly id: string }
   | { readonly type: 'liens'; readonly was: Liens | null; readonly liens: Liens }
+  | { readonly type: 'trigger'; readonly was: Trigger | null; readonly trigger: Trigger }
+  /** With its deliveries. */
+  | { readonly type: 'trigger_gone'; readonly id: string }
+  | { readonly type: 'delivery'; readonly was: Delivery | null; readonly delivery: Delivery }
+  /** Deliveries of a trigger up to this number are removed, without those that wait. */
+  | { readonly type: 'deliveries_gone'; readonly trigger: string; readonly through: number }
   /** Raises the authority epoch: every plan that was decided on rule sets and is not committed yet is decided again. */
   | { readonly type: 'rule_set'; readonly was: RuleSet | null; readonly ruleSet: RuleSet }
   /** With the uses of its rules. Raises the epoch, if there was a rule set. */

@@ -23,6 +23,8 @@ import type { ProcessRow, Tombstone } from '../core/process/row.ts'
 import type { Schedule } from '../core/schedule/schedule.ts'
 import type { Grant } from '../core/session/grant.ts'
 import type { Session, Turn } from '../core/session/session.ts'
+import type { Delivery } from '../core/trigger/delivery.ts'
+import type { Trigger } from '../core/trigger/trigger.ts'
 import type { UnreadableRow } from './unreadable.ts'
 
 /** Each question with its answer. `after` continues a page; `limit` bounds every list. */
@@ -156,6 +158,15 @@ export interface Questions {
   schedules: [
     { readonly open?: true; readonly after: string | null; readonly limit: number },
     readonly Schedule[],
+  ]
+  trigger: [{ readonly id: string }, Trigger | null]
+  /** In order of their ids. */
+  triggers: [{ readonly after: string | null; readonly limit: number }, readonly Trigger[]]
+  delivery: [{ readonly pid: Pid }, Delivery | null]
+  /** Of one trigger, the newest first. `before`: only those with a lower number. */
+  deliveries: [
+    { readonly trigger: string; readonly before: number | null; readonly limit: number },
+    readonly Delivery[],
   ]
   /**
    * The rules of a subject. The answer holds at the commit, like every other: if any rule set has changed, the plan is decided

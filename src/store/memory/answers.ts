@@ -135,6 +135,21 @@ export function answerFrom({ tables, now, before }: View, question: Question): u
         .filter((schedule) => question.open !== true || isOpenSchedule(schedule))
         .sort((a, b) => order(a.id, b.id))
         .slice(0, question.limit)
+    case 'trigger':
+      return tables.triggers.get(question.id) ?? null
+    case 'triggers':
+      return [...tables.triggers.values()]
+        .filter(({ id }) => id > (question.after ?? ''))
+        .sort((a, b) => order(a.id, b.id))
+        .slice(0, question.limit)
+    case 'delivery':
+      return tables.deliveries.get(question.pid) ?? null
+    case 'deliveries':
+      return [...tables.deliveries.values()]
+        .filter(({ trigger }) => trigger === question.trigger)
+        .filter(({ number }) => number < (question.before ?? Number.POSITIVE_INFINITY))
+        .sort((a, b) => b.number - a.number)
+        .slice(0, question.limit)
     case 'ruleSet':
       return tables.ruleSets.get(question.subject) ?? null
     case 'ruleSets':

@@ -6,6 +6,7 @@ import { blobMissing } from '../../core/blob/blob-missing.ts'
 import type { Notice } from '../../core/inbox/notice.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
+import { type Delivery, isWaiting } from '../../core/trigger/delivery.ts'
 import { chained } from '../chain-hash.ts'
 import type { Change, StoredNotice } from '../contract.ts'
 import { becameLive } from '../due.ts'
@@ -137,6 +138,22 @@ export class ChangeWriter {
       case 'liens':
         log.put(tables.liens, change.liens.host, asStored(change.liens))
         return
+      case 'trigger':
+        log.put(tables.triggers, change.trigger.id, asStored(change.trigger))
+        return
+      case 'trigger_gone':
+        log.remove(tables.triggers, change.id)
+        this.#dropDeliveries((delivery) => delivery.trigger === change.id)
+        return
+      case 'delivery':
+        log.put(tables.deliveries, change.delivery.pid, asStored(change.delivery))
+        return
+      case 'deliveries_gone':
+        this.#dropDeliveries(
+          (delivery) =>
+            delivery.trigger === change.trigger && delivery.number <= change.through && !isWaiting(delivery),
+        )
+        return
       case 'rule_set':
         log.put(tables.ruleSets, change.ruleSet.subject, asStored(change.ruleSet))
         return
@@ -262,6 +279,12 @@ export class ChangeWriter {
   }
 
   /** With the uses of its rules. */
+  #dropDeliveries(isGone: (delivery: Delivery) => boolean): void {
+    const { deliveries } = this.#tables
+    for (const delivery of [...deliveries.values()])
+      if (isGone(delivery)) this.#log.remove(deliveries, delivery.pid)
+  }
+
   #dropRuleSet(dropped: string): void {
     const { ruleSets, ruleUses } = this.#tables
     this.#log.remove(ruleSets, dropped)

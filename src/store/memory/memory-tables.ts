@@ -15,6 +15,8 @@ import type { ProcessRow, Tombstone } from '../../core/process/row.ts'
 import type { Schedule } from '../../core/schedule/schedule.ts'
 import type { Grant } from '../../core/session/grant.ts'
 import type { Session, Turn } from '../../core/session/session.ts'
+import type { Delivery } from '../../core/trigger/delivery.ts'
+import type { Trigger } from '../../core/trigger/trigger.ts'
 import type { StoredNotice } from '../contract.ts'
 
 /** A row with the number that orders it in lists. */
@@ -67,6 +69,8 @@ export class MemoryTables {
   accounts = new Map<string, Account>()
   schedules = new Map<string, Schedule>()
   liens = new Map<string, Liens>()
+  triggers = new Map<string, Trigger>()
+  deliveries = new Map<Pid, Delivery>()
   ruleSets = new Map<string, RuleSet>()
   ruleUses = new Map<string, RuleUse>()
   approvals = new Map<string, NumberedApproval>()

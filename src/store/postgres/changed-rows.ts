@@ -30,6 +30,12 @@ export function changedRows(change: Change): readonly Guard['question'][] {
       return [{ ask: 'schedule', id: change.id }]
     case 'liens':
       return [{ ask: 'liens', host: change.liens.host }]
+    case 'trigger':
+      return [{ ask: 'trigger', id: change.trigger.id }]
+    case 'trigger_gone':
+      return [{ ask: 'trigger', id: change.id }]
+    case 'delivery':
+      return [{ ask: 'delivery', pid: change.delivery.pid }]
     case 'approval':
       return [{ ask: 'approval', id: change.approval.id }]
     case 'rule_use':

@@ -155,10 +155,12 @@ export class CommitWriter {
       auditWindows,
       schedules,
       liens,
+      triggers,
+      deliveries,
     } = staged
     for (const rows of [
       ...[sessions, turns, groups, inboxes, accounts],
-      ...[approvals, ruleUses, auditWindows, schedules, liens],
+      ...[approvals, ruleUses, auditWindows, schedules, liens, triggers, deliveries],
     ])
       for (const [key, { next, value }] of rows)
         if (value === null) facts.forget([key])

@@ -89,6 +89,10 @@ export function keyOf(question: Question): string {
       return `schedule:${question.id}`
     case 'liens':
       return `liens:${question.host}`
+    case 'trigger':
+      return `trigger:${question.id}`
+    case 'delivery':
+      return `delivery:${question.pid}`
     case 'ruleSet':
       return `ruleSet:${question.subject}`
     case 'ruleUse':

@@ -47,7 +47,7 @@ class Loader {
 
   /** All questions are of one type. */
   async load(questions: readonly Question[]): Promise<void> {
-    const { scope, notice, account, schedule, lien, authority, approval, audit, prune, holder, event } =
+    const { scope, notice, account, schedule, lien, trigger, authority, approval, audit, prune, holder, event } =
       this.#statements
     switch (questions[0]?.ask) {
       case 'process':
@@ -99,6 +99,16 @@ class Loader {
             ask: 'liens',
             host,
           }),
+        )
+      case 'trigger':
+        return this.#putAll(await trigger.read(only('trigger', questions).map(({ id }) => id)), ({ id }) => ({
+          ask: 'trigger',
+          id,
+        }))
+      case 'delivery':
+        return this.#putAll(
+          await trigger.readDeliveries(only('delivery', questions).map(({ pid }) => pid)),
+          ({ pid }) => ({ ask: 'delivery', pid }),
         )
       case 'ruleSet': {
         // The version is the epoch of all rule sets.

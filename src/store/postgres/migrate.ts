@@ -30,6 +30,7 @@ export const MIGRATIONS = [
   '0021-audit-links',
   '0022-outcome-in-last-event',
   '0023-schedules',
+  '0024-triggers',
   '0025-liens',
 ] as const
 

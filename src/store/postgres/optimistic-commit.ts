@@ -243,6 +243,8 @@ const LASTING: ReadonlySet<Question['ask']> = new Set([
   'account',
   'schedule',
   'liens',
+  'trigger',
+  'delivery',
   'approval',
   'ruleUse',
   'auditWindow',

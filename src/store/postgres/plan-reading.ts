@@ -49,6 +49,10 @@ export class PlanReading {
         return this.#stagedOrCompared(staged.schedules, question)
       case 'liens':
         return this.#stagedOrCompared(staged.liens, question)
+      case 'trigger':
+        return this.#stagedOrCompared(staged.triggers, question)
+      case 'delivery':
+        return this.#stagedOrCompared(staged.deliveries, question)
       case 'approval':
         return this.#stagedOrCompared(staged.approvals, question)
       case 'ruleUse':

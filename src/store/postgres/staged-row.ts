@@ -7,7 +7,7 @@ export interface Guard {
     {
       ask:
         | ('process' | 'session' | 'turn' | 'group' | 'inbox' | 'account')
-        | ('approval' | 'ruleUse' | 'auditWindow' | 'schedule' | 'liens')
+        | ('approval' | 'ruleUse' | 'auditWindow' | 'schedule' | 'liens' | 'trigger' | 'delivery')
         | ('holder' | 'announced' | 'environment')
     }
   >

@@ -18,6 +18,8 @@ import type { ProcessRow, Tombstone } from '../../core/process/row.ts'
 import type { Schedule } from '../../core/schedule/schedule.ts'
 import type { Grant } from '../../core/session/grant.ts'
 import type { Session, Turn } from '../../core/session/session.ts'
+import type { Delivery } from '../../core/trigger/delivery.ts'
+import type { Trigger } from '../../core/trigger/trigger.ts'
 import type { Change } from '../contract.ts'
 import { becameLive } from '../due.ts'
 import { changedSubjects, isFinal } from './changed-rows.ts'
@@ -51,6 +53,10 @@ export class Staged {
   readonly accounts = new Map<string, StagedRow<Account | null>>()
   readonly schedules = new Map<string, StagedRow<Schedule | null>>()
   readonly liens = new Map<string, StagedRow<Liens | null>>()
+  readonly triggers = new Map<string, StagedRow<Trigger | null>>()
+  readonly deliveries = new Map<string, StagedRow<Delivery | null>>()
+  /** Applied after `deliveries`. */
+  readonly prunedDeliveries = new Map<string, number>()
   readonly approvals = new Map<string, StagedRow<Approval | null>>()
   readonly ruleUses = new Map<string, StagedRow<RuleUse | null>>()
   readonly auditWindows = new Map<string, StagedRow<AuditWindow | null>>()
@@ -219,6 +225,18 @@ export class Staged {
         return
       case 'liens':
         this.#stage(this.liens, { ask: 'liens', host: change.liens.host }, change.liens)
+        return
+      case 'trigger':
+        this.#stage(this.triggers, { ask: 'trigger', id: change.trigger.id }, change.trigger)
+        return
+      case 'trigger_gone':
+        this.#stage(this.triggers, { ask: 'trigger', id: change.id }, null)
+        return
+      case 'delivery':
+        this.#stage(this.deliveries, { ask: 'delivery', pid: change.delivery.pid }, change.delivery)
+        return
+      case 'deliveries_gone':
+        this.prunedDeliveries.set(change.trigger, change.through)
         return
       case 'rule_set':
         this.#stageRuleSet(change.ruleSet.subject, change.ruleSet)

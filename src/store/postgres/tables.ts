@@ -53,6 +53,8 @@ export class Tables {
       case 'account':
       case 'schedule':
       case 'liens':
+      case 'trigger':
+      case 'delivery':
       case 'ruleSet':
       case 'ruleUse':
       case 'approval':
@@ -110,6 +112,10 @@ export class Tables {
         return this.#statements.account.list(question)
       case 'schedules':
         return this.#statements.schedule.list(question)
+      case 'triggers':
+        return this.#statements.trigger.list(question)
+      case 'deliveries':
+        return this.#statements.trigger.listDeliveries(question)
       case 'ruleSets':
         return this.#statements.authority.ruleSets(question)
       case 'approvals':

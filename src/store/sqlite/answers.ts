@@ -76,6 +76,14 @@ export function answerFrom(
       return statements.lien.read(question.host)
     case 'schedules':
       return statements.schedule.list(question)
+    case 'trigger':
+      return statements.trigger.read(question.id)
+    case 'triggers':
+      return statements.trigger.list(question)
+    case 'delivery':
+      return statements.trigger.readDelivery(question.pid)
+    case 'deliveries':
+      return statements.trigger.listDeliveries(question)
     case 'ruleSets':
       return statements.authority.ruleSets(question)
     case 'ruleUse':

@@ -23,6 +23,7 @@ export const MIGRATIONS = [
   '0017-audit-links',
   '0018-packed-payloads',
   '0019-schedules',
+  '0020-triggers',
   '0021-liens',
 ] as const
 

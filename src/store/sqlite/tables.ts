@@ -224,6 +224,18 @@ export class Tables implements Transaction {
       case 'liens':
         this.#statements.lien.put(change.liens)
         return
+      case 'trigger':
+        this.#statements.trigger.put(change.trigger)
+        return
+      case 'trigger_gone':
+        this.#statements.trigger.remove(change.id)
+        return
+      case 'delivery':
+        this.#statements.trigger.putDelivery(change.delivery)
+        return
+      case 'deliveries_gone':
+        this.#statements.trigger.prune(change.trigger, change.through)
+        return
       case 'rule_set':
         this.#ruleSets.put(change.ruleSet)
         return

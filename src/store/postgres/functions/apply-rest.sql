@@ -1,5 +1,6 @@
 -- Writes the less frequent parts of a commit: sessions, turns, groups, grants, environments, holders, inboxes, accounts,
--- schedules, liens, marks of notices, references, processes of sessions below others, prunes, uses of rules whose rule set is removed, references
+-- schedules, liens, triggers and their deliveries, marks of notices, references, processes of sessions below others, prunes, uses of rules whose rule
+-- set is removed, references
 -- to blobs. A row of version 0 is new. Returns the last position that was pruned, or null.
 create or replace function reeve.apply_rest(p_rest json) returns bigint language plpgsql as
 $body$
@@ -165,6 +166,39 @@ begin
     )
     insert into reeve.lien (host, version, body)
       select host, next, body from x where x.version = 0;
+  end if;
+  if p_rest->'triggers' is not null then
+    with x as (
+      select * from json_to_recordset(p_rest->'triggers')
+        as x (id text, version bigint, next bigint, body text)
+    ), changed as (
+      update reeve.trigger_definition t set version = x.next, body = x.body
+        from x where t.id = x.id and x.version > 0
+    )
+    insert into reeve.trigger_definition (id, version, body)
+      select id, next, body from x where x.version = 0;
+  end if;
+  if p_rest->'deliveries' is not null then
+    with x as (
+      select * from json_to_recordset(p_rest->'deliveries')
+        as x (pid text, version bigint, next bigint, trigger_id text, number bigint, waits boolean, body text)
+    ), changed as (
+      update reeve.delivery d set version = x.next, waits = x.waits, body = x.body
+        from x where d.pid = x.pid and x.version > 0
+    )
+    insert into reeve.delivery (pid, version, trigger_id, number, waits, body)
+      select pid, next, trigger_id, number, waits, body from x where x.version = 0;
+  end if;
+  if p_rest->'deliveries_gone' is not null then
+    delete from reeve.delivery d
+      using json_to_recordset(p_rest->'deliveries_gone') as x (trigger_id text, through bigint)
+      where d.trigger_id = x.trigger_id and d.number <= x.through and not d.waits;
+  end if;
+  if p_rest->'triggers_gone' is not null then
+    delete from reeve.delivery d using json_array_elements_text(p_rest->'triggers_gone') as x (id)
+      where d.trigger_id = x.id;
+    delete from reeve.trigger_definition t using json_array_elements_text(p_rest->'triggers_gone') as x (id)
+      where t.id = x.id;
   end if;
   if p_rest->'accounts_gone' is not null then
     delete from reeve.account a using json_array_elements_text(p_rest->'accounts_gone') as x (id)

@@ -14,6 +14,7 @@ import { type NumberedRow, processStatements } from './process.ts'
 import { pruneStatements } from './prune.ts'
 import { scheduleStatements } from './schedule.ts'
 import { scopeStatements } from './scope.ts'
+import { triggerStatements } from './trigger.ts'
 
 /** `onRow` is called with every process row in an answer. */
 export function allStatements(
@@ -28,6 +29,7 @@ export function allStatements(
     scope: scopeStatements(link, at),
     lien: lienStatements(link, at),
     schedule: scheduleStatements(link, at),
+    trigger: triggerStatements(link, at),
     holder: holderStatements(link, at),
     notice: noticeStatements(link, at),
     account: accountStatements(link, at),

@@ -3,6 +3,7 @@ import { referenceChanges } from '../../../core/process/prune.ts'
 import { isOpen } from '../../../core/schedule/schedule.ts'
 import { parentSessionOf } from '../../../core/session/session.ts'
 import { type BelowSession, belowChanges } from '../../../core/session/sessions-above.ts'
+import { isWaiting } from '../../../core/trigger/delivery.ts'
 import type { BlobReference, Staged } from '../staged.ts'
 import { goneSubjects } from './commit-authority.ts'
 import { filledText, removed, versioned } from './commit-parts.ts'
@@ -32,6 +33,15 @@ export function restText(staged: Staged): string | null {
     schedules: versioned(staged.schedules, (schedule) => ({ id: schedule.id, open: isOpen(schedule) })),
     schedules_gone: removed(staged.schedules).map(({ id }) => id),
     liens: versioned(staged.liens, ({ host }) => ({ host })),
+    triggers: versioned(staged.triggers, ({ id }) => ({ id })),
+    triggers_gone: removed(staged.triggers).map(({ id }) => id),
+    deliveries: versioned(staged.deliveries, (delivery) => ({
+      pid: delivery.pid,
+      trigger_id: delivery.trigger,
+      number: delivery.number,
+      waits: isWaiting(delivery),
+    })),
+    deliveries_gone: [...staged.prunedDeliveries].map(([trigger_id, through]) => ({ trigger_id, through })),
     accounts_gone: removed(staged.accounts).map(({ id }) => id),
     notices_done: staged.noticesDone,
     observed: staged.observed.map(({ turns, ...notice }) => ({ ...notice, turns: JSON.stringify(turns) })),

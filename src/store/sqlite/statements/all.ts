@@ -15,6 +15,7 @@ import { processStatements } from './process.ts'
 import { pruneStatements } from './prune.ts'
 import { scheduleStatements } from './schedule.ts'
 import { scopeStatements } from './scope.ts'
+import { triggerStatements } from './trigger.ts'
 
 export function allStatements(db: DatabaseSync, unreadable: UnreadableRows) {
   return {
@@ -23,6 +24,7 @@ export function allStatements(db: DatabaseSync, unreadable: UnreadableRows) {
     scope: scopeStatements(db),
     lien: lienStatements(db),
     schedule: scheduleStatements(db),
+    trigger: triggerStatements(db),
     holder: holderStatements(db),
     notice: noticeStatements(db),
     account: accountStatements(db),
