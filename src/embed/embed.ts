@@ -38,6 +38,7 @@ import { type AgentDriver, openAgents } from './agents.ts'
 import { Anchoring, type AnchorLog } from './anchoring.ts'
 import { auditMasking } from './audit-masking.ts'
 import { Calendar, withCalendar } from './calendar.ts'
+import { GlobbedFiles } from './file-sets.ts'
 import { ownIdentity } from './identity.ts'
 import { HASHES, nodeEdges } from './node-edges.ts'
 import { openStore } from './open-store.ts'
@@ -59,6 +60,8 @@ export interface Embedded extends Reeve, ServesWorkflows, ServesTools {
    * than the role `read` is refused.
    */
   observing(actor: Actor, seat?: Seat): ReeveVerbs
+  /** The webhooks of triggers, for a server that authenticates their requests. */
+  readonly hooks: Pick<Kernel['triggers'], 'webhook' | 'receive' | 'reject'>
   /** Acts for a client at a door: its person answers and changes rules, and not this program. */
   calledFrom(seat: Seat, actor: Actor): ReeveVerbs
   /** The first step of `close`: ends the processes with lifetime `daemon`, and returns them. Their waiters still get answers. */
@@ -199,6 +202,7 @@ async function start(
       agentDefaults: options.agents,
       ...(modelDefaults === undefined ? {} : { modelDefaults }),
       calendar,
+      fileSets: new GlobbedFiles(),
       // A store with lock files is a file: the programs of one machine share it.
       machine: opened.locks === undefined ? machineTag() : null,
     }),
@@ -251,6 +255,7 @@ async function start(
     observing: (other, seat) => acting(parts, parse(actor, other, 'observing'), seat, NO_EFFECTS),
     calledFrom: (seat, other) => atDoor(seat, parse(actor, other, 'calledFrom')),
     position: () => kernel.feed.position,
+    hooks: kernel.triggers,
     async readiness() {
       const keeper = commands?.keeper
       const [isKeeperAvailable = true] = await Promise.all([

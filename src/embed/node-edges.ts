@@ -9,6 +9,7 @@ import type { Json, JsonObject } from '../core/json/json.ts'
 import { type Pid, pidFrom } from '../core/process/pid.ts'
 import type { AgentDefaults, AgentFileReader } from '../kernel/agent-file-reader.ts'
 import type { Edges } from '../kernel/edges.ts'
+import type { FileSets } from '../kernel/file-sets.ts'
 import type { Workspaces } from '../kernel/workspaces.ts'
 import type { Store } from '../store/contract.ts'
 import { systemClock } from '../store/system-clock.ts'
@@ -43,6 +44,7 @@ export function nodeEdges(
     machine = null,
     mask = (text) => text,
     calendar,
+    fileSets,
   }: {
     readonly flood?: FloodLimits
     readonly onAudited?: () => void
@@ -55,6 +57,7 @@ export function nodeEdges(
     readonly machine?: Machine
     readonly mask?: (text: string) => string
     readonly calendar?: Calendar
+    readonly fileSets?: FileSets
   } = {},
 ): Edges {
   return {
@@ -76,6 +79,7 @@ export function nodeEdges(
           : store.locks.prove(holder.id),
     cleanUpAfter: (holder) => store.locks?.clear(holder),
     authorize: ownerPolicy,
+    ...(fileSets === undefined ? {} : { fileSets }),
     ...(calendar === undefined ? {} : { cron: calendar.cron, loadCron: () => calendar.load() }),
     rules: {
       validate: validator(),

@@ -10,6 +10,7 @@ import type { Actor } from '../core/process/record.ts'
 import type { CronTimetable } from '../core/schedule/timetable.ts'
 import type { Store } from '../store/contract.ts'
 import type { AgentDefaults, AgentFileReader } from './agent-file-reader.ts'
+import type { FileSets } from './file-sets.ts'
 import type { Workspaces } from './workspaces.ts'
 
 /** Everything the kernel cannot do by itself. The simulator simulates all of it except the store. */
@@ -50,6 +51,8 @@ export interface Edges {
   readonly agentDefaults?: AgentDefaults
   /** The model of an agent for which neither its request nor its image names one. */
   readonly modelDefaults?: () => ModelDefaults
+  /** Sets of files on this host; without it no trigger watches any. */
+  readonly fileSets?: FileSets
   /** The key that signs the start of a pruned audit, kept outside of the store; null where there is no home for it. */
   readonly auditKey?: () => string | null
   /** Called after entries were appended to the audit: its end is noted outside of the store. */

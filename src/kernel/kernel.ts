@@ -41,6 +41,7 @@ import { RunLimits } from './run-limits.ts'
 import { Schedules } from './schedules.ts'
 import { SessionActs } from './session-acts.ts'
 import { sweep } from './sweep.ts'
+import { Triggers } from './triggers.ts'
 
 export interface KernelOptions {
   readonly holder: Holder
@@ -64,6 +65,7 @@ export class Kernel {
   readonly approvals: Approvals
   readonly agents: Agents
   readonly schedules: Schedules
+  readonly triggers: Triggers
   readonly #options: KernelOptions
   readonly #presence: Presence
   /** First the executions of this kernel's own row, then those of each keeper. */
@@ -103,6 +105,7 @@ export class Kernel {
     this.approvals = new Approvals(edges, this, options.executors)
     this.agents = new Agents(edges, this)
     this.schedules = new Schedules(edges, this, () => this.#here)
+    this.triggers = new Triggers(edges, this, this.feed, () => this.#here)
     this.sessions = new SessionActs(edges, { carriers: this.#carriers, readAccess: this.readAccess })
     const isInLease = () => !this.#presence.mayHaveLapsed
     const { here, executions } = holderExecutions(edges, this, options, isInLease)
@@ -147,6 +150,7 @@ export class Kernel {
         this.#background.run('looking for held back matches', () => this.#releases.look())
     })
     this.#state = 'open'
+    this.triggers.start()
     this.#boot = await this.keepers.adoptAll()
     this.#background.every('renew', times.renewMs, () => this.renew())
     this.#background.every('sweep', times.sweepMs, async () => void (await this.sweep()))
@@ -173,6 +177,7 @@ export class Kernel {
     this.#runLimits.close()
     this.readAccess.close()
     try {
+      await this.triggers.close()
       await Promise.all(this.#executions.map((executions) => executions.drain(keep)))
       await this.#carriers.settled()
       await this.approvals.coveredSettled()
@@ -306,6 +311,7 @@ export class Kernel {
       releases: this.#releases,
       approvals: this.approvals,
       schedules: this.schedules,
+      triggers: this.triggers,
     })
   }
 

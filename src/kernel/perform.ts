@@ -28,6 +28,7 @@ import { countUse, giveBack } from './allowances.ts'
 import { withdrawnEntry } from './approval-entries.ts'
 import { PlannedAudit, refusalChanges } from './audit.ts'
 import { refuseSignal } from './beyond-ownership.ts'
+import { endDelivered } from './deliveries.ts'
 import type { Edges } from './edges.ts'
 import { consumeMessage, firstMessage, messageFacts, refuseRoute } from './message-facts.ts'
 import { endOccurrence } from './occurrences.ts'
@@ -184,6 +185,7 @@ export function* performOne(edges: Edges, rows: WorkingRows, asked: Intent): Pla
       if (duties.withdraws !== null) yield* withdraw(edges, rows, duties.withdraws, record, intent)
       if (duties.pathsOn !== null) yield* giveBackPaths(rows, duties.pathsOn, record.pid)
       if (duties.schedule !== null) yield* endOccurrence({ edges, rows, performOne }, record, intent.at)
+      if (duties.trigger !== null) yield* endDelivered({ edges, rows, performOne }, record, intent.at)
       if (row.record.agent !== null && record.parent !== null)
         yield* reportToParent(rows, row, record, decision.events, intent, edges.rules.mask)
       if (duties.isReview) yield* settleReview(edges, rows, performOne, record, intent.at)

@@ -7,6 +7,7 @@ import type { Executions } from './executions.ts'
 import type { Releases } from './overflow.ts'
 import { type Recovering, type RecoveryReport, recover } from './recover.ts'
 import type { Schedules } from './schedules.ts'
+import type { Triggers } from './triggers.ts'
 
 export interface SweepParts {
   readonly recovering: Recovering
@@ -15,13 +16,14 @@ export interface SweepParts {
   readonly releases: Releases
   readonly approvals: Approvals
   readonly schedules: Schedules
+  readonly triggers: Triggers
 }
 
 const PAGE = 500
 
 /** Recovers from dead holders, carries on the stops of crashed kernels, closes windows of the audit, and looks for work. */
 export async function sweep(edges: Edges, parts: SweepParts): Promise<RecoveryReport> {
-  const { recovering, executions, carriers, releases, approvals, schedules } = parts
+  const { recovering, executions, carriers, releases, approvals, schedules, triggers } = parts
   const adopted: Pid[] = []
   for (const one of executions) adopted.push(...(await one.adopt()))
   const report = await recover(edges, recovering)
@@ -36,6 +38,7 @@ export async function sweep(edges: Edges, parts: SweepParts): Promise<RecoveryRe
   await approvals.expireDue()
   approvals.settleCovered()
   await schedules.registerAllOpen()
+  await triggers.sweep()
   await closeAuditWindows(edges)
   // Other kernels of the store append, too.
   edges.onAudited?.()

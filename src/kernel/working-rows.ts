@@ -9,6 +9,8 @@ import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Schedule } from '../core/schedule/schedule.ts'
 import type { Session } from '../core/session/session.ts'
+import type { Delivery } from '../core/trigger/delivery.ts'
+import type { Trigger } from '../core/trigger/trigger.ts'
 import { know } from '../store/contract.ts'
 import type { PlanPart } from './plan-part.ts'
 
@@ -24,6 +26,8 @@ export class WorkingRows {
   #sessions: Map<string, Session | null> | undefined
   #schedules: Map<string, Schedule | null> | undefined
   #liens: Map<string, Liens | null> | undefined
+  #triggers: Map<string, Trigger | null> | undefined
+  #deliveries: Map<Pid, Delivery> | undefined
 
   add(changes: readonly Change[]): void {
     for (const change of changes) {
@@ -39,6 +43,11 @@ export class WorkingRows {
         this.#schedules = withRow(this.#schedules, change.schedule.id, change.schedule)
       if (change.type === 'schedule_gone') this.#schedules = withRow(this.#schedules, change.id, null)
       if (change.type === 'liens') this.#liens = withRow(this.#liens, change.liens.host, change.liens)
+      if (change.type === 'trigger')
+        this.#triggers = withRow(this.#triggers, change.trigger.id, change.trigger)
+      if (change.type === 'trigger_gone') this.#triggers = withRow(this.#triggers, change.id, null)
+      if (change.type === 'delivery')
+        this.#deliveries = withRow(this.#deliveries, change.delivery.pid, change.delivery)
       if (change.type === 'rule_use') this.#ruleUses = withRow(this.#ruleUses, change.use.id, change.use)
     }
   }
@@ -105,6 +114,16 @@ export class WorkingRows {
     const known = this.#liens?.get(host)
     if (known !== undefined) return known
     return yield* know({ ask: 'liens', host })
+  }
+
+  *trigger(id: string): PlanPart<Trigger | null> {
+    const known = this.#triggers?.get(id)
+    if (known !== undefined) return known
+    return yield* know({ ask: 'trigger', id })
+  }
+
+  *delivery(pid: Pid): PlanPart<Delivery | null> {
+    return this.#deliveries?.get(pid) ?? (yield* know({ ask: 'delivery', pid }))
   }
 
   learnedAccount(id: string, account: Account | null): void {

@@ -57,6 +57,7 @@ import { settledRequests } from './conformance/settled-requests.ts'
 import { signals } from './conformance/signals.ts'
 import { stopGraces } from './conformance/stop-graces.ts'
 import { tree } from './conformance/tree.ts'
+import { triggers } from './conformance/triggers.ts'
 import { visibility } from './conformance/visibility.ts'
 import { workflows } from './conformance/workflows.ts'
 
@@ -111,6 +112,7 @@ export function storeConformance(suite: Suite): void {
   sessionPresets(behaves)
   schedules(behaves)
   liens(behaves)
+  triggers(behaves)
   approvals(behaves)
   approvers(behaves)
   gate(behaves)

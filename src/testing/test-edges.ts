@@ -19,6 +19,8 @@ export interface TestEdgesOptions {
   readonly onTrouble?: Edges['onTrouble']
   /** Computes cron expressions; without it schedules have intervals or one time. */
   readonly cron?: Edges['cron']
+  /** Without it no trigger watches files. */
+  readonly fileSets?: Edges['fileSets']
 }
 
 /** Edges that behave the same in every run: simulated time, seeded randomness. Only the store is real. */
@@ -41,6 +43,7 @@ export function testEdges(store: Store, options: TestEdgesOptions = {}): Edges {
     prove: options.prove ?? (() => 'unknown'),
     authorize: options.authorize ?? ownerPolicy,
     ...(options.cron === undefined ? {} : { cron: options.cron }),
+    ...(options.fileSets === undefined ? {} : { fileSets: options.fileSets }),
     rules: {
       validate: misfitOfType,
       mask: (text) => text,

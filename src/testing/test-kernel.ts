@@ -24,6 +24,7 @@ export interface TestKernelOptions {
   readonly onTrouble?: Edges['onTrouble']
   /** Computes cron expressions. */
   readonly cron?: Edges['cron']
+  readonly fileSets?: Edges['fileSets']
   /** The kinds and names that the kernel executes; by default all tools. */
   readonly serves?: readonly Served[]
   readonly script?: Script

@@ -4,6 +4,7 @@ import { reviewedBy } from '../approval/review.ts'
 import { listenerOf, parentDeciding } from '../inbox/notice.ts'
 import { delegatedPaths } from '../lien/lien.ts'
 import { scheduleNamedBy } from '../schedule/schedule.ts'
+import { triggerNamedBy } from '../trigger/trigger.ts'
 import { isWait } from './decide-wait.ts'
 import { awaitsApproval } from './gate.ts'
 import { type Intent, replayKeyOf } from './intent.ts'
@@ -80,6 +81,8 @@ export interface EndDuties {
   readonly schedule: string | null
   /** The host whose paths it held: they go back to its parent. */
   readonly pathsOn: string | null
+  /** The trigger that it may be an occurrence of: the next delivery starts. */
+  readonly trigger: string | null
 }
 
 const NO_DUTIES: EndDuties = {
@@ -91,6 +94,7 @@ const NO_DUTIES: EndDuties = {
   isSoftLimit: false,
   schedule: null,
   pathsOn: null,
+  trigger: null,
 }
 
 export function endDuties(was: ProcessRecord, now: ProcessRecord): EndDuties {
@@ -103,5 +107,6 @@ export function endDuties(was: ProcessRecord, now: ProcessRecord): EndDuties {
   const isSoftLimit = kind === 'tool' && softLimitAskedBy(now) !== null
   const isReview = reviewedBy(now) !== null
   const pathsOn = kind === 'agent' ? (delegatedPaths(now)?.host ?? null) : null
-  return { parent, awaitedBy, account, withdraws, isReview, isSoftLimit, schedule, pathsOn }
+  const trigger = triggerNamedBy(now.causedBy)
+  return { parent, awaitedBy, account, withdraws, isReview, isSoftLimit, schedule, pathsOn, trigger }
 }

@@ -74,6 +74,7 @@ test('an end has duties once: to the processes that wait for it, and to its acco
     withdraws: null,
     isReview: false,
     schedule: null,
+    trigger: null,
   }
   expect(endDuties(record, record)).toEqual(none)
   expect(endDuties(ended, ended)).toEqual(none)
@@ -85,6 +86,7 @@ test('an end has duties once: to the processes that wait for it, and to its acco
     withdraws: null,
     isReview: false,
     schedule: null,
+    trigger: null,
   })
   const limits = { ...ended.limits, allowance: { toolCalls: 1 } }
   expect(endDuties(record, { ...ended, limits, kind: 'command' }).account).toBe('give_back')

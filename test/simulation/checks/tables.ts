@@ -1,6 +1,7 @@
 import { auditText } from '../../../src/core/audit/entry.ts'
 import type { Json } from '../../../src/core/json/json.ts'
 import type { Actor } from '../../../src/core/process/record.ts'
+import type { Delivery } from '../../../src/core/trigger/delivery.ts'
 import type { Change } from '../../../src/store/contract.ts'
 import { type Check, type Ledger, same } from '../ledger.ts'
 import type { Observer } from '../observer.ts'
@@ -128,6 +129,23 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
     case 'liens':
       table('lien').set(change.liens.host, asJson(change.liens))
       return
+    case 'trigger':
+      table('trigger_definition').set(change.trigger.id, asJson(change.trigger))
+      return
+    case 'trigger_gone':
+      table('trigger_definition').delete(change.id)
+      removeDeliveries(table('delivery'), ({ trigger }) => trigger === change.id)
+      return
+    case 'delivery':
+      table('delivery').set(change.delivery.pid, asJson(change.delivery))
+      return
+    case 'deliveries_gone':
+      removeDeliveries(
+        table('delivery'),
+        ({ trigger, number, verdict }) =>
+          trigger === change.trigger && number <= change.through && verdict !== 'queued',
+      )
+      return
     case 'rule_set':
       table('rule_set').set(change.ruleSet.subject, asJson(change.ruleSet))
       return
@@ -207,6 +225,8 @@ const READ: Readonly<Record<string, (observer: Observer, key: string) => Json>> 
   account: (observer, id) => asJson(observer.ask({ ask: 'account', id })),
   schedule: (observer, id) => asJson(observer.ask({ ask: 'schedule', id })),
   lien: (observer, host) => asJson(observer.ask({ ask: 'liens', host })),
+  trigger_definition: (observer, id) => asJson(observer.ask({ ask: 'trigger', id })),
+  delivery: (observer, pid) => asJson(observer.ask({ ask: 'delivery', pid })),
   inbox: (observer, scope) => asJson(observer.ask({ ask: 'inbox', scope })),
   rule_set: (observer, subject) => asJson(observer.ask({ ask: 'ruleSet', subject })),
   rule_use: (observer, id) => asJson(observer.ask({ ask: 'ruleUse', id })),
@@ -217,6 +237,10 @@ const READ: Readonly<Record<string, (observer: Observer, key: string) => Json>> 
   },
   audit_window: (observer, key) => asJson(observer.ask({ ask: 'auditWindow', key })),
   tombstone: (observer, pid) => asJson(observer.ask({ ask: 'tombstone', pid })),
+}
+
+function removeDeliveries(map: Map<string, Json>, isGone: (delivery: Delivery) => boolean): void {
+  for (const [pid, delivery] of [...map]) if (isGone(delivery as object as Delivery)) map.delete(pid)
 }
 
 function remove(map: Map<string, Json>, gone: (key: string) => boolean): void {
