@@ -31,6 +31,7 @@ import { signalActions } from './signal.ts'
 import { spawnActions } from './spawn.ts'
 import { spawnAgentActions } from './spawn-agent.ts'
 import { trackActions } from './track.ts'
+import { triggerActions } from './triggers.ts'
 import { upkeepActions } from './upkeep.ts'
 import { waitActions } from './wait.ts'
 import { waitAgentActions } from './wait-agent.ts'
@@ -59,6 +60,7 @@ export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
     ...inputActions(parts),
     ...sessionActions(parts),
     ...scheduleActions(parts),
+    ...triggerActions(parts),
     ...grantActions(parts),
     ...inboxActions(parts),
     ...allowanceActions(parts),

@@ -2191,6 +2191,906 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'schedules'>>
   /**
+   * Adds a trigger: a process that starts on events of processes, changes of files, or requests to a webhook.
+   *
+   * Adding it again with the same definition changes nothing. Each occurrence is a process in the session `trigger:<name>`, with the rights that the caller has now. Its pid follows from the trigger and what happened, so each delivery runs once, also with several daemons. What happened is in the variable `REEVE_TRIGGER` of a command, in the member `trigger` of the input of a workflow or tool, and behind the goal of an agent.
+   *
+   * Needs the role `operate`. Refuses with `conflict`, `denied`, `not_available`, `session_unknown`, `session_ended`, `limit_exceeded`, `payload_too_large`.
+   */
+  addTrigger(
+    input: {
+      /** The name of a trigger. */
+      trigger: string
+      /** What starts it. */
+      source:
+        | {
+            type: 'event'
+            /** Types of events, like ended. */
+            on: string[]
+            /** How it ended, of the event ended. */
+            outcome?: ('completed' | 'failed' | 'cancelled' | 'abandoned')[]
+            kind?: ('command' | 'agent' | 'workflow' | 'tool' | 'external')[]
+            /** Names of processes. */
+            name?: string[]
+            label?: string[]
+            /** Processes of this session and of those below it. */
+            session?: string
+          }
+        | {
+            type: 'files'
+            /** The working folder, an absolute path. */
+            folder: string
+            /** A pattern relative to the folder, like data/*.csv. */
+            glob: string
+            /** How long the files must rest before it starts. Default: `500`. */
+            debounceMs?: number | undefined
+          }
+        | {
+            type: 'webhook'
+            /** Members of the body, by path like repository.name, and the values that they must have. Default: `{}`. */
+            filter?: Record<string, string | number | boolean | null> | undefined
+            /** Of a body. Default: `65536`. */
+            maxBytes?: number | undefined
+            /** Deliveries that are accepted in a minute. Default: `1200`. */
+            maxPerMinute?: number | undefined
+          }
+      /** The process of each occurrence. */
+      process:
+        | {
+            kind: 'command'
+            /** What to run. */
+            spec: CommandSpecInput
+            /** A name for people. */
+            label?: string
+            /** What it is an instance of, for filters. */
+            definition?: Json | undefined
+            /** Copied to its notices, for the reader. */
+            replyTo?: Json | undefined
+            /** When this ends, the process is stopped. */
+            lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+            /** What may follow when its holder is lost. */
+            recovery?: 'rerunnable' | 'bound' | 'external'
+            /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+            placement?: string
+            /** Its execution environment. */
+            envRef?: string
+            /** The working folder, an absolute path. */
+            cwd?: string
+            /** The event types that it declares. */
+            eventTypes?: Record<
+              string,
+              {
+                /** JSON Schema of the payload. */
+                schema: JsonObject
+                /** An event of this type ends the process. */
+                end?: 'completed' | 'failed' | 'cancelled'
+                /** An event of this type is a notice to the wake target. */
+                wake?: boolean
+                /** The facet that the payload becomes. */
+                facet?: string
+              }
+            >
+            /** The session that gets its notices. */
+            wakeTarget?: string
+            /** Limits of the process and its children. */
+            limits?: {
+              /** How often it may be begun when its holders die. */
+              attempts?: number
+              /** How deep its tree may grow, from the root. */
+              depth?: number
+              /** How many of its children may live at once, tools not counted; children inherit it. */
+              liveChildren?: number
+              /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+              runMs?: number
+              /** How much memory a command may use; children inherit it. */
+              memoryBytes?: number
+            }
+            /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+            allowance?: Amounts
+            /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
+            ceiling?: {
+              /** Rules as those of addRule, without limits of use. */
+              rules: JsonObject[]
+            }
+            /** Why you want this, for the person who is asked; kept with the request alone. */
+            reason?: string
+          }
+        | {
+            kind: 'agent'
+            /** What to run. */
+            spec: {
+              /** The name of the agent. */
+              agent: string
+              /** Its goal. */
+              goal?: Json | undefined
+              /** The image that it is made from: fields that are left out have the values of the image. */
+              image?: string
+              /** The model that Reeve calls for it, as provider/model; without one Reeve does not drive it. */
+              model?: string
+              /** Models that are called instead, in this order, when the provider of the model fails. */
+              fallbacks?: string[]
+              /** How much the model thinks; each provider has its own steps. */
+              effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+              /** The longest answer of one model call, in tokens. */
+              maxOutputTokens?: number
+              /** Its system prompt. */
+              system?: string
+              /** Facts that it needs for its goal: the second part of its first input. */
+              context?: string
+              /** The tools that it may call. */
+              tools?: string[]
+              /** It ends with its first turn, with the result of that turn. */
+              once?: boolean
+              /** How many agents may work below it; 2 levels and 20 live children by default. */
+              delegation?: {
+                /** Levels of agents below it, of a root. */
+                depth?: number
+                /** Live agents below it. */
+                children?: number
+              }
+              /** Amounts of tokensIn, tokensOut and cost: an alert at 80 %, and when one is reached, the agent pauses. */
+              softLimits?: Amounts
+              /** MCP servers whose tools it may call, by the name in mcp__<name>__<tool>. */
+              mcpServers?: Record<
+                string,
+                | {
+                    type: 'command'
+                    /** A program and its arguments, without a shell. */
+                    argv?: string[]
+                    /** A command line for the user's shell, passed on unchanged. */
+                    run?: string
+                    /** Variables of its environment; values or references to secrets. */
+                    env?: Record<
+                      string,
+                      | string
+                      | {
+                          /** A secret of the home, or env:<variable>. */
+                          secret: string
+                        }
+                    >
+                    /** Its working folder; that of the agent by default. */
+                    cwd?: string
+                    /** How long one call may take, in milliseconds; 300 s by default. */
+                    timeoutMs?: number
+                  }
+                | {
+                    type: 'http'
+                    /** Its address. */
+                    url: string
+                    /** Headers of each request; values or references to secrets. */
+                    headers?: Record<
+                      string,
+                      | string
+                      | {
+                          /** A secret of the home, or env:<variable>. */
+                          secret: string
+                        }
+                    >
+                    /** How Reeve shows who it is: a token, or OAuth with client credentials. */
+                    auth?:
+                      | {
+                          type: 'bearer'
+                          /** The secret with the token. */
+                          token: {
+                            /** The name of the secret. */
+                            secret: string
+                          }
+                        }
+                      | {
+                          type: 'oauth'
+                          /** The authorization server, which gets the secret; no other does. */
+                          issuer: string
+                          /** The name of the client at the authorization server. */
+                          clientId: string
+                          /** The secret of the client. */
+                          clientSecret: {
+                            /** The name of the secret. */
+                            secret: string
+                          }
+                          /** The scopes to ask for, separated by spaces. */
+                          scope?: string
+                        }
+                    /** How long one call may take, in milliseconds; 300 s by default. */
+                    timeoutMs?: number
+                  }
+              >
+              /** Rules for what it does, besides those of its asker: observe, ask, edit or full. */
+              preset?: 'observe' | 'ask' | 'edit' | 'full'
+              /** The JSON schema that the result of its goal must fit. */
+              output?: JsonObject
+            }
+            /** A name for people. */
+            label?: string
+            /** What it is an instance of, for filters. */
+            definition?: Json | undefined
+            /** Copied to its notices, for the reader. */
+            replyTo?: Json | undefined
+            /** When this ends, the process is stopped. */
+            lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+            /** What may follow when its holder is lost. */
+            recovery?: 'rerunnable' | 'bound' | 'external'
+            /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+            placement?: string
+            /** Its execution environment. */
+            envRef?: string
+            /** The working folder, an absolute path. */
+            cwd?: string
+            /** The event types that it declares. */
+            eventTypes?: Record<
+              string,
+              {
+                /** JSON Schema of the payload. */
+                schema: JsonObject
+                /** An event of this type ends the process. */
+                end?: 'completed' | 'failed' | 'cancelled'
+                /** An event of this type is a notice to the wake target. */
+                wake?: boolean
+                /** The facet that the payload becomes. */
+                facet?: string
+              }
+            >
+            /** The session that gets its notices. */
+            wakeTarget?: string
+            /** Limits of the process and its children. */
+            limits?: {
+              /** How often it may be begun when its holders die. */
+              attempts?: number
+              /** How deep its tree may grow, from the root. */
+              depth?: number
+              /** How many of its children may live at once, tools not counted; children inherit it. */
+              liveChildren?: number
+              /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+              runMs?: number
+              /** How much memory a command may use; children inherit it. */
+              memoryBytes?: number
+            }
+            /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+            allowance?: Amounts
+            /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
+            ceiling?: {
+              /** Rules as those of addRule, without limits of use. */
+              rules: JsonObject[]
+            }
+            /** Why you want this, for the person who is asked; kept with the request alone. */
+            reason?: string
+          }
+        | {
+            kind: 'workflow'
+            /** What to run. */
+            spec: {
+              /** The name of the workflow. */
+              workflow: string
+              /** Its input. */
+              input?: Json | undefined
+            }
+            /** A name for people. */
+            label?: string
+            /** What it is an instance of, for filters. */
+            definition?: Json | undefined
+            /** Copied to its notices, for the reader. */
+            replyTo?: Json | undefined
+            /** When this ends, the process is stopped. */
+            lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+            /** What may follow when its holder is lost. */
+            recovery?: 'rerunnable' | 'bound' | 'external'
+            /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+            placement?: string
+            /** Its execution environment. */
+            envRef?: string
+            /** The working folder, an absolute path. */
+            cwd?: string
+            /** The event types that it declares. */
+            eventTypes?: Record<
+              string,
+              {
+                /** JSON Schema of the payload. */
+                schema: JsonObject
+                /** An event of this type ends the process. */
+                end?: 'completed' | 'failed' | 'cancelled'
+                /** An event of this type is a notice to the wake target. */
+                wake?: boolean
+                /** The facet that the payload becomes. */
+                facet?: string
+              }
+            >
+            /** The session that gets its notices. */
+            wakeTarget?: string
+            /** Limits of the process and its children. */
+            limits?: {
+              /** How often it may be begun when its holders die. */
+              attempts?: number
+              /** How deep its tree may grow, from the root. */
+              depth?: number
+              /** How many of its children may live at once, tools not counted; children inherit it. */
+              liveChildren?: number
+              /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+              runMs?: number
+              /** How much memory a command may use; children inherit it. */
+              memoryBytes?: number
+            }
+            /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+            allowance?: Amounts
+            /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
+            ceiling?: {
+              /** Rules as those of addRule, without limits of use. */
+              rules: JsonObject[]
+            }
+            /** Why you want this, for the person who is asked; kept with the request alone. */
+            reason?: string
+          }
+        | {
+            kind: 'tool'
+            /** What to run. */
+            spec: {
+              /** The name of the tool. */
+              tool: string
+              /** Its input. */
+              input?: Json | undefined
+            }
+            /** A name for people. */
+            label?: string
+            /** What it is an instance of, for filters. */
+            definition?: Json | undefined
+            /** Copied to its notices, for the reader. */
+            replyTo?: Json | undefined
+            /** When this ends, the process is stopped. */
+            lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+            /** What may follow when its holder is lost. */
+            recovery?: 'rerunnable' | 'bound' | 'external'
+            /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+            placement?: string
+            /** Its execution environment. */
+            envRef?: string
+            /** The working folder, an absolute path. */
+            cwd?: string
+            /** The event types that it declares. */
+            eventTypes?: Record<
+              string,
+              {
+                /** JSON Schema of the payload. */
+                schema: JsonObject
+                /** An event of this type ends the process. */
+                end?: 'completed' | 'failed' | 'cancelled'
+                /** An event of this type is a notice to the wake target. */
+                wake?: boolean
+                /** The facet that the payload becomes. */
+                facet?: string
+              }
+            >
+            /** The session that gets its notices. */
+            wakeTarget?: string
+            /** Limits of the process and its children. */
+            limits?: {
+              /** How often it may be begun when its holders die. */
+              attempts?: number
+              /** How deep its tree may grow, from the root. */
+              depth?: number
+              /** How many of its children may live at once, tools not counted; children inherit it. */
+              liveChildren?: number
+              /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+              runMs?: number
+              /** How much memory a command may use; children inherit it. */
+              memoryBytes?: number
+            }
+            /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+            allowance?: Amounts
+            /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
+            ceiling?: {
+              /** Rules as those of addRule, without limits of use. */
+              rules: JsonObject[]
+            }
+            /** Why you want this, for the person who is asked; kept with the request alone. */
+            reason?: string
+          }
+      /** When something happens while an occurrence runs: queue it (the default), skip it, keep the latest (bufferOne), cancel the one before (cancelOther), or allow both. */
+      overlap?: 'skip' | 'queue' | 'bufferOne' | 'cancelOther' | 'allow'
+      /** Pause when an occurrence fails. */
+      pauseOnFailure?: boolean
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'addTrigger'>>
+  /**
+   * Lists what happened to a trigger, and what became of it, the newest first.
+   *
+   * The last 1,000 deliveries are kept, and all that wait.
+   *
+   * Needs the role `read`. Refuses with `not_found`, `denied`.
+   */
+  deliveries(
+    input: {
+      /** The name of a trigger. */
+      trigger: string
+      /** Only deliveries with a lower number. */
+      before?: number
+      /** The maximum number of items. Default: `100`. */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'deliveries'>>
+  /**
+   * Changes the definition of a trigger, or the secret of its webhook.
+   *
+   * What runs goes on as it was; deliveries that wait run as edited. The occurrences have the rights of the caller from now on. Another source begins anew: it starts nothing for the past.
+   *
+   * Needs the role `operate`. Refuses with `not_found`, `denied`, `not_available`, `session_ended`, `payload_too_large`.
+   */
+  editTrigger(
+    input: {
+      /** The name of a trigger. */
+      trigger: string
+      /** What starts it. */
+      source?:
+        | {
+            type: 'event'
+            /** Types of events, like ended. */
+            on: string[]
+            /** How it ended, of the event ended. */
+            outcome?: ('completed' | 'failed' | 'cancelled' | 'abandoned')[]
+            kind?: ('command' | 'agent' | 'workflow' | 'tool' | 'external')[]
+            /** Names of processes. */
+            name?: string[]
+            label?: string[]
+            /** Processes of this session and of those below it. */
+            session?: string
+          }
+        | {
+            type: 'files'
+            /** The working folder, an absolute path. */
+            folder: string
+            /** A pattern relative to the folder, like data/*.csv. */
+            glob: string
+            /** How long the files must rest before it starts. Default: `500`. */
+            debounceMs?: number | undefined
+          }
+        | {
+            type: 'webhook'
+            /** Members of the body, by path like repository.name, and the values that they must have. Default: `{}`. */
+            filter?: Record<string, string | number | boolean | null> | undefined
+            /** Of a body. Default: `65536`. */
+            maxBytes?: number | undefined
+            /** Deliveries that are accepted in a minute. Default: `1200`. */
+            maxPerMinute?: number | undefined
+          }
+      /** The process of each occurrence. */
+      process?:
+        | {
+            kind: 'command'
+            /** What to run. */
+            spec: CommandSpecInput
+            /** A name for people. */
+            label?: string
+            /** What it is an instance of, for filters. */
+            definition?: Json | undefined
+            /** Copied to its notices, for the reader. */
+            replyTo?: Json | undefined
+            /** When this ends, the process is stopped. */
+            lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+            /** What may follow when its holder is lost. */
+            recovery?: 'rerunnable' | 'bound' | 'external'
+            /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+            placement?: string
+            /** Its execution environment. */
+            envRef?: string
+            /** The working folder, an absolute path. */
+            cwd?: string
+            /** The event types that it declares. */
+            eventTypes?: Record<
+              string,
+              {
+                /** JSON Schema of the payload. */
+                schema: JsonObject
+                /** An event of this type ends the process. */
+                end?: 'completed' | 'failed' | 'cancelled'
+                /** An event of this type is a notice to the wake target. */
+                wake?: boolean
+                /** The facet that the payload becomes. */
+                facet?: string
+              }
+            >
+            /** The session that gets its notices. */
+            wakeTarget?: string
+            /** Limits of the process and its children. */
+            limits?: {
+              /** How often it may be begun when its holders die. */
+              attempts?: number
+              /** How deep its tree may grow, from the root. */
+              depth?: number
+              /** How many of its children may live at once, tools not counted; children inherit it. */
+              liveChildren?: number
+              /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+              runMs?: number
+              /** How much memory a command may use; children inherit it. */
+              memoryBytes?: number
+            }
+            /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+            allowance?: Amounts
+            /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
+            ceiling?: {
+              /** Rules as those of addRule, without limits of use. */
+              rules: JsonObject[]
+            }
+            /** Why you want this, for the person who is asked; kept with the request alone. */
+            reason?: string
+          }
+        | {
+            kind: 'agent'
+            /** What to run. */
+            spec: {
+              /** The name of the agent. */
+              agent: string
+              /** Its goal. */
+              goal?: Json | undefined
+              /** The image that it is made from: fields that are left out have the values of the image. */
+              image?: string
+              /** The model that Reeve calls for it, as provider/model; without one Reeve does not drive it. */
+              model?: string
+              /** Models that are called instead, in this order, when the provider of the model fails. */
+              fallbacks?: string[]
+              /** How much the model thinks; each provider has its own steps. */
+              effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+              /** The longest answer of one model call, in tokens. */
+              maxOutputTokens?: number
+              /** Its system prompt. */
+              system?: string
+              /** Facts that it needs for its goal: the second part of its first input. */
+              context?: string
+              /** The tools that it may call. */
+              tools?: string[]
+              /** It ends with its first turn, with the result of that turn. */
+              once?: boolean
+              /** How many agents may work below it; 2 levels and 20 live children by default. */
+              delegation?: {
+                /** Levels of agents below it, of a root. */
+                depth?: number
+                /** Live agents below it. */
+                children?: number
+              }
+              /** Amounts of tokensIn, tokensOut and cost: an alert at 80 %, and when one is reached, the agent pauses. */
+              softLimits?: Amounts
+              /** MCP servers whose tools it may call, by the name in mcp__<name>__<tool>. */
+              mcpServers?: Record<
+                string,
+                | {
+                    type: 'command'
+                    /** A program and its arguments, without a shell. */
+                    argv?: string[]
+                    /** A command line for the user's shell, passed on unchanged. */
+                    run?: string
+                    /** Variables of its environment; values or references to secrets. */
+                    env?: Record<
+                      string,
+                      | string
+                      | {
+                          /** A secret of the home, or env:<variable>. */
+                          secret: string
+                        }
+                    >
+                    /** Its working folder; that of the agent by default. */
+                    cwd?: string
+                    /** How long one call may take, in milliseconds; 300 s by default. */
+                    timeoutMs?: number
+                  }
+                | {
+                    type: 'http'
+                    /** Its address. */
+                    url: string
+                    /** Headers of each request; values or references to secrets. */
+                    headers?: Record<
+                      string,
+                      | string
+                      | {
+                          /** A secret of the home, or env:<variable>. */
+                          secret: string
+                        }
+                    >
+                    /** How Reeve shows who it is: a token, or OAuth with client credentials. */
+                    auth?:
+                      | {
+                          type: 'bearer'
+                          /** The secret with the token. */
+                          token: {
+                            /** The name of the secret. */
+                            secret: string
+                          }
+                        }
+                      | {
+                          type: 'oauth'
+                          /** The authorization server, which gets the secret; no other does. */
+                          issuer: string
+                          /** The name of the client at the authorization server. */
+                          clientId: string
+                          /** The secret of the client. */
+                          clientSecret: {
+                            /** The name of the secret. */
+                            secret: string
+                          }
+                          /** The scopes to ask for, separated by spaces. */
+                          scope?: string
+                        }
+                    /** How long one call may take, in milliseconds; 300 s by default. */
+                    timeoutMs?: number
+                  }
+              >
+              /** Rules for what it does, besides those of its asker: observe, ask, edit or full. */
+              preset?: 'observe' | 'ask' | 'edit' | 'full'
+              /** The JSON schema that the result of its goal must fit. */
+              output?: JsonObject
+            }
+            /** A name for people. */
+            label?: string
+            /** What it is an instance of, for filters. */
+            definition?: Json | undefined
+            /** Copied to its notices, for the reader. */
+            replyTo?: Json | undefined
+            /** When this ends, the process is stopped. */
+            lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+            /** What may follow when its holder is lost. */
+            recovery?: 'rerunnable' | 'bound' | 'external'
+            /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+            placement?: string
+            /** Its execution environment. */
+            envRef?: string
+            /** The working folder, an absolute path. */
+            cwd?: string
+            /** The event types that it declares. */
+            eventTypes?: Record<
+              string,
+              {
+                /** JSON Schema of the payload. */
+                schema: JsonObject
+                /** An event of this type ends the process. */
+                end?: 'completed' | 'failed' | 'cancelled'
+                /** An event of this type is a notice to the wake target. */
+                wake?: boolean
+                /** The facet that the payload becomes. */
+                facet?: string
+              }
+            >
+            /** The session that gets its notices. */
+            wakeTarget?: string
+            /** Limits of the process and its children. */
+            limits?: {
+              /** How often it may be begun when its holders die. */
+              attempts?: number
+              /** How deep its tree may grow, from the root. */
+              depth?: number
+              /** How many of its children may live at once, tools not counted; children inherit it. */
+              liveChildren?: number
+              /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+              runMs?: number
+              /** How much memory a command may use; children inherit it. */
+              memoryBytes?: number
+            }
+            /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+            allowance?: Amounts
+            /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
+            ceiling?: {
+              /** Rules as those of addRule, without limits of use. */
+              rules: JsonObject[]
+            }
+            /** Why you want this, for the person who is asked; kept with the request alone. */
+            reason?: string
+          }
+        | {
+            kind: 'workflow'
+            /** What to run. */
+            spec: {
+              /** The name of the workflow. */
+              workflow: string
+              /** Its input. */
+              input?: Json | undefined
+            }
+            /** A name for people. */
+            label?: string
+            /** What it is an instance of, for filters. */
+            definition?: Json | undefined
+            /** Copied to its notices, for the reader. */
+            replyTo?: Json | undefined
+            /** When this ends, the process is stopped. */
+            lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+            /** What may follow when its holder is lost. */
+            recovery?: 'rerunnable' | 'bound' | 'external'
+            /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+            placement?: string
+            /** Its execution environment. */
+            envRef?: string
+            /** The working folder, an absolute path. */
+            cwd?: string
+            /** The event types that it declares. */
+            eventTypes?: Record<
+              string,
+              {
+                /** JSON Schema of the payload. */
+                schema: JsonObject
+                /** An event of this type ends the process. */
+                end?: 'completed' | 'failed' | 'cancelled'
+                /** An event of this type is a notice to the wake target. */
+                wake?: boolean
+                /** The facet that the payload becomes. */
+                facet?: string
+              }
+            >
+            /** The session that gets its notices. */
+            wakeTarget?: string
+            /** Limits of the process and its children. */
+            limits?: {
+              /** How often it may be begun when its holders die. */
+              attempts?: number
+              /** How deep its tree may grow, from the root. */
+              depth?: number
+              /** How many of its children may live at once, tools not counted; children inherit it. */
+              liveChildren?: number
+              /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+              runMs?: number
+              /** How much memory a command may use; children inherit it. */
+              memoryBytes?: number
+            }
+            /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+            allowance?: Amounts
+            /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
+            ceiling?: {
+              /** Rules as those of addRule, without limits of use. */
+              rules: JsonObject[]
+            }
+            /** Why you want this, for the person who is asked; kept with the request alone. */
+            reason?: string
+          }
+        | {
+            kind: 'tool'
+            /** What to run. */
+            spec: {
+              /** The name of the tool. */
+              tool: string
+              /** Its input. */
+              input?: Json | undefined
+            }
+            /** A name for people. */
+            label?: string
+            /** What it is an instance of, for filters. */
+            definition?: Json | undefined
+            /** Copied to its notices, for the reader. */
+            replyTo?: Json | undefined
+            /** When this ends, the process is stopped. */
+            lifetime?: 'turn' | 'session' | 'parent' | 'daemon' | 'detached'
+            /** What may follow when its holder is lost. */
+            recovery?: 'rerunnable' | 'bound' | 'external'
+            /** Where it is executed: host:<name>, folder:<id>, or parent; by default anywhere, and for a command where it was requested. */
+            placement?: string
+            /** Its execution environment. */
+            envRef?: string
+            /** The working folder, an absolute path. */
+            cwd?: string
+            /** The event types that it declares. */
+            eventTypes?: Record<
+              string,
+              {
+                /** JSON Schema of the payload. */
+                schema: JsonObject
+                /** An event of this type ends the process. */
+                end?: 'completed' | 'failed' | 'cancelled'
+                /** An event of this type is a notice to the wake target. */
+                wake?: boolean
+                /** The facet that the payload becomes. */
+                facet?: string
+              }
+            >
+            /** The session that gets its notices. */
+            wakeTarget?: string
+            /** Limits of the process and its children. */
+            limits?: {
+              /** How often it may be begun when its holders die. */
+              attempts?: number
+              /** How deep its tree may grow, from the root. */
+              depth?: number
+              /** How many of its children may live at once, tools not counted; children inherit it. */
+              liveChildren?: number
+              /** How long a command, tool or workflow may run, in milliseconds; children inherit it. */
+              runMs?: number
+              /** How much memory a command may use; children inherit it. */
+              memoryBytes?: number
+            }
+            /** What it and its descendants may use; a missing name gets half of what its parent has left. */
+            allowance?: Amounts
+            /** The most that it and everything below it may do: everything that these rules do not allow is denied, also to later grants. */
+            ceiling?: {
+              /** Rules as those of addRule, without limits of use. */
+              rules: JsonObject[]
+            }
+            /** Why you want this, for the person who is asked; kept with the request alone. */
+            reason?: string
+          }
+      /** When something happens while an occurrence runs: queue it (the default), skip it, keep the latest (bufferOne), cancel the one before (cancelOther), or allow both. */
+      overlap?: 'skip' | 'queue' | 'bufferOne' | 'cancelOther' | 'allow'
+      /** Pause when an occurrence fails. */
+      pauseOnFailure?: boolean
+      /** Of a webhook: make another secret; the old one is no longer accepted. */
+      rotateSecret?: boolean
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'editTrigger'>>
+  /**
+   * Pauses a trigger. Occurrences that run go on, and deliveries that wait stay.
+   *
+   * Needs the role `operate`. Refuses with `not_found`, `denied`.
+   */
+  pauseTrigger(
+    input: {
+      /** The name of a trigger. */
+      trigger: string
+      /** Why, for its readers. */
+      note?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'pauseTrigger'>>
+  /**
+   * Removes a trigger, with the deliveries that wait. Occurrences that run go on.
+   *
+   * Needs the role `operate`. Refuses with `not_found`, `denied`.
+   */
+  removeTrigger(
+    input: {
+      /** The name of a trigger. */
+      trigger: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'removeTrigger'>>
+  /**
+   * Resumes a paused trigger. Deliveries that wait start; what happened during the pause starts nothing.
+   *
+   * Needs the role `operate`. Refuses with `not_found`, `denied`, `session_ended`.
+   */
+  resumeTrigger(
+    input: {
+      /** The name of a trigger. */
+      trigger: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'resumeTrigger'>>
+  /**
+   * Starts the process of a trigger now, as a test.
+   *
+   * It runs besides the occurrences of the trigger. The body is in its payload, as that of a webhook is.
+   *
+   * Needs the role `operate`. Refuses with `not_found`, `denied`, `session_ended`, `too_many_commands`, `limit_exceeded`, `conflict`, `payload_too_large`, `pruned_pid`.
+   */
+  runTrigger(
+    input: {
+      /** The name of a trigger. */
+      trigger: string
+      /** The body of a test delivery. */
+      body?: Json | undefined
+      /** The same key makes a repeated call safe. */
+      idempotencyKey?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'runTrigger'>>
+  /**
+   * Shows one trigger.
+   *
+   * Needs the role `read`. Refuses with `not_found`, `denied`.
+   */
+  trigger(
+    input: {
+      /** The name of a trigger. */
+      trigger: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'trigger'>>
+  /**
+   * Lists triggers, by name.
+   *
+   * Needs the role `read`. Refuses with `denied`.
+   */
+  triggers(
+    input?: {
+      /** The name to continue after. */
+      after?: string
+      /** The maximum number of items. Default: `100`. */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'triggers'>>
+  /**
    * Reads bytes of a command's output log, from an offset on.
    *
    * Offsets never shift. A page never spans a gap: it begins after the gap, and names it.

@@ -4,6 +4,7 @@ import { abandon } from './abandon.ts'
 import { acknowledge } from './acknowledge.ts'
 import { addRule } from './add-rule.ts'
 import { addSchedule } from './add-schedule.ts'
+import { addTrigger } from './add-trigger.ts'
 import { agentCost } from './agent-cost.ts'
 import { agentFile } from './agent-file.ts'
 import { agentFiles } from './agent-files.ts'
@@ -38,10 +39,12 @@ import { configureAgent } from './configure-agent.ts'
 import type { ToolDefinition } from './define-tool.ts'
 import { delegateRule } from './delegate-rule.ts'
 import { deleteSession } from './delete-session.ts'
+import { deliveries } from './deliveries.ts'
 import { deny } from './deny.ts'
 import { doWork } from './do-work.ts'
 import { editInput } from './edit-input.ts'
 import { editSchedule } from './edit-schedule.ts'
+import { editTrigger } from './edit-trigger.ts'
 import { end } from './end.ts'
 import { endSession } from './end-session.ts'
 import { endTurn } from './end-turn.ts'
@@ -72,6 +75,7 @@ import { output } from './output.ts'
 import { outputStreams } from './output-streams.ts'
 import { pauseAgent } from './pause-agent.ts'
 import { pauseSchedule } from './pause-schedule.ts'
+import { pauseTrigger } from './pause-trigger.ts'
 import { policies } from './policies.ts'
 import { policyFile } from './policy-file.ts'
 import { poll } from './poll.ts'
@@ -86,6 +90,7 @@ import { removeImage } from './remove-image.ts'
 import { removeInput } from './remove-input.ts'
 import { removeRule } from './remove-rule.ts'
 import { removeSchedule } from './remove-schedule.ts'
+import { removeTrigger } from './remove-trigger.ts'
 import { removeWorktree } from './remove-worktree.ts'
 import { reorderInputs } from './reorder-inputs.ts'
 import { reply } from './reply.ts'
@@ -94,11 +99,13 @@ import { restart } from './restart.ts'
 import { restoreAgent } from './restore-agent.ts'
 import { resumeAgent } from './resume-agent.ts'
 import { resumeSchedule } from './resume-schedule.ts'
+import { resumeTrigger } from './resume-trigger.ts'
 import { retireWorker } from './retire-worker.ts'
 import { revoke } from './revoke.ts'
 import { revokeDelegated } from './revoke-delegated.ts'
 import { runAgent } from './run-agent.ts'
 import { runSchedule } from './run-schedule.ts'
+import { runTrigger } from './run-trigger.ts'
 import { schedule } from './schedule.ts'
 import { schedules } from './schedules.ts'
 import { screen } from './screen.ts'
@@ -122,6 +129,8 @@ import { tools } from './tools.ts'
 import { touchSession } from './touch-session.ts'
 import { track } from './track.ts'
 import { transferGrants } from './transfer-grants.ts'
+import { trigger } from './trigger.ts'
+import { triggers } from './triggers.ts'
 import { trustFile } from './trust-file.ts'
 import { trustPolicy } from './trust-policy.ts'
 import { usage } from './usage.ts'
@@ -202,6 +211,15 @@ export const verbs = {
   runSchedule,
   schedule,
   schedules,
+  addTrigger,
+  deliveries,
+  editTrigger,
+  pauseTrigger,
+  removeTrigger,
+  resumeTrigger,
+  runTrigger,
+  trigger,
+  triggers,
   output,
   poll,
   prune,

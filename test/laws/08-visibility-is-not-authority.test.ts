@@ -15,6 +15,7 @@ async function twoSessions() {
     times: { type: 'every', everyMs: 60_000 },
     process: { ...TOOL },
   })
+  await reeve.addTrigger({ trigger: 'theirs', source: { type: 'webhook' }, process: { ...TOOL } })
   const eventTypes = { note: { schema: {} } }
   const { record } = await reeve.spawn({ ...OUTSIDE, owner, name: 'web', eventTypes, lifetime: 'daemon' })
   return { reeve, pid: record.pid, mine: reeve.as('session:mine'), yours: reeve.as('session:yours') }
@@ -90,6 +91,12 @@ const otherActs = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise
   runSchedule: () => reeve.runSchedule({ schedule: 'theirs' }),
   backfillSchedule: () => reeve.backfillSchedule({ schedule: 'theirs', from: 0, until: 1 }),
   removeSchedule: () => reeve.removeSchedule({ schedule: 'theirs' }),
+  addTrigger: () => reeve.addTrigger({ trigger: 'theirs', source: { type: 'webhook' }, process: TOOL }),
+  editTrigger: () => reeve.editTrigger({ trigger: 'theirs', overlap: 'allow' }),
+  pauseTrigger: () => reeve.pauseTrigger({ trigger: 'theirs' }),
+  resumeTrigger: () => reeve.resumeTrigger({ trigger: 'theirs' }),
+  runTrigger: () => reeve.runTrigger({ trigger: 'theirs' }),
+  removeTrigger: () => reeve.removeTrigger({ trigger: 'theirs' }),
   announceWorker: () => reeve.announceWorker({ worker: WORKER, workflows: [], tools: [] }),
   registerImage: () => reeve.registerImage({ image: { name: 'fixer' } }),
   removeImage: () => reeve.removeImage({ name: 'fixer' }),

@@ -22,6 +22,7 @@ export async function callEveryVerb(reeve: Reeve): Promise<void> {
   await callInbox(reeve)
   await callAgents(reeve)
   await callSchedules(reeve)
+  await callTriggers(reeve)
   await callReads(reeve)
   await callStops(reeve)
 }
@@ -65,6 +66,30 @@ export async function callSchedules(reeve: Reeve): Promise<void> {
   await reeve.schedule({ schedule })
   await reeve.schedules()
   await reeve.removeSchedule({ schedule })
+}
+
+export async function callTriggers(reeve: Reeve): Promise<void> {
+  const process = { kind: 'workflow', spec: { workflow: 'nightly' } } as const
+  const trigger = 'deploy'
+  await reeve.addTrigger({ trigger, process, source: { type: 'webhook', filter: { ref: 'main' } } })
+  await reeve.addTrigger({
+    trigger: 'built',
+    process,
+    source: { type: 'event', on: ['ended'], name: ['build'] },
+  })
+  await reeve.addTrigger({
+    trigger: 'found',
+    process,
+    source: { type: 'files', folder: tmpdir(), glob: '*.never' },
+  })
+  await reeve.editTrigger({ trigger, pauseOnFailure: true, rotateSecret: true })
+  await reeve.runTrigger({ trigger, body: { ref: 'main' } })
+  await reeve.pauseTrigger({ trigger, note: 'holidays' })
+  await reeve.resumeTrigger({ trigger })
+  await reeve.trigger({ trigger })
+  await reeve.triggers()
+  await reeve.deliveries({ trigger })
+  for (const one of [trigger, 'built', 'found']) await reeve.removeTrigger({ trigger: one })
 }
 
 async function callExternals(reeve: Reeve): Promise<void> {

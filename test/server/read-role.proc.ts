@@ -88,6 +88,11 @@ test('a read token changes no table and no read position, whichever actor it act
     times: { type: 'every', everyMs: 3_600_000 },
     process: { kind: 'workflow', spec: { workflow: 'nightly' } },
   })
+  await user.addTrigger({
+    trigger: 'deploy',
+    source: { type: 'webhook' },
+    process: { kind: 'workflow', spec: { workflow: 'deploy' } },
+  })
   const inputs: { readonly [Name in VerbName]?: InputOf<Name>[] } = {
     agents: [{}, { session: 's1', ended: true }],
     inspectAgent: [{ pid: agent.pid }],
@@ -124,6 +129,9 @@ test('a read token changes no table and no read position, whichever actor it act
     sessions: [{}],
     schedule: [{ schedule: 'nightly' }],
     schedules: [{}],
+    trigger: [{ trigger: 'deploy' }],
+    triggers: [{}],
+    deliveries: [{ trigger: 'deploy' }],
     show: [{ pid }],
     status: [{}],
     outputStreams: [{ pid: live }],

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type VerbName, verbs } from '../../src/verbs/reeve.ts'
 import { fromWire, toWire } from '../../src/verbs/request.ts'
 import { TempReeve } from '../command/commands.ts'
-import { callAgents, callPolicies, callSchedules } from '../laws/every-verb.ts'
+import { callAgents, callPolicies, callSchedules, callTriggers } from '../laws/every-verb.ts'
 
 /** The verbs that were answered in this file. */
 const answered = new Set<VerbName>()
@@ -231,6 +231,11 @@ test('answers about external processes fit their schemas', async () => {
 test('answers about schedules fit their schemas', async () => {
   await using temp = new TempReeve()
   await callSchedules(await opened(temp))
+})
+
+test('answers about triggers fit their schemas', async () => {
+  await using temp = new TempReeve()
+  await callTriggers(await opened(temp))
 })
 
 test('answers about sessions fit their schemas', async () => {
