@@ -7,6 +7,7 @@ import type { Caller } from './caller.ts'
 import { type Arrival, type Door, type Guard, tokenRevoked } from './guard.ts'
 import { setCommonHeaders } from './headers.ts'
 import { addHealth } from './health.ts'
+import { addHooks } from './hooks/routes.ts'
 import type { Metrics } from './metrics.ts'
 import { foreseen, problemResponse } from './problem.ts'
 import type { Log, Served } from './served.ts'
@@ -68,6 +69,7 @@ export function appOf(parts: AppParts): Hono<Env> {
     await next()
   })
   addHealth(app, reeve)
+  addHooks(app, parts)
   app.use(async (context, next) => {
     const caller = guard.callerOf(arrivalOf(context.env))
     context.set('caller', caller)

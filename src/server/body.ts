@@ -26,7 +26,7 @@ export async function withinLimit(request: Request, maxBytes: number): Promise<R
 }
 
 /** A chunked body has no length in its headers, so its bytes are counted as they arrive. */
-async function readUpTo(request: Request, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
+export async function readUpTo(request: Request, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   if (request.body === null) return Buffer.alloc(0)
   const pieces: Uint8Array[] = []
   let length = 0
