@@ -24,6 +24,7 @@ const GROUPS: readonly (readonly [title: string, subcommands: Loaders])[] = [
       image: async () => (await import('./subcommands/image.ts')).image,
       worktree: async () => (await import('./subcommands/worktree.ts')).worktree,
       schedule: async () => (await import('./subcommands/schedule.ts')).schedule,
+      trigger: async () => (await import('./subcommands/trigger.ts')).trigger,
     },
   ],
   [
