@@ -2305,7 +2305,7 @@ export interface VerbCalls {
               goal?: Json | undefined
               /** The image that it is made from: fields that are left out have the values of the image. */
               image?: string
-              /** The model that Reeve calls for it, as provider/model; without one Reeve does not drive it. */
+              /** The model that Reeve calls for it, as provider/model, or acp/<name> for an outside agent; without one Reeve does not drive it. */
               model?: string
               /** Models that are called instead, in this order, when the provider of the model fails. */
               fallbacks?: string[]
@@ -2394,10 +2394,37 @@ export interface VerbCalls {
                     timeoutMs?: number
                   }
               >
+              /** Of an outside agent with a model acp/<name>: its program, if it is none that Reeve knows. */
+              program?: {
+                /** A program and its arguments, without a shell. */
+                argv?: string[]
+                /** A command line for the user's shell, passed on unchanged. */
+                run?: string
+                /** Variables of its environment; values or references to secrets. */
+                env?: Record<
+                  string,
+                  | string
+                  | {
+                      /** A secret of the home, or env:<variable>. */
+                      secret: string
+                    }
+                >
+              }
               /** Rules for what it does, besides those of its asker: observe, ask, edit or full. */
               preset?: 'observe' | 'ask' | 'edit' | 'full'
               /** The JSON schema that the result of its goal must fit. */
               output?: JsonObject
+              /** Commands that run at events of the agent, under its rules. */
+              hooks?: {
+                /** When it runs. */
+                event: 'session_start' | 'turn_start' | 'before_tool' | 'after_tool' | 'turn_end'
+                /** Of before_tool and after_tool: the tools that it is for; all if left out. */
+                tools?: string[]
+                /** A line for the shell; it reads the event as JSON from its standard input. */
+                run: string
+                /** How long it may run; 60000 by default. */
+                timeoutMs?: number
+              }[]
             }
             /** A name for people. */
             label?: string
@@ -2722,7 +2749,7 @@ export interface VerbCalls {
               goal?: Json | undefined
               /** The image that it is made from: fields that are left out have the values of the image. */
               image?: string
-              /** The model that Reeve calls for it, as provider/model; without one Reeve does not drive it. */
+              /** The model that Reeve calls for it, as provider/model, or acp/<name> for an outside agent; without one Reeve does not drive it. */
               model?: string
               /** Models that are called instead, in this order, when the provider of the model fails. */
               fallbacks?: string[]
@@ -2811,10 +2838,37 @@ export interface VerbCalls {
                     timeoutMs?: number
                   }
               >
+              /** Of an outside agent with a model acp/<name>: its program, if it is none that Reeve knows. */
+              program?: {
+                /** A program and its arguments, without a shell. */
+                argv?: string[]
+                /** A command line for the user's shell, passed on unchanged. */
+                run?: string
+                /** Variables of its environment; values or references to secrets. */
+                env?: Record<
+                  string,
+                  | string
+                  | {
+                      /** A secret of the home, or env:<variable>. */
+                      secret: string
+                    }
+                >
+              }
               /** Rules for what it does, besides those of its asker: observe, ask, edit or full. */
               preset?: 'observe' | 'ask' | 'edit' | 'full'
               /** The JSON schema that the result of its goal must fit. */
               output?: JsonObject
+              /** Commands that run at events of the agent, under its rules. */
+              hooks?: {
+                /** When it runs. */
+                event: 'session_start' | 'turn_start' | 'before_tool' | 'after_tool' | 'turn_end'
+                /** Of before_tool and after_tool: the tools that it is for; all if left out. */
+                tools?: string[]
+                /** A line for the shell; it reads the event as JSON from its standard input. */
+                run: string
+                /** How long it may run; 60000 by default. */
+                timeoutMs?: number
+              }[]
             }
             /** A name for people. */
             label?: string

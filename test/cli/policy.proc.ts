@@ -223,7 +223,9 @@ test('rules of a process are set, passed on and taken back from the command line
   const wider = await reeve.run(['policy', 'delegate', 'shell:npm', '--session', 's1', '--to', to])
   expect(wider.stderr).toContain('may not delegate')
   expect((await reeve.run(['policy', 'revoke', 'r2', '--to', to])).stdout).toContain('Revoked r2')
-  expect((await reeve.run(['policy', 'clear', '--process', name])).stdout).toContain('Removed 1 rule of process:')
+  expect((await reeve.run(['policy', 'clear', '--process', name])).stdout).toContain(
+    'Removed 1 rule of process:',
+  )
   await reeve.run(['kill', name])
 })
 

@@ -7,7 +7,8 @@ import { plants } from './plants.ts'
 import { DEFAULT_STEPS, type SeedReport, simulate } from './run.ts'
 import { WORLD_KINDS } from './world-kind.ts'
 
-const USAGE = 'npm run simulate -- --seeds N [--from F] [--seed K] [--only KIND] [--steps M] [--json] [--plants]'
+const USAGE =
+  'npm run simulate -- --seeds N [--from F] [--seed K] [--only KIND] [--steps M] [--json] [--plants]'
 const LAST_LINES = 20
 
 const HELP = `${USAGE}

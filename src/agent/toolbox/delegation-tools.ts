@@ -59,7 +59,11 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
       goals: z.array(goal).min(1).max(MAX_GOALS).optional().describe('an agent for each'),
       context: z.string().min(1).max(MAX_TEXT_CHARS).optional().describe('facts that it needs'),
       role: z.string().min(1).max(200).optional(),
-      model: z.string().max(200).optional().describe('yours by default; acp/claude-code or acp/codex is that agent'),
+      model: z
+        .string()
+        .max(200)
+        .optional()
+        .describe('yours by default; acp/claude-code or acp/codex is that agent'),
       tools: z.array(z.string()).max(100).optional().describe('of your tools; all by default'),
       cwd: z.string().min(1).max(4_096).optional().describe('a folder of your workspace'),
       paths: z

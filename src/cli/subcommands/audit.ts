@@ -169,7 +169,7 @@ function printTable({ print }: Context<unknown>, entries: readonly Entry[]): voi
 function whyOf({ rule, reason, inputs }: Extract<Entry, { type: 'entry' }>): string {
   const given = Object.entries(inputs).map(([name, value]) => `${name} ${said(value)}`)
   // The text of a rule has its justification already.
-  const isSaid = reason !== null && rule !== null && rule.text.includes(JSON.stringify(reason))
+  const isSaid = reason !== null && rule?.text.includes(JSON.stringify(reason)) === true
   return [rule?.text, isSaid ? null : reason, given.join(', ')]
     .filter((part) => part !== undefined && part !== null && part !== '')
     .join('; ')

@@ -47,8 +47,20 @@ class Loader {
 
   /** All questions are of one type. */
   async load(questions: readonly Question[]): Promise<void> {
-    const { scope, notice, account, schedule, lien, trigger, authority, approval, audit, prune, holder, event } =
-      this.#statements
+    const {
+      scope,
+      notice,
+      account,
+      schedule,
+      lien,
+      trigger,
+      authority,
+      approval,
+      audit,
+      prune,
+      holder,
+      event,
+    } = this.#statements
     switch (questions[0]?.ask) {
       case 'process':
         return this.#loadProcesses(only('process', questions).map(({ pid }) => pid))
