@@ -10,8 +10,8 @@ import { hasEnded, type ProcessRecord } from '../../core/process/record.ts'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { loadParts } from '../parts/stored-parts.ts'
 import { type AgentTool, agentTool, ToolError, textOutput } from '../tools/agent-tool.ts'
-import { fileNeed } from '../tools/files/workspace-path.ts'
 import type { ToolboxParts } from './toolbox.ts'
+import { worktreeTool } from './worktree-tool.ts'
 
 export interface DelegationToolParts extends Pick<ToolboxParts, 'kernel' | 'actAs'> {
   /** The agent that the tools belong to. */
@@ -45,7 +45,7 @@ export function delegationTools(parts: DelegationToolParts): readonly AgentTool[
     restoreTool(reeve),
     readTool(parts, seen),
     listTool(parts, reeve, seen),
-    ...(parts.mergedPaths === undefined ? [] : [mergeTool(parts, parts.mergedPaths, reeve)]),
+    ...(parts.mergedPaths === undefined ? [] : [worktreeTool(parts, parts.mergedPaths, reeve)]),
   ]
 }
 
@@ -255,38 +255,6 @@ function readTool({ kernel, agent }: DelegationToolParts, reeve: () => ReeveVerb
     const loaded = await loadParts(store.blobs, stored)
     return [report, ...loaded].map((part) => String(part?.['text'] ?? '')).join('\n')
   }
-}
-
-/** Effects of a merge that are ruled on one by one. A larger one is ruled on as a write of the whole workspace. */
-const MAX_NEEDS = 100
-
-function mergeTool(
-  { root }: DelegationToolParts,
-  mergedPaths: NonNullable<ToolboxParts['mergedPaths']>,
-  reeve: () => ReeveVerbs,
-): AgentTool {
-  const workspace = root ?? '/'
-  return agentTool({
-    name: 'worktree_merge',
-    description:
-      'Merges the worktree of one of your agents into your checkout, all of it or nothing; conflicts are named. The agent must not be at work.',
-    input: z.strictObject({ pid }),
-    recovery: 'rerunnable',
-    spare: true,
-    async needs({ pid: of }) {
-      const changed = await mergedPaths(of)
-      const paths = changed.length > MAX_NEEDS ? [workspace] : changed
-      return paths.map((real) => fileNeed('write', workspace, { real, shown: real, isInside: true }))
-    },
-    async run({ pid: of }) {
-      const { type, branch, paths, removed } = await reeve().mergeWorktree({ worktree: of })
-      const rest = removed ? ' The worktree is removed.' : ''
-      if (type === 'unchanged') return textOutput(`You have all of ${branch} already.${rest}`)
-      const shown = paths.slice(0, LISTED).join(', ')
-      const more = paths.length > LISTED ? ` and ${paths.length - LISTED} more` : ''
-      return textOutput(`Merged ${branch}: ${shown}${more}.${rest}`)
-    },
-  })
 }
 
 function listTool(
