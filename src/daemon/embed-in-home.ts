@@ -96,7 +96,8 @@ async function embeddedOnce(parts: EmbedInHomeParts): Promise<Embedded> {
     anchorLog: new AnchorFile(home, log),
     logTrouble: () => log.trouble?.() ?? null,
     secretsTrouble: () => secrets.trouble(),
-    modelDefaults: () => modelDefaults(process.env, secrets.read()),
+    // A file that cannot be read is among the troubles of the daemon.
+    modelDefaults: () => modelDefaults(process.env, secrets.trouble() === null ? secrets.read() : {}),
     toolboxParts: { ownAddresses },
     outside: { ownServer: (session, agent) => ownMcpServer(home, session, agent) },
   })

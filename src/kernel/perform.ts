@@ -7,6 +7,7 @@ import { withdrawn } from '../core/approval/decide-answer.ts'
 import { type Act, denialEntry, isDenial } from '../core/audit/denial.ts'
 import { rightFor } from '../core/authority/right-for.ts'
 import { binds } from '../core/capability/rule-set.ts'
+import type { Change } from '../core/change.ts'
 import { groupKeyOf } from '../core/group/group.ts'
 import { emptyInbox } from '../core/inbox/inbox.ts'
 import { tellsOf } from '../core/inbox/notice.ts'
@@ -231,9 +232,12 @@ function* withdraw(
   { outcome }: ProcessRecord,
   { actor: by, at }: Intent,
 ): PlanPart<void> {
-  const isSettled = rows.changes.some((change) => change.type === 'approval' && change.approval.id === id)
-  if (isSettled) return
-  const was = yield* know({ ask: 'approval', id })
+  // This plan may have asked, or settled it.
+  const planned = rows.changes.findLast(
+    (change): change is Extract<Change, { type: 'approval' }> =>
+      change.type === 'approval' && change.approval.id === id,
+  )
+  const was = planned?.approval ?? (yield* know({ ask: 'approval', id }))
   if (was === null || !isPending(was)) return
   rows.add([
     { type: 'approval', was, approval: withdrawn(was) },

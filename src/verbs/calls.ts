@@ -2209,9 +2209,11 @@ export interface VerbCalls {
             on: string[]
             /** How it ended, of the event ended. */
             outcome?: ('completed' | 'failed' | 'cancelled' | 'abandoned')[]
+            /** Kinds of the process. */
             kind?: ('command' | 'agent' | 'workflow' | 'tool' | 'external')[]
             /** Names of processes. */
             name?: string[]
+            /** Labels of the process. */
             label?: string[]
             /** Processes of this session and of those below it. */
             session?: string
@@ -2653,9 +2655,11 @@ export interface VerbCalls {
             on: string[]
             /** How it ended, of the event ended. */
             outcome?: ('completed' | 'failed' | 'cancelled' | 'abandoned')[]
+            /** Kinds of the process. */
             kind?: ('command' | 'agent' | 'workflow' | 'tool' | 'external')[]
             /** Names of processes. */
             name?: string[]
+            /** Labels of the process. */
             label?: string[]
             /** Processes of this session and of those below it. */
             session?: string
@@ -3616,6 +3620,7 @@ export interface VerbCalls {
       }
       /** Files and folders of the workspace that it alone may write until it ends, and nothing else; relative to the workspace of its parent. */
       paths?: string[]
+      /** A workspace of its own; that of its parent by default. */
       workspace?: {
         /** A git worktree of its own, on a new branch from the last commit of its parent. */
         worktree: true
@@ -3738,6 +3743,7 @@ export interface VerbCalls {
         }
         /** Files and folders of the workspace that it alone may write until it ends, and nothing else; relative to the workspace of its parent. */
         paths?: string[]
+        /** A workspace of its own; that of its parent by default. */
         workspace?: {
           /** A git worktree of its own, on a new branch from the last commit of its parent. */
           worktree: true

@@ -46,7 +46,8 @@ export const childFields = () => ({
         .literal(true)
         .describe('a git worktree of its own, on a new branch from the last commit of its parent'),
     })
-    .exactOptional(),
+    .exactOptional()
+    .describe('a workspace of its own; that of its parent by default'),
   cwd: folder.exactOptional().describe('its folder, inside that of its parent'),
   allowance: amounts
     .exactOptional()

@@ -98,8 +98,12 @@ test('allowed-tools of a skill grants nothing: what its user may not do is asked
   await reeve.openSession({ session: 's' })
   const to = { type: 'session', session: 's' } as const
   await reeve.setPreset({ to, preset: null })
-  for (const resource of ['skill:**', 'model:**', 'agent:**'])
-    await reeve.addRule({ to, rule: { effect: 'allow', resource, rights: ['read', 'execute'] } })
+  for (const [resource, right] of [
+    ['skill:**', 'read'],
+    ['model:**', 'execute'],
+    ['agent:**', 'execute'],
+  ] as const)
+    await reeve.addRule({ to, rule: { effect: 'allow', resource, rights: [right] } })
   const ownRules = async () =>
     (await reeve.policies({})).rules.filter(({ rule }) => rule.preset === undefined)
   const before = await ownRules()

@@ -13,11 +13,11 @@ const agentOf = (workspace: string, model: string) =>
 test('an agent with a denied model, or a denied fallback, is not registered', async () => {
   const { reeve, workspace } = await scriptedAgents()
   await reeve.openSession({ session: 's1' })
-  await reeve.addRule({ rule: { effect: 'deny', resource: 'model:scripted/*' } })
+  await reeve.addRule({ rule: { effect: 'deny', resource: 'model:scripted/demo' } })
   const agent = reeve.as('session:s1')
   const request = agentOf(workspace, 'scripted/demo')
   expect(await codeOf(agent.spawn(request))).toBe('denied')
-  const fallback = { ...request.spec, model: 'other/model', fallbacks: ['scripted/demo'] }
+  const fallback = { ...request.spec, model: 'scripted/other.json', fallbacks: ['scripted/demo'] }
   expect(await codeOf(agent.spawn({ ...request, spec: fallback }))).toBe('denied')
   expect((await reeve.list({ filter: { status: 'any' } })).processes).toEqual([])
 })

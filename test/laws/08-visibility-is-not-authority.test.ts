@@ -113,6 +113,8 @@ const UNOWNED = ['answer', 'ask', 'completeInput', 'explainRules', 'interrupt', 
 /** The same intent as that of `runAgent`. */
 const METHODS = ['reorderInputs', 'removeInput', 'editInput', 'configureAgent', 'shutDownAgent']
 const MORE_METHODS = ['compactAgent', 'notifyAgent', 'pauseAgent', 'cancelTurn']
+/** They need a git worktree: `agent/worktrees.proc.ts` denies them to others. */
+const WORKTREES = ['mergeWorktree', 'removeWorktree']
 
 const looks = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise<unknown>> => ({
   show: () => reeve.show({ pid }),
@@ -169,7 +171,7 @@ test('every verb that changes something is among the acts, or denies nobody by o
       .map(([name]) => name)
       .filter((name) => !tried.has(name))
       .sort(),
-  ).toEqual([...UNOWNED, ...METHODS, ...MORE_METHODS].sort())
+  ).toEqual([...UNOWNED, ...METHODS, ...MORE_METHODS, ...WORKTREES].sort())
 })
 
 test('a process is not seen by a session that neither owns it nor was granted it', async () => {

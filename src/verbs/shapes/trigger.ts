@@ -29,9 +29,14 @@ const eventFields = {
   type: z.literal('event'),
   on: z.array(eventType).min(1).max(MAX_VALUES).describe('types of events, like ended'),
   outcome: z.array(z.enum(END_STATUSES)).min(1).exactOptional().describe('how it ended, of the event ended'),
-  kind: z.array(z.enum(KINDS)).min(1).exactOptional(),
+  kind: z.array(z.enum(KINDS)).min(1).exactOptional().describe('kinds of the process'),
   name: z.array(name).min(1).max(MAX_VALUES).exactOptional().describe('names of processes'),
-  label: z.array(z.string().min(1).max(200)).min(1).max(MAX_VALUES).exactOptional(),
+  label: z
+    .array(z.string().min(1).max(200))
+    .min(1)
+    .max(MAX_VALUES)
+    .exactOptional()
+    .describe('labels of the process'),
   session: sessionId.exactOptional().describe('processes of this session and of those below it'),
 }
 

@@ -67,13 +67,9 @@ test('an outside agent has no budget of cost, and does not compact', async () =>
   const reeve = await temp.embed()
   const outside = new OutsideAgent()
   const { program } = outside
-  const { record } = await reeve.spawn({
-    kind: 'agent',
-    allowance: { cost: 1 },
-    spec: { agent: 'x', model: 'acp/scripted', program, goal: 'say hi' },
-  })
-  expect(await lastTurn(reeve, record.pid)).toMatchObject({
-    reason: 'setup_failed',
+  const spec = { agent: 'x', model: 'acp/scripted', program, goal: 'say hi' }
+  await expect(reeve.spawn({ kind: 'agent', allowance: { cost: 1 }, spec })).rejects.toMatchObject({
+    code: 'invalid_request',
     message: expect.stringContaining('budget of cost'),
   })
   const pid = await outside.start(reeve, ['say hi'])

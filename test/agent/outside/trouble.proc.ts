@@ -96,7 +96,6 @@ test('a program that is not installed, wants a sign-in, or speaks another versio
     { model: 'acp/codex', env: true },
     { model: 'acp/scripted', options: ['locked'] },
     { model: 'acp/scripted', options: ['v2'] },
-    { model: 'acp/cursor', env: true },
   ]
   for (const { model, options = [], env = false } of cases) {
     const outside = new OutsideAgent({ options })
@@ -114,7 +113,12 @@ test('a program that is not installed, wants a sign-in, or speaks another versio
   )
   expect(messages[1]).toMatch(/Authentication required \(-32000\)\. Sign in first.*Log in \(scripted login\)/)
   expect(messages[2]).toContain('speaks version 2 of the protocol')
-  expect(messages[3]).toMatch(/Reeve knows no outside agent acp\/cursor\..*acp\/claude-code/)
+  const unknown = { agent: 'other', model: 'acp/cursor', goal: 'say hi' }
+  await expect(reeve.spawn({ kind: 'agent', spec: unknown })).rejects.toMatchObject({
+    code: 'invalid_request',
+    message: expect.stringContaining('Reeve knows no outside agent acp/cursor.'),
+    remedy: expect.stringContaining('acp/claude-code'),
+  })
 })
 
 test('messages that are none, unknown updates, other requests and floods harm nothing', async () => {

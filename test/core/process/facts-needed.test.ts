@@ -5,7 +5,14 @@ import { after, registered } from '../registered.ts'
 const PID = 'p_azzzzzzzzzzz'
 const asked = { pid: PID, actor: 'host', at: 2_000 } as const
 const fence = { holder: 'k1', fence: 1 }
-const nothing = { replayKey: null, overflowOf: null, approvalsOf: null, messagesOf: null, newOwner: null }
+const nothing = {
+  replayKey: null,
+  overflowOf: null,
+  approvalsOf: null,
+  messagesOf: null,
+  newOwner: null,
+  account: null,
+}
 
 const row = registered(PID)
 const live = { ...row, record: { ...row.record, owner: { session: 's1' } } }
@@ -73,7 +80,9 @@ test('an end has duties once: to the processes that wait for it, and to its acco
     account: null,
     withdraws: null,
     isReview: false,
+    isSoftLimit: false,
     schedule: null,
+    pathsOn: null,
     trigger: null,
   }
   expect(endDuties(record, record)).toEqual(none)
@@ -85,7 +94,9 @@ test('an end has duties once: to the processes that wait for it, and to its acco
     account: 'count_use',
     withdraws: null,
     isReview: false,
+    isSoftLimit: false,
     schedule: null,
+    pathsOn: null,
     trigger: null,
   })
   const limits = { ...ended.limits, allowance: { toolCalls: 1 } }

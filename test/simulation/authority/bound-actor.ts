@@ -65,7 +65,11 @@ export function lineageOf(ledger: Ledger, pid: Pid): readonly ProcessRecord[] {
 /** What the start of a process needs; null for one that Reeve does not start. */
 export function needOf({ kind, spec }: Pick<ProcessRecord, 'kind' | 'spec'>): ModelNeed | null {
   if (kind === 'external') return null
-  if (kind !== 'command') return { right: 'execute', kind, name: String(spec[kind]), args: [] }
+  if (kind !== 'command') {
+    const name = String(spec[kind])
+    const need = { right: 'execute', kind, name, args: [] }
+    return kind === 'tool' && name === 'human.ask' ? { ...need, isImplied: true } : need
+  }
   return needOfCommand(
     Array.isArray(spec['argv']) ? spec['argv'].map(String) : String(spec['run']).split(' '),
   )

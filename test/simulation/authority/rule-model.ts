@@ -7,6 +7,8 @@ export interface ModelNeed {
   readonly kind: string
   readonly name: string
   readonly args: readonly string[]
+  /** A closed set allows it, unless it has an allow that is about it. */
+  readonly isImplied?: true
   /** What makes a later act the same one, for each grant that remembers an answer. */
   readonly keys?: readonly string[]
 }
@@ -172,6 +174,8 @@ export class RuleModel {
     if (denies.length > 0) return { ...OPEN, type: 'deny', rules: denies }
     const allow = set.trusted ? this.#allowOf(set, about, need, at) : undefined
     if (allow !== undefined) return asks.length === 0 ? allow : { ...asked(asks), uses: allow.uses }
+    if (need.isImplied === true && !set.rules.some((rule) => isAllowAbout(rule, need)))
+      return asks.length === 0 ? OPEN : asked(asks)
     const requestable = about.filter((rule) => rule.requestable === true)
     const requests = requestable
       .filter(({ instance }) => !answered.has(instance))
@@ -245,6 +249,15 @@ function asked(asks: readonly Limit[]): ModelRuling {
     asks: asks.map(({ instance }) => instance),
     reviewer: isReviewed ? (asks[0]?.reviewer ?? null) : null,
   }
+}
+
+/** Also one that has expired or has no uses left. */
+function isAllowAbout({ effect, rights, resource }: ModelRule, { right, kind, name }: ModelNeed): boolean {
+  return (
+    effect === 'allow' &&
+    rights.some((one) => one === right) &&
+    [`${kind}:**`, `${kind}:${name}`].includes(resource)
+  )
 }
 
 function inForce({ rules }: ModelSet, need: ModelNeed, at: number): readonly ModelRule[] {
