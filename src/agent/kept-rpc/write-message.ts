@@ -18,6 +18,20 @@ export async function writeMessage(
   await verbs.write({ pid, text: lineOf(message), ...(seq === undefined ? {} : { seq }) })
 }
 
+/** The same, unless the program has ended: its end is in its output. */
+export async function writeWhileAlive(
+  verbs: Pick<ReeveVerbs, 'write' | 'show'>,
+  pid: string,
+  message: JsonObject,
+  seq?: number,
+): Promise<void> {
+  try {
+    await writeMessage(verbs, pid, message, seq)
+  } catch (error) {
+    if ((await verbs.show({ pid })).outcome === null) throw error
+  }
+}
+
 function lineOf(message: JsonObject): string {
   return `${JSON.stringify(message)}\n`
 }

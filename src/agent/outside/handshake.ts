@@ -6,7 +6,7 @@ import { specOf, startSpecOf } from '../../core/process/spec.ts'
 import type { KeptIncoming } from '../kept-rpc/incoming.ts'
 import { keptMessages } from '../kept-rpc/kept-messages.ts'
 import { type RpcMessage, requestMessage } from '../kept-rpc/rpc-message.ts'
-import { writeMessage } from '../kept-rpc/write-message.ts'
+import { writeWhileAlive } from '../kept-rpc/write-message.ts'
 import type { OpenedProgram } from './open-program.ts'
 import { OutsideFailure } from './outside-failure.ts'
 import type { OutsideParts } from './outside-parts.ts'
@@ -37,7 +37,8 @@ export async function shakeHands(handshake: Handshake): Promise<OpenedProgram> {
   const verbs = parts.verbsOf(agent)
   const answers = keptMessages(verbs, pid, 0, AbortSignal.any([signal, reading.signal]))
   const ask = async (method: keyof typeof REQUESTS, params: JsonObject): Promise<Result> => {
-    await writeMessage(verbs, pid, requestMessage(`reeve:${method}`, method, params), REQUESTS[method])
+    const message = requestMessage(`reeve:${method}`, method, params)
+    await writeWhileAlive(verbs, pid, message, REQUESTS[method])
     return answerTo(answers, `reeve:${method}`, method, handshake)
   }
   try {

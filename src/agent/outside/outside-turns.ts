@@ -7,7 +7,7 @@ import { specOf, startSpecOf } from '../../core/process/spec.ts'
 import type { AgentLedger } from '../agent-ledger.ts'
 import type { AgentParts } from '../agent-parts.ts'
 import { requestMessage } from '../kept-rpc/rpc-message.ts'
-import { isTooLong, MAX_WRITE_BYTES, writeMessage } from '../kept-rpc/write-message.ts'
+import { isTooLong, MAX_WRITE_BYTES, writeWhileAlive } from '../kept-rpc/write-message.ts'
 import type { SessionHistory } from '../session-history.ts'
 import { FIRST_SEQ } from './handshake.ts'
 import { type OpenedProgram, openProgram } from './open-program.ts'
@@ -90,7 +90,8 @@ export class OutsideTurns {
       numbers: 'prompt',
     })
     if (!isNoted) return
-    await this.#write(begun, log.state, message)
+    const verbs = this.#parts.outside.verbsOf(begun)
+    await writeWhileAlive(verbs, log.state.pid, message, FIRST_SEQ + (log.state.prompt?.seq ?? 0))
     await this.#run(begun, log, signal)
   }
 
@@ -115,16 +116,6 @@ export class OutsideTurns {
 
   #beginCall(record: ProcessRecord, { turn, call }: CallStep): Promise<ProcessRecord> {
     return this.#ledger.act({ type: 'begin_call', turn, call, model: modelOf(record) })
-  }
-
-  async #write(record: ProcessRecord, { pid, prompt }: ProgramState, message: JsonObject): Promise<void> {
-    try {
-      const verbs = this.#parts.outside.verbsOf(record)
-      await writeMessage(verbs, pid, message, FIRST_SEQ + (prompt?.seq ?? 0))
-    } catch (error) {
-      // The end of a program is in its output, which is read next.
-      if ((await this.#parts.outside.verbsOf(record).show({ pid })).outcome === null) throw error
-    }
   }
 
   /** An earlier holder began this prompt. */

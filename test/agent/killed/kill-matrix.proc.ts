@@ -33,7 +33,7 @@ test('an agent lives on after twelve deaths of its programs with progress betwee
   const random = new Random(SEED)
   const turn = turns.begin('often')
   // Enough for a step of progress: five deaths without any would end the turn.
-  const nextDeath = (): Death => ({ commit: random.between(15, 18), when: random.pick(['before', 'after']) })
+  const nextDeath = (): Death => ({ commit: random.between(24, 28), when: random.pick(['before', 'after']) })
   for (let deaths = 0; deaths < 12; deaths++) expect(await turn.live(nextDeath())).toBeNull()
   await turn.check()
 })

@@ -121,6 +121,22 @@ test('a program that is not installed, wants a sign-in, or speaks another versio
   })
 })
 
+test('a program that ends at once ends the turn with what it said, and the agent can be ended', async () => {
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  for (const run of ['nosuchprogram', 'false', 'echo broken >&2; exit 3']) {
+    const spec = { agent: 'other', model: 'acp/program', program: { run }, goal: 'say hi' }
+    const { record } = await reeve.spawn({ kind: 'agent', cwd: temp.folder, spec })
+    const turn = await lastTurn(reeve, record.pid)
+    expect([turn?.reason, turn?.message]).toEqual([
+      'setup_failed',
+      expect.stringMatching(/ended before it answered initialize: it ended \(exit code (127|1|3)\)/),
+    ])
+    await reeve.shutDownAgent({ pid: record.pid })
+    expect((await reeve.wait({ pid: record.pid })).type).toBe('ended')
+  }
+})
+
 test('messages that are none, unknown updates, other requests and floods harm nothing', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()

@@ -86,7 +86,8 @@ const PLANTS: readonly Omit<Plant, 'kind'>[] = [
   {
     name: 'a cancel that forgets its tools in a crash',
     laws: [LAWS.cancelLost],
-    since: 169,
+    since: 33,
+    often: ['agent: cancel_turn'],
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.map((change) =>

@@ -103,13 +103,16 @@ export class SessionLaws implements Check {
   /** A cancel stops the tools of its turn. */
   #checkToolsAtRest(): void {
     for (const { pid, record } of this.#ledger.processes.values()) {
-      const isCall = record.kind === 'tool' && record.originator === `process:${record.parent}`
+      const { toolCall } = record.owner
+      // A question about a soft limit is none.
+      const isOwn = record.originator === `process:${record.parent}`
+      const isCall = record.kind === 'tool' && isOwn && toolCall !== undefined
       if (!isCall || record.outcome !== null || record.stopRequest !== null) continue
       const isAgent = record.parent !== null && this.#models.has(record.parent)
       if (isAgent && !this.isOpen(pid))
         this.#stage.violated(
           LAWS.cancelLost,
-          `${pid} still runs for ${record.owner.toolCall}, which is closed`,
+          `${pid} still runs for ${toolCall}, which is closed`,
         )
     }
   }
