@@ -137,11 +137,12 @@ export class Schedules {
     const resumed = await this.#change(actor, 'resumeSchedule', id, function* (plan, was, at) {
       if (was === null) return scheduleUnknown(id)
       if (was.paused === null) return was
+      const decidedThrough = Math.max(was.decidedThrough, at)
+      const isDropped = yield* wasDroppedByPause(plan, was, decidedThrough)
       const schedule: Schedule = {
         ...was,
-        paused: null,
-        gap: null,
-        decidedThrough: Math.max(was.decidedThrough, at),
+        ...{ paused: null, gap: null, decidedThrough },
+        revision: isDropped ? was.revision + 1 : was.revision,
       }
       plan.rows.add([{ type: 'schedule', was, schedule }])
       return yield* planFirst(plan, schedule, at)
@@ -336,6 +337,14 @@ function* planFirst(plan: OccurrencePlan, schedule: Schedule, now: number): Plan
   const timetable = timetableFor(plan.edges, schedule)
   const first = firstTime({ schedule, timetable, now })
   return first === null ? schedule : yield* planNext(plan, schedule, first, now)
+}
+
+/** Whether the pause has cancelled the occurrence of the time that is next: then another process runs at that time. */
+function* wasDroppedByPause(plan: OccurrencePlan, schedule: Schedule, after: number): PlanPart<boolean> {
+  const time = timetableFor(plan.edges, schedule).next(after)
+  if (time === null) return false
+  const row = yield* plan.rows.process(occurrencePid(plan.edges, schedule, time))
+  return row?.record.outcome?.reason === 'schedule_paused'
 }
 
 function* nothing(): PlanPart<void> {}

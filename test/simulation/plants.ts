@@ -15,7 +15,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'an unfenced completion',
     laws: ['one executor'],
-    since: 132,
+    since: 93,
     plan: (plan, planting) =>
       forging(plan, isCompletion, (row) => {
         const fence = planting.fenceOf(row.record.pid)
@@ -127,7 +127,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a received message that stays in the inbox',
     laws: ['messages are received once, in order'],
-    since: 356,
+    since: 68,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notices_done' || !change.scope.startsWith('process:')),
@@ -136,7 +136,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a release without a notification',
     laws: ['no lost notice'],
-    since: 7,
+    since: 78,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notice' || change.notice.kind !== 'overflow_released'),
@@ -159,7 +159,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a stop that is never given up',
     laws: ['a stop that is ignored is given up', 'a holder executes what it holds'],
-    since: 137,
+    since: 15,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.some((change) => change.type === 'process' && change.events.some(isGivenUpStop))

@@ -30,9 +30,14 @@ export const DEFINITION_OPTIONS = {
 
 export type DefinitionOptions = Options<typeof DEFINITION_OPTIONS>
 
-/** When it runs; undefined if no option says so. */
-export function timesIn(options: DefinitionOptions, now: number): ScheduleTimes | undefined {
-  const { cron, every, at, in: after, zone, start, end } = options
+/** When it runs; undefined if no option says so. `knownZone`: that of the schedule before an edit. */
+export function timesIn(
+  options: DefinitionOptions,
+  now: number,
+  knownZone?: string,
+): ScheduleTimes | undefined {
+  const { cron, every, at, in: after, start, end } = options
+  const zone = options.zone ?? knownZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
   const given = [cron, every, at, after].filter((value) => value !== undefined).length
   if (given > 1)
     throw new UsageError('Give one of --cron, --every, --at and --in.', "For example: --cron '0 2 * * *'")
@@ -41,7 +46,7 @@ export function timesIn(options: DefinitionOptions, now: number): ScheduleTimes 
     ...(end === undefined ? {} : { end: momentOf(end, '--end', now) }),
   }
   if (cron !== undefined)
-    return { type: 'cron', cron, zone: zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone, ...bounds }
+    return { type: 'cron', cron, zone, ...bounds }
   if (every !== undefined) return { type: 'every', everyMs: every, ...bounds }
   if (at !== undefined) return { type: 'at', at: momentOf(at, '--at', now), ...bounds }
   if (after !== undefined) return { type: 'at', at: now + after, ...bounds }

@@ -63,7 +63,7 @@ export interface Schedule extends ScheduleDefinition {
   readonly id: string
   /** Random, so that the pids of its occurrences cannot be known in advance, and a later schedule of this name has others. */
   readonly key: string
-  /** Raised by each edit: an edited schedule may run another process at the same time. */
+  /** Raised by each edit, and by a resume whose pause has dropped the next time: another process may run at the same time. */
   readonly revision: number
   /** The session that its occurrences belong to. */
   readonly session: string

@@ -209,6 +209,21 @@ export function schedules(behaves: Behaves): void {
     assert.equal(one.executions(first), 0)
   })
 
+  behaves('a time that is still to come runs after a pause and a resume', async (bench) => {
+    const one = await bench.kernel({ id: 'k_one' })
+    const added = await one.kernel.schedules.add('host', 'nightly', hourly())
+    for (let round = 0; round < 2; round++) {
+      await one.kernel.schedules.pause('host', 'nightly', null)
+      const { next } = await one.kernel.schedules.resume('host', 'nightly')
+      assert.equal(next?.at, added.next?.at)
+    }
+    const again = pidOfNext(await stored(bench))
+    bench.clock.advance(HOUR)
+    await one.begun(again)
+    one.finish(again)
+    await ended(one, again)
+  })
+
   behaves('a failed occurrence pauses its schedule, if it is to', async (bench) => {
     const one = await bench.kernel({ id: 'k_one' })
     const fail: Ending = { status: 'failed', reason: 'no disk' }

@@ -22,7 +22,7 @@ export const authorityPlants: readonly Plant[] = [
     // The grants that remember an answer compare the same hash.
     laws: ['only the approved action begins', 'every ruling is that of the rules'],
     kind: 'rules',
-    since: 34,
+    since: 128,
     kernel: (edges, options) =>
       new Kernel({ ...edges, hash: (text) => edges.hash(text.replace(ENVIRONMENT_HASH, '')) }, options),
   },

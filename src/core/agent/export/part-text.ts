@@ -20,7 +20,8 @@ export function partText(part: Part): string | null {
     case 'file':
       return `(${part.type} ${String(part['name'] ?? part['mediaType'] ?? '')})`
     default:
-      return null
+      // Such as a report or a message: notices of other processes.
+      return typeof part['text'] === 'string' ? part['text'] : null
   }
 }
 
