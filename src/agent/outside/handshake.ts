@@ -1,4 +1,4 @@
-import type { OutsideProgram, ProgramState } from '../../core/agent/outside.ts'
+import { type OutsideProgram, type ProgramState, signInRemedy } from '../../core/agent/outside.ts'
 import { agentSessionOf } from '../../core/agent/session.ts'
 import { type Json, type JsonObject, objectOf } from '../../core/json/json.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
@@ -158,7 +158,7 @@ function isGiven(capability: Json | undefined): boolean {
 }
 
 function signInText(
-  { name }: OutsideProgram,
+  outside: OutsideProgram,
   { error }: Extract<Result, { type: 'error' }>,
   methods: Json,
 ): string {
@@ -167,7 +167,7 @@ function signInText(
     return `${String(title ?? id)}${typeof description === 'string' ? ` (${description})` : ''}`
   })
   const how = ways.length === 0 ? '' : ` It offers: ${ways.join('; ')}.`
-  return `${name} opened no session: ${error.message} (${error.code}). Sign in first, with its own program.${how}`
+  return `${outside.name} opened no session: ${error.message} (${error.code}). ${signInRemedy(outside)}${how}`
 }
 
 /** The MCP servers of the agent's spec, and Reeve's own. */

@@ -16,6 +16,8 @@ export interface ToolUpdate {
   readonly id: string
   /** It may begin the call; other updates are about one that has begun. */
   readonly begins: boolean
+  /** It has not started: its input may be still streaming. */
+  readonly isPending: boolean
   readonly tool: string | undefined
   readonly input: JsonObject
   readonly output: string | undefined
@@ -64,6 +66,7 @@ export function toolUpdate(call: JsonObject, begins: boolean): ProgramUpdate {
     type: 'tool',
     id: toolCallId.slice(0, MAX_ID_CHARS),
     begins,
+    isPending: status === 'pending',
     tool: typeof kind === 'string' && kind !== '' ? kind.slice(0, 100) : undefined,
     input: {
       ...(typeof path === 'string' ? { path } : {}),

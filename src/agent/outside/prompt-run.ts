@@ -1,10 +1,17 @@
 import type { UpdateStep } from '../../core/agent/act.ts'
-import { MAX_PERMISSIONS, type OpenPermission, type ProgramState } from '../../core/agent/outside.ts'
+import {
+  MAX_PERMISSIONS,
+  type OpenPermission,
+  outsideProgramOf,
+  type ProgramState,
+  signInRemedy,
+} from '../../core/agent/outside.ts'
 import { agentSessionOf } from '../../core/agent/session.ts'
 import { phaseOf, toolCallName } from '../../core/agent/state.ts'
 import { ReeveError, RefusedError } from '../../core/errors.ts'
 import { type JsonObject, objectOf } from '../../core/json/json.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
+import { startSpecOf } from '../../core/process/spec.ts'
 import type { AgentLedger } from '../agent-ledger.ts'
 import type { AgentParts } from '../agent-parts.ts'
 import type { KeptIncoming } from '../kept-rpc/incoming.ts'
@@ -327,7 +334,8 @@ export class PromptRun {
   async #answered(message: Extract<RpcMessage, { type: 'result' | 'error' }>, end: number): Promise<void> {
     const { log, ledger, model } = this.#parts
     this.#isOver = true
-    const ended = endOfPrompt(message, model)
+    const signIn = signInRemedy(outsideProgramOf(startSpecOf(this.#parts.record)))
+    const ended = endOfPrompt(message, model, signIn)
     await this.#live.close()
     // A paused turn goes on later, with another prompt.
     const record = this.#isCancelled ? await ledger.record() : null

@@ -3,17 +3,18 @@ import type { RpcMessage } from '../kept-rpc/rpc-message.ts'
 
 const AUTH_REQUIRED = -32_000
 
-/** How the answer to a prompt ends the turn; null if the program has finished. */
+/** How the answer to a prompt ends the turn; null if the program has finished. `signIn`: what a person does who has not signed in. */
 export function endOfPrompt(
   message: Extract<RpcMessage, { type: 'result' | 'error' }>,
   model: string,
+  signIn: string,
 ): { readonly reason: EndReason; readonly message: string } | null {
   if (message.type === 'error') {
     const { code, message: text } = message.error
     return code === AUTH_REQUIRED
       ? {
           reason: 'setup_failed',
-          message: `${model} wants a sign-in: ${text}. Sign in with its own program.`,
+          message: `${model} wants a sign-in: ${text}. ${signIn}`,
         }
       : { reason: 'provider_error', message: `${model} failed: ${text} (${code}).` }
   }

@@ -12,6 +12,13 @@ const MAX_OPEN = 100
 const NO_RESULT = 'The program reported no result.'
 const INTERRUPTED = 'Interrupted; its effect is unverified, check before repeating.'
 
+/** A call that its program has announced and not described yet: its input may be still streaming. */
+interface DraftTool {
+  readonly id: string
+  readonly tool: string
+  readonly input: JsonObject
+}
+
 interface OpenTool {
   readonly call: number
   readonly index: number
@@ -25,6 +32,7 @@ export class TurnSteps {
   readonly #ended = new Set<string>()
   #steps: UpdateStep[] = []
   #text: { readonly type: 'text' | 'thinking'; text: string } | null = null
+  #draft: DraftTool | null = null
   #call: number
   #nextIndex = 0
   #plans = 0
@@ -45,7 +53,7 @@ export class TurnSteps {
 
   /** All tools of the call have results: what comes now is another answer of the model behind the program. */
   get beginsCall(): boolean {
-    return this.#hasResults && this.#open.size === 0
+    return this.#hasResults && this.#open.size === 0 && this.#draft === null
   }
 
   isNew({ id, begins }: ToolUpdate): boolean {
@@ -53,6 +61,7 @@ export class TurnSteps {
   }
 
   nextCall(): void {
+    this.#beginDraft()
     this.#endText()
     this.#steps.push({ type: 'next_call' })
     this.#call += 1
@@ -62,6 +71,7 @@ export class TurnSteps {
 
   /** Whether the text is to be written now. */
   say({ type, text }: { readonly type: 'text' | 'thinking'; readonly text: string }): boolean {
+    this.#beginDraft()
     if (this.#text?.type !== type) {
       this.#endText()
       this.#text = { type, text: '' }
@@ -73,6 +83,7 @@ export class TurnSteps {
   /** Whether there is something to write now. */
   take(update: Exclude<ProgramUpdate, { type: 'text' | 'thinking' | 'cost' | 'other' }>): boolean {
     if (update.type === 'plan') {
+      this.#beginDraft()
       const id = `plan:${this.#call}.${this.#plans++}`
       this.#begin(id, 'plan', {})
       this.#end(id, update.text, false)
@@ -83,9 +94,16 @@ export class TurnSteps {
 
   #tool(update: ToolUpdate): boolean {
     const { id, tool = 'other', input, output, state } = update
-    const isNew = this.isNew(update)
-    if (isNew && this.#open.size >= MAX_OPEN) return false
-    if (isNew) this.#begin(id, tool, input)
+    const begun = this.#beginDraft(update)
+    const isNew = begun || this.isNew(update)
+    if (isNew && !begun) {
+      if (this.#open.size >= MAX_OPEN) return false
+      if (update.isPending) {
+        this.#draft = { id, tool, input }
+        return false
+      }
+      this.#begin(id, tool, input)
+    }
     const open = this.#open.get(id)
     if (open !== undefined && output !== undefined) open.output = output
     if (state !== 'open') this.#end(id, open?.output ?? '', state === 'failed')
@@ -99,10 +117,23 @@ export class TurnSteps {
   } {
     const update = toolUpdate(given, true)
     if (update.type !== 'tool') return { ref: null, isNew: false }
-    const isNew = this.isNew(update)
-    if (isNew && this.#open.size < MAX_OPEN) this.#begin(update.id, update.tool ?? 'other', update.input)
+    const begun = this.#beginDraft(update)
+    const isNew = begun || this.isNew(update)
+    if (isNew && !begun && this.#open.size < MAX_OPEN)
+      this.#begin(update.id, update.tool ?? 'other', update.input)
     const open = this.#open.get(update.id)
     return { ref: open === undefined ? null : { call: open.call, index: open.index }, isNew }
+  }
+
+  /** Whether the update is about the call that was announced; another one finds it as it was announced. */
+  #beginDraft(update?: ToolUpdate): boolean {
+    const draft = this.#draft
+    this.#draft = null
+    if (draft === null) return false
+    const isAbout = update?.id === draft.id
+    const told = isAbout ? update : { tool: undefined, input: {} }
+    this.#begin(draft.id, told.tool ?? draft.tool, { ...draft.input, ...told.input })
+    return isAbout
   }
 
   #begin(callId: string, tool: string, input: JsonObject): void {
@@ -125,6 +156,7 @@ export class TurnSteps {
 
   /** The steps so far, with the text that has come. */
   drain(): readonly UpdateStep[] {
+    this.#beginDraft()
     this.#endText()
     const steps = this.#steps
     this.#steps = []
@@ -133,6 +165,7 @@ export class TurnSteps {
 
   /** The last steps: calls that are still open get a result. */
   finish(isCut = false): readonly UpdateStep[] {
+    this.#beginDraft()
     const text = this.#text
     this.#text = null
     for (const callId of [...this.#open.keys()]) this.#end(callId, isCut ? INTERRUPTED : NO_RESULT, true)

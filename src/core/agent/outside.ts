@@ -10,11 +10,14 @@ export interface OutsideProgram {
   readonly command: OutsideProgramSpec
   /** How a person installs it; null for a program of the user. */
   readonly install: string | null
+  /** The command that signs a person in; null for a program of the user. */
+  readonly signIn: string | null
 }
 
 interface KnownProgram {
   readonly argv: readonly string[]
   readonly install: string
+  readonly signIn: string
 }
 
 /** Programs that a name is enough for. */
@@ -22,12 +25,25 @@ const KNOWN = {
   'claude-code': {
     argv: ['claude-agent-acp'],
     install: 'npm install -g @agentclientprotocol/claude-agent-acp',
+    signIn: 'claude-agent-acp --cli auth login',
   },
-  codex: { argv: ['codex-acp'], install: 'npm install -g @agentclientprotocol/codex-acp' },
-  gemini: { argv: ['gemini', '--acp'], install: 'npm install -g @google/gemini-cli' },
-  goose: { argv: ['goose', 'acp'], install: 'see https://block.github.io/goose' },
-  opencode: { argv: ['opencode', 'acp'], install: 'npm install -g opencode-ai' },
-  qwen: { argv: ['qwen', '--acp'], install: 'npm install -g @qwen-code/qwen-code' },
+  codex: {
+    argv: ['codex-acp'],
+    install: 'npm install -g @agentclientprotocol/codex-acp',
+    signIn: 'codex-acp cli login',
+  },
+  gemini: { argv: ['gemini', '--acp'], install: 'npm install -g @google/gemini-cli', signIn: 'gemini' },
+  goose: {
+    argv: ['goose', 'acp'],
+    install: 'see https://block.github.io/goose',
+    signIn: 'goose configure',
+  },
+  opencode: {
+    argv: ['opencode', 'acp'],
+    install: 'npm install -g opencode-ai',
+    signIn: 'opencode auth login',
+  },
+  qwen: { argv: ['qwen', '--acp'], install: 'npm install -g @qwen-code/qwen-code', signIn: 'qwen' },
 } as const satisfies Readonly<Record<string, KnownProgram>>
 
 export const OUTSIDE_NAMES: readonly string[] = Object.keys(KNOWN)
@@ -40,9 +56,17 @@ export function isOutsideModel(model: Json | undefined): model is string {
 export function outsideProgramOf(spec: JsonObject): OutsideProgram | null {
   const { model = '', program } = specOf({ kind: 'agent', spec }, 'agent')
   const name = model.slice(PREFIX.length)
-  if (program !== undefined) return { name, command: program, install: null }
+  if (program !== undefined) return { name, command: program, install: null, signIn: null }
   const known = Object.hasOwn(KNOWN, name) ? KNOWN[name as keyof typeof KNOWN] : undefined
-  return known === undefined ? null : { name, command: { argv: known.argv }, install: known.install }
+  if (known === undefined) return null
+  const { argv, install, signIn } = known
+  return { name, command: { argv }, install, signIn }
+}
+
+/** What a person does who has not signed in. */
+export function signInRemedy(program: OutsideProgram | null): string {
+  const how = program?.signIn == null ? ', with its own program' : `: ${program.signIn}`
+  return `Sign in first${how}. Then give the agent its input again.`
 }
 
 /** What is wrong with such a model, and the remedy. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { TempReeve } from '../../temp-reeve.ts'
-import { entries, lastTurn, OutsideAgent } from './outside-agent.ts'
+import { entries, lastTurn, OutsideAgent, pendingApproval } from './outside-agent.ts'
 
 test('a turn of an outside agent is a session like any other', async () => {
   await using temp = new TempReeve()
@@ -26,4 +26,33 @@ test('a turn of an outside agent is a session like any other', async () => {
   await reeve.runAgent({ pid, text: 'say again' })
   expect(await lastTurn(reeve, pid)).toMatchObject({ turn: 2, result: 'again ' })
   expect(outside.heard('session/new')).toHaveLength(1)
+})
+
+test('a call that is announced before its input is known is one entry, with its input', async () => {
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const outside = new OutsideAgent()
+  const steps = [
+    ...['say first', 'announce t1', 'describe t1 make', 'done t1 built'],
+    ...['announce t2', 'ask t2 make it', 'done t2 built'],
+    ...['announce t3', 'announce t4', 'describe t4 test', 'done t3', 'done t4', 'announce t5'],
+  ]
+  const pid = await outside.start(reeve, steps)
+  await reeve.reply({ id: await pendingApproval(reeve), value: 'allow once' })
+  expect(await lastTurn(reeve, pid)).toMatchObject({ reason: 'finished' })
+  expect(await entries(reeve, pid)).toEqual([
+    'input goal',
+    'text first ',
+    'execute make',
+    'result built',
+    'execute make it',
+    'result built',
+    'execute Terminal',
+    'execute test',
+    'result completed',
+    'result completed',
+    'execute Terminal',
+    'error The program reported no result.',
+    'turn 1 finished',
+  ])
 })
