@@ -15,7 +15,7 @@ export async function offersEveryTool({ driver, model }: Cell): Promise<void> {
   if (driver.loadTools !== undefined) {
     const first = await model.tools()
     expect(first.map(({ name }) => name)).toEqual(expect.arrayContaining(['process_start', 'process_wait']))
-    await model.call(driver.loadTools.tool, driver.loadTools.input)
+    await model.call(driver.loadTools.tool, driver.loadTools.input, 'client')
   }
   const tools = await model.tools()
   expect(tools.map(({ name }) => name).sort()).toEqual(TOOLS)

@@ -1,5 +1,5 @@
 /**
- * Installs the clients that package-lock.json beside this file names, about 1.3 GB, into node_modules beside it. Where the
+ * Installs the clients that package-lock.json beside this file names, about 1.2 GB, into node_modules beside it. Where the
  * registry cannot be reached this says so and succeeds: the tests that need a client are skipped then, and say why.
  */
 import { spawnSync } from 'node:child_process'

@@ -10,7 +10,7 @@ export type Installed =
   | { readonly command: readonly string[]; readonly missing: null }
   | { readonly missing: string }
 
-export function installed({ name, program }: Driver): Installed {
+export function installed({ name, program }: Pick<Driver, 'name' | 'program'>): Installed {
   const command = program.map((part) => (isAbsolute(part) ? part : join(NODE_MODULES, part)))
   if (command.every((path) => existsSync(path))) return { command, missing: null }
   return {

@@ -41,7 +41,10 @@ export const chatCompletions: Wire = {
                 index: 0,
                 id: turn.id,
                 type: 'function',
-                function: { name: `${PREFIX}${turn.tool}`, arguments: JSON.stringify(turn.input) },
+                function: {
+                  name: turn.of === 'client' ? turn.tool : `${PREFIX}${turn.tool}`,
+                  arguments: JSON.stringify(turn.input),
+                },
               },
             ],
           }

@@ -46,7 +46,13 @@ export const gemini: Wire = {
   write(turn: Turn): string {
     const part =
       turn.type === 'call'
-        ? { functionCall: { id: turn.id, name: `${PREFIX}${turn.tool}`, args: turn.input } }
+        ? {
+            functionCall: {
+              id: turn.id,
+              name: turn.of === 'client' ? turn.tool : `${PREFIX}${turn.tool}`,
+              args: turn.input,
+            },
+          }
         : { text: turn.text }
     const content = { role: 'model', parts: [part] }
     const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }

@@ -55,7 +55,7 @@ export const messages: Wire = {
     const [block, delta] =
       turn.type === 'call'
         ? [
-            { type: 'tool_use', id: turn.id, name: nameOf(turn.tool), input: {} },
+            { type: 'tool_use', id: turn.id, name: nameOf(turn), input: {} },
             { type: 'input_json_delta', partial_json: JSON.stringify(turn.input) },
           ]
         : [
@@ -80,9 +80,8 @@ export const messages: Wire = {
   },
 }
 
-/** Claude Code's own tool search has no prefix. */
-function nameOf(tool: string): string {
-  return tool === 'ToolSearch' ? tool : `${PREFIX}${tool}`
+function nameOf({ tool, of }: Extract<Turn, { readonly type: 'call' }>): string {
+  return of === 'client' ? tool : `${PREFIX}${tool}`
 }
 
 function textOf(content: string | readonly { readonly text?: string | undefined }[] | undefined): string {

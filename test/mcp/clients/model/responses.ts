@@ -41,7 +41,7 @@ export const responses: Wire = {
         ? {
             type: 'function_call',
             call_id: turn.id,
-            namespace: NAMESPACE,
+            ...(turn.of === 'client' ? {} : { namespace: NAMESPACE }),
             name: turn.tool,
             arguments: JSON.stringify(turn.input),
           }

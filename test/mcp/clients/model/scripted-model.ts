@@ -51,10 +51,10 @@ export class ScriptedModel {
     return (await this.#turn()).request.tools
   }
 
-  /** Calls a tool, and resolves with the result as the model gets it. */
-  async call(tool: string, input: object): Promise<string> {
+  /** Calls a tool of Reeve or of the client itself, and resolves with the result as the model gets it. */
+  async call(tool: string, input: object, of: 'reeve' | 'client' = 'reeve'): Promise<string> {
     const id = `call_${++this.#calls}`
-    await this.#answer({ type: 'call', id, tool, input })
+    await this.#answer({ type: 'call', id, tool, input, of })
     const { results } = (await this.#turn()).request
     const result = results.get(id)
     if (result === undefined) throw new Error(`The client sent no result of ${tool}.`)

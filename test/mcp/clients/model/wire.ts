@@ -1,6 +1,13 @@
 /** The answer of a model: a call of one tool, or a text that ends its turn. */
 export type Turn =
-  | { readonly type: 'call'; readonly id: string; readonly tool: string; readonly input: object }
+  | {
+      readonly type: 'call'
+      readonly id: string
+      readonly tool: string
+      readonly input: object
+      /** Whose tool it is: clients rename those of a server. */
+      readonly of: 'reeve' | 'client'
+    }
   | { readonly type: 'text'; readonly text: string }
 
 /** A tool as a client describes it to the model. */
