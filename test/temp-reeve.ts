@@ -99,10 +99,10 @@ export class TempReeve implements AsyncDisposable {
     return daemon
   }
 
-  /** Starts a daemon in its own OS process; resolves when it is ready or has ended. */
+  /** Starts a daemon in its own OS process; resolves when it is ready or has ended. It lacks variables that are undefined. */
   async start(
     args: readonly string[] = ['--listen', '127.0.0.1:0'],
-    env: Readonly<Record<string, string>> = {},
+    env: Readonly<Record<string, string | undefined>> = {},
     { openFiles }: { readonly openFiles?: number } = {},
   ): Promise<StartedDaemon> {
     // The shell becomes the daemon, so the limit holds for the daemon and for its keeper.
