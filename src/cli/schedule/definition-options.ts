@@ -45,8 +45,7 @@ export function timesIn(
     ...(start === undefined ? {} : { start: momentOf(start, '--start', now) }),
     ...(end === undefined ? {} : { end: momentOf(end, '--end', now) }),
   }
-  if (cron !== undefined)
-    return { type: 'cron', cron, zone, ...bounds }
+  if (cron !== undefined) return { type: 'cron', cron, zone, ...bounds }
   if (every !== undefined) return { type: 'every', everyMs: every, ...bounds }
   if (at !== undefined) return { type: 'at', at: momentOf(at, '--at', now), ...bounds }
   if (after !== undefined) return { type: 'at', at: now + after, ...bounds }

@@ -110,10 +110,7 @@ export class SessionLaws implements Check {
       if (!isCall || record.outcome !== null || record.stopRequest !== null) continue
       const isAgent = record.parent !== null && this.#models.has(record.parent)
       if (isAgent && !this.isOpen(pid))
-        this.#stage.violated(
-          LAWS.cancelLost,
-          `${pid} still runs for ${toolCall}, which is closed`,
-        )
+        this.#stage.violated(LAWS.cancelLost, `${pid} still runs for ${toolCall}, which is closed`)
     }
   }
 
