@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FileSets } from '../kernel/file-sets.ts'
 
-/** Files of a test. A set has the files right below its folder, whatever its glob. */
+/** Files of a test. A set has the files right below its folder; its glob is ignored. */
 export interface MemoryFiles extends FileSets {
   write(path: string, content: string): void
   remove(path: string): void

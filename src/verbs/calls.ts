@@ -2151,7 +2151,7 @@ export interface VerbCalls {
   /**
    * Starts the process of a schedule now.
    *
-   * It runs besides the occurrences of the schedule, which go on as before, whatever becomes of it.
+   * It runs besides the occurrences of the schedule, which go on as before.
    *
    * Needs the role `operate`. Refuses with `not_found`, `denied`, `session_ended`, `too_many_commands`, `limit_exceeded`, `conflict`, `pruned_pid`.
    */

@@ -19,7 +19,7 @@ import { testEdges } from '../../src/testing/test-edges.ts'
 const PUSH: ResolvedAction = {
   shell: { type: 'commands', commands: [{ program: 'git', args: ['push'], env: [] }], writes: [] },
   programs: [{ name: 'git', real: '/usr/bin/git', identity: '1' }],
-  cwd: '/work',
+  cwd: '/code',
   environmentHash: 'all variables',
   variables: {},
   env: [],
@@ -29,7 +29,7 @@ const PUSH: ResolvedAction = {
 /** A command of a session with this rule. */
 async function commandUnder(...rules: readonly Omit<Rule, 'id'>[]) {
   const edges = testEdges(await openMemory({ shared: new MemoryTables() }))
-  return registeredIn(edges, 'session:s1', rules, { cwd: '/work' })
+  return registeredIn(edges, 'session:s1', rules, { cwd: '/code' })
 }
 
 async function registeredIn(
@@ -171,9 +171,9 @@ test.each([
   ['that of the daemon', '.', {}],
   ['behind a link', '/link', { cwd: '/link' }],
 ])('the rules of the folder bind a changed command where that folder is %s', async (_what, from, place) => {
-  const edges = await machineWith(new Map([[from, '/work']]))
+  const edges = await machineWith(new Map([[from, '/code']]))
   const rules = [{ ...GIT, effect: 'allow' }] as const
-  const { record } = await registeredIn(edges, 'workspace:/work', rules, place)
+  const { record } = await registeredIn(edges, 'workspace:/code', rules, place)
   const { work, gateNow } = await beginning(edges, record.pid)
   expect(await confirmAction(edges, work, PUSH, 'h1')).toBe(true)
   expect(await confirmAction(edges, work, OTHER_FILE, 'h1')).toBe(false)
@@ -186,9 +186,9 @@ test('the rules of the folder that a link leads to now bind a command that begin
   const rules = [{ rights: ['execute'], resource: 'shell:rm', effect: 'deny' }] as const
   const { record } = await registeredIn(edges, 'session:s1', rules, { cwd: '/link' })
   const { work, gateNow } = await beginning(edges, record.pid)
-  await addRule(edges, 'host', 'workspace:/work', (id) => ({ ...GIT, effect: 'ask', id }))
+  await addRule(edges, 'host', 'workspace:/code', (id) => ({ ...GIT, effect: 'ask', id }))
   expect(await confirmAction(edges, work, { ...PUSH, cwd: '/elsewhere' }, 'h1')).toBe(true)
-  links.set('/link', '/work')
+  links.set('/link', '/code')
   expect(await confirmAction(edges, work, { ...PUSH, cwd: '/elsewhere' }, 'h1')).toBe(false)
   expect(await gateNow()).toBe('pending')
 })
@@ -200,8 +200,8 @@ test('a yes to a changed command does not count if the folder that it begins in 
   const yes = { by: 'human:ada', answer: { type: 'approve', grant: 'once' } } as const
   await answerApproval(edges, 'k1', { id: record.gate?.approval ?? '', ...yes })
   const { work, recordNow } = await beginning(edges, record.pid)
-  await addRule(edges, 'host', 'workspace:/work', (id) => ({ ...GIT, effect: 'deny', id }))
-  links.set('/link', '/work')
+  await addRule(edges, 'host', 'workspace:/code', (id) => ({ ...GIT, effect: 'deny', id }))
+  links.set('/link', '/code')
   expect(await confirmAction(edges, work, { ...PUSH, cwd: '/elsewhere' }, 'h1')).toBe(false)
   const id = (await recordNow())?.gate?.approval ?? ''
   expect(await answerApproval(edges, 'k1', { id, ...yes })).toMatchObject({ refusal: { code: 'denied' } })
@@ -210,11 +210,11 @@ test('a yes to a changed command does not count if the folder that it begins in 
 test('a changed command does not begin below a policy file that cannot be read, and the audit has the denial', async () => {
   const files: PolicyFileFound[] = []
   const edges = await machineWith(new Map(), files)
-  const { record } = await registeredIn(edges, 'session:s1', [{ ...GIT, effect: 'allow' }], { cwd: '/work' })
+  const { record } = await registeredIn(edges, 'session:s1', [{ ...GIT, effect: 'allow' }], { cwd: '/code' })
   const { work, gateNow } = await beginning(edges, record.pid)
   const problems = [{ line: 1, message: 'It is cut off.', remedy: 'Write the rest.' }]
-  const path = '/work/.reeve/policy.json'
-  files.push({ folder: '/work', path, hash: 'v1', since: 0, rules: [], problems })
+  const path = '/code/.reeve/policy.json'
+  files.push({ folder: '/code', path, hash: 'v1', since: 0, rules: [], problems })
   await expect(confirmAction(edges, work, OTHER_FILE, 'h1')).rejects.toMatchObject({ code: 'policy_invalid' })
   expect(await gateNow()).toBeUndefined()
   const { items } = await edges.store.ask({ ask: 'audit', after: null, limit: 100 })

@@ -50,7 +50,7 @@ export class AskedPeople {
     return this.#waiting
   }
 
-  /** It is answered here, whatever an older list says. */
+  /** It is answered here, also if an older list names it. */
   answered(id: string): void {
     this.#answered.add(id)
     this.#waiting = this.#waiting.filter((approval) => approval.id !== id)

@@ -59,7 +59,7 @@ const OTHERS: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
 }
 
 export function reports(behaves: Behaves): void {
-  behaves('a turn that its parent asked for is reported once, whatever its end', async (bench) => {
+  behaves('a turn that its parent asked for is reported once, for every reason of its end', async (bench) => {
     await bench.register(AGENT, { pid: PARENT })
     for (const [index, reason] of ENDED.entries()) {
       const { request, ...given } = child(pidOf(`e${index}`))
