@@ -107,8 +107,9 @@ export class AgentRun {
     try {
       if (!(error instanceof ReeveError)) return await this.#reports.defect(error)
       if (!(error instanceof RefusedError) || error.code === 'stale_fence') return await this.#leave()
-      if (error.code === 'already_ended') return { status: 'parked' }
-      const { revision } = await this.#ledger.record()
+      const { revision, outcome } = await this.#ledger.record()
+      // Also a program of the agent may have ended: then the next look finds that.
+      if (error.code === 'already_ended' && outcome !== null) return { status: 'parked' }
       const count = this.#conflicts.revision === revision ? this.#conflicts.count + 1 : 1
       this.#conflicts = { revision, count }
       return count < MAX_CONFLICTS ? null : await this.#reports.defect(error)

@@ -8,8 +8,7 @@ const runKey: RepeatKey = { keys: ['idempotencyKey'], generated: 'always' }
 
 export const runSchedule = verb({
   summary: 'Starts the process of a schedule now.',
-  description:
-    'It runs besides the occurrences of the schedule, which go on as before.',
+  description: 'It runs besides the occurrences of the schedule, which go on as before.',
   route: 'POST /schedules/{schedule}/run',
   needs: 'operate',
   repeat: runKey,

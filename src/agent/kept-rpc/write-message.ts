@@ -1,3 +1,4 @@
+import { ReeveError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
 
@@ -18,9 +19,9 @@ export async function writeMessage(
   await verbs.write({ pid, text: lineOf(message), ...(seq === undefined ? {} : { seq }) })
 }
 
-/** The same, unless the program has ended: its end is in its output. */
+/** The same to a program that may be gone: then it takes nothing, and its end is read from its output. */
 export async function writeWhileAlive(
-  verbs: Pick<ReeveVerbs, 'write' | 'show'>,
+  verbs: Pick<ReeveVerbs, 'write'>,
   pid: string,
   message: JsonObject,
   seq?: number,
@@ -28,7 +29,7 @@ export async function writeWhileAlive(
   try {
     await writeMessage(verbs, pid, message, seq)
   } catch (error) {
-    if ((await verbs.show({ pid })).outcome === null) throw error
+    if (!(error instanceof ReeveError) || error.code === 'closed') throw error
   }
 }
 
