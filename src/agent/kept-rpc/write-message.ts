@@ -19,6 +19,9 @@ export async function writeMessage(
   await verbs.write({ pid, text: lineOf(message), ...(seq === undefined ? {} : { seq }) })
 }
 
+/** The codes of a write to a program that is gone: its keeper may know that before its end is on record. */
+const GONE: readonly string[] = ['already_ended', 'input_closed']
+
 /** The same to a program that may be gone: then it takes nothing, and its end is read from its output. */
 export async function writeWhileAlive(
   verbs: Pick<ReeveVerbs, 'write'>,
@@ -29,7 +32,7 @@ export async function writeWhileAlive(
   try {
     await writeMessage(verbs, pid, message, seq)
   } catch (error) {
-    if (!(error instanceof ReeveError) || error.code === 'closed') throw error
+    if (!(error instanceof ReeveError) || !GONE.includes(error.code)) throw error
   }
 }
 

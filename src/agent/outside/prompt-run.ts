@@ -8,7 +8,7 @@ import {
 } from '../../core/agent/outside.ts'
 import { agentSessionOf } from '../../core/agent/session.ts'
 import { phaseOf, toolCallName } from '../../core/agent/state.ts'
-import { RefusedError } from '../../core/errors.ts'
+import { ReeveError, RefusedError } from '../../core/errors.ts'
 import { type JsonObject, objectOf } from '../../core/json/json.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
 import { startSpecOf } from '../../core/process/spec.ts'
@@ -25,7 +25,7 @@ import {
   resultMessage,
 } from '../kept-rpc/rpc-message.ts'
 import { isTakenOver } from '../kept-rpc/taken-over.ts'
-import { writeWhileAlive } from '../kept-rpc/write-message.ts'
+import { writeMessage } from '../kept-rpc/write-message.ts'
 import { LiveCall } from '../live-call.ts'
 import { FIRST_SEQ } from './handshake.ts'
 import { OUTSIDE_TIMES, type OutsideParts } from './outside-parts.ts'
@@ -292,8 +292,13 @@ export class PromptRun {
     await this.#write(sent.message, sent.seq)
   }
 
-  #write(message: JsonObject, seq: number): Promise<void> {
-    return writeWhileAlive(this.#verbs, this.#parts.log.state.pid, message, FIRST_SEQ + seq)
+  /** A program that is gone takes nothing: its end is read from its output. */
+  async #write(message: JsonObject, seq: number): Promise<void> {
+    try {
+      await writeMessage(this.#verbs, this.#parts.log.state.pid, message, FIRST_SEQ + seq)
+    } catch (error) {
+      if (!(error instanceof ReeveError) || error.code === 'closed') throw error
+    }
   }
 
   /** The turn is over, or paused: the program is told, its questions are withdrawn, and it has a while to answer. */
