@@ -13,7 +13,15 @@ export const OUTSIDE_WRITES = [
   ...(['input', 'turn', 'call', 'note', 'output', 'answer', 'tool', 'ask', 'result'] as const),
   ...(['note', 'usage', 'turn end'] as const),
 ]
-export type Write = (typeof WRITES)[number] | (typeof AGENT_WRITES)[number] | (typeof OUTSIDE_WRITES)[number]
+/** The writes of a turn that calls tools of MCP servers. */
+export const SERVER_WRITES = [
+  ...(['tool', 'program', 'start', 'request', 'ask', 'answer', 'request', 'end', 'result'] as const),
+]
+export type Write =
+  | (typeof WRITES)[number]
+  | (typeof AGENT_WRITES)[number]
+  | (typeof OUTSIDE_WRITES)[number]
+  | (typeof SERVER_WRITES)[number]
 
 /** `before`: decided and not committed. `after`: committed, and its caller does not know. */
 export interface KillAt {
@@ -52,6 +60,8 @@ const OF_EVENTS = {
   model_used: 'usage',
   turn_ended: 'turn end',
   program_noted: 'note',
+  // Noted before the request leaves: a kill after this commit is in the middle of the call.
+  'signal.mcp_request': 'request',
 } as const satisfies { readonly [event: string]: Write }
 
 /** What a commit writes of such actions. */

@@ -11,6 +11,9 @@
  *
  * `npm run soak -- acp --kills 100` kills daemons in the turns of outside agents, and counts updates that were lost or came twice.
  *
+ * `npm run soak -- mcp --kills 100` kills daemons, and MCP servers on standard input and output, in the middle of calls, and counts calls that
+ * were sent twice and answers that were lost.
+ *
  * `npm run soak -- approvals --kills 100` kills daemons at every write between a request to a person, its answer and the start, and
  * counts the effects.
  */
@@ -24,6 +27,7 @@ import { fullDiskSoak } from './full-disk.ts'
 import { type SoakedStore, STORES } from './killed-soak.ts'
 import { soakOutside } from './outside.ts'
 import { soakQuickCommands } from './quick-commands.ts'
+import { soakServers } from './servers.ts'
 import { soak } from './soak.ts'
 
 const HELP = `npm run soak -- [options]
@@ -41,6 +45,7 @@ const HELP = `npm run soak -- [options]
 npm run soak -- approvals [--kills <n>] [--store <name>] [--seed <n>]
 npm run soak -- agent [--kills <n>] [--store <name>] [--seed <n>]
 npm run soak -- acp [--kills <n>] [--store <name>] [--seed <n>]
+npm run soak -- mcp [--kills <n>] [--store <name>] [--seed <n>]
 
   --kills <n>      how many daemons are killed, 100 by default, on all stores together
   --store <name>   sqlite or postgres; both by default
@@ -73,6 +78,7 @@ const isApprovals = positionals[0] === 'approvals'
 const isDenials = positionals[0] === 'denials'
 const isAgent = positionals[0] === 'agent'
 const isOutside = positionals[0] === 'acp'
+const isServers = positionals[0] === 'mcp'
 const stores = STORES.filter((store) => values.store === undefined || store === values.store)
 const kills = Number(values.kills)
 const [minutes, seed, commands] = [
@@ -87,7 +93,7 @@ const isUsable =
   kills >= 1 &&
   stores.length > 0 &&
   Number(values.count) >= 1 &&
-  positionals.length === (isApprovals || isDenials || isAgent || isOutside ? 1 : 0)
+  positionals.length === (isApprovals || isDenials || isAgent || isOutside || isServers ? 1 : 0)
 if (values.help || !isUsable) {
   process.stdout.write(HELP)
   process.exit(values.help ? 0 : 2)
@@ -97,6 +103,7 @@ const say = (line: string) => void process.stdout.write(`${line}\n`)
 if (isApprovals) process.exitCode = await approvals(stores)
 else if (isAgent) process.exitCode = await agents(stores)
 else if (isOutside) process.exitCode = await outsideAgents(stores)
+else if (isServers) process.exitCode = await servers(stores)
 else if (isDenials) process.exitCode = await denials(Number(values.count), stores)
 else if (values['quick-commands'] !== undefined) await withQuickCommands(Number(values['quick-commands']))
 else if (values['few-descriptors']) await withFewDescriptors()
@@ -149,6 +156,21 @@ async function outsideAgents(on: readonly SoakedStore[]): Promise<number> {
   const asked = `${askedTwice.length} permissions asked twice, ${unanswered.length} prompts unanswered`
   const other = problems.length === 0 ? '' : `${problems.length} other problems; `
   say(`${killed}; ${work}; seed ${seed}; ${other}${updates}, ${asked}`)
+  return wrong.length === 0 ? 0 : 1
+}
+
+/** Returns the exit code. */
+async function servers(on: readonly SoakedStore[]): Promise<number> {
+  say(`${kills} kills on ${on.join(' and ')}, seed ${seed}`)
+  const report = await soakServers({ kills, stores: on, seed: Number(seed), say })
+  const { sentTwice, lost, askedTwice, problems } = report
+  const wrong = [...sentTwice, ...lost, ...askedTwice, ...problems]
+  for (const problem of wrong.slice(0, MAX_PROBLEMS)) say(`  ${problem}`)
+  const killed = `${report.kills} daemons killed, ${report.killsAtWrites} of them at a write, ${report.serversKilled} servers killed in a call`
+  const work = `${report.agents} agents, ${report.turns} turns (${report.crashed} crashed), ${report.calls} calls (${report.carried} went on in another daemon), ${report.questions} questions`
+  const found = `${sentTwice.length} calls sent twice, ${lost.length} answers lost, ${askedTwice.length} questions asked twice`
+  const other = problems.length === 0 ? '' : `${problems.length} other problems; `
+  say(`${killed}; ${work}; seed ${seed}; ${other}${found}`)
   return wrong.length === 0 ? 0 : 1
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Incoming } from '../kept-rpc/incoming.ts'
+import type { RpcId } from '../kept-rpc/rpc-message.ts'
 import type { Negotiated } from './protocol.ts'
 
 export interface SendOptions {
@@ -15,6 +16,8 @@ export interface SendOptions {
 export interface Channel {
   /** Resolves when the message has been passed on. Throws an `McpFailure`. */
   send(message: JsonObject, options?: SendOptions): Promise<void>
+  /** Sends the reply to a question of the server, which the next kernel may read again. */
+  reply(question: RpcId, message: JsonObject): Promise<void>
   /** The server and Reeve have agreed upon this. */
   negotiated(negotiated: Negotiated): void
   /** Passes on each message, from now until `close`. Called once. */

@@ -6,6 +6,7 @@ import { Connection, type ConnectionEvents } from './connection.ts'
 import { openHttpChannel } from './http-channel.ts'
 import { KeptChannel } from './kept-channel.ts'
 import { keptServer } from './kept-server.ts'
+import { KeptWrites } from './kept-writes.ts'
 import { McpFailure } from './mcp-failure.ts'
 import { completeHandshake, listen, negotiate, negotiatedBefore } from './negotiate.ts'
 import type { Negotiated } from './protocol.ts'
@@ -56,7 +57,11 @@ async function attempt(opening: Opening<McpCommandSpec>, legacy: boolean): Promi
     throw new McpFailure('unavailable', `The MCP server ${name} could not be started: ${reason}.`)
   }
   const before = isNew ? null : await negotiatedBefore(verbs, pid)
-  const kept = new KeptChannel(verbs, pid, before === null ? 0 : await firstOffset(opening, pid))
+  const { pid: agent } = opening.agent
+  const kept = new KeptChannel(verbs, pid, {
+    offset: before === null ? 0 : await firstOffset(opening, pid),
+    writes: isNew ? KeptWrites.toNew(verbs, agent, pid) : await KeptWrites.toAdopted(verbs, agent, pid),
+  })
   // An end during the handshake is told by the answer of this function.
   let isSettled = false
   const connection = new Connection(pid, name, kept, {

@@ -158,15 +158,13 @@ export class Connection {
   }
 
   async #respond(id: RpcId, method: string, params: JsonObject): Promise<void> {
-    const answering =
-      method === 'ping' ? Promise.resolve({}) : this.#events.answer(id, method, params, this.#peer)
     this.#open += 1
     try {
-      const response =
-        answering === undefined
-          ? errorMessage(id, METHOD_NOT_FOUND, `${method} is not supported`)
-          : resultMessage(id, await answering)
-      await this.#channel.send(response)
+      if (method === 'ping') return await this.#channel.send(resultMessage(id, {}))
+      const answering = this.#events.answer(id, method, params, this.#peer)
+      if (answering === undefined)
+        await this.#channel.send(errorMessage(id, METHOD_NOT_FOUND, `${method} is not supported`))
+      else await this.#channel.reply(id, resultMessage(id, await answering))
     } catch {
       // The server is gone, or the kernel closes. The next kernel answers a request that is still in the log.
     } finally {

@@ -8,7 +8,7 @@ import { messageOf } from '../../base/error-text.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { McpHttpSpec, SecretOrText } from '../../core/process/spec.ts'
 import type { Incoming } from '../kept-rpc/incoming.ts'
-import { rpcMessages } from '../kept-rpc/rpc-message.ts'
+import { type RpcId, rpcMessages } from '../kept-rpc/rpc-message.ts'
 import { boundedBody } from './bounded-body.ts'
 import type { Channel, SendOptions } from './channel.ts'
 import { McpFailure } from './mcp-failure.ts'
@@ -82,6 +82,10 @@ export class HttpChannel implements Channel {
       if (signal?.aborted === true) return
       throw this.#failureOf(error, sessionId)
     }
+  }
+
+  async reply(_: RpcId, message: JsonObject): Promise<void> {
+    await this.send(message)
   }
 
   listen(listener: (incoming: Incoming) => void): void {

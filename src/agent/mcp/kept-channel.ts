@@ -4,21 +4,29 @@ import type { JsonObject } from '../../core/json/json.ts'
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Incoming } from '../kept-rpc/incoming.ts'
 import { keptMessages, type LogReader } from '../kept-rpc/kept-messages.ts'
+import type { RpcId } from '../kept-rpc/rpc-message.ts'
 import { isTooLong, MAX_WRITE_BYTES, writeMessage } from '../kept-rpc/write-message.ts'
 import type { Channel, SendOptions } from './channel.ts'
+import type { KeptWrites } from './kept-writes.ts'
 import { McpFailure } from './mcp-failure.ts'
 
 /** A server that a keeper holds: messages are lines of its standard input and of its output log. */
 export class KeptChannel implements Channel {
   readonly pid: string
+  readonly writes: KeptWrites
   readonly #verbs: LogReader & Pick<ReeveVerbs, 'write'>
   readonly #offset: number
   readonly #closed = new AbortController()
 
   /** `offset`: where listening begins in the output log. */
-  constructor(verbs: LogReader & Pick<ReeveVerbs, 'write'>, pid: string, offset: number) {
+  constructor(
+    verbs: LogReader & Pick<ReeveVerbs, 'write'>,
+    pid: string,
+    { offset, writes }: { readonly offset: number; readonly writes: KeptWrites },
+  ) {
     this.#verbs = verbs
     this.pid = pid
+    this.writes = writes
     this.#offset = offset
   }
 
@@ -31,6 +39,10 @@ export class KeptChannel implements Channel {
       if (error instanceof ReeveError) throw new McpFailure('unavailable', error.message)
       throw error
     }
+  }
+
+  async reply(question: RpcId, message: JsonObject): Promise<void> {
+    await this.writes.reply(question, (seq) => this.send(message, seq === undefined ? {} : { seq }))
   }
 
   negotiated(): void {

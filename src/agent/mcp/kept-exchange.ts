@@ -2,11 +2,11 @@ import type { JsonObject } from '../../core/json/json.ts'
 import type { ReeveVerbs } from '../../verbs/reeve.ts'
 import { keptMessages, type LogReader } from '../kept-rpc/kept-messages.ts'
 import { requestMessage } from '../kept-rpc/rpc-message.ts'
-import { isTakenOver } from '../kept-rpc/taken-over.ts'
 import type { Connection } from './connection.ts'
 import type { KeptChannel } from './kept-channel.ts'
+import { seqOf } from './kept-writes.ts'
 import { McpFailure } from './mcp-failure.ts'
-import { type NoteVerbs, noteRequest, type SentNote, sentNotes } from './sent-notes.ts'
+import { type NoteVerbs, noteRequest, type RequestNote, sentNotes } from './sent-notes.ts'
 
 export interface ToolRequest {
   /** The pid of the call. */
@@ -21,25 +21,21 @@ export interface ToolRequest {
   readonly refuse: () => void
 }
 
-type ExchangeVerbs = LogReader & NoteVerbs & Pick<ReeveVerbs, 'show' | 'output' | 'waitFor'>
+type ExchangeVerbs = LogReader & NoteVerbs & Pick<ReeveVerbs, 'show' | 'output'>
 
 interface Parts {
   readonly name: string
   readonly verbs: ExchangeVerbs
   readonly channel: KeptChannel
   readonly connection: Connection
-  /** Runs one task after the other: the numbers of writes must rise. */
-  readonly inOrder: <Value>(task: () => Promise<Value>) => Promise<Value>
 }
-
-/** Numbers below are those of the handshake. */
-const FIRST_SEQ = 10
 
 /** Sends a request of a call to a kept server, once, whichever kernel sends it; finds the response wherever it is. */
 export async function keptExchange(parts: Parts, request: ToolRequest): Promise<JsonObject> {
   const { verbs, channel } = parts
   const { call, round } = request
-  const notes = (await sentNotes(verbs, call)).filter((note) => note.round === round)
+  const { requests } = await sentNotes(verbs, call)
+  const notes = requests.filter((note) => note.round === round)
   const here = notes.find(({ server }) => server === channel.pid)
   if (here !== undefined) return resumed(parts, request, here)
   for (const note of notes) {
@@ -60,12 +56,12 @@ export function requestId({ call, round }: Pick<ToolRequest, 'call' | 'round'>):
 }
 
 async function sent(parts: Parts, request: ToolRequest): Promise<JsonObject> {
-  const { verbs, channel, connection, inOrder } = parts
+  const { verbs, channel, connection } = parts
   const { call, round, params, signal, timeoutMs } = request
   const response = Promise.withResolvers<JsonObject>()
-  await inOrder(async () => {
-    const { position } = await noteRequest(verbs, call, { server: channel.pid, round })
-    const options = { seq: FIRST_SEQ + position, signal, timeoutMs }
+  await channel.writes.next(async () => {
+    const note = await noteRequest(verbs, call, { server: channel.pid, round })
+    const options = { seq: seqOf(note), signal, timeoutMs }
     const { written, answered } = connection.begin(requestId(request), 'tools/call', params, options)
     answered.then(response.resolve, response.reject)
     await written
@@ -74,14 +70,12 @@ async function sent(parts: Parts, request: ToolRequest): Promise<JsonObject> {
 }
 
 /** The request was noted by an earlier kernel, which may not have come to sending it. */
-async function resumed(parts: Parts, request: ToolRequest, note: SentNote): Promise<JsonObject> {
-  const { verbs, channel, name, inOrder } = parts
-  if (!(await isTakenOver(verbs, note.server, note.position)))
-    await inOrder(() =>
-      channel.send(requestMessage(requestId(request), 'tools/call', request.params), {
-        seq: FIRST_SEQ + note.position,
-      }),
-    ).catch((error: unknown) => {
+async function resumed(parts: Parts, request: ToolRequest, note: RequestNote): Promise<JsonObject> {
+  const { channel, name } = parts
+  const message = requestMessage(requestId(request), 'tools/call', request.params)
+  await channel.writes
+    .repeat(note, (seq) => channel.send(message, { seq }))
+    .catch((error: unknown) => {
       // Of a server that has ended meanwhile, the answer may be in the log.
       if (!(error instanceof McpFailure)) throw error
     })

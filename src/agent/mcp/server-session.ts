@@ -63,7 +63,6 @@ export class ServerSession {
   #retryAt = 0
   /** The error for callers until the next start. */
   #lastFailure: unknown
-  #sending: Promise<unknown> = Promise.resolve()
 
   constructor(parts: ServerParts) {
     this.#parts = parts
@@ -167,9 +166,8 @@ export class ServerSession {
     try {
       if (kept !== undefined) {
         const { name, verbs } = this.#parts
-        const inOrder = <Value>(task: () => Promise<Value>) => this.#inOrder(task)
         return await keptExchange(
-          { name, verbs, channel: kept, connection, inOrder },
+          { name, verbs, channel: kept, connection },
           { call, round, params, isReadOnly: tool.isReadOnly, signal, timeoutMs, refuse },
         )
       }
@@ -195,12 +193,6 @@ export class ServerSession {
         ? `The MCP server ${this.#parts.name} does not offer ${name} any more, or a person has to accept its change.`
         : `The tool ${name} of the MCP server ${this.#parts.name} has changed. Read its description again before you call it.`,
     )
-  }
-
-  #inOrder<Value>(task: () => Promise<Value>): Promise<Value> {
-    const run = this.#sending.then(task)
-    this.#sending = run.catch(() => undefined)
-    return run
   }
 
   async #list(): Promise<readonly ToolDefinition[]> {

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest'
 import { endForCertain, osProcess } from '../../command/os-processes.ts'
 import { TempReeve } from '../../temp-reeve.ts'
 import { McpHarness, textOf } from './mcp-harness.ts'
+import { callRequest } from './mcp-kernel.ts'
 
 const program = (name: string) => join(import.meta.dirname, name)
 const lines = (folder: string, name: string) => readFileSync(join(folder, name), 'utf8').trim().split('\n')
@@ -82,4 +83,50 @@ test('a question that was open when the kernel was killed is asked once', async 
     await harness.reeve.reply({ id: approval?.id ?? '', value })
   }
   expect(textOf(await harness.called(call))).toContain('"colour":"red","count":3')
+})
+
+test('a request that was noted and not written leaves before new ones, and all are answered', async () => {
+  await using temp = new TempReeve()
+  const file = join(temp.folder, 'go')
+  writeFileSync(file, '')
+  const { agent, call } = await killedInCall(temp, 'wait', file)
+  // A kernel that noted a request died before it wrote it, and further calls had not begun.
+  const before = await temp.embed()
+  const { processes } = await before.list({ filter: { parent: agent, kind: 'command' } })
+  const server = processes[0]?.record.pid ?? ''
+  const calls = [call]
+  for (let index = 0; index < 5; index++) {
+    const { record } = await before.spawn(callRequest(agent, 'mcp__rough__wait', { file }))
+    calls.push(record.pid)
+  }
+  const value = { server, round: 0 }
+  await before
+    .as(`process:${agent}`)
+    .send({ pid: calls[1] ?? '', name: 'mcp_request', id: `${server}:0`, value })
+  await before.close()
+  const harness = await McpHarness.open(temp)
+  for (const pid of calls) expect(textOf(await harness.called(pid))).toBe('waited')
+  expect(lines(temp.folder, 'calls')).toEqual(calls.map(() => 'wait'))
+})
+
+test('a reply is written once, also if the next kernel reads its question again', async () => {
+  await using temp = new TempReeve()
+  const file = join(temp.folder, 'go')
+  const { agent, call } = await killedInCall(temp, 'wait', file)
+  const first = await McpHarness.open(temp)
+  const { record: asking } = await first.reeve.spawn(callRequest(agent, 'mcp__rough__ask', {}))
+  for (const value of ['red', '3']) {
+    const pending = async () => (await first.reeve.approvals({ state: 'pending' })).approvals
+    await expect.poll(async () => (await pending()).length).toBe(1)
+    await first.reeve.reply({ id: (await pending())[0]?.id ?? '', value })
+  }
+  expect(textOf(await first.called(asking.pid))).toContain('"colour":"red"')
+  await first.reeve.close()
+  const second = await McpHarness.open(temp)
+  writeFileSync(file, '')
+  expect(textOf(await second.called(call))).toBe('waited')
+  const { record: more } = await second.reeve.spawn(callRequest(agent, 'mcp__rough__work', {}))
+  expect(textOf(await second.called(more.pid))).toBe('worked')
+  const replies = lines(temp.folder, 'heard').filter((line) => line.includes('"q1"'))
+  expect(replies).toHaveLength(1)
 })
