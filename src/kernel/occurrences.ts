@@ -49,7 +49,8 @@ export function* startOccurrence(
   const schedule = named === null ? null : yield* rows.schedule(named)
   if (schedule === null || roleOf(schedule, pid) !== 'next') return 'start'
   const timetable = timetableFor(edges, schedule)
-  const due = decideDue({ schedule, timetable, now }, gate !== null)
+  const dueAt = schedule.next === null ? now : dueTime(edges, schedule, schedule.next.at)
+  const due = decideDue({ schedule, timetable, now, dueAt }, gate !== null)
   rows.add([{ type: 'schedule', was: schedule, schedule: due.schedule }])
   if (due.type === 'drop') yield* cancelOccurrence(plan, pid, `schedule_${due.reason}`, now)
   else for (const other of due.cancel) yield* cancelOccurrence(plan, other, 'schedule_overlap', now)
@@ -221,23 +222,25 @@ export function occurrencePid({ pidOf }: Pick<Edges, 'pidOf'>, schedule: Schedul
 }
 
 /** The registration of the occurrence of a time. */
-export function occurrenceRequest(
-  { hash }: Pick<Edges, 'hash'>,
-  schedule: Schedule,
-  at: number,
-): RegistrationRequest {
-  const { id, session, request, jitterMs } = schedule
-  const jitter = Math.floor(fraction(hash(occurrenceText(schedule, at))) * jitterMs)
+export function occurrenceRequest(schedule: Schedule, at: number): RegistrationRequest {
+  const { id, session, request } = schedule
   return {
     definition: { schedule: id },
     ...request,
     owner: { session },
     causedBy: { schedule: id, scheduledAt: at },
-    notBefore: at + jitter,
   }
 }
 
-/** From 0 to 1, from the first digits of a hash: the same in every kernel. */
+/** A time with its jitter, the same in every kernel. Jitter ends before the time that follows: otherwise it would leave times out. */
+export function dueTime(edges: Pick<Edges, 'hash' | 'cron'>, schedule: Schedule, at: number): number {
+  if (schedule.jitterMs === 0) return at
+  const following = timetableFor(edges, schedule).next(at) ?? Number.POSITIVE_INFINITY
+  const most = Math.min(schedule.jitterMs, following - at)
+  return at + Math.floor(fraction(edges.hash(occurrenceText(schedule, at))) * most)
+}
+
+/** From 0 to 1, from the first digits of a hash. */
 function fraction(hash: string): number {
   return Number.parseInt(hash.slice(0, 8), 16) / 2 ** 32
 }
@@ -249,6 +252,6 @@ function registerTime(
   now: number,
   rights = rightsOf(schedule),
 ) {
-  const request = occurrenceRequest(plan.edges, schedule, at)
+  const request = { ...occurrenceRequest(schedule, at), notBefore: dueTime(plan.edges, schedule, at) }
   return registerOccurrence(plan, rights, { pid, request }, now)
 }

@@ -25,6 +25,7 @@ import type { Kernel } from './kernel.ts'
 import {
   type BackfillFrom,
   cancelOccurrence,
+  dueTime,
   MAX_BACKFILL,
   type OccurrencePlan,
   occurrencePid,
@@ -118,7 +119,9 @@ export class Schedules {
       yield* cancelOccurrence(plan, was.next.pid, 'schedule_edited', at)
       const due = was.next.at
       const isStillDue =
-        due <= at && at - due <= schedule.catchUpMs && timetable.recent(due - 1, due, 1).length > 0
+        due <= at &&
+        at - dueTime(plan.edges, was, due) <= schedule.catchUpMs &&
+        timetable.recent(due - 1, due, 1).length > 0
       return isStillDue ? yield* planNext(plan, schedule, due, at) : yield* planFirst(plan, schedule, at)
     })
     return this.#registerOpen(edited)
@@ -164,7 +167,7 @@ export class Schedules {
   async run(actor: Actor, id: string, idempotencyKey: string | undefined): Promise<ProcessRow> {
     const schedule = await this.#permitted(actor, 'runSchedule', id)
     const at = this.#edges.clock.now()
-    const { notBefore: _, ...request } = occurrenceRequest(this.#edges, schedule, at)
+    const request = occurrenceRequest(schedule, at)
     const causedBy = { schedule: id, runBy: actor }
     const rights = await this.#rightsFor(actor, schedule)
     const key = idempotencyKey === undefined ? {} : { idempotencyKey }
@@ -190,7 +193,7 @@ export class Schedules {
       await this.#kernel.register(
         times.map((at) => ({
           pid: occurrencePid(this.#edges, schedule, at),
-          request: occurrenceRequest(this.#edges, schedule, at),
+          request: { ...occurrenceRequest(schedule, at), notBefore: dueTime(this.#edges, schedule, at) },
           ...rights,
         })),
       )
@@ -247,7 +250,9 @@ export class Schedules {
   async #registerOpen(schedule: Schedule): Promise<Schedule> {
     const { next } = schedule
     if (next === null || !isOpen(schedule)) return schedule
-    const request = occurrenceRequest(this.#edges, schedule, next.at)
+    if (schedule.times.type === 'cron') await this.#edges.loadCron?.()
+    const notBefore = dueTime(this.#edges, schedule, next.at)
+    const request = { ...occurrenceRequest(schedule, next.at), notBefore }
     let refused: string | null = null
     try {
       await this.#kernel.register([{ pid: next.pid, request, ...rightsOf(schedule) }])

@@ -10,6 +10,11 @@ export interface OccurrenceFacts {
   readonly now: number
 }
 
+export interface DueFacts extends OccurrenceFacts {
+  /** The time of the next occurrence, with its jitter. */
+  readonly dueAt: number
+}
+
 /** What happens to a due occurrence. */
 export type DueDecision =
   | {
@@ -35,10 +40,10 @@ const MAX_QUEUED = 100
  * Decides on the next occurrence, which is due: it starts, or it is too late, and then the latest of the missed times within
  * the catch-up window runs instead. Either way one occurrence runs for a time without a kernel. `mayBeLate`: a person approved it.
  */
-export function decideDue({ schedule, timetable, now }: OccurrenceFacts, mayBeLate: boolean): DueDecision {
+export function decideDue({ schedule, timetable, now, dueAt }: DueFacts, mayBeLate: boolean): DueDecision {
   const { next, running, overlap, catchUpMs } = schedule
   if (next === null) throw new Error(`The schedule ${schedule.id} has no next occurrence`)
-  const dueFrom = Math.max(next.at, next.plannedAt)
+  const dueFrom = Math.max(dueAt, next.plannedAt)
   const through = Math.max(next.at, now)
   if (!mayBeLate && now - dueFrom > catchUpMs) {
     const [latest] = timetable.recent(next.at, now, 1)

@@ -239,6 +239,63 @@ export function schedules(behaves: Behaves): void {
     assert.equal(next, null)
   })
 
+  behaves(
+    'jitter delays each time, also beyond the catch-up window, and ends before the next time',
+    async (bench) => {
+      const one = await bench.kernel({ id: 'k_one' })
+      const start = bench.clock.now()
+      const jittered = hourly({ jitterMs: 10 * HOUR, catchUpMs: 60_000, overlap: 'allow' })
+      await one.kernel.schedules.add('host', 'nightly', jittered)
+      const delays: number[] = []
+      for (let hour = 1; hour <= 6; hour++) {
+        const { next } = await stored(bench)
+        assert.equal(next?.at, start + hour * HOUR)
+        const { record } = await bench.row(next.pid)
+        const dueAt = Number(record.retryAt)
+        delays.push(dueAt - next.at)
+        bench.clock.advance(dueAt - bench.clock.now())
+        await one.begun(next.pid)
+      }
+      assert.deepEqual((await stored(bench)).counts, { started: 6, skipped: 0, missed: 0, failed: 0 })
+      assert.ok(delays.every((delay) => delay >= 0 && delay < HOUR))
+      assert.ok(new Set(delays).size > 1 && delays.some((delay) => delay > 60_000))
+    },
+  )
+
+  behaves('a run now leaves the schedule as it was, whatever becomes of it', async (bench) => {
+    const one = await bench.kernel({ id: 'k_one' })
+    const added = await one.kernel.schedules.add('host', 'nightly', hourly({ pauseOnFailure: true }))
+    const { record } = await one.kernel.schedules.run('host', 'nightly', 'now')
+    const again = await one.kernel.schedules.run('host', 'nightly', 'now')
+    assert.equal(again.record.pid, record.pid)
+    await one.begun(record.pid)
+    assert.deepEqual(await stored(bench), added)
+    // It still runs when the next time comes.
+    const first = pidOfNext(added)
+    bench.clock.advance(HOUR)
+    await one.begun(first)
+    one.finish(record.pid, { status: 'failed', reason: 'no disk' })
+    await ended(one, record.pid)
+    one.finish(first)
+    await ended(one, first)
+    const { paused, counts, next } = await stored(bench)
+    assert.deepEqual([paused, counts.started, counts.failed], [null, 1, 0])
+    assert.equal(next?.at, bench.clock.now() + HOUR)
+  })
+
+  behaves('a backfill with the overlap allow runs its times at once, beside the schedule', async (bench) => {
+    const one = await bench.kernel({ id: 'k_one' })
+    const start = bench.clock.now()
+    await one.kernel.schedules.add('host', 'nightly', hourly())
+    await one.kernel.schedules.pause('host', 'nightly', null)
+    bench.clock.advance(3.5 * HOUR)
+    const { next } = await one.kernel.schedules.resume('host', 'nightly')
+    const asked = { from: start, until: bench.clock.now(), overlap: 'allow' } as const
+    for (let round = 0; round < 2; round++) await one.kernel.schedules.backfill('host', 'nightly', asked)
+    assert.equal(await running(bench), 3)
+    assert.deepEqual((await stored(bench)).next, next)
+  })
+
   behaves('a backfill runs past times one after the other, and none that has run', async (bench) => {
     const one = await bench.kernel({ id: 'k_one' })
     const start = bench.clock.now()

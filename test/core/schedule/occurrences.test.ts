@@ -30,7 +30,7 @@ function runs(times: TimesDefinition, from: string, until: string): string[] {
   const ran: string[] = []
   while (time !== null && time <= end) {
     const next = { pid: `p_${time}`, at: time, plannedAt: time - 1 }
-    const due = decideDue({ schedule: { ...schedule, next }, timetable, now: time }, false)
+    const due = decideDue({ schedule: { ...schedule, next }, timetable, now: time, dueAt: next.at }, false)
     expect(due.type).toBe('start')
     ran.push(new Date(time).toISOString())
     const ended = decideEnd({ schedule: due.schedule, timetable, now: time }, next.pid, 'completed')
@@ -131,7 +131,7 @@ test('no time runs twice, none runs before it comes, and under one serial overla
         now += (act === 'back' ? -1 : 1) * waitMinutes * 60_000
         const { next, running } = schedule
         if (act === 'claim' && next !== null && next.at <= now) {
-          const due = decideDue({ schedule, timetable, now }, false)
+          const due = decideDue({ schedule, timetable, now, dueAt: schedule.next?.at ?? now }, false)
           schedule = due.schedule
           if (due.type === 'start') {
             expect(ran).not.toContain(next.at)

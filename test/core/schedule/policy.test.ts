@@ -72,7 +72,7 @@ function decidedRuns(life: Life): Run[] {
     }
     while (schedule.next !== null && schedule.next.at <= now) {
       const { next } = schedule
-      const due = decideDue({ schedule, timetable, now }, false)
+      const due = decideDue({ schedule, timetable, now, dueAt: next.at }, false)
       schedule = due.schedule
       if (due.type === 'start') {
         ends.set(next.pid, now + durationOf(life, runs.length))
