@@ -2,6 +2,7 @@ import { refuseTools } from '../core/agent/delegation.ts'
 import { invalidRequest, notAnAgent } from '../core/agent/refusals.ts'
 import { presetRules } from '../core/capability/presets.ts'
 import { RefusedError } from '../core/errors.ts'
+import { type Image, imageRefOf } from '../core/image/image.ts'
 import { asJson, type JsonObject } from '../core/json/json.ts'
 import { pathsInSpec } from '../core/lien/lien.ts'
 import { awaitsApproval } from '../core/process/gate.ts'
@@ -16,6 +17,7 @@ import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, readerFor, throwIfRefused } from './action.ts'
 import { modelOf } from './agent-facts.ts'
 import { registerInWorktrees } from './register-in-worktrees.ts'
+import { type FoundImage, findImage } from './resolve-image.ts'
 import { registerAll, spawnAnswer } from './spawn.ts'
 
 /** How long a new agent may wait for a program that drives it. One that is not up by then is withdrawn. */
@@ -130,13 +132,17 @@ async function requestOf(
     paths,
     role,
     goal,
-    model: named,
+    model: asks,
+    image: reference,
     ...given
   } = input
   const { pid, idempotencyKey, name, label, allowance, ...own } = given
   const above = startSpecOf(parent)
-  throwIfRefused(refuseTools(parent, own.tools))
   const cwd = asked === undefined ? parent.cwd : await agents.folderIn(parent, asked)
+  const image = reference === undefined ? undefined : await imageOf(parts, reference, cwd)
+  const imaged: Partial<Image> = image?.image ?? {}
+  throwIfRefused(refuseTools(parent, own.tools ?? imaged.tools))
+  const named = asks ?? imaged.models?.[0]
   const model = named ?? modelOf(parent)
   const limits = allowance === undefined ? parent.limits : { ...parent.limits, allowance }
   const { program = own.program } = named === undefined ? specOf({ kind: 'agent', spec: above }, 'agent') : {}
@@ -154,14 +160,19 @@ async function requestOf(
   }
   const ceiling = ceilingOf(preset, rules)
   const held = paths === undefined ? {} : { paths: pathsInSpec(await agents.pathsIn(parent, paths)) }
-  const spec = {
-    agent: role ?? String(above['agent']),
+  const ofParent = {
     ...(named === undefined ? inherited(above, ['fallbacks', 'effort', 'maxOutputTokens', 'program']) : {}),
     ...inherited(above, ['tools', 'system', 'hooks']),
+  }
+  const spec = {
+    agent: role ?? imaged.name ?? String(above['agent']),
+    ...Object.fromEntries(Object.entries(ofParent).filter(([name]) => !(name in imaged))),
     ...own,
     ...held,
     goal,
-    model,
+    // The registration adds what the image says, and its model with the fallbacks of that.
+    ...(asks === undefined && imaged.models !== undefined ? {} : { model }),
+    ...(image === undefined ? {} : { image: `${image.image.name}@${image.hash}` }),
   }
   const request = {
     kind: 'agent',
@@ -182,6 +193,17 @@ async function requestOf(
   }
   const untyped: unknown = request
   return untyped as ParsedInputOf<'spawn'>
+}
+
+/** The version of the image that counts now: the registration takes the same one. */
+async function imageOf(
+  { kernel }: ActionParts,
+  reference: string,
+  folder: string | null,
+): Promise<FoundImage> {
+  const found = await findImage(kernel.edges, imageRefOf(reference), folder)
+  if (isRefusal(found)) throw new RefusedError(found)
+  return found
 }
 
 function inherited(above: JsonObject, names: readonly string[]): JsonObject {

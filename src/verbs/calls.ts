@@ -3567,7 +3567,7 @@ export interface VerbCalls {
    *
    * The child has a session of its own, below that of its parent, and works in the folder of the parent unless `cwd` says otherwise. Without a model it uses that of the parent. It is up and has taken its goal when the answer comes, or nothing has changed. The parent gets a report of every turn that it asked for, and of the end.
    *
-   * Needs the role `operate`. Refuses with `unknown_pid`, `pruned_pid`, `ambiguous_pid`, `denied`, `invalid_request`, `invalid_rule`, `not_available`, `conflict`, `path_held`, `already_ended`, `stopping`, `depth_exceeded`, `limit_exceeded`, `payload_too_large`, `session_ended`, `session_unknown`, `replay_conflict`.
+   * Needs the role `operate`. Refuses with `unknown_pid`, `pruned_pid`, `ambiguous_pid`, `denied`, `invalid_request`, `invalid_rule`, `not_available`, `not_found`, `untrusted`, `conflict`, `path_held`, `already_ended`, `stopping`, `depth_exceeded`, `limit_exceeded`, `payload_too_large`, `session_ended`, `session_unknown`, `replay_conflict`.
    */
   spawnAgent(
     input: {
@@ -3577,8 +3577,10 @@ export interface VerbCalls {
       goal: string
       /** Facts that it needs for its goal: the second part of its first input. */
       context?: string
-      /** The name of its role; that of its parent by default. */
+      /** The name of its role; that of its image or of its parent by default. */
       role?: string
+      /** The image that it is made from; what neither the request nor the image says is as in its parent. */
+      image?: string
       /** A model, as provider/model. */
       model?: string
       /** Models that are called instead, in this order, when the provider of the model fails. */
@@ -3688,7 +3690,7 @@ export interface VerbCalls {
    *
    * In one transaction: all agents, or none. Their parent gets one report with the first result of each, in the order of the request: the result of a turn that it asked for, or the end of the agent. Later turns are reported one by one. What the parent has left is divided equally. Agents for which there is no slot yet begin when others are done.
    *
-   * Needs the role `operate`. Refuses with `unknown_pid`, `pruned_pid`, `ambiguous_pid`, `denied`, `invalid_request`, `invalid_rule`, `not_available`, `conflict`, `path_held`, `already_ended`, `stopping`, `depth_exceeded`, `limit_exceeded`, `payload_too_large`, `session_ended`, `session_unknown`, `replay_conflict`.
+   * Needs the role `operate`. Refuses with `unknown_pid`, `pruned_pid`, `ambiguous_pid`, `denied`, `invalid_request`, `invalid_rule`, `not_available`, `not_found`, `untrusted`, `conflict`, `path_held`, `already_ended`, `stopping`, `depth_exceeded`, `limit_exceeded`, `payload_too_large`, `session_ended`, `session_unknown`, `replay_conflict`.
    */
   spawnAgents(
     input: {
@@ -3700,8 +3702,10 @@ export interface VerbCalls {
         goal: string
         /** Facts that it needs for its goal: the second part of its first input. */
         context?: string
-        /** The name of its role; that of its parent by default. */
+        /** The name of its role; that of its image or of its parent by default. */
         role?: string
+        /** The image that it is made from; what neither the request nor the image says is as in its parent. */
+        image?: string
         /** A model, as provider/model. */
         model?: string
         /** Models that are called instead, in this order, when the provider of the model fails. */

@@ -9,8 +9,19 @@ import { folder, processRef } from './shapes/scalars.ts'
 import { spawnKey } from './spawn.ts'
 import { verb } from './verb.ts'
 
-const { fallbacks, effort, maxOutputTokens, system, context, tools, once, softLimits, delegation, program } =
-  agentFields
+const {
+  image,
+  fallbacks,
+  effort,
+  maxOutputTokens,
+  system,
+  context,
+  tools,
+  once,
+  softLimits,
+  delegation,
+  program,
+} = agentFields
 
 /** What a new agent below another one is given. */
 export const childFields = () => ({
@@ -21,7 +32,10 @@ export const childFields = () => ({
     .min(1)
     .max(200)
     .exactOptional()
-    .describe('the name of its role; that of its parent by default'),
+    .describe('the name of its role; that of its image or of its parent by default'),
+  image: image.describe(
+    'the image that it is made from; what neither the request nor the image says is as in its parent',
+  ),
   model: modelId.exactOptional(),
   fallbacks,
   effort,
@@ -96,6 +110,8 @@ export const spawnAgent = verb({
     'invalid_request',
     'invalid_rule',
     'not_available',
+    'not_found',
+    'untrusted',
     'conflict',
     'path_held',
     'already_ended',

@@ -74,6 +74,94 @@ test('an agent and its children have the servers, hooks, budget and limits of it
   expect(child.record.spec['hooks']).toEqual(own.hooks)
 })
 
+test('a child has what its image says, and the rest of its parent', async () => {
+  const { reeve, workspace } = await scriptedAgents()
+  const model = script(workspace, [text('done')])
+  await reeve.registerImage({
+    image: { name: 'critic', system: 'You criticise.', tools: ['read_file'], budget: { tokensOut: 3_000 } },
+  })
+  await reeve.registerImage({
+    image: { name: 'other', models: ['scripted/demo', model], effort: 'high' },
+  })
+  const { record: parent } = await reeve.spawn({
+    kind: 'agent',
+    cwd: workspace,
+    spec: { agent: 'lead', model, fallbacks: ['scripted/demo'], system: 'You lead.', effort: 'low' },
+  })
+  const child = async (more: Partial<InputOf<'spawnAgent'>>) =>
+    (await reeve.spawnAgent({ parent: parent.pid, goal: 'a part', ...more })).record
+  const critic = await child({ image: 'critic' })
+  expect(critic.spec).toMatchObject({
+    agent: 'critic',
+    system: 'You criticise.',
+    tools: ['read_file'],
+    image: expect.stringMatching(/^critic@[0-9a-f]{64}$/),
+    ...{ model, fallbacks: ['scripted/demo'], effort: 'low' },
+  })
+  expect(critic.limits.allowance).toMatchObject({ tokensOut: 3_000 })
+  expect((await child({ image: 'other' })).spec).toMatchObject({
+    ...{ model: 'scripted/demo', fallbacks: [model], effort: 'high', system: 'You lead.' },
+  })
+  expect((await child({ image: 'critic', system: 'Mine.', role: 'judge' })).spec).toMatchObject({
+    ...{ agent: 'judge', system: 'Mine.', tools: ['read_file'] },
+  })
+  expect(await reeve.waitAgent({ pid: critic.pid, turn: 1 })).toMatchObject({ turn: { result: 'done' } })
+})
+
+test('an image gives a child no tool that its parent lacks, and an unknown or untrusted one registers nothing', async () => {
+  const { reeve, workspace } = await scriptedAgents()
+  const model = script(workspace, [text('done')])
+  imageFile(workspace, '.reeve/agents/helper.yaml', 'system: Help.\n')
+  const { record: parent } = await reeve.spawn({
+    kind: 'agent',
+    cwd: workspace,
+    spec: { agent: 'lead', model, tools: ['read_file', 'agent_spawn'] },
+  })
+  for (const [image, code] of [
+    ['reviewer', 'denied'],
+    ['helper', 'untrusted'],
+    ['nothing', 'not_found'],
+  ] as const)
+    await expect(reeve.spawnAgent({ parent: parent.pid, goal: 'a part', image })).rejects.toMatchObject({
+      code,
+    })
+  expect((await reeve.agents({ parent: parent.pid, ended: true })).agents).toEqual([])
+})
+
+test('an agent starts a child from an image with its tool', async () => {
+  const { reeve, workspace, start } = await scriptedAgents()
+  const model = script(workspace, [text('done')])
+  await reeve.registerImage({ image: { name: 'caller', models: [model] } })
+  const spawning = { tool: 'agent_spawn', input: { goal: 'call', image: 'caller' } }
+  const parent = await start([{ parts: [spawning] }, text('I wait.')], { goal: 'go' })
+  await reeve.waitAgent({ pid: parent, turn: 1 })
+  const { agents } = await reeve.agents({ parent })
+  expect(agents).toMatchObject([{ model }])
+  const child = await reeve.show({ pid: agents[0]?.pid ?? '' })
+  expect(child.spec).toMatchObject({ agent: 'caller' })
+})
+
+test('what the image of a child needs beyond the rules of its parent is asked for', async () => {
+  const { reeve, workspace } = await scriptedAgents()
+  const model = script(workspace, [text('done')])
+  await reeve.registerImage({ image: { name: 'greedy', models: [model], needs: ['net:example.com'] } })
+  await reeve.openSession({ session: 's' })
+  const to = { type: 'session', session: 's' } as const
+  await reeve.setPreset({ to, preset: null })
+  for (const resource of ['agent:**', 'image:**', 'model:**'])
+    await reeve.addRule({ to, rule: { effect: 'allow', resource } })
+  const { record: parent } = await reeve
+    .as('session:s')
+    .spawn({ kind: 'agent', cwd: workspace, spec: { agent: 'lead', model } })
+  const asked = await reeve
+    .as(`process:${parent.pid}`)
+    .spawnAgent({ parent: parent.pid, goal: 'call', image: 'greedy' })
+  expect(asked).toMatchObject({ type: 'asked', record: { status: 'waiting' } })
+  const { approvals } = await reeve.approvals({})
+  expect(approvals).toMatchObject([{ pid: asked.record.pid }])
+  expect(JSON.stringify(approvals)).toContain('read net:example.com')
+})
+
 test('an image with a hook of an unknown event is refused', async () => {
   const { reeve } = await scriptedAgents()
   const hooked = reeve.registerImage({ text: 'hooks: [{ event: at_noon, run: ls }]', file: 'hooked.yaml' })

@@ -59,6 +59,7 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
       goals: z.array(goal).min(1).max(MAX_GOALS).optional().describe('an agent for each'),
       context: z.string().min(1).max(MAX_TEXT_CHARS).optional().describe('facts that it needs'),
       role: z.string().min(1).max(200).optional(),
+      image: z.string().max(200).optional().describe('coder, reviewer, planner, or one of the workspace'),
       model: z
         .string()
         .max(200)
@@ -82,12 +83,13 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
     recovery: 'rerunnable',
     spare: true,
     async run({ cwd, goal, goals, ...asked }, call) {
-      const { context, role, model, tools, paths, worktree, preset, once } = asked
+      const { context, role, image, model, tools, paths, worktree, preset, once } = asked
       if ((goal === undefined) === (goals === undefined))
         throw new ToolError('invalid_input', 'Give goal, or goals.')
       const child = {
         ...(context === undefined ? {} : { context }),
         ...(role === undefined ? {} : { role }),
+        ...(image === undefined ? {} : { image }),
         ...(model === undefined ? {} : { model }),
         ...(tools === undefined ? {} : { tools }),
         ...(paths === undefined || paths.length === 0 ? {} : { paths }),

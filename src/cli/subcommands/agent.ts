@@ -315,8 +315,9 @@ async function spawnBelow(
       'reeve agent spawn needs an agent and a goal.',
       'For example: reeve agent spawn fixer "write the docs"',
     )
-  const { model, name, system, tool, path, worktree, once, effort } = options
+  const { image, model, name, system, tool, path, worktree, once, effort } = options
   const child = {
+    ...(image === undefined ? {} : { image }),
     ...(model === undefined ? {} : { model }),
     ...outsideIn(options),
     ...(system === undefined ? {} : { system }),
