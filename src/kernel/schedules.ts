@@ -74,6 +74,10 @@ export class Schedules {
     const key = this.#edges.newId()
     const added = await this.#change(actor, 'addSchedule', id, function* (plan, was, at) {
       if (was !== null) return isSameDefinition(was, definition) ? was : alreadyThere(was)
+      // Its last time may have passed since it was checked.
+      const timetable = timetableFor(plan.edges, { times: definition.times, createdAt: at })
+      const tooLate = refuseTimes(definition.times, timetable, at)
+      if (tooLate !== undefined) return tooLate
       const schedule: Schedule = {
         ...definition,
         ...{ id, key, session, ceilings, revision: 1, createdBy: actor, createdAt: at, editedAt: at },

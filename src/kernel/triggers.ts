@@ -137,7 +137,9 @@ export class Triggers {
       }
       const invalid = refuseTrigger(definition) ?? refuseRotation(definition.source, rotatesSecret)
       if (invalid !== undefined) return invalid
-      const state = source === undefined ? was.state : yield* firstState(source, files, was.state)
+      // The same source once more goes on where it is: what was not read yet must not be lost.
+      const isSame = source === undefined || sameJson(asJson(source), asJson(was.source))
+      const state = isSame ? was.state : yield* firstState(source, files, was.state)
       const isRotated = rotatesSecret && state.type === 'webhook'
       const hasNewSecret = isRotated || (state.type === 'webhook' && was.state.type !== 'webhook')
       const next = isRotated ? { ...state, secretVersion: state.secretVersion + 1 } : state

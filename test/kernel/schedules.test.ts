@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { cronTimes } from '../../src/calendar/cron-times.ts'
 import type { ScheduleDefinition } from '../../src/core/schedule/schedule.ts'
+import type { Store } from '../../src/store/contract.ts'
 import { openMemory } from '../../src/store/memory/open.ts'
 import { simulatedClock } from '../../src/testing/simulated-clock.ts'
 import { testKernel } from '../../src/testing/test-kernel.ts'
@@ -39,6 +40,30 @@ test('an occurrence of the night when clocks are set forward runs once, and the 
     await kernel.waits.forEnd(next?.pid ?? '', {})
   }
   expect(ran).toEqual(['2026-03-08T07:00:00.000Z', '2026-03-09T06:30:00.000Z', '2026-03-10T06:30:00.000Z'])
+})
+
+test('a schedule whose one time passes while it is added is refused, and not kept without a run', async () => {
+  const clock = simulatedClock(START)
+  const inner = await openMemory()
+  onTestFinished(() => inner.close())
+  // The time comes between the check of the definition and the transaction.
+  const store: Store = {
+    ...{ durability: inner.durability, blobs: inner.blobs, onCommit: (listener) => inner.onCommit(listener) },
+    ...{ write: (plan) => inner.write(plan), close: () => inner.close() },
+    ask: async (question) => {
+      if (question.ask === 'schedule') clock.jump(60_000)
+      return inner.ask(question)
+    },
+  }
+  const { kernel } = await testKernel(store, {
+    id: 'k_one',
+    clock,
+    script: async () => ({ status: 'completed' }),
+  })
+  onTestFinished(() => kernel.close())
+  const once = nightly({ times: { type: 'at', at: START + 60_000 } })
+  await expect(kernel.schedules.add('host', 'once', once)).rejects.toMatchObject({ code: 'invalid_input' })
+  expect(await kernel.schedules.list(null, 10)).toEqual([])
 })
 
 const AUTUMN = Date.parse('2026-10-30T12:00:00Z')
