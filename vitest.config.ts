@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type Plugin } from 'vitest/config'
 import { ClosingSummary } from './test/reporting/closing-summary.ts'
 import { SlowFilesFirst } from './test/reporting/slow-files-first.ts'
 
@@ -12,7 +12,7 @@ process.env['REEVE_CHECK_ANSWERS'] = '1'
 // `import 'reeve'` in a test means the sources, as it does for tsc and for `node --conditions=reeve-source`.
 // The others are the defaults, which a list of one's own replaces.
 const conditions = ['reeve-source', 'module', 'node', 'development|production']
-const sources = { resolve: { conditions }, ssr: { resolve: { conditions } } }
+const sources = { resolve: { conditions }, ssr: { resolve: { conditions } }, plugins: [builtPrograms()] }
 
 // A busy machine must not fail a test: all timeouts serve to end what hangs. The default here is 1 s.
 const poll = { timeout: 60_000 }
@@ -21,6 +21,18 @@ const inProcesses = { pool: 'forks', testTimeout: 300_000, hookTimeout: 300_000,
 
 /** Attacks on authority: one that succeeds now and then is a defect, and not retried. */
 const PROOFS = ['test/authority/**/*.proc.ts']
+
+/** What the sources start as a program of its own is the built one. */
+function builtPrograms(): Plugin {
+  const sources = fileURLToPath(new URL('src/', import.meta.url))
+  const replacement = fileURLToPath(new URL('test/built-own-files.ts', import.meta.url))
+  return {
+    name: 'built-programs',
+    enforce: 'pre',
+    resolveId: (source, importer) =>
+      source.endsWith('/package/own-files.ts') && importer?.startsWith(sources) ? replacement : undefined,
+  }
+}
 
 export default defineConfig({
   test: {

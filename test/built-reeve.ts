@@ -1,12 +1,13 @@
 /**
  * Reeve as an installed package, for tests that start it as a program: its few files start faster than hundreds of sources, and
- * users run them, too. The programs of `test/fixtures` are in it, as `dist/fixtures/<name>.js`.
+ * users run them, too. Programs of tests are in it, as `dist/fixtures/<name>.js`.
  *
  * As vitest's global set-up it builds the package, unless these sources have been built before, and gives its folder as
- * `builtReeve`.
+ * `builtReeve`, and to programs outside of Vitest's workers in a variable (`built-file.ts`).
  */
 import { createHash } from 'node:crypto'
 import {
+  chmodSync,
   cpSync,
   existsSync,
   globSync,
@@ -22,7 +23,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
-import { bundle } from '../scripts/build.ts'
+import { BUILT_REEVE } from './built-file.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -35,7 +36,13 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const BUILDS = join(ROOT, 'node_modules/.cache/built')
 /** Other runs may use younger ones. */
 const KEPT_MS = 24 * 3_600_000
-const FIXTURES = 'test/fixtures/*.ts'
+/** Their names differ. */
+const FIXTURES = [
+  'test/fixtures/*.ts',
+  'test/keeper/other-protocol.ts',
+  'test/keeper/tree/fixtures/*.ts',
+  'test/agent/mcp/kernel-program.ts',
+]
 const INPUTS = [
   'src/**/*.*',
   'bin/*.mjs',
@@ -45,11 +52,17 @@ const INPUTS = [
 ]
 
 export default async function setup(project: TestProject): Promise<void> {
-  project.provide('builtReeve', await builtReeve())
-  project.onTestsRerun(async () => project.provide('builtReeve', await builtReeve()))
+  const provide = async () => {
+    const folder = await builtReeve()
+    project.provide('builtReeve', folder)
+    process.env[BUILT_REEVE] = folder
+  }
+  await provide()
+  project.onTestsRerun(provide)
 }
 
-async function builtReeve(): Promise<string> {
+/** The folder of the built package. */
+export async function builtReeve(): Promise<string> {
   const folder = join(BUILDS, hashOfInputs())
   mkdirSync(BUILDS, { recursive: true })
   if (!existsSync(folder)) await build(folder)
@@ -63,6 +76,8 @@ async function build(folder: string): Promise<void> {
   const unfinished = mkdtempSync(join(BUILDS, 'unfinished-'))
   try {
     await bundleInto(unfinished)
+    // Programs of other users are started from it, too.
+    chmodSync(unfinished, 0o755)
     renameSync(unfinished, folder)
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true })
@@ -73,6 +88,8 @@ async function build(folder: string): Promise<void> {
 
 async function bundleInto(unfinished: string): Promise<void> {
   const fixtures = globSync(FIXTURES, { cwd: ROOT })
+  // The bundler loads slowly, and is rarely needed.
+  const { bundle } = await import('../scripts/build.ts')
   await bundle(join(unfinished, 'dist'), {
     programs: Object.fromEntries(
       fixtures.map((file) => [`fixtures/${basename(file, '.ts')}`, join(ROOT, file)]),

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { type Embedded, embed } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Json, JsonObject } from '../../src/core/json/json.ts'
+import { builtFixture } from '../built-file.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { TempReeve } from '../temp-reeve.ts'
 import { payloads, scriptedAgents } from './scripted-agent.ts'
@@ -151,7 +151,7 @@ function trustIn(reeve: Embedded, folder: string) {
   }
 }
 
-const FIXTURE = fileURLToPath(new URL('../fixtures/hook-agent.ts', import.meta.url))
+const FIXTURE = builtFixture('hook-agent')
 const UNTIL_RELEASED = 'echo ran >> effects; while [ ! -e released ]; do sleep 0.05; done'
 
 test('after kill -9 in the middle of a hook the next program waits for the same command, and its answer counts', async () => {
@@ -166,7 +166,7 @@ test('after kill -9 in the middle of a hook the next program waits for the same 
     hooks: [{ event: 'before_tool', run: `${UNTIL_RELEASED}; echo not now; exit 2` }],
   }
   const args = [temp.store, temp.keeperHome.folder, workspace, JSON.stringify(spec)]
-  const child = spawn(process.execPath, ['--conditions=reeve-source', FIXTURE, ...args], {
+  const child = spawn(process.execPath, [FIXTURE, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))

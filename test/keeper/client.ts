@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { type DataFolderPaths, dataFolderAt } from '../../src/keeper/protocol/data-folder-paths.ts'
 import { lineReader } from '../../src/keeper/protocol/lines.ts'
 import {
@@ -17,10 +16,8 @@ import type { SpawnPlan } from '../../src/keeper/protocol/spawn-plan.ts'
 import { groupsBelow, removeCgroup, removeIfEmpty } from '../../src/keeper/tree/cgroup-files.ts'
 import { ownCgroups } from '../../src/os/own-cgroups.ts'
 import { segmentOffset } from '../../src/output-log/log-format.ts'
+import { builtFile } from '../built-file.ts'
 import { quickFolder } from '../quick-folder.ts'
-
-const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
-const main = join(root, 'src', 'keeper', 'main.ts')
 
 /** A data folder with real keepers, one after the other, and daemons that speak the protocol and do nothing else. */
 export class TempKeeper implements AsyncDisposable {
@@ -46,7 +43,7 @@ export class TempKeeper implements AsyncDisposable {
   }
 
   /** Starts a keeper, and comes back when it can be spoken to. */
-  async startKeeper(entry = main): Promise<ChildProcess> {
+  async startKeeper(entry = builtFile('dist/keeper/main.js')): Promise<ChildProcess> {
     const before = this.#keepers.length === 0 ? null : idIn(this.home.keeper.identity)
     const keeper = this.runKeeper(entry)
     await until('the keeper listens', () => {
@@ -57,7 +54,7 @@ export class TempKeeper implements AsyncDisposable {
   }
 
   /** Starts a keeper without waiting for anything. */
-  runKeeper(entry = main): ChildProcess {
+  runKeeper(entry = builtFile('dist/keeper/main.js')): ChildProcess {
     const log = openSync(join(this.folder, 'keeper.log'), 'a')
     const keeper = spawn(process.execPath, [entry, this.folder], {
       stdio: ['ignore', log, log],

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { builtFixture } from '../built-file.ts'
 import { type Daemon, exitOf, startTimeOf, TempKeeper, until } from './client.ts'
 
 const caps = { headBytes: 1000, tailBytes: 100_000_000, segmentBytes: 1_000_000, minFreeBytes: 0 }
@@ -221,7 +222,7 @@ test('programs of a keeper that lives are left to it', async () => {
   const daemon = await temp.daemon()
   await daemon.sh('p_old', 'exec sleep 300')
   const other = temp.sameFolder(7)
-  const keeper = await other.startKeeper(join(import.meta.dirname, 'other-protocol.ts'))
+  const keeper = await other.startKeeper(builtFixture('other-protocol'))
   expect(await daemon.ask('state', { pid: 'p_old' })).toMatchObject({ state: 'running', orphaned: false })
   const elsewhere = await other.connect()
   const token = readFileSync(other.home.keeper.token, 'utf8').trim()
@@ -241,7 +242,7 @@ test('programs of a keeper of another protocol that dies are taken over when tha
   const daemon = await temp.daemon()
   await daemon.sh('p_mine', 'exec sleep 300')
   await using other = temp.sameFolder(7)
-  await other.startKeeper(join(import.meta.dirname, 'other-protocol.ts'))
+  await other.startKeeper(builtFixture('other-protocol'))
   const old = await other.connect()
   const token = readFileSync(other.home.keeper.token, 'utf8').trim()
   const me = { osPid: process.pid, startTime: startTimeOf(process.pid) }

@@ -1,9 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import type { InputOf, OutputOf, VerbName } from 'reeve'
-
-const PROGRAM = fileURLToPath(new URL('../fixtures/daemon.ts', import.meta.url))
+import { builtFixture } from '../built-file.ts'
 
 /** The daemon refused a request. */
 export class Refused extends Error {
@@ -78,7 +76,7 @@ export class Daemons {
   async #start(): Promise<Daemon> {
     if (this.#isOver) throw new Error('The soak is over')
     this.#started += 1
-    const program = [process.execPath, '--conditions=reeve-source', PROGRAM]
+    const program = [process.execPath, builtFixture('daemon')]
     const limited =
       this.#openFiles === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${this.#openFiles}; exec "$0" "$@"`]
     const words = [...limited, ...program, this.#store, JSON.stringify(this.#commands)]

@@ -2,11 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { connect, type Reeve, ReeveError } from 'reeve'
+import { builtFixture } from '../built-file.ts'
 import type { KillAt } from './kill-at.ts'
-
-const PROGRAM = fileURLToPath(new URL('../fixtures/killed-at-write.ts', import.meta.url))
 
 /**
  * The daemons of one home, each in its own OS process as `reeve up` starts it, one after another. Clients of the socket go on with
@@ -31,7 +29,7 @@ export class KilledDaemons {
   async start(killAt: KillAt | null): Promise<void> {
     if (this.#isOver) throw new Error('The soak is over')
     if (killAt !== null) writeFileSync(join(this.#home, 'kill-at'), JSON.stringify(killAt))
-    const child = spawn(process.execPath, ['--conditions=reeve-source', PROGRAM, 'up', '--listen', 'off'], {
+    const child = spawn(process.execPath, [builtFixture('killed-at-write'), 'up', '--listen', 'off'], {
       env: { ...process.env, ...this.#env, REEVE_HOME: this.#home },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -18,6 +18,8 @@
  * counts the effects.
  */
 import { parseArgs } from 'node:util'
+import { BUILT_REEVE } from '../built-file.ts'
+import { builtReeve } from '../built-reeve.ts'
 import { canMount } from '../small-disk.ts'
 import { soakAgents } from './agents.ts'
 import { type ApprovalSoakReport, soakApprovals } from './approvals.ts'
@@ -99,6 +101,7 @@ if (values.help || !isUsable) {
   process.exit(values.help ? 0 : 2)
 }
 
+process.env[BUILT_REEVE] ??= await builtReeve()
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 if (isApprovals) process.exitCode = await approvals(stores)
 else if (isAgent) process.exitCode = await agents(stores)

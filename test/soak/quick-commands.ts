@@ -1,12 +1,12 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Reeve } from 'reeve'
 import { connect } from '../../src/client/connect.ts'
 import { detach } from '../../src/daemon/detach.ts'
 import { down } from '../../src/daemon/down.ts'
 import { homePaths } from '../../src/home/paths.ts'
+import { builtFixture } from '../built-file.ts'
 import { until } from '../keeper/client.ts'
 import { withCleanUp } from './with-clean-up.ts'
 
@@ -30,7 +30,6 @@ export interface QuickCommandsReport {
   readonly problems: readonly string[]
 }
 
-const PROGRAM = fileURLToPath(new URL('../fixtures/probed-reeve-up.ts', import.meta.url))
 const EVERY = 1_000
 const AT_ONCE = 8
 const MB = 1024 * 1024
@@ -49,7 +48,7 @@ export async function soakQuickCommands(options: QuickCommandsOptions): Promise<
     REEVE_MEMORY_PROBE: probe,
   }
   // Starts the daemon as the command line does.
-  const starting = detach({ home, env, program: PROGRAM })
+  const starting = detach({ home, env, program: builtFixture('probed-reeve-up') })
   let reeve: Reeve | undefined
   return withCleanUp(
     async () => {

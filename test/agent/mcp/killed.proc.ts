@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
+import { builtFixture } from '../../built-file.ts'
 import { endForCertain, osProcess } from '../../command/os-processes.ts'
 import { TempReeve } from '../../temp-reeve.ts'
 import { McpHarness, textOf } from './mcp-harness.ts'
@@ -16,12 +17,10 @@ const lines = (folder: string, name: string) => readFileSync(join(folder, name),
 async function killedInCall(temp: TempReeve, tool: string, file: string) {
   const argv = [process.execPath, program('servers/rough-server.ts'), temp.folder]
   const options = { server: { type: 'command', argv }, tool: `mcp__rough__${tool}`, given: { file } }
-  const args = ['--conditions=reeve-source', program('kernel-program.ts')]
-  const kernel = spawn(
-    process.execPath,
-    [...args, temp.store, temp.keeperHome.folder, JSON.stringify(options)],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  )
+  const args = [temp.store, temp.keeperHome.folder, JSON.stringify(options)]
+  const kernel = spawn(process.execPath, [builtFixture('kernel-program'), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const [line] = await once(createInterface({ input: kernel.stdout }), 'line')
   await expect.poll(() => readable(temp.folder)).toContain('tools/call')
   await endForCertain(osProcess(kernel.pid ?? 0))

@@ -3,15 +3,15 @@ import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Embedded, embedWith } from '../../../src/embed/embed.ts'
+import { builtFixture } from '../../built-file.ts'
 import { TempReeve } from '../../temp-reeve.ts'
 import { answers, ended } from './agent-bench.ts'
 import { crashScripts, effectTools } from './crash-scripts.ts'
 import { FakeAgents } from './fake-agent.ts'
 
-const FIXTURE = fileURLToPath(new URL('../../fixtures/tool-agent.ts', import.meta.url))
+const FIXTURE = builtFixture('tool-agent')
 
 class Crash {
   readonly #temp = new TempReeve()
@@ -25,7 +25,7 @@ class Crash {
   /** Starts an agent in a program of its own; resolves with its pid when `isReady` holds for what it said. */
   async start(name: string, isReady: (called: readonly string[], pid: string) => boolean): Promise<string> {
     const args = [this.#temp.store, this.workspace, this.#temp.keeperHome.folder, name]
-    const child = spawn(process.execPath, ['--conditions=reeve-source', FIXTURE, ...args], {
+    const child = spawn(process.execPath, [FIXTURE, ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     this.#child = child

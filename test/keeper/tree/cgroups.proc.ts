@@ -1,11 +1,11 @@
 import { type ExecFileException, execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { globSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { afterAll, expect } from 'vitest'
+import { builtFixture } from '../../built-file.ts'
 import { NEEDS_CGROUP, NEEDS_ROOT, testIf } from '../../reporting/test-if.ts'
 
-const keeper = fileURLToPath(new URL('fixtures/cgroup-keeper.ts', import.meta.url))
+const keeper = builtFixture('cgroup-keeper')
 const home = `test${randomBytes(4).toString('hex')}`
 
 const testInCgroup = testIf((await act('probe')) === 'some', NEEDS_CGROUP)

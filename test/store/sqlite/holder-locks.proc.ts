@@ -5,15 +5,14 @@ import { basename, dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { openSqlite } from 'reeve/sqlite'
 import { expect, onTestFinished, test } from 'vitest'
+import { builtFixture } from '../../built-file.ts'
 import { tempStore } from '../../temp-folder.ts'
 
 test('a kernel without references keeps its lock through garbage collection, and loses it by kill -9', async () => {
   const file = tempStore()
-  const program = spawn(
-    process.execPath,
-    ['--expose-gc', '--conditions=reeve-source', 'test/fixtures/forgetful-kernel.ts', file],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  )
+  const program = spawn(process.execPath, ['--expose-gc', builtFixture('forgetful-kernel'), file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   onTestFinished(() => void program.kill('SIGKILL'))
   const [line] = (await once(createInterface(program.stdout), 'line')) as [string]
   const { kernel, collected } = JSON.parse(line) as { kernel: string; collected: boolean }

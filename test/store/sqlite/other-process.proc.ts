@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test } from 'vitest'
 import { openSqlite } from '../../../src/store/sqlite/open.ts'
+import { builtFixture } from '../../built-file.ts'
 import { quickFolder } from '../../quick-folder.ts'
 import { newPid, register } from '../plans.ts'
 
@@ -21,11 +22,9 @@ for (const [where, folder] of [
     const file = join(created, 'reeve.db')
     const store = await openSqlite(file)
     onTestFinished(() => store.close())
-    const listener = spawn(
-      process.execPath,
-      ['--conditions=reeve-source', 'test/fixtures/commit-listener.ts', file],
-      { stdio: ['pipe', 'pipe', 'inherit'] },
-    )
+    const listener = spawn(process.execPath, [builtFixture('commit-listener'), file], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
     const gone = once(listener, 'exit')
     onTestFinished(async () => {
       listener.kill('SIGKILL')
