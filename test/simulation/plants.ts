@@ -27,7 +27,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a lost outbox row',
     laws: ['no lost notice'],
-    since: 24,
+    since: 56,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notice' || change.notice.kind !== 'wake'),
@@ -48,13 +48,13 @@ export const plants: readonly Plant[] = [
   {
     name: 'a wait that reads before it subscribes',
     laws: ['a wait resolves if and only if it has ended'],
-    since: 70,
+    since: 96,
     kernel: (edges, options) => new ReadsFirst(edges, options),
   },
   {
     name: 'a reclaim without compare-and-swap',
     laws: ['one executor', 'fences never go backwards'],
-    since: 11,
+    since: 14,
     plan: (plan, planting) =>
       forging(plan, isRecovery, (row) => {
         // The facts of an earlier recovery: before the present holder claimed it, or before another kernel recovered it.
@@ -67,7 +67,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a stop that counts as delivered when it is on record',
     laws: ['never invent an outcome', 'refold'],
-    since: 10,
+    since: 13,
     plan: (plan) =>
       forging(plan, isSeenGone, (row) => {
         const { stopRequest, updatedAt } = row.record
@@ -92,7 +92,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a tool that counts as a child',
     laws: ['a tool is a call, not a child'],
-    since: 6,
+    since: 9,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.some(isNewTool)
@@ -114,7 +114,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'an outcome that reaches no waiter',
     laws: ['no lost notice'],
-    since: 75,
+    since: 97,
     plan: (plan) =>
       changing(plan, (changes) =>
         // A process that waited once counts as still waiting.
@@ -153,7 +153,7 @@ export const plants: readonly Plant[] = [
     name: 'a removed holder that renews its row',
     // It renews its row, or claims under its former id first.
     laws: ['a removed holder does not come back', 'a removed holder begins nothing'],
-    since: 7,
+    since: 13,
     plan: (plan, planting) => unawareOfRemoval(plan, planting.holder),
   },
   {
@@ -170,7 +170,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a wait that keeps its slot',
     laws: ['nothing is left lying'],
-    since: 142,
+    since: 151,
     kernel: (edges, options) => new KeepsSlots(edges, options),
   },
   {

@@ -16,7 +16,7 @@ const PLANTS: readonly Omit<Plant, 'kind'>[] = [
   {
     name: 'an input admitted twice after a crash',
     laws: [LAWS.inputTwice],
-    since: 9,
+    since: 11,
     plan: (plan) => forgettingKeys(plan, 'input:'),
   },
   {
@@ -27,6 +27,7 @@ const PLANTS: readonly Omit<Plant, 'kind'>[] = [
   {
     name: 'a cancel lost between flip and start',
     laws: [LAWS.cancelLost],
+    since: 2,
     // Its client hears that the turn was cancelled, and no executor had begun it.
     plan: (plan) =>
       changing(plan, (changes) =>
@@ -36,6 +37,7 @@ const PLANTS: readonly Omit<Plant, 'kind'>[] = [
   {
     name: 'a queued input lost at promotion',
     laws: [LAWS.inputLost],
+    since: 2,
     plan: (plan) =>
       rewriting(plan, (event) => {
         const promoted = payloadOf(event, 'input_promoted')
@@ -65,7 +67,7 @@ const PLANTS: readonly Omit<Plant, 'kind'>[] = [
   {
     name: 'an executor that writes into a turn after its end',
     laws: [LAWS.cancelLost],
-    since: 5,
+    since: 11,
     plan: (plan, planting) =>
       decidingOn(plan, isOf('assistant_item', 'tool_called', 'model_call_begun'), (row) =>
         beforeEndOfTurn(row, planting),
@@ -74,7 +76,7 @@ const PLANTS: readonly Omit<Plant, 'kind'>[] = [
   {
     name: 'a roll-back of a turn with output',
     laws: [LAWS.turns],
-    since: 3,
+    since: 4,
     plan: (plan) =>
       decidingOn(plan, isOf('turn_ended'), (row) =>
         withAgent(row, (agent) => ({
@@ -100,13 +102,14 @@ const PLANTS: readonly Omit<Plant, 'kind'>[] = [
   {
     name: 'a finished tool call run again',
     laws: [LAWS.effects],
-    since: 9,
+    since: 10,
     // The process of a call does not follow from its place in the log, so the next holder starts another one.
     kernel: (edges, options) => new Kernel({ ...edges, pidForKey: () => edges.newPid() }, options),
   },
   {
     name: 'an interrupted tool call that counts as done',
     laws: [LAWS.results],
+    since: 2,
     plan: (plan) =>
       rewriting(plan, (event) => {
         const answered = payloadOf(event, 'tool_answered')

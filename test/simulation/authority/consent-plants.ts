@@ -14,14 +14,14 @@ export const consentPlants: readonly Plant[] = [
     name: 'an answer that covers later rules',
     laws: ['every ruling is that of the rules'],
     kind: 'rules',
-    since: 2,
+    since: 4,
     plan: answeringLaterRules,
   },
   {
     name: 'an edit that no rule is asked about',
     laws: ['every ruling is that of the rules'],
     kind: 'rules',
-    since: 10,
+    since: 25,
     often: ['approve with changes'],
     plan: (plan) =>
       forging(
@@ -41,7 +41,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a reviewer where a person is wanted',
     laws: ['every ruling is that of the rules'],
     kind: 'rules',
-    since: 32,
+    since: 80,
     plan: (plan) =>
       forging(
         plan,
@@ -58,7 +58,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a session that its parent does not bind',
     laws: ['every ruling is that of the rules'],
     kind: 'rules',
-    since: 15,
+    since: 17,
     plan: (plan, planting) =>
       forging(plan, isNew, (question, answer, _round, together) =>
         isAboveAnother(question, together, planting) ? null : answer,
@@ -94,7 +94,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a policy file that is read once',
     laws: ['a policy file counts as it is'],
     kind: 'rules',
-    since: 11,
+    since: 31,
     kernel: (edges, options) => {
       const { workspaces } = edges
       return new Kernel(
@@ -109,7 +109,7 @@ export const consentPlants: readonly Plant[] = [
     name: 'a denial that keeps its use',
     laws: ['a use is spent once'],
     kind: 'rules',
-    since: 9,
+    since: 15,
     plan: keepingUses,
   },
 ]

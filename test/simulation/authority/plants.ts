@@ -49,6 +49,7 @@ export const authorityPlants: readonly Plant[] = [
   {
     name: 'changed program still starts',
     laws: ['a changed command is asked about'],
+    since: 5,
     kind: 'rules',
     kernel: (edges, options) =>
       new Kernel({ ...edges, hash: (text) => edges.hash(withoutIdentities(text)) }, options),
@@ -57,7 +58,7 @@ export const authorityPlants: readonly Plant[] = [
     name: 'revoked link still counts',
     laws: ['every ruling is that of the rules'],
     kind: 'rules',
-    since: 38,
+    since: 70,
     plan: rememberingLinks,
   },
   {
@@ -70,7 +71,7 @@ export const authorityPlants: readonly Plant[] = [
     name: 'use not spent after crash',
     laws: ['a use is spent once'],
     kind: 'rules',
-    since: 6,
+    since: 34,
     plan: givingUsesBack,
   },
   ...consentPlants,
