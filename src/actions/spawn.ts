@@ -264,6 +264,18 @@ export async function spawnChild(
   }
 }
 
+/** Registers a hook at an end of an agent: under the rules and ceilings of the agent, which may have ended. */
+export async function registerHook(
+  kernel: Kernel,
+  agent: ProcessRecord,
+  input: ParsedInputOf<'spawn'>,
+): Promise<void> {
+  const { ceilings = [], pid: hookOf, limits } = agent
+  const { memoryBytes } = limits
+  const limited = memoryBytes === undefined ? input : { ...input, limits: { ...input.limits, memoryBytes } }
+  await kernel.register([{ ...registering(limited, `kernel:${kernel.id}`), hookOf, ceilings }])
+}
+
 function registering(
   { pid, idempotencyKey, ...input }: Input,
   actor: Actor,

@@ -166,9 +166,7 @@ export class AgentRun {
         const turn = record.agent?.turn
         if (turn === null || turn === undefined) return null
         if (this.#outside === null) await this.#chargeLost(record, step.turn)
-        const signal = this.#signalOf(step.turn, mark)
-        if (!(await this.#hooks.end(turn.number, signal))) return null
-        await this.#finisher.finish(record, turn, signal)
+        await this.#finisher.finish(record, turn, this.#signalOf(step.turn, mark))
         return null
       }
     }

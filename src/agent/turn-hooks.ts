@@ -3,7 +3,7 @@ import type { HookEvent } from '../core/agent/hooks.ts'
 import type { AgentLedger } from './agent-ledger.ts'
 import type { AgentParts } from './agent-parts.ts'
 
-/** Hooks at the borders of turns. Those of tool calls are run by the toolbox. */
+/** Hooks before turns. The toolbox runs those of tool calls and of ends. */
 export class TurnHooks {
   readonly #ledger: AgentLedger
   readonly #parts: AgentParts
@@ -19,11 +19,6 @@ export class TurnHooks {
       if (await this.#isFirst(turn)) await this.#tell('session_start', turn, signal)
       await this.#tell('turn_start', turn, signal)
     })
-  }
-
-  /** The model has answered, and the turn is about to end. Returns false if it is over or paused. */
-  async end(turn: number, signal: AbortSignal): Promise<boolean> {
-    return unlessAborted(signal, async () => void (await this.#run('turn_end', turn, signal)))
   }
 
   /** The first turn of this agent: the session that it continues may have had others. */

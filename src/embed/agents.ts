@@ -39,6 +39,7 @@ export interface AgentsParts extends AgentModelsParts {
   /** The verbs in the name of an actor. */
   readonly actAs: (actor: Actor) => ReeveVerbs
   readonly spawnAs: ToolboxParts['spawnAs']
+  readonly registerHook: ToolboxParts['registerHook']
   readonly environmentSecrets: NamedSecrets
   readonly hasCommands: boolean
   readonly times: Partial<AgentTimes>
@@ -62,7 +63,7 @@ export interface OpenedAgents {
 
 /** Makes the executors of agents and of their tools. Models and tools are loaded when the first agent runs. */
 export function openAgents(parts: AgentsParts): OpenedAgents {
-  const { kernel, actAs, spawnAs, mask, hasCommands } = parts
+  const { kernel, actAs, spawnAs, registerHook, mask, hasCommands } = parts
   const models = new AgentModels(parts)
   const servers = new AgentMcpServers({
     actAs,
@@ -77,6 +78,7 @@ export function openAgents(parts: AgentsParts): OpenedAgents {
   const toolbox = new AgentToolbox({
     kernel,
     spawnAs,
+    registerHook,
     actAs,
     moreTools: servers.toolsFor,
     mask,

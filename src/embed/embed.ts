@@ -178,6 +178,7 @@ async function start(
     commands: () => commands,
     hasCommands: commands !== undefined,
     spawnAs: served.spawnAs,
+    registerHook: served.registerHook,
     actAs: (other) => acting(parts, other),
     times: agentTimes,
     onTrouble,
@@ -213,6 +214,9 @@ async function start(
       concurrency: options.concurrency ?? KERNEL_DEFAULTS.concurrency,
       times: { ...KERNEL_DEFAULTS.times, ...options.times },
       backoff: KERNEL_DEFAULTS.backoff,
+      ...(commands === undefined
+        ? {}
+        : { startEndHooks: (agent, from) => agents.toolbox.startEndHooks(agent, from) }),
     },
   )
   const externals = new ExternalProcesses(kernel, { onStop: options.onStop, onTrouble })

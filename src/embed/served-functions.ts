@@ -1,5 +1,6 @@
 import { parse } from '../actions/parse.ts'
-import { spawnChild } from '../actions/spawn.ts'
+import { registerHook, spawnChild } from '../actions/spawn.ts'
+import type { ToolboxParts } from '../agent/toolbox/toolbox.ts'
 import type { NamedSecrets } from '../command/environment/named-secrets.ts'
 import type { Executor } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -16,6 +17,7 @@ interface OpenedFunctions {
   readonly calls: ServesWorkflows & ServesTools
   /** The verb `spawn` on behalf of a running process, under its fence. */
   readonly spawnAs: SpawnAs
+  readonly registerHook: ToolboxParts['registerHook']
 }
 
 /** The workflows and tools of this program, and the executors that run them. */
@@ -37,6 +39,8 @@ export function serveFunctions(
   return {
     executors: [workflows, tools],
     spawnAs,
+    registerHook: (agent, request) =>
+      registerHook(kernel(), agent, parse(verbs.spawn.input, request, 'spawn')),
     calls: {
       async workflow(name, run, given = {}) {
         const workflow = parse(WORKFLOW, { name, run, options: given }, 'workflow')

@@ -3,6 +3,7 @@ import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import type { Session, Turn } from '../core/session/session.ts'
 import { carrySession, carryToChildren, carryToSessionsBelow, carryTurn, sessionCarried } from './carry.ts'
+import { carryToHooks, type StartEndHooks } from './carry-hooks.ts'
 import type { Edges } from './edges.ts'
 import { strip } from './sessions.ts'
 
@@ -20,20 +21,26 @@ const PAGE = 500
 /** How many stops and ends are carried on at once. */
 const MAX_CARRIERS = 8
 
-/** Carries stops and ends on, a few at a time: to children, and to processes whose lifetime is a session or a turn. */
+/** Carries stops and ends on, a few at a time: to children, to hooks, and to processes whose lifetime is a session or a turn. */
 export class Carriers {
   readonly #edges: Edges
   readonly #self: string
   readonly #isOpen: () => boolean
-  /** Processes whose stop or end is being carried on, or waits for its turn. */
+  readonly #startEndHooks: StartEndHooks | undefined
+  /** Processes whose stop or end waits for its turn to be carried on. */
   readonly #toCarry = new Set<Pid>()
   readonly #carrying = new Map<Pid, Promise<void>>()
   readonly #endingSessions = new Map<string, Promise<SessionDeletionReport>>()
 
-  constructor(edges: Edges, self: string, isOpen: () => boolean) {
+  constructor(
+    edges: Edges,
+    self: string,
+    options: { readonly isOpen: () => boolean; readonly startEndHooks: StartEndHooks | undefined },
+  ) {
     this.#edges = edges
     this.#self = self
-    this.#isOpen = isOpen
+    this.#isOpen = options.isOpen
+    this.#startEndHooks = options.startEndHooks
   }
 
   /** Resolves when the stops and ends that are under way have been carried. */
@@ -57,9 +64,10 @@ export class Carriers {
     for (const pid of this.#toCarry) {
       if (this.#carrying.size >= MAX_CARRIERS || !this.#isOpen()) return
       if (this.#carrying.has(pid)) continue
+      // A mark that is written from now on is carried after this one.
+      this.#toCarry.delete(pid)
       const carried = this.#carryOne(pid).finally(() => {
         this.#carrying.delete(pid)
-        this.#toCarry.delete(pid)
         this.#carrySome()
       })
       this.#carrying.set(pid, carried)
@@ -71,6 +79,11 @@ export class Carriers {
       for (const child of await carryToChildren(this.#edges, this.#self, pid)) this.#toCarry.add(child)
     } catch (error) {
       this.#edges.onTrouble(error, `carrying a stop on from ${pid}`)
+    }
+    try {
+      await carryToHooks(this.#edges, pid, this.#startEndHooks)
+    } catch (error) {
+      this.#edges.onTrouble(error, `starting the hooks of an end of ${pid}`)
     }
   }
 

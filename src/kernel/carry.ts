@@ -5,7 +5,7 @@ import type { Change } from '../core/change.ts'
 import type { Filter } from '../core/process/filter.ts'
 import type { Pid } from '../core/process/pid.ts'
 import { hasEnded, type Lifetime, type StopHow } from '../core/process/record.ts'
-import type { ProcessRow } from '../core/process/row.ts'
+import { carryOf, childCarryOf, hooksFromOf, type ProcessRow } from '../core/process/row.ts'
 import { decideDeleteSession, decideEndSession, type Session, type Turn } from '../core/session/session.ts'
 import { know, type Page } from '../store/contract.ts'
 import { giveBackOfSession } from './allowances.ts'
@@ -25,10 +25,11 @@ const SURVIVES_STOP: readonly Lifetime[] = ['daemon', 'detached']
  */
 export async function carryToChildren(edges: Edges, self: string, pid: Pid): Promise<Pid[]> {
   const row = await edges.store.ask({ ask: 'process', pid })
-  if (row === null || row.carry === null) return []
-  if (row.carry === 'calls') return interruptClosedCalls(edges, self, row)
+  const carry = childCarryOf(row?.carry ?? null)
+  if (row === null || carry === null) return []
+  if (carry === 'calls') return interruptClosedCalls(edges, self, row)
   const { stopRequest } = row.record
-  const stop = row.carry === 'stop' && stopRequest !== null
+  const stop = carry === 'stop' && stopRequest !== null
   const stopping: Stopping = {
     concerns: ({ record }) =>
       stop ? !SURVIVES_STOP.includes(record.lifetime) : record.lifetime === 'parent',
@@ -234,7 +235,10 @@ async function listAll(edges: Edges, filter: Filter): Promise<readonly ProcessRo
 function unmark(edges: Edges, seen: ProcessRow): Promise<void> {
   return edges.store.write(function* () {
     const row = yield* know({ ask: 'process', pid: seen.record.pid })
-    const same = row?.carry === seen.carry && row?.record.stopRequest?.at === seen.record.stopRequest?.at
+    const carry = row?.carry ?? null
+    const same =
+      childCarryOf(carry) === childCarryOf(seen.carry) &&
+      row?.record.stopRequest?.at === seen.record.stopRequest?.at
     if (row === null || !same || row.record.stopRequest?.how !== seen.record.stopRequest?.how)
       return { answer: undefined, changes: [] }
     const isSameTurn = row.record.agent?.turn?.number === seen.record.agent?.turn?.number
@@ -242,7 +246,9 @@ function unmark(edges: Edges, seen: ProcessRow): Promise<void> {
       return { answer: undefined, changes: [] }
     return {
       answer: undefined,
-      changes: [{ type: 'process', was: row, row: { ...row, carry: null }, events: [] }],
+      changes: [
+        { type: 'process', was: row, row: { ...row, carry: carryOf(null, hooksFromOf(carry)) }, events: [] },
+      ],
     }
   })
 }

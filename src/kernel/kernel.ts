@@ -17,6 +17,7 @@ import { Approvals } from './approvals.ts'
 import { refuseAct } from './audit.ts'
 import { BackgroundTasks } from './background-tasks.ts'
 import { Carriers } from './carriers.ts'
+import { carryToHooks, type StartEndHooks } from './carry-hooks.ts'
 import { type ChargeAnswer, type Charging, charge } from './charge.ts'
 import type { Edges } from './edges.ts'
 import { environmentFor, putEnvironment } from './environments.ts'
@@ -52,6 +53,8 @@ export interface KernelOptions {
   readonly concurrency: number
   readonly times: HolderTimes & { readonly sweepMs: number }
   readonly backoff: Backoff
+  /** Absent in a program that runs no hooks. */
+  readonly startEndHooks?: StartEndHooks
 }
 
 /** One running instance over a store: it executes, recovers, carries stops on, and serves waits. */
@@ -95,7 +98,8 @@ export class Kernel {
     this.feed = new Feed(edges)
     this.readAccess = new ReadAccess(edges, this.feed)
     this.#background = new BackgroundTasks(edges, () => this.#state === 'open')
-    this.#carriers = new Carriers(edges, holder.id, () => this.#state === 'open')
+    const isOpen = () => this.#state === 'open'
+    this.#carriers = new Carriers(edges, holder.id, { isOpen, startEndHooks: options.startEndHooks })
     this.#releases = new Releases(edges, async (scope) => void (await release(edges, scope)))
     this.#runLimits = new RunLimits(edges, this.feed, {
       self: () => this.id,
@@ -333,6 +337,11 @@ export class Kernel {
     if (isRefusal(report)) throw new RefusedError(report)
     this.#look()
     return report
+  }
+
+  /** Resolves when the hooks of the ends of an agent are registered that have been written so far. */
+  startEndHooks(pid: Pid): Promise<void> {
+    return carryToHooks(this.edges, pid, this.#options.startEndHooks)
   }
 
   /** Carries a marked stop or end down the tree, in the background. */

@@ -31,7 +31,7 @@ export interface RegistrationContext {
 /** Reads everything that `decideRegister` needs. */
 export function* registerFacts(
   rows: WorkingRows,
-  { request, pid, actor, defaultEnvRef, continuesSession }: RegisterIntent,
+  { request, pid, actor, defaultEnvRef, continuesSession, hookOf }: RegisterIntent,
   { isNew, formerPid, restarts, replaced }: RegistrationContext,
 ): PlanPart<RegisterFacts> {
   // Most registrations have a new pid and need few of the facts: those are not asked for through a generator.
@@ -47,9 +47,11 @@ export function* registerFacts(
     existing === null && request.restartOf !== undefined ? yield* rows.process(request.restartOf) : null
   const owner = ownerOf(request, parent?.record ?? null, actor)
   const actsFor =
-    parent === null && restarted !== null && actor.startsWith('kernel:')
-      ? yield* actorOfRestart(rows, restarted.record, owner)
-      : null
+    hookOf !== undefined
+      ? (`process:${hookOf}` as const)
+      : parent === null && restarted !== null && actor.startsWith('kernel:')
+        ? yield* actorOfRestart(rows, restarted.record, owner)
+        : null
   const { session, turn } = owner
   const envRef = environmentOf(request)
   const inSession = session === undefined ? null : yield* rows.session(session)

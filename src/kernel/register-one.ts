@@ -190,7 +190,7 @@ export function folded(
 
 /**
  * A restart that a policy asks for is registered by a kernel, which no rule binds. It acts as the parent or the session of the
- * process, also after the end of that parent.
+ * process, also after the end of that parent. So is a hook at an end, which acts as its agent.
  */
 export function gatedActor(
   registration: Pick<Registration, 'restartOf' | 'owner' | 'actsFor'>,
@@ -198,7 +198,8 @@ export function gatedActor(
   actor: Actor,
 ): Actor {
   const { restartOf, owner, actsFor } = registration
-  if (restartOf === null || !actor.startsWith('kernel:')) return actor
+  if (!actor.startsWith('kernel:')) return actor
+  if (restartOf === null) return actsFor ?? actor
   const { session } = owner
   // A process that has moved to another session since is bound by the rules of that one.
   if (parent !== null && parent.record.owner.session === session) return `process:${parent.record.pid}`

@@ -51,6 +51,8 @@ export interface Registering {
   readonly preview?: () => Promise<ShownChange | null>
   /** Ceilings of the actor that it acts for, besides those of its parent. */
   readonly ceilings?: readonly Ceiling[]
+  /** Of a hook: the ended agent, or the agent whose turn has ended, in whose name the kernel registers it. */
+  readonly hookOf?: Pid
   /** It restarts this process, whose end is about to be written, and gets the rest of its allowance. */
   readonly restarts?: RestartedProcess
 }
@@ -202,6 +204,7 @@ export function toIntent(
     ceilings,
     reportSeat,
     continuesSession,
+    hookOf,
   } = registering
   const given = pid ?? keyed
   // The pid that version 0.1 derived from a key: anyone could compute it.
@@ -224,6 +227,7 @@ export function toIntent(
     ...(ceilings === undefined ? {} : { ceilings }),
     ...(reportSeat === undefined ? {} : { reportSeat }),
     ...(continuesSession === undefined ? {} : { continuesSession }),
+    ...(hookOf === undefined ? {} : { hookOf }),
     approval: null,
     acceptsLess: restarts !== undefined,
   }

@@ -1459,7 +1459,13 @@ export interface VerbCalls {
               /** Commands that run at events of the agent, under its rules. */
               hooks?: {
                 /** When it runs. */
-                event: 'session_start' | 'turn_start' | 'before_tool' | 'after_tool' | 'turn_end'
+                event:
+                  | 'session_start'
+                  | 'turn_start'
+                  | 'before_tool'
+                  | 'after_tool'
+                  | 'turn_end'
+                  | 'session_end'
                 /** Of before_tool and after_tool: the tools that it is for; all if left out. */
                 tools?: string[]
                 /** A line for the shell; it reads the event as JSON from its standard input. */
@@ -1907,7 +1913,13 @@ export interface VerbCalls {
               /** Commands that run at events of the agent, under its rules. */
               hooks?: {
                 /** When it runs. */
-                event: 'session_start' | 'turn_start' | 'before_tool' | 'after_tool' | 'turn_end'
+                event:
+                  | 'session_start'
+                  | 'turn_start'
+                  | 'before_tool'
+                  | 'after_tool'
+                  | 'turn_end'
+                  | 'session_end'
                 /** Of before_tool and after_tool: the tools that it is for; all if left out. */
                 tools?: string[]
                 /** A line for the shell; it reads the event as JSON from its standard input. */
@@ -2419,7 +2431,13 @@ export interface VerbCalls {
               /** Commands that run at events of the agent, under its rules. */
               hooks?: {
                 /** When it runs. */
-                event: 'session_start' | 'turn_start' | 'before_tool' | 'after_tool' | 'turn_end'
+                event:
+                  | 'session_start'
+                  | 'turn_start'
+                  | 'before_tool'
+                  | 'after_tool'
+                  | 'turn_end'
+                  | 'session_end'
                 /** Of before_tool and after_tool: the tools that it is for; all if left out. */
                 tools?: string[]
                 /** A line for the shell; it reads the event as JSON from its standard input. */
@@ -2865,7 +2883,13 @@ export interface VerbCalls {
               /** Commands that run at events of the agent, under its rules. */
               hooks?: {
                 /** When it runs. */
-                event: 'session_start' | 'turn_start' | 'before_tool' | 'after_tool' | 'turn_end'
+                event:
+                  | 'session_start'
+                  | 'turn_start'
+                  | 'before_tool'
+                  | 'after_tool'
+                  | 'turn_end'
+                  | 'session_end'
                 /** Of before_tool and after_tool: the tools that it is for; all if left out. */
                 tools?: string[]
                 /** A line for the shell; it reads the event as JSON from its standard input. */
@@ -4787,7 +4811,7 @@ export interface VerbCalls {
         /** Commands that run at events of the agent, under its rules. */
         hooks?: {
           /** When it runs. */
-          event: 'session_start' | 'turn_start' | 'before_tool' | 'after_tool' | 'turn_end'
+          event: 'session_start' | 'turn_start' | 'before_tool' | 'after_tool' | 'turn_end' | 'session_end'
           /** Of before_tool and after_tool: the tools that it is for; all if left out. */
           tools?: string[]
           /** A line for the shell; it reads the event as JSON from its standard input. */
@@ -5085,7 +5109,7 @@ type RegistrationInput =
         /** Commands that run at events of the agent, under its rules. */
         hooks?: {
           /** When it runs. */
-          event: 'session_start' | 'turn_start' | 'before_tool' | 'after_tool' | 'turn_end'
+          event: 'session_start' | 'turn_start' | 'before_tool' | 'after_tool' | 'turn_end' | 'session_end'
           /** Of before_tool and after_tool: the tools that it is for; all if left out. */
           tools?: string[]
           /** A line for the shell; it reads the event as JSON from its standard input. */

@@ -34,7 +34,7 @@ async function hooksOf(reeve: Embedded, pid: string) {
   return processes.map(({ record }) => record).toSorted((a, b) => a.createdAt - b.createdAt)
 }
 
-test('hooks run before and after tools and turns, as commands below the agent, each once', async () => {
+test('hooks run before turns and before and after tools, as commands below the agent, each once', async () => {
   const { reeve, start, workspace } = await scriptedAgents(optionsOf(new TempReeve()))
   const note = (name: string) => `cat >> ${name}.log; echo >> ${name}.log; echo said by ${name}`
   const pid = await start(
@@ -55,7 +55,6 @@ test('hooks run before and after tools and turns, as commands below the agent, e
         },
         { event: 'before_tool', tools: ['read_file'], run: 'touch never' },
         { event: 'after_tool', run: note('after') },
-        { event: 'turn_end', run: note('end') },
       ],
     },
   )
@@ -80,7 +79,6 @@ test('hooks run before and after tools and turns, as commands below the agent, e
     input: { path: 'a.txt' },
     isError: false,
   })
-  expect(read('end')).toMatchObject({ event: 'turn_end', turn: 1 })
   const commands = await hooksOf(reeve, pid)
   expect(commands.map(({ identity }) => identity.label)).toEqual([
     'hook session_start',
@@ -88,7 +86,6 @@ test('hooks run before and after tools and turns, as commands below the agent, e
     'hook before_tool write_file',
     'hook before_tool write_file',
     'hook after_tool write_file',
-    'hook turn_end',
   ])
   expect(commands.map(({ causedBy }) => causedBy)).toMatchObject(commands.map(() => ({ source: 'hook' })))
   await reeve.runAgent({ pid, text: 'again' })

@@ -5,6 +5,7 @@ import type { Executor, Work } from '../../kernel/executor.ts'
 import type { SeenFile } from '../tools/files/file-tracker.ts'
 import { AgentSessions } from './agent-sessions.ts'
 import { BuiltInNames } from './built-in-names.ts'
+import type { EndHooks } from './end-hooks.ts'
 import { EndedAgents } from './ended-agents.ts'
 import type { PendingCall, Toolbox, ToolboxParts } from './toolbox.ts'
 import type { ToolboxCore } from './toolbox-core.ts'
@@ -17,6 +18,7 @@ export class AgentToolbox implements Toolbox {
   readonly #parts: ToolboxParts
   readonly #names = new BuiltInNames()
   #core: Promise<ToolboxCore> | undefined
+  #endHooks: Promise<EndHooks> | undefined
   #ended: EndedAgents | undefined
 
   constructor(parts: ToolboxParts) {
@@ -55,6 +57,14 @@ export class AgentToolbox implements Toolbox {
 
   async hooks(work: Work, at: HookPlace, signal: AbortSignal): Promise<readonly HookEnd[]> {
     return (await this.#load()).hooks(work, at, signal)
+  }
+
+  /** Starts the hooks of ends. False: another program has to. */
+  async startEndHooks(agent: ProcessRecord, from: number): Promise<boolean> {
+    this.#endHooks ??= import('./end-hooks.ts').then(
+      (loaded) => new loaded.EndHooks(this.#parts, this.sessions),
+    )
+    return (await this.#endHooks).start(agent, from)
   }
 
   async skills(agent: ProcessRecord): ReturnType<Toolbox['skills']> {

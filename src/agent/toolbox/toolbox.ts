@@ -49,6 +49,8 @@ export interface ToolboxParts {
   readonly kernel: () => Kernel
   /** The verb `spawn` on behalf of a running process, under its fence. */
   readonly spawnAs: (work: Work, request: InputOf<'spawn'>) => Promise<ProcessRecord>
+  /** Registers a command in the name of an agent, which may have ended. */
+  readonly registerHook: (agent: ProcessRecord, request: InputOf<'spawn'>) => Promise<void>
   /** The verbs on behalf of an actor, with the same checks as at every door. */
   readonly actAs: (actor: Actor) => ReeveVerbs
   /** Masks secrets. Results of tools are masked when they are stored, so that prompts never change. */

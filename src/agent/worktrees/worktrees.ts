@@ -191,6 +191,8 @@ export class Worktrees {
       const { pid } = worktree
       this.#known.add(pid)
       if (this.#making.has(pid) || (await this.#lives(pid))) return 'settled'
+      // They run in the worktree.
+      await this.#kernel().startEndHooks(pid)
       if (await this.#hasProcesses(pid)) return 'waiting'
       if (keptBecause(await factsOf(worktree)) === null) await this.#discard(worktree)
       return 'settled'

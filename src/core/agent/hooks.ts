@@ -1,6 +1,13 @@
 import type { Json, JsonObject } from '../json/json.ts'
 
-export const HOOK_EVENTS = ['session_start', 'turn_start', 'before_tool', 'after_tool', 'turn_end'] as const
+export const HOOK_EVENTS = [
+  'session_start',
+  'turn_start',
+  'before_tool',
+  'after_tool',
+  'turn_end',
+  'session_end',
+] as const
 export type HookEvent = (typeof HOOK_EVENTS)[number]
 
 /** A command that runs at this event of an agent, as a process below it. */

@@ -1,4 +1,5 @@
 import { closesCalls } from '../agent/closed-calls.ts'
+import { owedFrom } from '../agent/owed-hooks.ts'
 import { blobChanges } from '../blob/blobs-of.ts'
 import type { Change } from '../change.ts'
 import { type Group, isComplete, settleSeat, takeSeat } from '../group/group.ts'
@@ -9,7 +10,14 @@ import type { ProcessEvent, StoredEvent } from './event.ts'
 import { evolve } from './evolve.ts'
 import type { Pid } from './pid.ts'
 import { type Actor, hasEnded, type ProcessRecord } from './record.ts'
-import type { Carry, ProcessRow } from './row.ts'
+import {
+  type Carry,
+  type CarryToChildren,
+  carryOf,
+  childCarryOf,
+  hooksFromOf,
+  type ProcessRow,
+} from './row.ts'
 
 export interface Folding {
   readonly pid: Pid
@@ -80,10 +88,16 @@ function groupAfter(group: Group | null, before: ProcessRecord | null, record: P
 }
 
 function carryAfter(was: ProcessRow | null, record: ProcessRecord): Carry | null {
+  const hooksFrom = hooksFromOf(was?.carry ?? null) ?? owedFrom(was?.record ?? null, record)
+  return carryOf(childCarryAfter(was, record), hooksFrom)
+}
+
+function childCarryAfter(was: ProcessRow | null, record: ProcessRecord): CarryToChildren | null {
   if (record.children === 0) return null
   const before = was?.record ?? null
+  const marked = childCarryOf(was?.carry ?? null)
   const stopAsked = record.stopRequest !== null && record.stopRequest.how !== 'interrupt'
   if (stopAsked && record.stopRequest !== before?.stopRequest) return 'stop'
-  if (hasEnded(record) && before !== null && !hasEnded(before)) return was?.carry === 'stop' ? 'stop' : 'end'
-  return was?.carry ?? (closesCalls(before?.agent ?? null, record.agent) ? 'calls' : null)
+  if (hasEnded(record) && before !== null && !hasEnded(before)) return marked === 'stop' ? 'stop' : 'end'
+  return marked ?? (closesCalls(before?.agent ?? null, record.agent) ? 'calls' : null)
 }

@@ -233,8 +233,8 @@ export interface Registration<K extends Kind = Kind, Spec extends JsonObject = J
   /** The sessions above that of its owner, the nearest first. Absent if there is none. */
   readonly sessionsAbove?: readonly string[]
   /**
-   * Of a process that a kernel started again without a parent: the process or session whose rules bind its start. Absent if the
-   * kernel acts for none.
+   * Of a process that a kernel started without a parent, again or as a hook: the process or session whose rules bind its start. Absent
+   * if the kernel acts for none.
    */
   readonly actsFor?: Actor
   /** Of a command that rules let begin without an approval. Absent if no rule tells commands apart. */

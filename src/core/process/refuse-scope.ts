@@ -9,15 +9,19 @@ interface ScopeFacts {
   readonly unusableSession: string | null
 }
 
-/** Whether the owner exists and is open, and whether the lifetime has something to end with. */
+/**
+ * Whether the owner exists and is open, and whether the lifetime has something to end with. A hook at an end may begin when its session has
+ * ended, too.
+ */
 export function refuseScope(
   { session, turn, unusableSession }: ScopeFacts,
   { owner, lifetime, parent }: Pick<Registration, 'owner' | 'lifetime' | 'parent'>,
+  isEndHook = false,
 ): Refusal | undefined {
   if (owner.session !== undefined && session === null) {
     return sessionUnknown(owner.session)
   }
-  if (session !== null && session.endedAt !== null) {
+  if (session !== null && session.endedAt !== null && !isEndHook) {
     return refusal('session_ended', `The session ${session.id} has ended.`, 'Open another one.')
   }
   if (unusableSession !== null) {

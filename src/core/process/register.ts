@@ -65,6 +65,8 @@ export interface RegisterIntent {
   readonly reportSeat?: ReportSeat
   /** It continues the session of the ended agent that it restarts. */
   readonly continuesSession?: true
+  /** Of a hook at an end: the agent in whose name the kernel registers it, also after the end of its session. */
+  readonly hookOf?: Pid
   /** It is registered unbegun, and begins when this approval is given. */
   readonly approval: ApprovalRequested | null
   /** Of a command that rules let begin. */
@@ -83,7 +85,7 @@ export interface RegisterFacts {
   readonly restarted: ProcessRow | null
   /** Of an agent whose session is continued: a log of the session that has been pruned. */
   readonly goneLog?: Pid
-  /** If a kernel starts it again without a parent: the actor that it acts for. */
+  /** If a kernel starts it without a parent: the actor that it acts for. */
   readonly actsFor?: Actor
   /** The nearest ancestor that takes no children: it is being stopped, or has ended. */
   readonly stoppingAncestor: ProcessRow | null
@@ -157,7 +159,7 @@ export function decideRegister(
     refusePlacement(intent.request, intent.pid) ??
     refuseCeiling(facts, intent.request) ??
     refuseLaunch(intent.request) ??
-    refuseScope(facts, unlimited) ??
+    refuseScope(facts, unlimited, intent.hookOf !== undefined) ??
     refuseGroup(facts, unlimited) ??
     refuseChild(facts, intent.request)
   if (reason !== undefined) return refused(reason)

@@ -49,6 +49,7 @@ export class SimulatedAgents {
       {
         kernel,
         spawnAs: () => Promise.reject(new Error('These agents start no processes')),
+        registerHook: () => Promise.reject(new Error('a simulation has no hooks')),
         actAs: () => {
           throw new Error('These agents call no verbs')
         },
