@@ -3,7 +3,8 @@ import { isDenial } from '../core/audit/denial.ts'
 import { awaitsApproval } from '../core/process/gate.ts'
 import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
-import { hasEnded } from '../core/process/record.ts'
+import { hasEnded, type ProcessRecord, targetOf } from '../core/process/record.ts'
+import { processToolOf } from '../core/tool/built-in-name.ts'
 import { refusalChanges } from './audit.ts'
 import { closedCallReason } from './carry.ts'
 import type { Edges } from './edges.ts'
@@ -14,12 +15,15 @@ type RequestIntent = Extract<Intent, { type: 'agent_request' }>
 
 interface WaitingCall {
   readonly ref: ToolCallRef
+  /** What waits for the approval: the process of the call, or the command that is its whole effect. */
   readonly process: Pid
 }
 
+const RUN_COMMAND = processToolOf('run_command')
+
 /**
- * Performs a request that may close tool calls of an agent. A call that waits for an approval is withdrawn in the same transaction: no
- * approval can begin it any more, so its result says that it never ran.
+ * Performs a request that may close tool calls of an agent. A call that waits for an approval, or whose command does, is withdrawn in the
+ * same transaction: no approval can begin it any more, so its result says that it never ran.
  */
 export async function performClosing(edges: Edges, self: string, asked: RequestIntent): Promise<Performed> {
   const waiting = await waitingCalls(edges, asked.pid)
@@ -50,7 +54,7 @@ export async function performClosing(edges: Edges, self: string, asked: RequestI
   return performed
 }
 
-/** The open tool calls whose processes wait for an approval. */
+/** The open tool calls whose processes, or whose commands, wait for an approval. */
 async function waitingCalls(edges: Edges, pid: Pid): Promise<readonly WaitingCall[]> {
   const row = await edges.store.ask({ ask: 'process', pid })
   const turn = row?.record.agent?.turn ?? null
@@ -67,8 +71,34 @@ async function waitingCalls(edges: Edges, pid: Pid): Promise<readonly WaitingCal
     after: null,
     limit: refs.size,
   })
-  return items.flatMap(({ record }) => {
+  const calls = items.flatMap(({ record }) => {
     const ref = refs.get(record.owner.toolCall ?? '')
-    return ref !== undefined && awaitsApproval(record) ? [{ ref, process: record.pid }] : []
+    return ref === undefined ? [] : [{ ref, record }]
+  })
+  const waiting = calls.filter(({ record }) => awaitsApproval(record))
+  const running = calls.filter(
+    ({ record }) => !awaitsApproval(record) && targetOf('tool', record.spec) === RUN_COMMAND,
+  )
+  return [
+    ...waiting.map(({ ref, record }) => ({ ref, process: record.pid })),
+    ...(await waitingCommands(edges, running)),
+  ]
+}
+
+/** A call of `run_command` starts one command, and has no other effect. */
+async function waitingCommands(
+  edges: Edges,
+  calls: readonly { readonly ref: ToolCallRef; readonly record: ProcessRecord }[],
+): Promise<readonly WaitingCall[]> {
+  if (calls.length === 0) return []
+  const { items } = await edges.store.ask({
+    ask: 'processes',
+    filter: { parent: calls.map(({ record }) => record.pid), kind: ['command'] },
+    after: null,
+    limit: calls.length,
+  })
+  return items.flatMap(({ record: command }) => {
+    const call = calls.find(({ record }) => record.pid === command.parent)
+    return call !== undefined && awaitsApproval(command) ? [{ ref: call.ref, process: command.pid }] : []
   })
 }

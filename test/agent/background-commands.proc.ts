@@ -7,7 +7,10 @@ import { TEST_PRESET } from '../test-preset.ts'
 import { payloads } from './scripted-agent.ts'
 
 /** An agent that plays this script, and may run commands. */
-async function started(answers: readonly unknown[]): Promise<{ reeve: Embedded; pid: string }> {
+async function started(
+  answers: readonly unknown[],
+  more: object = { goal: 'go' },
+): Promise<{ reeve: Embedded; pid: string }> {
   const temp = new TempReeve()
   const workspace = join(temp.folder, 'work')
   mkdirSync(workspace)
@@ -18,7 +21,7 @@ async function started(answers: readonly unknown[]): Promise<{ reeve: Embedded; 
     commands: { home: temp.keeperHome.folder, environment: 'inherit', shell: '/bin/sh' },
   })
   onTestFinished(() => reeve.close())
-  const spec = { agent: 'helper', model: 'scripted/script.json', goal: 'go' }
+  const spec = { agent: 'helper', model: 'scripted/script.json', ...more }
   const { record } = await reeve.spawn({ kind: 'agent', cwd: workspace, spec })
   return { reeve, pid: record.pid }
 }
@@ -63,3 +66,28 @@ test('the end of a command that a call waits for, and of one that the agent stop
   await reeve.wait({ pid: running })
   expect(await payloads(reeve, pid, 'notice_buffered')).toEqual([])
 })
+
+test.each(['cancelTurn', 'shutDownAgent'] as const)(
+  'a command that still waits for an approval is withdrawn by %s with its call, and the result says that it never began',
+  async (verb) => {
+    const { reeve, pid } = await started(
+      [{ parts: [{ tool: 'run_command', input: { command: 'echo hi' } }] }],
+      {},
+    )
+    await reeve.addRule({ rule: { effect: 'ask', resource: 'shell:*' } })
+    await reeve.runAgent({ pid, text: 'go' })
+    const pending = async () => (await reeve.approvals({ state: 'pending' })).approvals
+    await expect.poll(async () => (await pending()).length, { timeout: 20_000 }).toBe(1)
+    await reeve[verb]({ pid })
+    expect(await pending()).toEqual([])
+    expect(await payloads(reeve, pid, 'tool_answered')).toMatchObject([
+      {
+        isError: true,
+        interrupted: true,
+        parts: [{ text: 'Withdrawn while it waited for an approval; it never began.' }],
+      },
+    ])
+    const { processes } = await reeve.list({ filter: { kind: ['command'], status: 'any' } })
+    expect(processes).toMatchObject([{ record: { status: 'cancelled', outcome: { startedAt: null } } }])
+  },
+)
