@@ -1,6 +1,8 @@
 import { loadParts } from '../agent/parts/stored-parts.ts'
 import { notAnAgent } from '../core/agent/refusals.ts'
+import { agentOfSession } from '../core/agent/session.ts'
 import { type AgentState, type Part, phaseOf, type QueuedInput } from '../core/agent/state.ts'
+import type { Approval } from '../core/approval/approval.ts'
 import { visibilityOf } from '../core/authority/visibility.ts'
 import { parseNeed } from '../core/capability/parse-need.ts'
 import { RefusedError } from '../core/errors.ts'
@@ -16,7 +18,7 @@ import { isRefusal } from '../core/refusal.ts'
 import type { Edges } from '../kernel/edges.ts'
 import { explainEffect } from '../kernel/explain.ts'
 import { Sums } from '../kernel/sums.ts'
-import type { Store } from '../store/contract.ts'
+import type { Page, Store } from '../store/contract.ts'
 import type { OutputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, permitOnSession, readerFor } from './action.ts'
 import { configurationOf, modelFacts, modelOf } from './agent-facts.ts'
@@ -57,8 +59,10 @@ export function agentReadActions(
         after: after === undefined ? null : Number(after.slice(1)),
         limit,
       })
+      const records = page.items.flatMap(({ record }) => (isNative(record) ? [record] : []))
+      const asking = records.some(mayAsk) ? await askingAgents(store) : new Map()
       return {
-        agents: page.items.flatMap(({ record }) => (isNative(record) ? [listed(record)] : [])),
+        agents: records.map((record) => listed(record, mayAsk(record) ? asking.get(record.pid) : undefined)),
         next: page.next === null ? null : `c${page.next}`,
       }
     },
@@ -106,11 +110,42 @@ function heldBy(record: NativeAgent): string[] | null {
   return given === null ? null : [...given.paths]
 }
 
-function listed(record: NativeAgent): OutputOf<'agents'>['agents'][number] {
+type Listed = OutputOf<'agents'>['agents'][number]
+
+/** An idle agent waits for nothing that keeps it from an input. */
+function mayAsk(record: NativeAgent): boolean {
+  return shownPhase(record) === 'running' || shownPhase(record) === 'paused'
+}
+
+/** The agents that wait for a person, or whose tool calls and commands do. */
+async function askingAgents(store: Store): Promise<ReadonlyMap<Pid, Listed['waitsFor']>> {
+  const asking = new Map<Pid, Listed['waitsFor']>()
+  for (let after: number | null = null; ; ) {
+    const page: Page<Approval> = await store.ask({
+      ask: 'approvals',
+      state: 'pending',
+      after,
+      limit: APPROVALS_PER_PAGE,
+    })
+    for (const { pid, request } of page.items) {
+      const answer = request.type === 'question' ? 'reply' : 'approval'
+      // The oldest request is the one that is answered first.
+      for (const agent of [agentOfSession(request.session ?? ''), pid])
+        if (agent !== null && !asking.has(agent)) asking.set(agent, answer)
+    }
+    after = page.next
+    if (after === null) return asking
+  }
+}
+
+const APPROVALS_PER_PAGE = 500
+
+function listed(record: NativeAgent, waitsFor: Listed['waitsFor'] = null): Listed {
   const { agent, cwd, status, createdAt, updatedAt } = record
   return {
     ...identityOf(record),
     phase: shownPhase(record),
+    waitsFor,
     status,
     model: modelOf(record),
     turns: agent.turns,

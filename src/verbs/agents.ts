@@ -30,6 +30,10 @@ export const agents = verb({
           session: z.string().nullable().describe('the session that owns it'),
           parent: z.string().nullable().describe('the pid of its parent'),
           phase,
+          waitsFor: z
+            .enum(['approval', 'reply'])
+            .nullable()
+            .describe('what it, or something that it started, waits for from a person; null if for nothing'),
           status: status.describe('as in its record'),
           model: z.string(),
           turns: count.describe('how many turns have begun'),

@@ -22,7 +22,9 @@ export function printAgents(print: Printer, agents: OutputOf<'agents'>['agents']
     ],
     agents.map((agent) => [
       { text: agent.name ?? agent.pid, paint: bold },
-      { text: agent.phase, paint: paints[agent.phase] },
+      agent.waitsFor === null
+        ? { text: agent.phase, paint: paints[agent.phase] }
+        : { text: `waits: ${agent.waitsFor}`, paint: yellow },
       { text: String(agent.turns) },
       { text: tokenCount(agent.inputTokens + agent.outputTokens) },
       { text: costText(agent) },
