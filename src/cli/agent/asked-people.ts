@@ -34,6 +34,7 @@ export class AskedPeople {
   readonly #answered = new Set<string>()
   readonly #closed = new AbortController()
   #waiting: readonly Approval[] = []
+  #checks = 0
 
   constructor(
     reeve: AskedVerbs,
@@ -48,6 +49,19 @@ export class AskedPeople {
   /** What waits for the person at this terminal, the oldest first. */
   get waiting(): readonly Approval[] {
     return this.#waiting
+  }
+
+  /** What waits is being asked again: what was known may have been withdrawn. */
+  get isChecking(): boolean {
+    return this.#checks > 0
+  }
+
+  /** Asks again what waits: the end of a turn or a tool call withdraws what it has asked. */
+  async check(): Promise<void> {
+    this.#checks += 1
+    await this.#look(() => {
+      this.#checks -= 1
+    })
   }
 
   /** It is answered here, also if an older list names it. */
@@ -93,11 +107,15 @@ export class AskedPeople {
     return this.#waiting.some((approval) => approval.pid === pid)
   }
 
-  async #look(): Promise<void> {
+  #inspect(signal: AbortSignal): ReturnType<AskedVerbs['inspectAgent']> {
+    return this.#reeve.inspectAgent({ pid: this.#agent.pid }, { signal })
+  }
+
+  async #look(looked: () => void = () => undefined): Promise<void> {
     const { signal } = this.#closed
     const { say, changed, person = null } = this.#options
     try {
-      const { approvals } = await this.#reeve.inspectAgent({ pid: this.#agent.pid }, { signal })
+      const { approvals } = await this.#inspect(signal).finally(looked)
       const pending = approvals.filter(({ id }) => !this.#answered.has(id))
       const gone = this.#waiting.filter(({ id }) => !pending.some((approval) => approval.id === id))
       const isHere = (approval: Approval) => changed !== undefined && isAskedOf(approval, person)
@@ -110,7 +128,9 @@ export class AskedPeople {
       }
       changed?.()
     } catch (error) {
-      if (!signal.aborted) say(`(it is unknown what waits for your answer: ${errorText(error)})`)
+      if (signal.aborted) return
+      say(`(it is unknown what waits for your answer: ${errorText(error)})`)
+      changed?.()
     }
   }
 }

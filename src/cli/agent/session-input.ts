@@ -42,7 +42,8 @@ export class SessionInput {
 
   /** Shows the prompt: for the oldest request that waits, else for an agent that does not work. */
   prompt(): void {
-    if (this.#busy > 0) return
+    // Its answer shows the prompt.
+    if (this.#busy > 0 || this.#asked?.isChecking === true) return
     const { printer, phase } = this.#session
     const [first] = this.#waiting
     if (first === undefined && this.#prompted === null) {

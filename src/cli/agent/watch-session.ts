@@ -83,6 +83,7 @@ export async function watchSession(
       noteState(state, followed)
       if (followed.type === 'ended') return { type: 'ended', isAsWished: state.isAsWished }
       const stopped = followed.type === 'state' ? stoppedIn(state) : null
+      if (followed.type === 'item' && mayWithdraw(followed.item)) void asked?.check()
       if (stopped === null) {
         if (isPerson && followed.type !== 'fragment' && asked !== null && asked.waiting.length > 0)
           input.prompt()
@@ -135,6 +136,11 @@ function noteState(state: State, followed: AgentFollowed): void {
 function stoppedIn({ phase, reason }: State): Stopped | null {
   return phase === 'idle' || phase === 'paused' ? { phase, reason } : null
 }
+/** Whether requests to people may have been withdrawn with it. */
+function mayWithdraw(item: Extract<AgentFollowed, { type: 'item' }>['item']): boolean {
+  return item.type === 'turn_ended' || (item.type === 'tool_answered' && item.payload.interrupted === true)
+}
+
 
 function interrupt(
   reeve: ReeveVerbs,

@@ -141,6 +141,24 @@ test('at a terminal a typed line waits, !text steers, Ctrl-C cancels the turn, a
   expect(at.shown).toContain('The agent stays: reeve agent attach waits comes back')
 })
 
+test('at a terminal the prompt of a request is gone once Ctrl-C has cancelled its turn', async () => {
+  const reeve = new CommandLine()
+  const cwd = brokenProject()
+  await reeve.run(['policy', 'add', 'ask', 'shell:node'])
+  const words = ['agent', '--model', 'scripted/demo', 'make it pass']
+  const at = reeve.terminal(words, { cols: 100, rows: 30 }, [], cwd)
+  await at.until(/approve execute shell:node[^\n]* › $/)
+  expect((await reeve.run(['agent', 'list'])).stdout).toMatch(/waits: approval/)
+  at.type('\u0003')
+  await at.until(/\(turn 1 cancelled[\s\S]*› $/)
+  const [, after = ''] = at.shown.split('(cancelling the turn; Ctrl-C again leaves)')
+  expect(after).toContain('Withdrawn while it waited for an approval; it never began.')
+  expect(after).toContain('does not wait any more')
+  expect(after).not.toContain('approve execute')
+  at.type('\u0003')
+  expect(await at.ended).toBe(0)
+})
+
 test('a session can be followed from another terminal, until its agent ends', async () => {
   const reeve = new CommandLine()
   const { cwd, words } = waitingAgent()
