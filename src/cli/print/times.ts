@@ -28,6 +28,38 @@ export function clockTime(at: number): string {
     .replace(/\.\d+Z$/, 'Z')
 }
 
+/** The time in a zone, with its offset: `2026-11-20 02:00:00 +01:00`. In UTC if this program does not know the zone. */
+export function zonedTime(at: number, zone: string): string {
+  let parts: readonly Intl.DateTimeFormatPart[]
+  try {
+    parts = new Intl.DateTimeFormat('en-US', { ...FIELDS, timeZone: zone }).formatToParts(at)
+  } catch (error) {
+    if (error instanceof RangeError) return clockTime(at)
+    throw error
+  }
+  const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((one) => one.type === type)?.value ?? ''
+  const offset = part('timeZoneName').replace('GMT', '')
+  const [year, month, day] = [part('year'), part('month'), part('day')]
+  const time = `${part('hour')}:${part('minute')}:${part('second')}`
+  return `${year}-${month}-${day} ${time} ${offset === '' ? '+00:00' : offset}`
+}
+
+const FIELDS = {
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+  timeZoneName: 'longOffset',
+} as const
+
+/** The time zone of this program. */
+export function localZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
 export function byteCount(bytes: number): string {
   if (bytes < 1_024) return `${bytes} B`
   const units = ['KiB', 'MiB', 'GiB', 'TiB']

@@ -1,7 +1,7 @@
 import type { OutputOf } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { occurrenceText } from '../print/occurrence-text.ts'
-import { ago, clockTime, shortTime } from '../print/times.ts'
+import { ago, localZone, shortTime, zonedTime } from '../print/times.ts'
 
 type Shown = OutputOf<'schedule'>
 
@@ -31,6 +31,7 @@ export function printSchedules({ print }: Pick<Context, 'print'>, schedules: rea
 export function printSchedule({ print }: Pick<Context, 'print'>, schedule: Shown): void {
   const now = Date.now()
   const { counts, paused, running, backfill } = schedule
+  const zone = zoneOf(schedule.times)
   const rows: [string, string][] = [
     ['name', schedule.id],
     ['when', whenText(schedule)],
@@ -38,12 +39,12 @@ export function printSchedule({ print }: Pick<Context, 'print'>, schedule: Shown
     ['overlap', schedule.overlap],
     ['session', schedule.session],
     ['next', nextText(schedule, now)],
-    ...schedule.upcoming.map((at): [string, string] => ['', clockTime(at)]),
+    ...schedule.upcoming.map((at): [string, string] => ['', zonedTime(at, zone)]),
     ['last', lastText(schedule, now)],
     ...running.map(({ pid }): [string, string] => ['running', pid]),
     ...(backfill === null
       ? []
-      : [['backfill', `${backfill.pid}, until ${clockTime(backfill.until)}`] as [string, string]]),
+      : [['backfill', `${backfill.pid}, until ${zonedTime(backfill.until, zone)}`] as [string, string]]),
     [
       'counts',
       `${counts.started} started, ${counts.skipped} skipped, ${counts.missed} missed, ${counts.failed} failed`,
@@ -65,8 +66,13 @@ function whenText({ times }: Shown): string {
     case 'every':
       return `every ${shortTime(times.everyMs)}`
     case 'at':
-      return `at ${clockTime(times.at)}`
+      return `at ${zonedTime(times.at, zoneOf(times))}`
   }
+}
+
+/** Where its times are shown: those of a cron expression in its zone, others where the person is. */
+export function zoneOf(times: Shown['times']): string {
+  return times.type === 'cron' ? times.zone : localZone()
 }
 
 function nextText({ next, paused, running }: Shown, now: number): string {
