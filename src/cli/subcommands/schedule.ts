@@ -1,7 +1,8 @@
-import { didYouMean } from '../../base/nearest-name.ts'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { momentOf } from '../moment.ts'
+import { type NamedAct, printChanged, printLine, runNamedAction } from '../named-actions.ts'
+import { zonedTime } from '../print/times.ts'
 import { processIn } from '../process-options.ts'
 import {
   DEFINITION_OPTIONS,
@@ -9,13 +10,12 @@ import {
   policyIn,
   timesIn,
 } from '../schedule/definition-options.ts'
-import { printSchedule, printSchedules } from '../schedule/print-schedules.ts'
+import { printSchedule, printSchedules, zoneOf } from '../schedule/print-schedules.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
 const ACTIONS = ['add', 'list', 'show', 'pause', 'resume', 'run', 'backfill', 'edit', 'remove'] as const
-type Action = (typeof ACTIONS)[number]
-const PAGE = 1_000
+type Action = Exclude<(typeof ACTIONS)[number], 'list'>
 
 type ScheduleOptions = DefinitionOptions & {
   readonly note: string | undefined
@@ -66,32 +66,18 @@ with the rights that you have now. While no daemon runs nothing starts; the late
     ['reeve schedule run nightly', 'now, besides its own times'],
     ['reeve schedule backfill nightly --from 2027-01-01', 'the nights that did not run'],
   ],
-  async run(context) {
-    const [action = 'list', id, ...argv] = context.args
-    if (!isAction(action))
-      throw new UsageError(
-        `reeve schedule does not know ${action}.${didYouMean(action, ACTIONS)}`,
-        `It knows ${ACTIONS.join(', ')}.`,
-      )
-    const reeve = await context.acting()
-    if (action === 'list') return list(context, reeve)
-    if (id === undefined)
-      throw new UsageError(`reeve schedule ${action} needs the name of a schedule.`, 'For example: nightly')
-    return act(context, reeve, action, id, argv)
-  },
+  run: (context) =>
+    runNamedAction(context, {
+      noun: 'schedule',
+      actions: ACTIONS,
+      example: 'nightly',
+      load: async (reeve, page) => (await reeve.schedules(page)).schedules,
+      printList: printSchedules,
+      act,
+    }),
 })
 
-function isAction(text: string): text is Action {
-  return ACTIONS.some((action) => action === text)
-}
-
-async function act(
-  context: Context<ScheduleOptions>,
-  reeve: ReeveVerbs,
-  action: Exclude<Action, 'list'>,
-  id: string,
-  argv: readonly string[],
-): Promise<number> {
+async function act({ context, reeve, action, id, argv }: NamedAct<Action, ScheduleOptions>): Promise<number> {
   const { print, options } = context
   switch (action) {
     case 'add':
@@ -104,30 +90,23 @@ async function act(
       else printSchedule(context, shown)
       return 0
     }
-    case 'pause':
+    case 'pause': {
+      const { note } = options
       return told(
         context,
-        await reeve.pauseSchedule({
-          schedule: id,
-          ...(options.note === undefined ? {} : { note: options.note }),
-        }),
+        await reeve.pauseSchedule({ schedule: id, ...(note === undefined ? {} : { note }) }),
       )
+    }
     case 'resume':
       return told(context, await reeve.resumeSchedule({ schedule: id }))
     case 'run': {
       const { record } = await reeve.runSchedule({ schedule: id })
-      if (print.isJson) print.json(record)
-      else print.line(record.pid)
-      return 0
+      return printLine(context, record, record.pid)
     }
     case 'backfill':
       return told(context, await backfill(context, reeve, id))
-    case 'remove': {
-      const answer = await reeve.removeSchedule({ schedule: id })
-      if (print.isJson) print.json(answer)
-      else print.line(id)
-      return 0
-    }
+    case 'remove':
+      return printLine(context, await reeve.removeSchedule({ schedule: id }), id)
   }
 }
 
@@ -185,28 +164,10 @@ async function backfill(
 
 const CLOCK_DIFFERENCE_MS = 1_000
 
-async function list({ print }: Context<ScheduleOptions>, reeve: ReeveVerbs): Promise<number> {
-  const found: OutputOf<'schedules'>['schedules'] = []
-  for (;;) {
-    const after = found.at(-1)?.id
-    const { schedules } = await reeve.schedules({ limit: PAGE, ...(after === undefined ? {} : { after }) })
-    found.push(...schedules)
-    if (schedules.length < PAGE) break
-  }
-  if (print.isJson) print.jsonList(found)
-  else printSchedules({ print }, found)
-  return 0
-}
-
 /** Says when it runs next: the name alone would not show a wrong zone. */
-function told({ print }: Context<ScheduleOptions>, shown: OutputOf<'schedule'>): number {
-  if (print.isJson) {
-    print.json(shown)
-    return 0
-  }
-  print.line(shown.id)
-  const { next, paused } = shown
-  if (paused !== null) print.aside(`${shown.id} is paused${paused.note === null ? '' : `: ${paused.note}`}`)
-  else if (next !== null) print.aside(`Next: ${new Date(next.at).toISOString()} (${next.pid}).`)
-  return 0
+function told(context: Context<ScheduleOptions>, shown: OutputOf<'schedule'>): number {
+  return printChanged(context, shown, () => {
+    const { next, times } = shown
+    return next === null ? undefined : `Next: ${zonedTime(next.at, zoneOf(times))} (${next.pid}).`
+  })
 }

@@ -1,6 +1,6 @@
-import { didYouMean } from '../../base/nearest-name.ts'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
+import { type NamedAct, printChanged, printLine, runNamedAction } from '../named-actions.ts'
 import { jsonIn, processIn } from '../process-options.ts'
 import { subcommand } from '../subcommand.ts'
 import { printDeliveries, printTrigger, printTriggers } from '../trigger/print-triggers.ts'
@@ -8,8 +8,7 @@ import { policyIn, sourceIn, TRIGGER_OPTIONS, type TriggerOptions } from '../tri
 import { UsageError } from '../usage-error.ts'
 
 const ACTIONS = ['add', 'list', 'show', 'deliveries', 'run', 'pause', 'resume', 'edit', 'remove'] as const
-type Action = (typeof ACTIONS)[number]
-const PAGE = 1_000
+type Action = Exclude<(typeof ACTIONS)[number], 'list'>
 const SHOWN_DELIVERIES = 20
 
 type Given = TriggerOptions & {
@@ -70,32 +69,18 @@ once.`,
     ['reeve trigger deliveries deploy', 'what happened, and what became of it'],
     [`reeve trigger run deploy --body '{"ref":"refs/heads/main"}'`, 'now, as a test'],
   ],
-  async run(context) {
-    const [action = 'list', id, ...argv] = context.args
-    if (!isAction(action))
-      throw new UsageError(
-        `reeve trigger does not know ${action}.${didYouMean(action, ACTIONS)}`,
-        `It knows ${ACTIONS.join(', ')}.`,
-      )
-    const reeve = await context.acting()
-    if (action === 'list') return list(context, reeve)
-    if (id === undefined)
-      throw new UsageError(`reeve trigger ${action} needs the name of a trigger.`, 'For example: deploy')
-    return act(context, reeve, action, id, argv)
-  },
+  run: (context) =>
+    runNamedAction(context, {
+      noun: 'trigger',
+      actions: ACTIONS,
+      example: 'deploy',
+      load: async (reeve, page) => (await reeve.triggers(page)).triggers,
+      printList: printTriggers,
+      act,
+    }),
 })
 
-function isAction(text: string): text is Action {
-  return ACTIONS.some((action) => action === text)
-}
-
-async function act(
-  context: Context<Given>,
-  reeve: ReeveVerbs,
-  action: Exclude<Action, 'list'>,
-  id: string,
-  argv: readonly string[],
-): Promise<number> {
+async function act({ context, reeve, action, id, argv }: NamedAct<Action, Given>): Promise<number> {
   const { print, options } = context
   switch (action) {
     case 'add':
@@ -121,22 +106,19 @@ async function act(
         trigger: id,
         ...(body === undefined ? {} : { body: jsonIn(body, '--body') }),
       })
-      if (print.isJson) print.json(record)
-      else print.line(record.pid)
-      return 0
+      return printLine(context, record, record.pid)
     }
     case 'pause': {
       const { note } = options
-      return told(context, await reeve.pauseTrigger({ trigger: id, ...(note === undefined ? {} : { note }) }))
+      return printChanged(
+        context,
+        await reeve.pauseTrigger({ trigger: id, ...(note === undefined ? {} : { note }) }),
+      )
     }
     case 'resume':
-      return told(context, await reeve.resumeTrigger({ trigger: id }))
-    case 'remove': {
-      const answer = await reeve.removeTrigger({ trigger: id })
-      if (print.isJson) print.json(answer)
-      else print.line(id)
-      return 0
-    }
+      return printChanged(context, await reeve.resumeTrigger({ trigger: id }))
+    case 'remove':
+      return printLine(context, await reeve.removeTrigger({ trigger: id }), id)
   }
 }
 
@@ -172,19 +154,6 @@ async function edit(
   })
 }
 
-async function list({ print }: Context<Given>, reeve: ReeveVerbs): Promise<number> {
-  const found: OutputOf<'triggers'>['triggers'] = []
-  for (;;) {
-    const after = found.at(-1)?.id
-    const { triggers } = await reeve.triggers({ limit: PAGE, ...(after === undefined ? {} : { after }) })
-    found.push(...triggers)
-    if (triggers.length < PAGE) break
-  }
-  if (print.isJson) print.jsonList(found)
-  else printTriggers({ print }, found)
-  return 0
-}
-
 /** Prints a new secret, which no later answer has. */
 function changed(context: Context<Given>, answer: OutputOf<'addTrigger'>): number {
   const { print } = context
@@ -193,20 +162,9 @@ function changed(context: Context<Given>, answer: OutputOf<'addTrigger'>): numbe
     return 0
   }
   const { trigger: shown, secret } = answer
-  told(context, shown)
+  printChanged(context, shown)
   if (secret === null || shown.source.type !== 'webhook') return 0
   print.line(secret)
   print.aside(`Requests go to ${shown.source.path}, signed with this secret. It is not shown again.`)
-  return 0
-}
-
-function told({ print }: Context<Given>, shown: OutputOf<'trigger'>): number {
-  if (print.isJson) {
-    print.json(shown)
-    return 0
-  }
-  print.line(shown.id)
-  const { paused, id } = shown
-  if (paused !== null) print.aside(`${id} is paused${paused.note === null ? '' : `: ${paused.note}`}`)
   return 0
 }
