@@ -4,7 +4,7 @@ import { shortTime } from './print/times.ts'
 
 /** The options of a call, so that a refusal can name the wrong one. */
 export interface Called {
-  /** The option that fills each field of the verb. A field covers the fields below it, too. */
+  /** The option that fills each field of the verb, without the numbers of lists. A field covers the fields below it, too. */
   readonly fields: Readonly<Record<string, string>>
   readonly specs: OptionSpecs
   /** Options as they were typed. */
@@ -39,7 +39,8 @@ export function inOptions(error: ReeveError, called: Called): ReeveError {
 }
 
 function wrongIn(issue: Issue, { fields, specs, texts }: Called): { option: string; takes: string } | null {
-  const path = issue.path.map(String)
+  // The number of a member of a list says nothing: the option is given once for each.
+  const path = issue.path.filter((name) => typeof name === 'string')
   const known = path
     .map((_, at) => path.slice(0, path.length - at).join('.'))
     .find((field) => field in fields)
@@ -51,6 +52,11 @@ function wrongIn(issue: Issue, { fields, specs, texts }: Called): { option: stri
 /** The part of the remedy behind the name of the option. */
 function takesText({ code, message, minimum, maximum }: Issue, type: string | undefined): string {
   const amount = (value: number) => (type === 'duration' ? shortTime(value) : String(value))
+  const isLength = message.includes('character')
+  if (code === 'too_small' && minimum !== undefined && isLength)
+    return `takes ${charactersText(minimum)} or more`
+  if (code === 'too_big' && maximum !== undefined && isLength)
+    return `takes ${charactersText(maximum)} at most`
   if (code === 'too_small' && minimum !== undefined && type !== 'texts')
     return `takes ${amount(minimum)} or more`
   if (code === 'too_big' && maximum !== undefined && type !== 'texts')
@@ -58,4 +64,8 @@ function takesText({ code, message, minimum, maximum }: Issue, type: string | un
   if (message.startsWith('must be ')) return `takes ${message.slice('must be '.length)}`
   if (message.startsWith('must ')) return message
   return `cannot be this: ${message}`
+}
+
+function charactersText(count: number): string {
+  return count === 1 ? 'a character' : `${count} characters`
 }

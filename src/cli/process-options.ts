@@ -19,6 +19,18 @@ export const PROCESS_OPTIONS = {
   label: { type: 'text', short: 'l', value: 'text', about: 'a description of each occurrence' },
 } as const
 
+/** The option that fills each field of what runs. */
+export const PROCESS_FIELDS = {
+  'process.cwd': 'cwd',
+  'process.label': 'label',
+  'process.spec.run': 'shell',
+  'process.spec.env': 'env',
+  'process.spec.goal': 'agent',
+  'process.spec.model': 'model',
+  'process.spec.workflow': 'workflow',
+  'process.spec.input': 'input',
+} as const satisfies { readonly [field: string]: keyof typeof PROCESS_OPTIONS }
+
 type ProcessOptions = Options<typeof PROCESS_OPTIONS>
 
 /** What it runs; undefined if neither an argument nor an option says so. */

@@ -95,6 +95,26 @@ export const agent = subcommand({
     'spec.image': 'image',
     'spec.effort': 'effort',
   },
+    'spec.program': 'with-program',
+    'spec.system': 'system',
+    'spec.tools': 'tool',
+    'spec.mcpServers': 'mcp',
+    'spec.softLimits': 'soft-limit',
+    allowance: 'allow',
+    // What an agent below another one has, alone or as one of several.
+    model: 'model',
+    program: 'with-program',
+    system: 'system',
+    tools: 'tool',
+    paths: 'path',
+    'agents.model': 'model',
+    'agents.program': 'with-program',
+    'agents.system': 'system',
+    'agents.tools': 'tool',
+    'agents.paths': 'path',
+    until: 'until',
+    maxTurns: 'max-turns',
+    last: 'last',
   about: `
 The agent works in this folder, with tools to read and change files and to run commands. Its session survives everything: kill the
 daemon, and it goes on where it was. While it works, a line that you type waits for its next turn, and a line that begins with ! is

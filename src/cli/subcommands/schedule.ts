@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { momentOf } from '../moment.ts'
 import { type NamedAct, printChanged, printLine, runNamedAction } from '../named-actions.ts'
 import { zonedTime } from '../print/times.ts'
-import { processIn } from '../process-options.ts'
+import { PROCESS_FIELDS, processIn } from '../process-options.ts'
 import {
   DEFINITION_OPTIONS,
   type DefinitionOptions,
@@ -50,6 +50,11 @@ export const schedule = subcommand({
     'times.zone': 'zone',
     'times.everyMs': 'every',
     'times.at': 'at',
+    'times.start': 'start',
+    'times.end': 'end',
+    pauseOnFailure: 'pause-on-failure',
+    note: 'note',
+    ...PROCESS_FIELDS,
     jitterMs: 'jitter',
     overlap: 'overlap',
     catchUpMs: 'catch-up',

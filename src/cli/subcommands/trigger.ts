@@ -1,7 +1,7 @@
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { type NamedAct, printChanged, printLine, runNamedAction } from '../named-actions.ts'
-import { jsonIn, processIn } from '../process-options.ts'
+import { jsonIn, PROCESS_FIELDS, processIn } from '../process-options.ts'
 import { subcommand } from '../subcommand.ts'
 import { printDeliveries, printTrigger, printTriggers } from '../trigger/print-triggers.ts'
 import { policyIn, sourceIn, TRIGGER_OPTIONS, type TriggerOptions } from '../trigger/source-options.ts'
@@ -55,7 +55,11 @@ export const trigger = subcommand({
     'source.maxBytes': 'max-bytes',
     'source.maxPerMinute': 'max-per-minute',
     overlap: 'overlap',
+    pauseOnFailure: 'pause-on-failure',
+    note: 'note',
+    limit: 'lines',
     body: 'body',
+    ...PROCESS_FIELDS,
     rotateSecret: 'rotate-secret',
   },
   about: `
