@@ -64,3 +64,24 @@ test('an allowance beyond the rest, and one that is not an amount, are refused',
     stderr: expect.stringContaining('did you mean cost'),
   })
 })
+
+test('reeve agent show prints what the agent has used, and what is left of its allowance', async () => {
+  const reeve = new CommandLine()
+  const words = [
+    'agent',
+    '-d',
+    '--name',
+    'small',
+    '--model',
+    'scripted/demo',
+    '--allow',
+    'modelCalls=5',
+    'hi',
+  ]
+  expect((await reeve.run(words)).code).toBe(0)
+  const listed = async () => (await reeve.run(['agent', 'list'])).stdout
+  await expect.poll(listed, { timeout: 60_000 }).toContain('idle')
+  const { stdout } = await reeve.run(['agent', 'show', 'small'])
+  expect(stdout).toMatch(/^used +2 of 5 model calls, /m)
+  expect(stdout).toMatch(/^left +3 model calls$/m)
+})

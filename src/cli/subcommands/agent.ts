@@ -15,6 +15,7 @@ import { nextInputText } from '../agent/watch-session.ts'
 import { ALLOW } from '../allow.ts'
 import type { Context } from '../context.ts'
 import { FAILED } from '../exit-code.ts'
+import { amountsText, usedText } from '../print/budget.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -94,7 +95,6 @@ export const agent = subcommand({
     'spec.model': 'model',
     'spec.image': 'image',
     'spec.effort': 'effort',
-  },
     'spec.program': 'with-program',
     'spec.system': 'system',
     'spec.tools': 'tool',
@@ -115,6 +115,7 @@ export const agent = subcommand({
     until: 'until',
     maxTurns: 'max-turns',
     last: 'last',
+  },
   about: `
 The agent works in this folder, with tools to read and change files and to run commands. Its session survives everything: kill the
 daemon, and it goes on where it was. While it works, a line that you type waits for its next turn, and a line that begins with ! is
@@ -237,6 +238,7 @@ async function show(context: Context<Options>, reeve: ReeveVerbs, rest: readonly
     ['turns', String(agent.turns)],
     ['context', contextText(agent)],
     ['cost', costText(agent) || 'none yet'],
+    ...allowanceRows(agent.budget),
     ...(agent.tools === null ? [] : [['tools', agent.tools.map(({ name }) => name).join(', ')] as const]),
     ['commands', agent.commands.map(({ pid, identity }) => `${pid} ${identity.label}`).join(', ') || 'none'],
     ['approvals', agent.approvals.map(({ id }) => id).join(', ') || 'none'],
@@ -252,6 +254,13 @@ async function show(context: Context<Options>, reeve: ReeveVerbs, rest: readonly
   }
   if (context.options.last !== undefined) await showEntries(context, reeve, agent.pid, context.options.last)
   return 0
+}
+
+/** What it and its descendants have used, and what it may still use or pass on. */
+function allowanceRows(budget: OutputOf<'inspectAgent'>['budget']): readonly (readonly [string, string])[] {
+  if (budget === null) return []
+  const left = amountsText(budget.left)
+  return [['used', usedText(budget) || 'nothing'], ...(left === undefined ? [] : [['left', left] as const])]
 }
 
 /** The last entries of the session, as `attach` prints them. */
