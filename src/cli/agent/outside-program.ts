@@ -16,11 +16,18 @@ export function outsideIn(options: AgentOptions): Outside | undefined {
       'Only one of --model, --with and --with-program can be given.',
       'Give --with for an agent that Reeve knows, --with-program for another one, --model for a model that Reeve calls.',
     )
-  if (run !== undefined) return { model: 'acp/program', program: { run } }
+  if (run !== undefined) return { model: `${OUTSIDE}program`, program: { run } }
   if (name === undefined || !OUTSIDE_NAMES.includes(name))
     throw new UsageError(
       `Reeve knows no agent ${name}.${didYouMean(name ?? '', OUTSIDE_NAMES)}`,
       `Name one of ${OUTSIDE_NAMES.join(', ')}, or give its command with --with-program.`,
     )
-  return { model: `acp/${name}` }
+  return { model: `${OUTSIDE}${name}` }
+}
+
+/** In place of the provider of a model. */
+const OUTSIDE = 'acp/'
+
+export function isOutside(spec: { readonly model?: unknown }): boolean {
+  return typeof spec.model === 'string' && spec.model.startsWith(OUTSIDE)
 }

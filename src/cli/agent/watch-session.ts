@@ -4,6 +4,7 @@ import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { AskedPeople, errorText } from './asked-people.ts'
 import { howToGoOn, needsMore, type Stopped } from './how-to-go-on.ts'
+import { isOutside } from './outside-program.ts'
 import { SessionInput } from './session-input.ts'
 import { SessionPrinter } from './session-printer.ts'
 import { missedGoal } from './turn-text.ts'
@@ -42,6 +43,7 @@ export async function watchSession(
     phase: 'running',
     isAsWished: true,
     reason: null,
+    isOutside: false,
     interruptedAt: 0,
     cancelling: Promise.resolve(),
   }
@@ -81,9 +83,9 @@ export async function watchSession(
         void asked.follow(followed.page.position)
       }
       noteState(state, followed)
+      if (followed.type === 'item' && mayWithdraw(followed.item)) void asked?.check()
       if (followed.type === 'ended') return { type: 'ended', isAsWished: state.isAsWished }
       const stopped = followed.type === 'state' ? stoppedIn(state) : null
-      if (followed.type === 'item' && mayWithdraw(followed.item)) void asked?.check()
       if (stopped === null) {
         if (isPerson && followed.type !== 'fragment' && asked !== null && asked.waiting.length > 0)
           input.prompt()
@@ -116,6 +118,7 @@ interface State {
   isAsWished: boolean
   /** Why the last turn ended that was seen. */
   reason: string | null
+  isOutside: boolean
   interruptedAt: number
   /** The last request to cancel the turn. */
   cancelling: Promise<void>
@@ -123,6 +126,7 @@ interface State {
 
 function noteState(state: State, followed: AgentFollowed): void {
   if (followed.type === 'state') state.phase = followed.phase
+  if (followed.type === 'snapshot') state.isOutside = isOutside(followed.page.record.spec)
   const items =
     followed.type === 'item' ? [followed.item] : followed.type === 'snapshot' ? followed.page.items : []
   for (const { type, payload } of items)
@@ -132,15 +136,15 @@ function noteState(state: State, followed: AgentFollowed): void {
     }
 }
 
-/** Null: the agent works, or has ended. */
-function stoppedIn({ phase, reason }: State): Stopped | null {
-  return phase === 'idle' || phase === 'paused' ? { phase, reason } : null
-}
 /** Whether requests to people may have been withdrawn with it. */
 function mayWithdraw(item: Extract<AgentFollowed, { type: 'item' }>['item']): boolean {
   return item.type === 'turn_ended' || (item.type === 'tool_answered' && item.payload.interrupted === true)
 }
 
+/** Null: the agent works, or has ended. */
+function stoppedIn({ phase, reason, isOutside }: State): Stopped | null {
+  return phase === 'idle' || phase === 'paused' ? { phase, reason, isOutside } : null
+}
 
 function interrupt(
   reeve: ReeveVerbs,

@@ -20,5 +20,12 @@ test.each([
     'reeve agent resume fixer; reeve agent send fixer "…" would end the paused turn and begin another',
   ],
 ] as const)('an agent that is %s after %s goes on with a command that is named', (phase, reason, text) => {
-  expect(howToGoOn('fixer', { phase, reason })).toBe(text)
+  expect(howToGoOn('fixer', { phase, reason, isOutside: false })).toBe(text)
+})
+
+test('of an agent whose program could not be started no other model is offered', () => {
+  const stopped = { phase: 'idle', reason: 'setup_failed', isOutside: true } as const
+  expect(howToGoOn('fixer', stopped)).toBe(
+    'reeve agent send fixer "…" starts its program again once that is repaired; reeve agent --with <agent> "…" begins with another',
+  )
 })
