@@ -1,4 +1,4 @@
-import { refuseTools } from '../core/agent/delegation.ts'
+import { NOT_DRIVEN, refuseTools } from '../core/agent/delegation.ts'
 import { invalidRequest, notAnAgent } from '../core/agent/refusals.ts'
 import { presetRules } from '../core/capability/presets.ts'
 import { RefusedError } from '../core/errors.ts'
@@ -237,7 +237,7 @@ export async function whenUp(kernel: Kernel, record: ProcessRecord): Promise<Pro
   await kernel.waits.forEvent(pid, revision, begun, { timeoutMs: UP_MS })
   const now = (await edges.store.ask({ ask: 'process', pid }))?.record ?? record
   if (now.firstStarted !== null || hasEnded(now)) return now
-  const why = { how: 'cancel', reason: 'not driven', cause: null, replayKey: 'not driven' } as const
+  const why = { how: 'cancel', reason: NOT_DRIVEN, cause: null, replayKey: NOT_DRIVEN } as const
   const actor = `kernel:${kernel.id}` as const
   await kernel.perform({ type: 'stop', pid, actor, at: edges.clock.now(), ...why })
   throw new RefusedError(

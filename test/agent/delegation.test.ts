@@ -265,3 +265,23 @@ test('an agent sees itself, its agents and what it was granted, and nothing else
   expect((await model.next()).prompt).toMatch(/may not/)
   expect((await reeve.show({ pid: other.pid })).agent?.turns).toBe(0)
 })
+
+test('a child that no program drives in time is withdrawn, and its parent is told nothing', {
+  timeout: 60_000,
+}, async () => {
+  const model = new HeldModel()
+  const { reeve, workspace } = await scriptedAgents({ models: { 'my/model': model }, concurrency: 1 })
+  const spec = { agent: 'lead', model: 'my/model' }
+  const { record } = await reeve.spawn({ kind: 'agent', cwd: workspace, spec })
+  const { pid: parent } = record
+  // The turn of another agent takes the only slot.
+  const busy = { ...spec, goal: 'work' }
+  const { record: other } = await reeve.spawn({ kind: 'agent', cwd: workspace, spec: busy })
+  await model.next()
+  const spawned = reeve.as(`process:${parent}`).spawnAgent({ parent, goal: 'a part', name: 'late' })
+  await expect(spawned).rejects.toMatchObject({ code: 'not_available' })
+  expect((await reeve.agents({ parent })).agents).toEqual([])
+  expect(await reportsOf(reeve, parent)).toEqual([])
+  expect((await reeve.inspectAgent({ pid: parent })).turns).toBe(0)
+  await reeve.cancelTurn({ pid: other.pid })
+})

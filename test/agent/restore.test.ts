@@ -130,6 +130,10 @@ test('each reason why an agent is not restored has its own error', async () => {
   const { record: foreign } = await reeve.spawn({ kind: 'agent', spec: { agent: 'foreign' } })
   await reeve.kill({ pid: foreign.pid })
   expect(await answerOrCode(reeve.restoreAgent({ pid: foreign.pid }))).toBe('not_restorable')
+  const placed = { agent: 'coder', model: 'my/model', goal: 'a goal' }
+  const { record: away } = await reeve.spawn({ kind: 'agent', spec: placed, placement: 'host:elsewhere' })
+  await reeve.kill({ pid: away.pid })
+  expect(await answerOrCode(reeve.restoreAgent({ pid: away.pid }))).toBe('owned_elsewhere')
   await reeve.prune({ keep: 0 })
   expect(await answerOrCode(reeve.restoreAgent({ pid: live }))).toBe('pruned_pid')
 })

@@ -8,6 +8,9 @@ const DEFAULT_DEPTH = 2
 /** Live agents below one agent: enough for a fan-out, and few enough that a confused agent is noticed. */
 const DEFAULT_CHILDREN = 20
 
+/** The reason of the end of a child that no program has begun to drive. Its parent was refused, and gets no report. */
+export const NOT_DRIVEN = 'not driven'
+
 /** Facts about a registration of an agent below another one, from its transaction. */
 export interface DelegationFacts {
   /** The agents above it, the nearest first: its parent, and the parents of that. At least one. */

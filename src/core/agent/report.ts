@@ -2,6 +2,7 @@ import { isObject } from '../../base/is-object.ts'
 import type { Json } from '../json/json.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../process/record.ts'
 import { startSpecOf } from '../process/spec.ts'
+import { NOT_DRIVEN } from './delegation.ts'
 import type { NextTurn } from './goal.ts'
 import { agentSessionOf } from './session.ts'
 import type { OpenTurn, Part, TurnReason } from './state.ts'
@@ -46,6 +47,7 @@ interface Change {
  */
 export function reportDue({ was, now, events }: Change): ReportDue | null {
   if (now.parent === null || was.agent === null) return null
+  if (now.firstStarted === null && now.outcome?.reason === NOT_DRIVEN) return null
   const isEnd = hasEnded(now) && !hasEnded(was)
   const open = was.agent.turn
   const event = open === null ? undefined : events.find(({ type }) => type === 'turn_ended')
