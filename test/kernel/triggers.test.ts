@@ -38,5 +38,9 @@ test('an edit that names the same source again loses no event that was not read 
   )
   isReading = true
   await kernel.sweep()
-  expect(await kernel.triggers.show('host', 'after')).toMatchObject({ overlap: 'allow', revision: 2, counts: { started: 1 } })
+  expect(await kernel.triggers.show('host', 'after')).toMatchObject({
+    overlap: 'allow',
+    revision: 2,
+    counts: { started: 1 },
+  })
 })

@@ -81,13 +81,17 @@ test('agents lose nothing while their daemons are killed', PROOF, async () => {
   expect(code).toBe(0)
 })
 
-test('calls of MCP servers are sent once and answered while daemons and servers are killed', PROOF, async () => {
-  const { code, said } = await soak('mcp', '--kills', '3', '--store', 'sqlite', '--seed', '1')
-  expect(said.at(-1)).toMatch(
-    /^3 daemons killed, .* [1-9]\d* servers killed in a call; .*; 0 calls sent twice, 0 answers lost, 0 questions asked twice$/,
-  )
-  expect(code).toBe(0)
-})
+test(
+  'calls of MCP servers are sent once and answered while daemons and servers are killed',
+  PROOF,
+  async () => {
+    const { code, said } = await soak('mcp', '--kills', '3', '--store', 'sqlite', '--seed', '1')
+    expect(said.at(-1)).toMatch(
+      /^3 daemons killed, .* [1-9]\d* servers killed in a call; .*; 0 calls sent twice, 0 answers lost, 0 questions asked twice$/,
+    )
+    expect(code).toBe(0)
+  },
+)
 
 test('a short soak of quick commands reports the memory of daemon and keeper', TIMES, async () => {
   const { code, said } = await soak('--quick-commands', '24')
