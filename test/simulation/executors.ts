@@ -6,6 +6,7 @@ import type { Kernel } from '../../src/kernel/kernel.ts'
 import type { Registering } from '../../src/kernel/register.ts'
 import { Tools } from '../../src/tool/in-process.ts'
 import { Workflows } from '../../src/workflow/in-kernel.ts'
+import { runOccurrence } from './definitions/run-occurrence.ts'
 import { runFlow } from './flow.ts'
 import { runReview } from './review.ts'
 import { runScript, type ScriptHost } from './script.ts'
@@ -38,6 +39,7 @@ function tools(host: ExecutorHost): Executor {
     async () => ({}),
   )
   for (const name of ['script', 'deploy']) executor.add(name, (context) => runScript(context, host))
+  executor.add('occur', (context) => runOccurrence(context, host))
   executor.add('review', (context) => runReview(context, host))
   return executor
 }

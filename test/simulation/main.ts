@@ -2,9 +2,11 @@ import { parseArgs } from 'node:util'
 import { agentPlants } from './agents/plants.ts'
 import { authorityPlants } from './authority/plants.ts'
 import { Counts } from './counts.ts'
+import { definitionPlants } from './definitions/plants.ts'
 import type { Plant } from './plant.ts'
 import { plants } from './plants.ts'
 import { DEFAULT_STEPS, type SeedReport, simulate } from './run.ts'
+import { treePlants } from './trees/plants.ts'
 import { WORLD_KINDS } from './world-kind.ts'
 
 const USAGE =
@@ -14,8 +16,9 @@ const LAST_LINES = 20
 const HELP = `${USAGE}
 
 Runs the real kernel over real SQLite files with simulated time, crashes, failing disks, lost nudges and clocks that
-jump, and checks the laws after every step. Each seed makes three worlds: one without rules and agents; one with rules, approvals
-and delegations, whose rulings are compared with a model of their own; and one with agents, whose sessions are.
+jump, and checks the laws after every step. Each seed makes several worlds: one without rules and agents; one with rules,
+approvals and delegations, whose rulings are compared with a model of their own; one with agents, whose sessions are; one with
+schedules and triggers, whose occurrences are; and one with agents below agents, whose paths and reports are.
 
   --seeds N   so many seeds (100)
   --from F    beginning at this one (1)
@@ -43,9 +46,13 @@ const seeds = only === undefined ? whole(values.seeds, 100) : 1
 const first = only ?? whole(values.from, 1)
 
 if (values.plants) {
-  for (const plant of [...plants, ...authorityPlants, ...agentPlants].filter(({ kind = 'plain' }) =>
-    kinds.includes(kind),
-  ))
+  for (const plant of [
+    ...plants,
+    ...authorityPlants,
+    ...agentPlants,
+    ...definitionPlants,
+    ...treePlants,
+  ].filter(({ kind = 'plain' }) => kinds.includes(kind)))
     console.log(`${await firstToFind(plant)}  ${plant.name}`)
   process.exit(0)
 }

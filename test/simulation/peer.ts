@@ -1,3 +1,4 @@
+import { cronTimes } from '../../src/calendar/cron-times.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import type { Holder, HolderRow, Proof } from '../../src/core/lease/holder.ts'
 import { isPlacedAt } from '../../src/core/placement/placement.ts'
@@ -17,6 +18,7 @@ import type { ApprovalLog } from './authority/approval-log.ts'
 import { commands } from './authority/commands.ts'
 import { Machine } from './authority/machine.ts'
 import type { PolicyFolders } from './authority/policy-folders.ts'
+import type { SimulatedFiles } from './definitions/simulated-files.ts'
 import { type ExecutorHost, executorsFor } from './executors.ts'
 import type { Ledger } from './ledger.ts'
 import { payloadOf } from './payload.ts'
@@ -28,7 +30,7 @@ import { SimulatedStore } from './simulated-store.ts'
 import type { Stage } from './stage.ts'
 import { WatchedTransaction, type Writer } from './transaction.ts'
 import { WatchedKernel } from './watched-kernel.ts'
-import type { WorldKind } from './world-kind.ts'
+import { hasAgents, type WorldKind } from './world-kind.ts'
 
 export interface PeerWorld {
   readonly stage: Stage
@@ -42,6 +44,7 @@ export interface PeerWorld {
   readonly acts: ActLog
   readonly allowed: AllowedCommands
   readonly policies: PolicyFolders
+  readonly files: SimulatedFiles
   readonly machines: ReadonlyMap<string, Machine>
   /** Whether a holder's program really runs. */
   isAlive(holder: string): boolean
@@ -98,7 +101,7 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
     this.ledger = around.ledger
     this.keys = around.keys
     this.#random = around.stage.random.fork()
-    const drivesAgents = around.kind === 'agents' && options.serves.includes('agent')
+    const drivesAgents = hasAgents(around.kind) && options.serves.includes('agent')
     this.#agents = drivesAgents ? new SimulatedAgents(this, around.sessionLaws) : undefined
     this.clock = {
       now: () => this.stage.now + this.#offsetMs,
@@ -307,7 +310,7 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
   }
 
   #edges(store: Store): Edges {
-    const { policies } = this.#around
+    const { policies, kind, files } = this.#around
     const workspaces = this.#hasRules ? new Workspaces(policies.readBy(() => this.turn())) : undefined
     return simulatedEdges({
       store,
@@ -316,6 +319,7 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
       prove: (row) => this.#prove(row),
       onTrouble: (error, doing) => this.#trouble(error, doing),
       workspaces,
+      definitions: kind === 'definitions' ? { cron: cronTimes, fileSets: files.seenBy(this) } : undefined,
     })
   }
 

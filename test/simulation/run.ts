@@ -3,14 +3,16 @@ import type { Counts } from './counts.ts'
 import { agents, startAgent } from './intents/agents.ts'
 import { requests } from './intents/all.ts'
 import { authority } from './intents/authority.ts'
+import { definitions } from './intents/definitions.ts'
 import { FIRST_SESSIONS, openSessionWithRules } from './intents/gated.ts'
 import type { Request } from './intents/intent.ts'
+import { startTree, trees } from './intents/trees.ts'
 import type { Plant } from './plant.ts'
 import { Random } from './random.ts'
 import type { Violation } from './stage.ts'
 import { bootSome, upsets } from './upsets.ts'
 import { HOSTS, World } from './world.ts'
-import type { WorldKind } from './world-kind.ts'
+import { hasAgents, type WorldKind } from './world-kind.ts'
 
 export interface RunOptions {
   readonly steps?: number
@@ -44,14 +46,15 @@ const REST_TTLS = 4
 const REQUESTS = 3
 const AGENT_REQUESTS = 0.5
 const WATCHERS_MS = 3_000
-const MAX_REST_STEPS = 5_000
+/** Schedules go on at rest. */
+const MAX_REST_STEPS = 20_000
 
 /** Runs one world from beginning to end. Stops at the first step that breaks a law. */
 export async function simulate(seed: number, options: RunOptions = {}): Promise<SeedReport> {
   const { plant, kind = plant?.kind ?? 'plain' } = options
   const world = await World.create(new Random(seed), { plant, kind })
   const { stage } = world
-  const steps = (options.steps ?? DEFAULT_STEPS) * (kind === 'agents' ? AGENT_STEPS : 1)
+  const steps = (options.steps ?? DEFAULT_STEPS) * (hasAgents(kind) ? AGENT_STEPS : 1)
   const usual = requestsOf(kind)
   const { often = [], more = [] } = options
   const asked = [...usual, ...more].map((one) =>
@@ -86,7 +89,7 @@ function step(world: World, asked: readonly Request[]): void {
   const what = random.weighted(['request', 'task', 'timer', 'upset'] as const, (one) => {
     switch (one) {
       case 'request':
-        return world.open.length === 0 ? 0 : world.kind === 'agents' ? AGENT_REQUESTS : REQUESTS
+        return world.open.length === 0 ? 0 : hasAgents(world.kind) ? AGENT_REQUESTS : REQUESTS
       case 'task':
         return runnable.length > 0 ? 5 : 0
       case 'timer':
@@ -111,7 +114,7 @@ function step(world: World, asked: readonly Request[]): void {
   }
 }
 
-/** In worlds with rules, most requests are about rules; in those with agents, about agents. */
+/** In a world of a kind, most requests are about that kind. */
 function requestsOf(kind: WorldKind): readonly Request[] {
   switch (kind) {
     case 'plain':
@@ -120,6 +123,10 @@ function requestsOf(kind: WorldKind): readonly Request[] {
       return [...requests.map((one) => rarer(one, 0.3)), ...authority]
     case 'agents':
       return [...requests.map((one) => rarer(one, 0.05)), ...agents]
+    case 'trees':
+      return [...requests.map((one) => rarer(one, 0.05)), ...trees]
+    case 'definitions':
+      return [...requests.map((one) => rarer(one, 0.1)), ...definitions]
   }
 }
 
@@ -131,7 +138,8 @@ function rarer(request: Request, factor: number): Request {
 function firstRequest({ kind, sessions, ledger }: World): Request | undefined {
   if (kind === 'rules' && sessions.length < FIRST_SESSIONS) return openSessionWithRules
   const hasAgent = () => [...ledger.processes.values()].some(({ record }) => record.agent !== null)
-  return kind === 'agents' && !hasAgent() ? startAgent : undefined
+  if (!hasAgents(kind) || hasAgent()) return undefined
+  return kind === 'agents' ? startAgent : startTree
 }
 
 function runTask({ stage }: World, task: World['stage']['schedule']['runnable'][number]): void {

@@ -9,10 +9,12 @@ import type { Random } from './random.ts'
 type Given = Pick<Edges, 'store' | 'clock' | 'prove' | 'onTrouble'> & {
   readonly random: Random
   readonly workspaces: Edges['workspaces'] | undefined
+  /** Of a world with schedules and triggers. */
+  readonly definitions: Pick<Edges, 'cron' | 'fileSets'> | undefined
 }
 
 /** The edges of a simulated kernel: everything that is random comes from the seed. */
-export function simulatedEdges({ random, workspaces, ...given }: Given): Edges {
+export function simulatedEdges({ random, workspaces, definitions, ...given }: Given): Edges {
   return {
     ...given,
     random: () => random.next(),
@@ -33,6 +35,7 @@ export function simulatedEdges({ random, workspaces, ...given }: Given): Edges {
       flood: { ...FLOOD_LIMITS, burst: 2, silenceMs: 5_000 },
     },
     ...(workspaces === undefined ? {} : { workspaces }),
+    ...definitions,
   }
 }
 

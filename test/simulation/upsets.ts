@@ -1,5 +1,6 @@
 import type { Peer } from './peer.ts'
 import type { World } from './world.ts'
+import { hasAgents } from './world-kind.ts'
 
 /** Faults of whole kernels, or of all of them. */
 export interface Upset {
@@ -84,7 +85,7 @@ const AGENT_KERNELS = [ALL, ALL, ALL, ALL, ['tool']] as const
 export function bootSome(world: World): void {
   if (world.peers.length >= MAX_PEERS) return
   const { random } = world.stage
-  const serves = random.pick(world.kind === 'agents' ? AGENT_KERNELS : KERNELS)
+  const serves = random.pick(hasAgents(world.kind) ? AGENT_KERNELS : KERNELS)
   world.boot({ serves, concurrency: random.pick([1, 2, 5, 100]) })
 }
 

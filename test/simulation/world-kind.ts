@@ -3,6 +3,14 @@
  * | `plain`  | nothing                                                                   |
  * | `rules`  | rules, approvals and delegations, and kernels that run commands           |
  * | `agents` | agents that Reeve drives, with a simulated model and simulated tools      |
+ * | `definitions` | schedules and triggers, with simulated files                         |
+ * | `trees` | such agents below others, with paths of their own, groups and reports         |
  */
-export const WORLD_KINDS = ['plain', 'rules', 'agents'] as const
+export const WORLD_KINDS = ['plain', 'rules', 'agents', 'definitions', 'trees'] as const
+
+/** Whether a kernel drives agents in it. */
+export function hasAgents(kind: WorldKind): boolean {
+  return kind === 'agents' || kind === 'trees'
+}
+
 export type WorldKind = (typeof WORLD_KINDS)[number]

@@ -31,6 +31,9 @@ import { checkSessions } from './checks/sessions.ts'
 import { checkSignals } from './checks/signals.ts'
 import { checkSteps } from './checks/steps.ts'
 import { checkTables } from './checks/tables.ts'
+import { ScheduleLaws } from './definitions/schedule-laws.ts'
+import { SimulatedFiles } from './definitions/simulated-files.ts'
+import { TriggerLaws } from './definitions/trigger-laws.ts'
 import { type Entry, Ledger } from './ledger.ts'
 import { Observer } from './observer.ts'
 import { isDefect, Peer, type PeerOptions, type PeerWorld } from './peer.ts'
@@ -38,6 +41,8 @@ import type { Plant } from './plant.ts'
 import { ramFolder } from './ram-folder.ts'
 import type { Random } from './random.ts'
 import { Stage } from './stage.ts'
+import { LienLaws } from './trees/lien-laws.ts'
+import { ReportLaws } from './trees/report-laws.ts'
 import type { WorldKind } from './world-kind.ts'
 
 /** The hosts of kernels. */
@@ -87,6 +92,10 @@ export class World implements PeerWorld {
   readonly allowed: AllowedCommands
   readonly rules: RuleModel
   readonly policies = new PolicyFolders()
+  readonly files: SimulatedFiles
+  readonly scheduleLaws: ScheduleLaws
+  readonly triggerLaws: TriggerLaws
+  readonly lienLaws: LienLaws
   readonly #sessionTree: ReturnType<typeof checkSessions>
   /** The answerer whose answer settled an approval, as it was told. */
   readonly settled = new Map<string, string>()
@@ -110,8 +119,16 @@ export class World implements PeerWorld {
     this.approvals = new ApprovalLog(stage, ledger, this.rules, this.acts)
     this.allowed = new AllowedCommands(stage, ledger, this.rules, this.acts)
     this.#sessionTree = checkSessions(stage, ledger)
+    this.files = new SimulatedFiles(stage)
+    this.scheduleLaws = new ScheduleLaws(stage, ledger)
+    this.triggerLaws = new TriggerLaws(stage, ledger, this.files)
+    this.lienLaws = new LienLaws(stage, ledger)
     ledger.checks.push(
       this.sessionLaws,
+      this.scheduleLaws,
+      this.triggerLaws,
+      this.lienLaws,
+      new ReportLaws(stage, ledger),
       this.approvals,
       this.allowed,
       checkDenials(stage, ledger),
@@ -153,6 +170,8 @@ export class World implements PeerWorld {
     this.sessionLaws.atRest()
     this.approvals.atRest(this.stage.now)
     this.#sessionTree.atRest()
+    this.scheduleLaws.atRest()
+    this.triggerLaws.atRest()
   }
 
   /** Kernels that accept requests now. */

@@ -44,10 +44,14 @@ export class PromptLog {
     this.#sent.push(sent)
   }
 
-  /** Each input of the branch is said once, in the order of the log. These sessions are so short that a summary keeps all of them. */
-  #compareInputs(prompt: readonly PromptItem[], { inputs }: Branch, what: string): void {
+  /**
+   * Each input of the branch is said once, in the order of the log. A summary keeps all of them, unless long reports of other agents leave
+   * no room: then it leaves out the oldest.
+   */
+  #compareInputs(prompt: readonly PromptItem[], { inputs, summed, hasReports }: Branch, what: string): void {
     const said = prompt.flatMap((item) => (item.type === 'user' ? [textOf(item.parts)] : []))
-    if (said.join('\n') === inputs.join('\n')) return
+    const leftOut = hasReports ? Math.min(summed, Math.max(0, inputs.length - said.length)) : 0
+    if (said.join('\n') === inputs.slice(leftOut).join('\n')) return
     const isTwice = new Set(said).size < said.length
     this.#broke(isTwice ? LAWS.inputTwice : LAWS.inputLost, `${what} says ${said}, and the log ${inputs}`)
   }
@@ -56,6 +60,9 @@ export class PromptLog {
 interface Branch {
   /** The texts of the inputs. */
   readonly inputs: readonly string[]
+  /** How many of them were before the last summary. */
+  readonly summed: number
+  readonly hasReports: boolean
   /** `seq` of the event that began the segment. */
   readonly segment: number
   readonly rolledBack: ReadonlySet<number>
@@ -72,14 +79,19 @@ function branchAt(events: readonly StoredEvent[], seq: number): Branch {
   )
   const inputs: string[] = []
   let segment = 0
+  let summed = 0
   for (const event of until) {
     const promoted = payloadOf(event, 'input_promoted')
     if (promoted !== undefined && !rolledBack.has(promoted.turn))
       inputs.push(textOf(partsOf(events[promoted.seq - 1])))
     const begun = payloadOf(event, 'segment_begun')
-    if (begun !== undefined && !rolledBack.has(begun.turn)) segment = event.seq
+    if (begun !== undefined && !rolledBack.has(begun.turn)) {
+      segment = event.seq
+      summed = inputs.length
+    }
   }
-  return { inputs, segment, rolledBack }
+  const hasReports = until.some((event) => payloadOf(event, 'notice_buffered')?.cause === 'child')
+  return { inputs, summed, hasReports, segment, rolledBack }
 }
 
 function partsOf(event: StoredEvent | undefined) {

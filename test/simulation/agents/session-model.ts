@@ -43,6 +43,7 @@ export class SessionModel {
   #head = 0
   #waiting: Waiting[] = []
   #notices: number[] = []
+  readonly #groups = new Map<string, { readonly pid: string; seq: number | null }[]>()
   #lastReason = ''
 
   constructor(broke: (law: SessionLaw, what: string) => void) {
@@ -112,11 +113,30 @@ export class SessionModel {
       this.#waiting = reordered.inputs.flatMap((id) => this.#waiting.find((one) => one.id === id) ?? [])
     const promoted = payloadOf(event, 'input_promoted')
     if (promoted !== undefined) this.#promote(promoted.input, commit)
-    if (event.type === 'notice_buffered') this.#notices.push(event.seq)
+    this.#noteNotice(event)
     if (event.type === 'notices_promoted') {
       if (this.#turn?.hasOutput === false) this.#turn.notices.push(...this.#notices)
       this.#notices = []
     }
+  }
+
+  /** The reports of a group wait for the last of them, and follow its notice in the order of their seats. */
+  #noteNotice(event: StoredEvent): void {
+    const { pid, seat } = payloadOf(event, 'child_registered') ?? {}
+    if (pid !== undefined && seat !== undefined) {
+      const seats = this.#groups.get(seat.group) ?? []
+      seats[seat.index] = { pid, seq: null }
+      this.#groups.set(seat.group, seats)
+    }
+    const notice = payloadOf(event, 'notice_buffered')
+    if (notice === undefined) return
+    const { seatOf, group = '' } = notice
+    if (seatOf === undefined) {
+      const seats = this.#groups.get(group) ?? []
+      this.#notices.push(event.seq, ...seats.flatMap(({ seq }) => seq ?? []))
+    }
+    for (const seat of [...this.#groups.values()].flat())
+      if (seat.pid === seatOf && seat.seq === null) seat.seq = event.seq
   }
 
   #promote(id: string, commit: readonly StoredEvent[]): void {

@@ -128,6 +128,8 @@ function checkParked(world: World, entry: Entry): void {
 }
 
 function checkReady(world: World, entry: Entry): void {
+  const { retryAt } = entry.record
+  if (retryAt !== null && retryAt > world.stage.now - NOTICED_MS) return
   // A process that waits has given its slot back.
   const usesSlot = (pid: string) => world.ledger.entry(pid)?.record.status !== 'waiting'
   const idle = world.open.find(
