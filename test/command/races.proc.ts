@@ -8,6 +8,8 @@ import { bytesOf, ended, start, TempReeve } from './commands.ts'
 const AT_ONCE = 16
 /** One kill in ten meets the exit: a wrong outcome of such a meeting shows in the first hundred. */
 const KILLS = isLongRun ? 1_000 : 200
+const INTERRUPTS = isLongRun ? 1_000 : 200
+const EXITS = isLongRun ? 500 : 200
 
 /** Runs `task` for 0 … count − 1, some at once, and returns the results. */
 async function each<Result>(count: number, task: (index: number) => Promise<Result>): Promise<Result[]> {
@@ -37,10 +39,10 @@ async function once(reeve: Reeve, pids: readonly string[]): Promise<void> {
   expect(pids.filter((pid) => ends.get(pid) !== 1)).toEqual([])
 }
 
-test('exit 7, five hundred times: five hundred outcomes with code 7 and all their output', async () => {
+test(`exit 7, ${EXITS} times: as many outcomes with code 7 and all their output`, async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()
-  const lines = await each(500, async (index) => {
+  const lines = await each(EXITS, async (index) => {
     const { pid } = await start(reeve, `echo out ${index}; echo err ${index} >&2; exit 7`)
     const { outcome } = await ended(reeve, pid)
     const text = (await bytesOf(reeve, pid)).toString()
@@ -86,14 +88,14 @@ test(`a kill that races the natural exit, ${KILLS} times: one end each, and the 
   expect(temp.troubles).toEqual([])
 })
 
-test('an interrupt that races completion, a thousand times: no ended state is left, and the reply agrees', {
+test(`an interrupt that races completion, ${INTERRUPTS} times: no ended state is left, and the reply agrees`, {
   timeout: 300_000,
 }, async () => {
   const seed = 20_260_102
   await using temp = new TempReeve()
   const reeve = await temp.embed()
   const random = new Random(seed)
-  const delays = Array.from({ length: 1_000 }, () => random.between(0, 9))
+  const delays = Array.from({ length: INTERRUPTS }, () => random.between(0, 9))
   const replies = await each(delays.length, async (index) => {
     const delay = delays[index] ?? 0
     const argv = delay === 0 ? ['true'] : ['sleep', `0.00${delay}`]

@@ -74,9 +74,9 @@ test(
 )
 
 test('agents lose nothing while their daemons are killed', PROOF, async () => {
-  const { code, said } = await soak('agent', '--kills', '3', '--store', 'sqlite', '--seed', '1')
+  const { code, said } = await soak('agent', '--kills', '2', '--store', 'sqlite', '--seed', '1')
   expect(said.at(-1)).toMatch(
-    /^3 daemons killed, .* [1-9]\d* inputs, .*; 0 tools run twice, 0 inputs lost, 0 invalid prompts$/,
+    /^2 daemons killed, .* [1-9]\d* inputs, .*; 0 tools run twice, 0 inputs lost, 0 invalid prompts$/,
   )
   expect(code).toBe(0)
 })
@@ -104,17 +104,17 @@ test(
   'a short soak of approvals doubles nothing, loses nothing and begins nothing without a yes',
   PROOF,
   async () => {
-    const { code, said } = await soak('approvals', '--kills', '4', '--store', 'sqlite', '--seed', '1')
+    const { code, said } = await soak('approvals', '--kills', '2', '--store', 'sqlite', '--seed', '1')
     expect(said.at(-1)).toMatch(
-      /^4 daemons killed, .*; [1-9]\d* actions approved, .* counted uses spent; .*; 0 doubled, 0 lost, 0 begun without a yes$/,
+      /^2 daemons killed, .*; [1-9]\d* actions approved, .* counted uses spent; .*; 0 doubled, 0 lost, 0 begun without a yes$/,
     )
     expect(code).toBe(0)
   },
 )
 
 test('a short soak of denials leaves a bounded audit on both stores', PROOF, async () => {
-  const { code, said } = await soak('denials', '--count', '1000')
-  const held = said.filter((line) => line.startsWith('The soak held: 1000 denials on '))
+  const { code, said } = await soak('denials', '--count', '300')
+  const held = said.filter((line) => line.startsWith('The soak held: 300 denials on '))
   expect(held.map((line) => / on (\w+) /.exec(line)?.[1])).toEqual(['sqlite', 'postgres'])
   expect(code).toBe(0)
 })

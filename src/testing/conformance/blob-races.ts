@@ -5,7 +5,7 @@ import { seededRandom } from '../test-edges.ts'
 import { type Behaves, OUTSIDE, pidOf, repeat, times } from './bench.ts'
 import { bytesOf, hashOf, patterned, put, refer } from './blobs.ts'
 
-const ROUNDS = 1_000
+const ROUNDS = 300
 const SEED = 20_260
 /** As many as `repeat` runs at once. */
 const LANES = 10
@@ -13,7 +13,7 @@ const LANES = 10
 /** Puts, commits and sweeps at the same time, over several connections. */
 export function blobRaces(behaves: Behaves): void {
   behaves(
-    'put, sweep and commit at once, 1,000 times over: a reference never points to a missing blob',
+    'put, sweep and commit at once, 300 times over: a reference never points to a missing blob',
     async (bench) => {
       const [sweeping, other] = [await bench.open(), await bench.open()]
       const pidIn = (lane: number) => pidOf(`lane${lane}`)

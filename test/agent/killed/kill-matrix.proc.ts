@@ -7,7 +7,9 @@ import { KilledTurns } from './killed-turn.ts'
 
 const SEED = Number(process.env['REEVE_SEED'] ?? 1)
 /** Of the writes of one session, in `npm test`. `npm run soak:turns` kills at each. */
-const SAMPLE = 2
+const SAMPLE = 1
+/** More than would end a turn without progress. */
+const DEATHS = isLongRun ? 12 : 6
 const LONG_MS = 4 * 3_600_000
 
 describe.each(Object.entries(newStores))('%s', (_name, newStore) => {
@@ -28,13 +30,13 @@ describe.each(Object.entries(newStores))('%s', (_name, newStore) => {
   )
 })
 
-test('an agent lives on after twelve deaths of its programs with progress between them', async () => {
+test(`an agent lives on after ${DEATHS} deaths of its programs with progress between them`, async () => {
   const turns = await KilledTurns.over(await newStores.SQLite())
   const random = new Random(SEED)
   const turn = turns.begin('often')
   // Enough for a step of progress: five deaths without any would end the turn.
   const nextDeath = (): Death => ({ commit: random.between(24, 28), when: random.pick(['before', 'after']) })
-  for (let deaths = 0; deaths < 12; deaths++) expect(await turn.live(nextDeath())).toBeNull()
+  for (let deaths = 0; deaths < DEATHS; deaths++) expect(await turn.live(nextDeath())).toBeNull()
   await turn.check()
 })
 

@@ -13,6 +13,9 @@ import { payloads } from '../scripted-agent.ts'
 
 const CHILDREN = ['one', 'two']
 
+/** In `npm test` every second commit: the death after one leaves the same store as the death before the next. */
+const STEP = isLongRun ? 1 : 2
+
 type Live = (store: DyingStore, workspace: string) => Promise<void>
 
 /** An agent with children, over kernels of which the first dies with one of its writes. */
@@ -64,7 +67,7 @@ test.each(['before', 'after'] as const)(
     write(workspace, 'child.json', { answers: [{ parts: [{ text: 'done' }] }] })
     const { writes } = await delegate(live, workspace, null)
     expect(writes).toBeGreaterThan(10)
-    for (let commit = 1; commit <= writes; commit++) await delegate(live, workspace, { commit, when })
+    for (let commit = 1; commit <= writes; commit += STEP) await delegate(live, workspace, { commit, when })
   },
 )
 
