@@ -125,7 +125,8 @@ export class Schedules {
       const isStillDue =
         due <= at &&
         at - dueTime(plan.edges, was, due) <= schedule.catchUpMs &&
-        timetable.recent(due - 1, due, 1).length > 0
+        timetable.recent(due - 1, due, 1).length > 0 &&
+        !waitsForEnd(schedule)
       return isStillDue ? yield* planNext(plan, schedule, due, at) : yield* planFirst(plan, schedule, at)
     })
     return this.#registerOpen(edited)
@@ -341,8 +342,12 @@ function readTimetable(read: () => Timetable): Timetable | Refusal {
 }
 
 /** While an occurrence of a serial schedule runs, its end plans the next one. */
+function waitsForEnd({ running, overlap }: Schedule): boolean {
+  return running.length > 0 && isSerial(overlap)
+}
+
 function* planFirst(plan: OccurrencePlan, schedule: Schedule, now: number): PlanPart<Schedule> {
-  if (schedule.paused !== null || (schedule.running.length > 0 && isSerial(schedule.overlap))) return schedule
+  if (schedule.paused !== null || waitsForEnd(schedule)) return schedule
   const timetable = timetableFor(plan.edges, schedule)
   const first = firstTime({ schedule, timetable, now })
   return first === null ? schedule : yield* planNext(plan, schedule, first, now)

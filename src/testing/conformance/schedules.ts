@@ -197,6 +197,28 @@ export function schedules(behaves: Behaves): void {
     assert.deepEqual([counts.started, next], [1, null])
   })
 
+  behaves('an edit while an occurrence is due and another runs starts none beside it', async (bench) => {
+    const one = await bench.kernel({ id: 'k_one' })
+    const first = pidOfNext(await one.kernel.schedules.add('host', 'nightly', hourly({ overlap: 'allow' })))
+    bench.clock.advance(HOUR)
+    await one.begun(first)
+    const due = pidOfNext(await stored(bench))
+    bench.kill(one)
+    bench.clock.advance(HOUR)
+    const { kernel } = await bench.kernel({ id: 'k_two', serves: [] })
+    const edited = await kernel.schedules.edit('host', 'nightly', { overlap: 'queue' })
+    assert.equal((await bench.row(due)).record.outcome?.reason, 'schedule_edited')
+    assert.equal(edited.next, null)
+    assert.deepEqual(
+      edited.running.map(({ pid }) => pid),
+      [first],
+    )
+    const cancelled = { type: 'stop', how: 'cancel', reason: 'x', cause: null, replayKey: 's' } as const
+    await kernel.sweep()
+    await kernel.perform({ ...cancelled, pid: first, actor: 'host', at: bench.clock.now() })
+    assert.equal((await stored(bench)).next?.at, bench.clock.now())
+  })
+
   behaves('a paused schedule starts nothing, and a resumed one catches up with nothing', async (bench) => {
     const one = await bench.kernel({ id: 'k_one' })
     const first = pidOfNext(await one.kernel.schedules.add('host', 'nightly', hourly()))
