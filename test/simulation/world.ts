@@ -112,7 +112,7 @@ export class World implements PeerWorld {
     this.file = join(folder, 'reeve.db')
     this.ledger = new Ledger(this.stage, new Observer(this.file))
     const { stage, ledger } = this
-    this.sessionLaws = new SessionLaws(stage, ledger)
+    this.sessionLaws = new SessionLaws(stage, ledger, kind !== 'trees')
     this.agentClients = new AgentClients(stage, this.sessionLaws)
     this.acts = new ActLog(ledger)
     this.rules = new RuleModel((hash) => this.policies.versionOf(hash))

@@ -14,9 +14,12 @@ interface Sent {
 /** The prompts that the model of one agent got, compared with the log and with each other. */
 export class PromptLog {
   readonly #sent: Sent[] = []
+  readonly #summariesKeepAll: boolean
   readonly #broke: (law: SessionLaw, what: string) => void
 
-  constructor(broke: (law: SessionLaw, what: string) => void) {
+  /** `summariesKeepAll`: sessions are so short that a summary leaves out no input. */
+  constructor(summariesKeepAll: boolean, broke: (law: SessionLaw, what: string) => void) {
+    this.#summariesKeepAll = summariesKeepAll
     this.#broke = broke
   }
 
@@ -45,12 +48,12 @@ export class PromptLog {
   }
 
   /**
-   * Each input of the branch is said once, in the order of the log. A summary keeps all of them, unless long reports of other agents leave
-   * no room: then it leaves out the oldest.
+   * Each input of the branch is said once, in the order of the log. Most sessions are so short that a summary keeps all of them; otherwise it
+   * leaves out the oldest.
    */
-  #compareInputs(prompt: readonly PromptItem[], { inputs, summed, hasReports }: Branch, what: string): void {
+  #compareInputs(prompt: readonly PromptItem[], { inputs, summed }: Branch, what: string): void {
     const said = prompt.flatMap((item) => (item.type === 'user' ? [textOf(item.parts)] : []))
-    const leftOut = hasReports ? Math.min(summed, Math.max(0, inputs.length - said.length)) : 0
+    const leftOut = this.#summariesKeepAll ? 0 : Math.min(summed, Math.max(0, inputs.length - said.length))
     if (said.join('\n') === inputs.slice(leftOut).join('\n')) return
     const isTwice = new Set(said).size < said.length
     this.#broke(isTwice ? LAWS.inputTwice : LAWS.inputLost, `${what} says ${said}, and the log ${inputs}`)
@@ -62,7 +65,6 @@ interface Branch {
   readonly inputs: readonly string[]
   /** How many of them were before the last summary. */
   readonly summed: number
-  readonly hasReports: boolean
   /** `seq` of the event that began the segment. */
   readonly segment: number
   readonly rolledBack: ReadonlySet<number>
@@ -90,8 +92,7 @@ function branchAt(events: readonly StoredEvent[], seq: number): Branch {
       summed = inputs.length
     }
   }
-  const hasReports = until.some((event) => payloadOf(event, 'notice_buffered')?.cause === 'child')
-  return { inputs, summed, hasReports, segment, rolledBack }
+  return { inputs, summed, segment, rolledBack }
 }
 
 function partsOf(event: StoredEvent | undefined) {

@@ -17,12 +17,15 @@ export class SessionLaws implements Check {
   readonly effects: ToolEffects
   readonly #stage: Stage
   readonly #ledger: Ledger
+  readonly #summariesKeepAll: boolean
   readonly #models = new Map<Pid, SessionModel>()
   readonly #prompts = new Map<Pid, PromptLog>()
   #callIds = 0
   #hasClosedCalls = false
 
-  constructor(stage: Stage, ledger: Ledger) {
+  /** `summariesKeepAll`: as in `PromptLog`. */
+  constructor(stage: Stage, ledger: Ledger, summariesKeepAll: boolean) {
+    this.#summariesKeepAll = summariesKeepAll
     this.#stage = stage
     this.#ledger = ledger
     this.effects = new ToolEffects(stage, ledger)
@@ -139,7 +142,9 @@ export class SessionLaws implements Check {
   #promptsOf(pid: Pid): PromptLog {
     const known = this.#prompts.get(pid)
     if (known !== undefined) return known
-    const prompts = new PromptLog((law, what) => this.#stage.violated(law, `${pid}: ${what}`))
+    const prompts = new PromptLog(this.#summariesKeepAll, (law, what) =>
+      this.#stage.violated(law, `${pid}: ${what}`),
+    )
     this.#prompts.set(pid, prompts)
     return prompts
   }

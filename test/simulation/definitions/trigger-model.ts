@@ -25,6 +25,8 @@ export class TriggerModel {
   #queue: Pid[] = []
   /** Processes that the open commit has to register. */
   #due: Pid[] = []
+  /** Occurrences that a delivery of the open commit cancels. */
+  #replaced: Pid[] = []
   /** Of the open commit: the stored verdicts. */
   #stored = new Map<Pid, string>()
 
@@ -75,6 +77,7 @@ export class TriggerModel {
       for (const other of this.#queue) this.#fates.set(this.#nameOf(other), 'skipped')
       this.#queue = []
     }
+    if (overlap === 'cancelOther') this.#replaced.push(...this.#running)
     this.#fates.set(id, 'queued')
     this.#queue.push(pid)
     this.#startWaiting()
@@ -111,12 +114,9 @@ export class TriggerModel {
       if (fate !== verdict)
         this.#broke(LAWS.verdicts, `${this.#nameOf(pid)} is ${verdict}, and should be ${fate}`)
     }
-    const isReplacing =
-      this.row.overlap === 'cancelOther' && this.#stored.size > 0 && this.#queue.length === 0
-    const [newest, ...older] = this.#running.toReversed()
-    if (isReplacing && newest !== undefined && this.#stored.get(newest) === 'started')
-      for (const pid of older)
-        if (!isStopped(pid)) this.#broke(LAWS.overlap, `${pid} runs on beside ${newest}`)
+    for (const pid of this.#replaced)
+      if (!isStopped(pid)) this.#broke(LAWS.overlap, `${pid} runs on beside the delivery that replaces it`)
+    this.#replaced = []
     this.#due = []
     this.#stored = new Map()
   }
