@@ -65,6 +65,8 @@ test('a call whose server died with its kernel is interrupted, and not sent agai
   await using temp = new TempReeve()
   const { agent, call } = await killedInCall(temp, 'hang', '')
   const harness = await McpHarness.open(temp)
+  // A server that dies while it lists its tools has none.
+  await harness.tools(await harness.reeve.show({ pid: agent }))
   const { processes } = await harness.reeve.list({ filter: { parent: agent, kind: 'command' } })
   await harness.reeve.kill({ pid: processes[0]?.record.pid ?? '' })
   expect(textOf(await harness.called(call))).toMatch(/^mcp_interrupted: .* effect is unknown/)
