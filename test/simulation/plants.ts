@@ -127,7 +127,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a received message that stays in the inbox',
     laws: ['messages are received once, in order'],
-    since: 68,
+    since: 475,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notices_done' || !change.scope.startsWith('process:')),

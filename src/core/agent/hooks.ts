@@ -56,7 +56,8 @@ export function hookEnd(
   if (outcome.status === 'completed') return { type: 'passed', text }
   if (event === 'before_tool' && outcome.exitCode === BLOCKING_EXIT)
     return { type: 'blocked', text: text === '' ? 'It gave no reason.' : text }
-  const how = outcome.exitCode === null ? (outcome.reason ?? outcome.status) : `exit code ${outcome.exitCode}`
+  // A command that was ended for a reason has the exit code of its end, which says less.
+  const how = outcome.reason ?? (outcome.exitCode === null ? outcome.status : `exit code ${outcome.exitCode}`)
   return {
     type: 'failed',
     message: `The hook ${JSON.stringify(run)} of ${event} failed: ${how}.${text === '' ? '' : ` ${text}`}`,

@@ -128,6 +128,8 @@ function child(pid: Pid) {
 }
 
 async function family(bench: Bench): Promise<void> {
+  // A kernel recovers the processes of a holder without a row.
+  await bench.announce('h1', 3_600_000)
   await bench.register(AGENT, { pid: PARENT })
   const { request, ...given } = child(CHILD)
   await bench.register({ ...request, allowance: { tokensOut: 100 } }, given)

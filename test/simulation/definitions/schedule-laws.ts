@@ -85,7 +85,9 @@ export class ScheduleLaws implements Check {
         const schedule = String(cause['schedule'])
         const isAsked = (time: number) =>
           this.backfills.some((one) => one.schedule === schedule && one.from <= time && time <= one.until)
-        model.registered(pid, Number(cause['scheduledAt']), at, isAsked)
+        const time = Number(cause['scheduledAt'])
+        const postponed = events.flatMap((one) => payloadOf(one, 'postponed')?.until ?? [])
+        model.registered({ pid, time, dueAt: postponed[0] ?? time, registeredAt: at }, isAsked)
       }
     }
     const { pid, outcome } = row.record

@@ -11,6 +11,8 @@ interface Occurrence {
   readonly pid: Pid
   /** The scheduled time. */
   readonly time: number
+  /** That time with its jitter. */
+  readonly dueAt: number
   readonly registeredAt: number
 }
 
@@ -23,7 +25,7 @@ interface Moment {
 /** The part of a row that its owner decides. The rest of it is computed here again, and not looked at. */
 type Definition = Pick<
   Schedule,
-  'times' | 'overlap' | 'catchUpMs' | 'pauseOnFailure' | 'createdAt' | 'revision' | 'editedAt'
+  'times' | 'overlap' | 'jitterMs' | 'catchUpMs' | 'pauseOnFailure' | 'createdAt' | 'revision' | 'editedAt'
 >
 
 /**
@@ -77,8 +79,13 @@ export class ScheduleModel {
     else if (was.revision !== now.revision) this.#edit(now)
   }
 
-  registered(pid: Pid, time: number, at: number, isBackfillOf: (time: number) => boolean): void {
+  registered(
+    { pid, time, dueAt, registeredAt }: Occurrence,
+    isBackfillOf: (time: number) => boolean,
+  ): void {
     if (this.#registered.has(this.#name(time))) this.#broke(LAWS.once, `${time} has another process, ${pid}`)
+    if (dueAt < time || dueAt > time + this.#definition.jitterMs)
+      this.#broke(LAWS.window, `${time} is to start at ${dueAt}, outside of its jitter`)
     this.#registered.add(this.#name(time))
     if (this.#backfills.has(pid)) {
       if (this.#backfillDue !== undefined && this.#backfillDue !== time)
@@ -96,7 +103,7 @@ export class ScheduleModel {
         this.#late = null
       } else if (this.#due !== time)
         this.#broke(LAWS.policy, `${time} is registered, and ${this.#due} follows`)
-      this.#next = { pid, time, registeredAt: at }
+      this.#next = { pid, time, dueAt, registeredAt }
       this.#due = undefined
       this.#earliest = null
     }
@@ -112,8 +119,8 @@ export class ScheduleModel {
     }
     const { time } = next
     const { overlap, catchUpMs } = this.#definition
-    const due = Math.max(time, next.registeredAt)
-    if (at < time) this.#broke(LAWS.window, `${time} starts ${time - at} ms early`)
+    const due = Math.max(next.dueAt, next.registeredAt)
+    if (at < next.dueAt) this.#broke(LAWS.window, `${time} starts ${next.dueAt - at} ms early`)
     if (isExact && at - due > catchUpMs) this.#broke(LAWS.window, `${time} starts ${at - due} ms late`)
     if (this.#started.has(time)) this.#broke(LAWS.once, `${time} starts again`)
     this.#started.add(time)
@@ -186,17 +193,17 @@ export class ScheduleModel {
 
   #edit(now: Schedule): void {
     const { editedAt: at } = now
-    const due = this.#next?.time ?? null
+    const was = this.#next
     this.#definition = now
     this.#next = null
     this.#late = null
     if (this.#isPaused || (this.#isSerial && this.#running.size > 0)) return
     const isStillDue =
-      due !== null &&
-      due <= at &&
-      at - due <= now.catchUpMs &&
-      listed(now.times, now.createdAt, due - 1, due).length > 0
-    this.#expect(isStillDue ? due : this.#after(Math.max(at, this.#decided)))
+      was !== null &&
+      was.time <= at &&
+      at - was.dueAt <= now.catchUpMs &&
+      listed(now.times, now.createdAt, was.time - 1, was.time).length > 0
+    this.#expect(isStillDue ? was.time : this.#after(Math.max(at, this.#decided)))
   }
 
   #pause({ paused }: Schedule): void {
@@ -216,7 +223,7 @@ export class ScheduleModel {
   }
 
   /** The next occurrence ends before its start: it was too late, or a client cancelled it. */
-  #dropped({ time, registeredAt }: Occurrence, { at, isExact }: Moment, isMissed: boolean): void {
+  #dropped({ time, dueAt, registeredAt }: Occurrence, { at, isExact }: Moment, isMissed: boolean): void {
     this.#next = null
     const { times, createdAt, catchUpMs } = this.#definition
     if (!isMissed) {
@@ -224,7 +231,7 @@ export class ScheduleModel {
       this.#expect(this.#after(Math.max(this.#decided, at)))
       return
     }
-    const late = at - Math.max(time, registeredAt)
+    const late = at - Math.max(dueAt, registeredAt)
     if (late <= catchUpMs) this.#broke(LAWS.window, `${time} is missed, and only ${late} ms late`)
     if (!isExact) this.#earliest = this.#after(time)
     this.#decided = Math.max(time, at)
