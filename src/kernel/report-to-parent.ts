@@ -50,7 +50,7 @@ export function* reportToParent(
 
 function* reportFacts(
   rows: WorkingRows,
-  { pid }: ProcessRecord,
+  { pid, agent }: ProcessRecord,
   { turn }: ReportDue,
   intent: Intent,
 ): PlanPart<ReportFacts> {
@@ -58,9 +58,10 @@ function* reportFacts(
     ask: 'processes',
     filter: { owner: { session: [agentSessionOf(pid)] }, kind: ['command', 'agent', 'workflow'] },
     after: null,
-    limit: 1,
+    limit: 2,
   })
-  const hasLive = live.items.length > 0
+  // The program of an outside agent is the agent itself.
+  const hasLive = live.items.some(({ record }) => record.pid !== agent?.program?.pid)
   if (turn === null) return { asked: null, said: [], beginning: null, hasLive }
   const { input, number } = turn.open
   const given = input === null ? null : yield* rows.replayed(pid, inputKey(input))
