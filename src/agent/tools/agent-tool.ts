@@ -95,7 +95,8 @@ export interface AgentToolToDefine<Schema extends z.ZodType> {
 export function agentTool<Schema extends z.ZodType>(tool: AgentToolToDefine<Schema>): AgentTool {
   const { name, description, input, recovery, essential, spare, isBounded, maxMs } = tool
   const { preview } = tool
-  const { inputSchema } = defineTool({ name, description, input, recovery, run: () => null })
+  const defined = defineTool({ name, description, input, recovery, run: () => null })
+  const inputSchema = withoutLengths(defined.inputSchema)
   const parse = (given: unknown): z.output<Schema> => {
     const parsed = input.safeParse(given)
     if (parsed.success) return parsed.data
@@ -118,6 +119,17 @@ export function agentTool<Schema extends z.ZodType>(tool: AgentToolToDefine<Sche
     needs: async (given) => (await tool.needs?.(parse(given))) ?? [],
     run: async (given, context) => tool.run(parse(given), context),
   }
+}
+
+/** Lengths of texts and the range of safe integers help no model, and take tokens of each prompt. `parse` checks them. */
+function withoutLengths<Schema>(schema: Schema): Schema {
+  const text = JSON.stringify(schema, (key, value: unknown) => {
+    const isLength = (key === 'minLength' || key === 'maxLength') && typeof value === 'number'
+    return isLength || value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER
+      ? undefined
+      : value
+  })
+  return JSON.parse(text)
 }
 
 export type ToolErrorCode =
