@@ -85,6 +85,7 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
     }),
     // The same call is the same child.
     recovery: 'rerunnable',
+    spare: true,
     async run({ cwd, goal, goals, ...asked }, call) {
       const { context, role, image, model, tools, paths, worktree, preset, once, allowance } = asked
       if ((goal === undefined) === (goals === undefined))

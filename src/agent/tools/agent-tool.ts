@@ -96,7 +96,7 @@ export function agentTool<Schema extends z.ZodType>(tool: AgentToolToDefine<Sche
   const { name, description, input, recovery, essential, spare, isBounded, maxMs } = tool
   const { preview } = tool
   const defined = defineTool({ name, description, input, recovery, run: () => null })
-  const inputSchema = withoutLengths(defined.inputSchema)
+  const inputSchema = compactSchema(defined.inputSchema)
   const parse = (given: unknown): z.output<Schema> => {
     const parsed = input.safeParse(given)
     if (parsed.success) return parsed.data
@@ -121,15 +121,26 @@ export function agentTool<Schema extends z.ZodType>(tool: AgentToolToDefine<Sche
   }
 }
 
-/** Lengths of texts and the range of safe integers help no model, and take tokens of each prompt. `parse` checks them. */
-function withoutLengths<Schema>(schema: Schema): Schema {
-  const text = JSON.stringify(schema, (key, value: unknown) => {
-    const isLength = (key === 'minLength' || key === 'maxLength') && typeof value === 'number'
-    return isLength || value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER
-      ? undefined
-      : value
-  })
+/**
+ * Lengths of texts, the range of safe integers and closed objects help no model, and take tokens of each prompt. `parse` checks them.
+ */
+function compactSchema<Schema>(schema: Schema): Schema {
+  const text = JSON.stringify(schema, (key, value: unknown) =>
+    isOnlyForParsers(key, value) ? undefined : value,
+  )
   return JSON.parse(text)
+}
+
+function isOnlyForParsers(key: string, value: unknown): boolean {
+  switch (key) {
+    case 'minLength':
+    case 'maxLength':
+      return typeof value === 'number'
+    case 'additionalProperties':
+      return value === false
+    default:
+      return value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER
+  }
 }
 
 export type ToolErrorCode =
