@@ -300,8 +300,11 @@ test('a child that no program drives in time is withdrawn, and its parent is tol
   const busy = { ...spec, goal: 'work' }
   const { record: other } = await reeve.spawn({ kind: 'agent', cwd: workspace, spec: busy })
   await model.next()
-  const spawned = reeve.as(`process:${parent}`).spawnAgent({ parent, goal: 'a part', name: 'late' })
-  await expect(spawned).rejects.toMatchObject({ code: 'not_available' })
+  const own = reeve.as(`process:${parent}`)
+  const late = { parent, goal: 'a part', name: 'late', idempotencyKey: 'late' }
+  await expect(own.spawnAgent(late)).rejects.toMatchObject({ code: 'not_available' })
+  // The same request is not answered as if it were at work.
+  await expect(own.spawnAgent(late)).rejects.toMatchObject({ code: 'not_available' })
   expect((await reeve.agents({ parent })).agents).toEqual([])
   expect(await reportsOf(reeve, parent)).toEqual([])
   expect((await reeve.inspectAgent({ pid: parent })).turns).toBe(0)
