@@ -94,7 +94,7 @@ export interface ProgramState {
   readonly pid: string
   /** The program's id of the session. */
   readonly session: string
-  /** What the program can do, of `load`, `resume`, `image` and `context`. */
+  /** What the program can do, of `load`, `resume`, `image`, `context` and `http`. */
   readonly can: readonly string[]
   /** The end of the output that was taken, in its log. */
   readonly offset: number
