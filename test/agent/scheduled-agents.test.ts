@@ -95,3 +95,24 @@ test('the agents of schedules and triggers get the image, goal and budget of the
     expect((await reeve.inspectAgent({ pid })).image.name).toBe('coder')
   }
 })
+
+test('what an agent schedules or triggers is bound by the launch ceiling that the agent has', async () => {
+  const { reeve, start } = await scriptedAgents({ tools: { build: () => 'built', deploy: () => 'deployed' } })
+  const rules = ['model:**', 'tool:build'].map((resource) => ({ effect: 'allow', resource }))
+  const pid = await start([{ parts: [{ text: 'done' }] }], { goal: 'go' }, { ceiling: { rules } })
+  await reeve.waitAgent({ pid, turn: 1 })
+  const agent = reeve.as(`session:agent:${pid}`)
+  const tool = (name: string) => ({ kind: 'tool', spec: { tool: name } }) as const
+  const within = await agent.addSchedule({ schedule: 'within', times: DAILY, process: tool('build') })
+  expect(within.paused).toBe(null)
+  const { record } = await reeve.runSchedule({ schedule: 'within' })
+  expect(await reeve.wait({ pid: record.pid, timeoutMs: WAIT_MS })).toMatchObject({
+    record: { outcome: { result: 'built' } },
+  })
+  const beyond = await agent.addSchedule({ schedule: 'beyond', times: DAILY, process: tool('deploy') })
+  expect(beyond.paused?.note).toContain('tool:deploy')
+  const denied = { code: 'denied' }
+  await expect(reeve.runSchedule({ schedule: 'beyond' })).rejects.toMatchObject(denied)
+  await agent.addTrigger({ trigger: 'beyond', source: { type: 'webhook', filter: {} }, process: tool('deploy') })
+  await expect(reeve.runTrigger({ trigger: 'beyond' })).rejects.toMatchObject(denied)
+})
