@@ -55,6 +55,9 @@ const DOORS: readonly string[] = [
 /** Files that use such a name for something else. */
 const NO_DOORS: readonly string[] = [
   'actions/signal.ts',
+  // Replies to JSON-RPC requests.
+  'agent/mcp/connection.ts',
+  'agent/mcp/kept-channel.ts',
   'cli/edited-spec.ts',
   'cli/subcommand-table.ts',
   'cli/subcommands/message.ts',
