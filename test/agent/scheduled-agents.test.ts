@@ -113,6 +113,10 @@ test('what an agent schedules or triggers is bound by the launch ceiling that th
   expect(beyond.paused?.note).toContain('tool:deploy')
   const denied = { code: 'denied' }
   await expect(reeve.runSchedule({ schedule: 'beyond' })).rejects.toMatchObject(denied)
-  await agent.addTrigger({ trigger: 'beyond', source: { type: 'webhook', filter: {} }, process: tool('deploy') })
+  await agent.addTrigger({
+    trigger: 'beyond',
+    source: { type: 'webhook', filter: {} },
+    process: tool('deploy'),
+  })
   await expect(reeve.runTrigger({ trigger: 'beyond' })).rejects.toMatchObject(denied)
 })
