@@ -50,7 +50,7 @@ test('an option without effect, a zone and an expression that cannot be read are
       ['schedule', 'edit', 'nightly', '--in', '1h', '--end', '2999-01-01'],
       '--end has no effect without --cron or --every',
     ],
-    [['schedule', 'edit', 'nightly', '--model', 'a/b'], '--model has no effect without a program, --shell'],
+    [['schedule', 'edit', 'nightly', '--model', 'a/b'], '--model has no effect without --agent'],
     [
       ['schedule', 'add', 'x', '--every', '1h', '--zone', 'UTC', '--', 'true'],
       '--zone has no effect without --cron',
