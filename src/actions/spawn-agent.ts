@@ -106,6 +106,7 @@ async function repeated(
   if (row === null) return null
   const { record } = row
   throwIfRefused(edges.authorize(actor, 'read', { type: 'process', record }))
+  if (record.outcome?.reason === NOT_DRIVEN) throw new RefusedError(notDriven(record.pid))
   if (record.kind === 'agent' && record.spec['goal'] === goal) return { type: 'existing', record }
   throw new RefusedError(
     refusal(
@@ -240,12 +241,14 @@ export async function whenUp(kernel: Kernel, record: ProcessRecord): Promise<Pro
   const why = { how: 'cancel', reason: NOT_DRIVEN, cause: null, replayKey: NOT_DRIVEN } as const
   const actor = `kernel:${kernel.id}` as const
   await kernel.perform({ type: 'stop', pid, actor, at: edges.clock.now(), ...why })
-  throw new RefusedError(
-    refusal(
-      'not_available',
-      `No program has begun to drive ${pid} within ${UP_MS / 1_000} s, so it was withdrawn.`,
-      'Wait until other agents are done, and ask again.',
-    ),
+  throw new RefusedError(notDriven(pid))
+}
+
+function notDriven(pid: string) {
+  return refusal(
+    'not_available',
+    `No program has begun to drive ${pid} within ${UP_MS / 1_000} s, so it was withdrawn.`,
+    'Wait until other agents are done, and ask again, with another key.',
   )
 }
 

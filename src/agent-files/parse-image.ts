@@ -3,6 +3,7 @@ import { isObject } from '../base/is-object.ts'
 import { type Image, MAX_IMAGE_CHARS } from '../core/image/image.ts'
 import { imageFileSchema } from '../verbs/image-file-schema.ts'
 import { imageOfClaudeAgent } from './claude-agent.ts'
+import { issuesText } from './issues-text.ts'
 import { parseFrontMatter, parseYaml } from './parse-yaml.ts'
 
 export type ParsedImage =
@@ -14,9 +15,13 @@ export const IMAGE_ENDINGS: readonly string[] = ['.yaml', '.yml', '.json', '.md'
 
 /**
  * An image as a file has it: YAML or JSON, or Markdown with its system prompt as the text. A file that names no image is named after
- * itself. `isForeign`: the file was written for another program, and has its fields.
+ * itself. `isForeign`: the file was written for another program, and has its fields; its path says so, if nothing else does.
  */
-export async function parseImage(text: string, file: string, isForeign = false): Promise<ParsedImage> {
+export async function parseImage(
+  text: string,
+  file: string,
+  isForeign = FOREIGN.test(file),
+): Promise<ParsedImage> {
   if (text.length > MAX_IMAGE_CHARS)
     return { type: 'problem', message: `It has more than ${MAX_IMAGE_CHARS} characters.` }
   const ending = extname(file).toLowerCase()
@@ -32,18 +37,14 @@ export async function parseImage(text: string, file: string, isForeign = false):
   return checked(isForeign ? imageOfClaudeAgent(matter.value, body) : { ...matter.value, ...system }, name)
 }
 
+const FOREIGN = /(^|\/)\.claude\/agents\/[^/]*$/
+
 function checked(value: unknown, name: string): ParsedImage {
   if (!isObject(value)) return { type: 'problem', message: 'It has no fields.' }
   const parsed = imageFileSchema.safeParse({ name, ...value })
   if (!parsed.success) {
-    const issues = parsed.error.issues.map(({ path, message }) =>
-      path.length === 0 ? message : `${path.join('.')}: ${message}`,
-    )
-    return { type: 'problem', message: issues.slice(0, MAX_ISSUES).join('; ') }
+    return { type: 'problem', message: issuesText(parsed.error.issues) }
   }
   const { $schema: _, ...image } = parsed.data
   return { type: 'image', image }
 }
-
-/** Enough to correct a file. */
-const MAX_ISSUES = 5

@@ -2,7 +2,7 @@ import { type OutsideProgram, type ProgramState, signInRemedy } from '../../core
 import { agentSessionOf } from '../../core/agent/session.ts'
 import { type Json, type JsonObject, objectOf } from '../../core/json/json.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
-import { specOf, startSpecOf } from '../../core/process/spec.ts'
+import { type SecretOrText, specOf, startSpecOf } from '../../core/process/spec.ts'
 import type { KeptIncoming } from '../kept-rpc/incoming.ts'
 import { keptMessages } from '../kept-rpc/kept-messages.ts'
 import { type RpcMessage, requestMessage } from '../kept-rpc/rpc-message.ts'
@@ -44,7 +44,7 @@ export async function shakeHands(handshake: Handshake): Promise<OpenedProgram> {
   try {
     const initialized = await ask('initialize', initializeParams(parts.version))
     const { can, methods } = initializedBy(outside.name, initialized)
-    const place = { cwd: agent.cwd ?? '/', mcpServers: serversOf(parts, agent) }
+    const place = { cwd: agent.cwd ?? '/', mcpServers: serversOf(parts, agent, can) }
     const opened = (session: string, how: OpenedProgram['how'], offset: number): OpenedProgram => ({
       how,
       program: {
@@ -53,6 +53,7 @@ export async function shakeHands(handshake: Handshake): Promise<OpenedProgram> {
         can,
         offset,
         told: how === 'new' ? 0 : (before?.told ?? 0),
+        ...costBefore(how === 'new' ? agent.agent?.totals.cost : before?.costBefore),
         prompt: null,
         permissions: [],
         sent: null,
@@ -74,6 +75,10 @@ export async function shakeHands(handshake: Handshake): Promise<OpenedProgram> {
     reading.abort()
     await answers.return(undefined)
   }
+}
+
+function costBefore(cost = 0): Pick<OpenedProgram['program'], 'costBefore'> {
+  return cost === 0 ? {} : { costBefore: cost }
 }
 
 /** `session/load` sends the whole history again, before it answers: that is dropped. */
@@ -141,13 +146,16 @@ function initializedBy(
       'setup_failed',
       `${name} speaks version ${String(protocolVersion)} of the protocol, and Reeve version ${PROTOCOL}.`,
     )
-  const { loadSession, promptCapabilities, sessionCapabilities } = objectOf(agentCapabilities)
+  const { loadSession, mcpCapabilities, promptCapabilities, sessionCapabilities } =
+    objectOf(agentCapabilities)
   const { image, embeddedContext } = objectOf(promptCapabilities)
+  const { http } = objectOf(mcpCapabilities)
   const able = {
     resume: objectOf(sessionCapabilities)['resume'],
     load: loadSession,
     image,
     context: embeddedContext,
+    http,
   }
   const can = Object.entries(able).flatMap(([what, given]) => (isGiven(given) ? [what] : []))
   return { can, methods: authMethods }
@@ -170,15 +178,19 @@ function signInText(
   return `${outside.name} opened no session: ${error.message} (${error.code}). ${signInRemedy(outside)}${how}`
 }
 
-/** The MCP servers of the agent's spec, and Reeve's own. */
-function serversOf(parts: OutsideParts, agent: ProcessRecord): readonly JsonObject[] {
+/** The MCP servers of the agent's spec that the program can use, and Reeve's own. Reeve's logins to servers stay with Reeve. */
+function serversOf(parts: OutsideParts, agent: ProcessRecord, can: readonly string[]): readonly JsonObject[] {
   const { mcpServers = {} } = specOf({ kind: agent.kind, spec: startSpecOf(agent) }, 'agent')
   const own = parts.ownServer(agentSessionOf(agent.pid), agent.pid)
-  const started = Object.entries(mcpServers).flatMap(([name, server]) => {
-    if (server.type !== 'command') return []
-    const [command = '/bin/sh', ...args] = server.argv ?? ['/bin/sh', '-c', server.run ?? '']
-    const env = Object.entries(parts.secrets(server.env ?? {})).map(([key, value]) => ({ name: key, value }))
-    return [{ name, command, args, env }]
+  const named = (values: Readonly<Record<string, SecretOrText>> = {}) =>
+    Object.entries(parts.secrets(values)).map(([name, value]) => ({ name, value }))
+  const given = Object.entries(mcpServers).flatMap(([name, server]): JsonObject[] => {
+    if (server.type === 'command') {
+      const [command = '/bin/sh', ...args] = server.argv ?? ['/bin/sh', '-c', server.run ?? '']
+      return [{ name, command, args, env: named(server.env) }]
+    }
+    if (server.auth !== undefined || !can.includes('http')) return []
+    return [{ type: 'http', name, url: server.url, headers: named(server.headers) }]
   })
-  return own === null ? started : [own, ...started]
+  return own === null ? given : [own, ...given]
 }

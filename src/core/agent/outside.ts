@@ -94,12 +94,14 @@ export interface ProgramState {
   readonly pid: string
   /** The program's id of the session. */
   readonly session: string
-  /** What the program can do, of `load`, `resume`, `image` and `context`. */
+  /** What the program can do, of `load`, `resume`, `image`, `context` and `http`. */
   readonly can: readonly string[]
   /** The end of the output that was taken, in its log. */
   readonly offset: number
   /** The last entry that a prompt has told the program. */
   readonly told: number
+  /** The cost of the agent before the program began to count that of its session, in dollars; absent if there was none. */
+  readonly costBefore?: number
   /** The prompt that the program has not answered. */
   readonly prompt: OpenPrompt | null
   /** Permissions that the program waits for. */

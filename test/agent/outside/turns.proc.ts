@@ -56,3 +56,28 @@ test('a call that is announced before its input is known is one entry, with its 
     'turn 1 finished',
   ])
 })
+
+test.for([
+  ['as far as it takes them', [], ['notes']],
+  ['also over HTTP', ['http'], ['notes', 'search']],
+] as const)('a program gets the MCP servers of its agent: %s', async ([_, options, names]) => {
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const outside = new OutsideAgent({ options })
+  const pid = await outside.start(reeve, ['say hi'], {
+    mcpServers: {
+      notes: { type: 'command', argv: ['notes', '--all'], env: { NOTES: 'here' } },
+      search: { type: 'http', url: 'http://localhost:1/mcp', headers: { Accept: 'text/plain' } },
+    },
+  })
+  await lastTurn(reeve, pid)
+  const [line = ''] = outside.heard('servers')
+  const servers: readonly { readonly name: string }[] = JSON.parse(line.slice('servers '.length))
+  expect(servers.map(({ name }) => name)).toEqual(names)
+  expect(servers[0]).toEqual({
+    name: 'notes',
+    command: 'notes',
+    args: ['--all'],
+    env: [{ name: 'NOTES', value: 'here' }],
+  })
+})
