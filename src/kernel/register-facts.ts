@@ -1,4 +1,5 @@
 import { childrenOf } from '../core/agent/delegation.ts'
+import { agentOfSession } from '../core/agent/session.ts'
 import { isNativeAgent } from '../core/agent/state.ts'
 import { groupKeyOf } from '../core/group/group.ts'
 import { emptyInbox } from '../core/inbox/inbox.ts'
@@ -12,6 +13,7 @@ import type { RegisterFacts, RegisterIntent } from '../core/process/register.ts'
 import { environmentOf, ownerOf } from '../core/process/registration-defaults.ts'
 import type { RegistrationRequest } from '../core/process/registration-request.ts'
 import type { ProcessRow } from '../core/process/row.ts'
+import type { Session } from '../core/session/session.ts'
 import { type Change, know, type Page } from '../store/contract.ts'
 import { giveBackEarly, giverOf, payingSession, type RestartedProcess } from './allowances.ts'
 import { lendingFacts } from './path-liens.ts'
@@ -73,6 +75,7 @@ export function* registerFacts(
     ...(continuesSession === undefined || restarted === null ? {} : yield* goneLog(rows, restarted.record)),
     stoppingAncestor: parent === null ? null : yield* stoppingAncestor(rows, parent, gone),
     session: inSession,
+    ...(parent !== null || inSession === null ? {} : yield* sessionAgent(rows, inSession)),
     turn:
       session === undefined || turn === undefined ? null : yield* know({ ask: 'turn', session, id: turn }),
     unusableSession:
@@ -104,6 +107,19 @@ export function* registerFacts(
       ? {}
       : { lending: yield* lendingFacts(rows, lent, parent, new Set([restarts?.pid, ...gone])) }),
   }
+}
+
+/** The nearest agent whose session it is, or is below: it has the ceilings of all agents above it. */
+function* sessionAgent(
+  rows: WorkingRows,
+  { id, sessionsAbove = [] }: Session,
+): PlanPart<Pick<RegisterFacts, 'sessionAgent'>> {
+  for (const one of [id, ...sessionsAbove]) {
+    const agent = agentOfSession(one)
+    const row = agent === null ? null : yield* rows.process(agent)
+    if (row !== null) return { sessionAgent: row.record }
+  }
+  return {}
 }
 
 /** The logs of an earlier session are kept while an agent names them that lives: this one has ended. */

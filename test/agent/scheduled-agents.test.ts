@@ -120,3 +120,15 @@ test('what an agent schedules or triggers is bound by the launch ceiling that th
   })
   await expect(reeve.runTrigger({ trigger: 'beyond' })).rejects.toMatchObject(denied)
 })
+
+test('a process that the session of an agent starts without a parent is bound by the launch ceiling of the agent', async () => {
+  const { reeve, start } = await scriptedAgents({ tools: { build: () => 'built', deploy: () => 'deployed' } })
+  const rules = ['model:**', 'tool:build'].map((resource) => ({ effect: 'allow', resource }))
+  const pid = await start([{ parts: [{ text: 'done' }] }], { goal: 'go' }, { ceiling: { rules } })
+  await reeve.waitAgent({ pid, turn: 1 })
+  const agent = reeve.as(`session:agent:${pid}`)
+  const { record } = await agent.spawn({ kind: 'tool', spec: { tool: 'build' } })
+  expect(record.parent).toBe(null)
+  const denied = { code: 'denied' }
+  await expect(agent.spawn({ kind: 'tool', spec: { tool: 'deploy' } })).rejects.toMatchObject(denied)
+})

@@ -90,6 +90,8 @@ export interface RegisterFacts {
   /** The nearest ancestor that takes no children: it is being stopped, or has ended. */
   readonly stoppingAncestor: ProcessRow | null
   readonly session: Session | null
+  /** Of a process without a parent in the session of an agent, or in one below it: the nearest such agent, whose ceilings bind it. */
+  readonly sessionAgent?: ProcessRecord
   readonly turn: Turn | null
   /** A session that is to be woken, or to be granted the process, and is not open. */
   readonly unusableSession: string | null

@@ -70,7 +70,7 @@ export function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Regi
 
 /** Left out if there is none, as almost always. */
 function launchCeilings(
-  { parent, restarted }: RegisterFacts,
+  { parent, restarted, sessionAgent }: RegisterFacts,
   { pid, request, ceilings: given = [] }: RegisterIntent,
   owner: Owner,
 ): { readonly ceilings?: readonly Ceiling[] } {
@@ -78,7 +78,7 @@ function launchCeilings(
   const own = request.ceiling === undefined ? null : parseCeiling(request.ceiling.rules)
   const ceilings = ceilingsOf({
     pid,
-    parent: [...(parent?.record.ceilings ?? []), ...given],
+    parent: [...((parent?.record ?? sessionAgent)?.ceilings ?? []), ...given],
     // Of another session it is no restart, but a pid that the caller happens to know.
     restarted:
       old?.ceilings === undefined || old.owner.session !== owner.session
