@@ -16,6 +16,7 @@ import type { Registering } from '../kernel/register.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, readerFor, throwIfRefused } from './action.ts'
 import { modelOf } from './agent-facts.ts'
+import { refuseUnknown } from './known-tools.ts'
 import { registerInWorktrees } from './register-in-worktrees.ts'
 import { type FoundImage, findImage } from './resolve-image.ts'
 import { registerAll, spawnAnswer } from './spawn.ts'
@@ -142,6 +143,7 @@ async function requestOf(
   const image = reference === undefined ? undefined : await imageOf(parts, reference, cwd)
   const imaged: Partial<Image> = image?.image ?? {}
   throwIfRefused(refuseTools(parent, own.tools ?? imaged.tools))
+  throwIfRefused(await refuseUnknown(parts.kernel.edges, own.tools))
   const named = asks ?? imaged.models?.[0]
   const model = named ?? modelOf(parent)
   const limits = allowance === undefined ? parent.limits : { ...parent.limits, allowance }

@@ -8,6 +8,7 @@ import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import type { RegistrationRequest } from '../core/process/register.ts'
 import type { ProcessRow } from '../core/process/row.ts'
+import { isOutsideModel } from '../core/agent/outside.ts'
 import { refusal } from '../core/refusal.ts'
 import type { Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -22,6 +23,7 @@ import { DeclaredSchemas } from './declared-schemas.ts'
 import { Kills, stillThere } from './kill.ts'
 import { checkJson } from './parse.ts'
 import { type Passing, registerPassing } from './pass-secrets.ts'
+import { refuseUnknown } from './known-tools.ts'
 import { namesImage, type ResolvedRequest, withImage } from './resolve-image.ts'
 
 /** How long the answer to a spawn waits for the start of the program; a later start is an event only. */
@@ -96,7 +98,10 @@ export async function registerAll(
     ? await Promise.all(inputs.map((input) => imaged(kernel, actor, input)))
     : inputs.map((input): ResolvedRequest => ({ input }))
   if (agents?.opensModels === true && resolved.some(({ input }) => modelIn(input) !== undefined))
-    for (const { input } of resolved) await refuseModel(kernel, actor, input, agents)
+    for (const [index, { input }] of resolved.entries()) {
+      await refuseModel(kernel, actor, input, agents)
+      await refuseTools(kernel, actor, inputs[index] ?? input)
+    }
   const requests = resolved.map(({ input, effects }, index) => ({
     registering: {
       ...registering(input, actor, commands, schemas),
@@ -144,6 +149,14 @@ export async function refuseModel(
   if ((await registeredBefore(kernel, actor, input)) !== null) return
   const { code: problem, message, remedy } = refused
   throw new RefusedError(refusal('invalid_request', message, remedy, { problem }))
+}
+
+/** A tool that the request names itself, and that no program has, is a wrong name. An image may name tools that are not here yet. */
+async function refuseTools(kernel: Kernel, actor: Actor, input: Input): Promise<void> {
+  if (input.kind !== 'agent' || isOutsideModel(input.spec.model ?? '')) return
+  const refused = await refuseUnknown(kernel.edges, input.spec.tools)
+  if (refused === undefined || (await registeredBefore(kernel, actor, input)) !== null) return
+  throw new RefusedError(refused)
 }
 
 /** The process that an earlier request with the same key has made. */
