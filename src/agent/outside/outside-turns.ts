@@ -127,6 +127,9 @@ export class OutsideTurns {
   async #follow(given: ProcessRecord, program: ProgramState, signal: AbortSignal): Promise<void> {
     const log = new ProgramLog(this.#ledger, program)
     const record = await this.#freshCall(given, log)
+    const open = record.agent?.turn?.number
+    // A limit has ended the turn: the program hears of it in the next step.
+    if (open !== given.agent?.turn?.number) return
     const prompted = await this.#ledger.kernel.edges.store.ask({
       ask: 'eventAt',
       pid: record.pid,
@@ -143,6 +146,7 @@ export class OutsideTurns {
     const { prompt } = log.state
     if (turn === null || turn.number !== prompt?.turn || turn.call === null || !turn.hasOutput) return record
     const steps = [{ type: 'cut', why: 'holder lost' }, { type: 'next_call' }] as const
+    await this.#charge(record, turn.number, turn.call.number)
     const key = `${log.state.pid}:again:${turn.number}.${turn.call.number}`
     await log.record(turn.number, modelOf(record), steps, () => ({}), key)
     return this.#ledger.record()
@@ -155,24 +159,29 @@ export class OutsideTurns {
   #runOf(record: ProcessRecord, log: ProgramLog): PromptRun {
     const { outside } = this.#parts
     const parts = { ledger: this.#ledger, agent: this.#parts, outside, log, record }
-    return new PromptRun({ ...parts, model: modelOf(record) })
+    const charge = (call: number) => this.#charge(record, log.state.prompt?.turn ?? 0, call)
+    return new PromptRun({ ...parts, model: modelOf(record), charge })
   }
 
   async #finish(record: ProcessRecord, log: ProgramLog, run: PromptRun, signal: AbortSignal): Promise<void> {
     const turn = log.state.prompt?.turn ?? 0
-    const { call, dollars } = await run.run(signal)
-    if (call === 0) return
+    const { call, dollars, hasBegun } = await run.run(signal)
+    if (call === 0 || (dollars === null && !hasBegun)) return
     const cost = dollars === null ? null : await this.#costOf(dollars, log)
-    // Tokens only some programs tell, and each in its own way.
-    const tokens = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 }
-    const usage = { turn, call, model: modelOf(record), ...tokens, cost, isEstimate: dollars !== null }
+    const usage = { turn, call, model: modelOf(record), ...NO_TOKENS, cost, isEstimate: dollars !== null }
     await this.#ledger.charge(
       { type: 'record_usage', ...usage },
       {
-        modelCalls: 1,
+        modelCalls: hasBegun ? 1 : 0,
         ...(cost === null ? {} : { cost }),
       },
     )
+  }
+
+  /** A call before the last one of its prompt: the cost is that of the last one. */
+  async #charge(record: ProcessRecord, turn: number, call: number): Promise<void> {
+    const usage = { turn, call, model: modelOf(record), ...NO_TOKENS, cost: 0, isEstimate: false }
+    await this.#ledger.charge({ type: 'record_usage', ...usage }, { modelCalls: 1 })
   }
 
   /** The program tells the cost of its session so far. One that goes on with a session may count from nothing again. */
@@ -200,6 +209,9 @@ export class OutsideTurns {
     return requestMessage(promptId(program), 'session/prompt', { sessionId: session, prompt: blocks })
   }
 }
+
+/** Tokens only some programs tell, and each in its own way. */
+const NO_TOKENS = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 }
 
 function modelOf(record: ProcessRecord): string {
   return String(startSpecOf(record)['model'])
