@@ -1,6 +1,7 @@
 import type { AgentStep } from '../../core/agent/next-step.ts'
 import { type ProgramState, unbudgeted } from '../../core/agent/outside.ts'
 import { exact } from '../../core/allowance/amounts.ts'
+import { RefusedError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
 import { specOf, startSpecOf } from '../../core/process/spec.ts'
@@ -12,6 +13,7 @@ import type { SessionHistory } from '../session-history.ts'
 import { FIRST_SEQ } from './handshake.ts'
 import { type OpenedProgram, openProgram } from './open-program.ts'
 import { OutsideFailure } from './outside-failure.ts'
+import { OUTSIDE_TIMES } from './outside-parts.ts'
 import { ProgramLog } from './program-log.ts'
 import { promptBlocks } from './prompt-blocks.ts'
 import { PromptRun, promptId } from './prompt-run.ts'
@@ -71,7 +73,7 @@ export class OutsideTurns {
     if (record.limits.allowance?.cost !== undefined)
       throw new OutsideFailure('setup_failed', unbudgeted(modelOf(record)).join(' '))
     const { turn } = step
-    const opened = await openProgram(this.#parts.outside, record, signal)
+    const opened = await this.#open(record, turn, signal)
     const log = new ProgramLog(this.#ledger, opened.program)
     if (opened.how !== 'kept') await this.#begun(record, turn, opened, log)
     const begun = step.type === 'call_model' ? await this.#beginCall(record, step) : record
@@ -93,6 +95,32 @@ export class OutsideTurns {
     const verbs = this.#parts.outside.verbsOf(begun)
     await writeWhileAlive(verbs, log.state.pid, message, FIRST_SEQ + (log.state.prompt?.seq ?? 0))
     await this.#run(begun, log, signal)
+  }
+
+  /** While a program takes long to answer, its session says so. */
+  async #open(record: ProcessRecord, turn: number, signal: AbortSignal): Promise<OpenedProgram> {
+    const { outside } = this.#parts
+    const { startMs, slowMs } = { ...OUTSIDE_TIMES, ...outside.times }
+    const { clock, onTrouble } = this.#ledger.kernel.edges
+    const message = `The program of ${modelOf(record)} has not answered for ${slowMs / 1_000} s. The turn ends if it takes longer than ${startMs / 1_000} s for one answer.`
+    const report = () =>
+      this.#ledger
+        .act({ type: 'report_trouble', turn, code: 'program_slow', message, key: 'program_slow' })
+        .catch((error: unknown) => {
+          if (!(error instanceof RefusedError)) onTrouble(error, `opening the program of ${record.pid}`)
+        })
+    const reporting = Promise.withResolvers<unknown>()
+    let isReporting = false
+    const stop = clock.after(slowMs, () => {
+      isReporting = true
+      void report().then(reporting.resolve)
+    })
+    try {
+      return await openProgram(outside, record, signal)
+    } finally {
+      stop()
+      if (isReporting) await reporting.promise
+    }
   }
 
   /** A new program is in the log, before anything is said to it. */
