@@ -52,7 +52,7 @@ test('a call that is announced before its input is known is one entry, with its 
     'result completed',
     'result completed',
     'execute Terminal',
-    'error The program reported no result.',
+    'result The program reported no result.',
     'turn 1 finished',
   ])
 })
