@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import {
   type AgentConnection,
@@ -42,6 +43,11 @@ interface Entry {
   model: string
 }
 
+async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null)
+  return found?.isDirectory() === true
+}
+
 /** Sessions of Reeve that editors open for their agents begin with this. */
 const OWNER_PREFIX = 'acp:'
 
@@ -80,6 +86,7 @@ export class OpenSessions {
     mcpServers: readonly McpServer[],
   ): Promise<Opened & { readonly sessionId: string }> {
     if (!isAbsolute(cwd)) throw RequestError.invalidParams({ cwd }, `cwd must be absolute, and ${cwd} is not`)
+    if (!(await isFolder(cwd))) throw RequestError.invalidParams({ cwd }, `There is no folder ${cwd}`)
     const { models, preset, system } = this.#options
     const servers = mcpServersOf(mcpServers)
     const owner = `${OWNER_PREFIX}${randomUUID()}`

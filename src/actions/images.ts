@@ -68,7 +68,17 @@ export function imageActions(
 
 /** Files of any folder are for those who may read the whole store: whether a file exists is a fact, too. */
 export function permitOnFolder(parts: ActionParts, folder: string | null): void {
-  if (folder !== null) permitOnStore(parts, 'read')
+  if (folder === null) return
+  const { kernel, actor } = parts
+  if (kernel.edges.authorize(actor, 'read', { type: 'store' }) === undefined) return
+  throw new RefusedError(
+    refusal(
+      'denied',
+      `${actor} may not look for images, skills and commands in ${folder}: that needs the right to read the whole store.`,
+      'Do it as yourself, without --as, or name a registered image.',
+      { subject: actor, right: 'read' },
+    ),
+  )
 }
 
 /** A session or a process registers an image only if an allow names that: agents of other sessions are made from it. */

@@ -15,6 +15,8 @@ type Request = ParsedInputOf<'spawn'>
 export interface PlacedRequest {
   readonly request: Request
   readonly hasWorktree: boolean
+  /** Throws a refusal if the model cannot be opened in this folder: a worktree has no files that are not committed. */
+  checkModel?(folder: string): Promise<void>
 }
 
 /**
@@ -33,14 +35,16 @@ export async function registerInWorktrees<Answer>(
   const made: Pid[] = []
   try {
     const placed: Request[] = []
-    for (const { request, hasWorktree } of children) {
+    for (const { request, hasWorktree, checkModel } of children) {
       if (!hasWorktree) {
         placed.push(request)
         continue
       }
       const pid = await pidOf(parts, request)
       made.push(pid)
-      placed.push(await inWorktree(worktrees, parent, pid, request))
+      const inOwn = await inWorktree(worktrees, parent, pid, request)
+      if (inOwn.cwd !== undefined) await checkModel?.(inOwn.cwd)
+      placed.push(inOwn)
     }
     return await register(placed)
   } finally {

@@ -78,6 +78,7 @@ export async function findImage(
   const isAsked = (found: string) => hash === null || found.startsWith(hash)
   const files = await imageFiles(edges, folder)
   let inert: AgentFile | undefined
+  const broken = files.find((file) => file.name === name && file.problem !== null)
   for (const file of files) {
     if (file.name !== name || file.content?.kind !== 'image') continue
     const { image } = file.content
@@ -92,7 +93,8 @@ export async function findImage(
   const builtIn = builtInImage(name)
   if (builtIn !== undefined && isAsked(hashOf(edges, builtIn)))
     return { image: builtIn, hash: hashOf(edges, builtIn), source: 'built_in', path: null }
-  return inert === undefined ? unknownImage(hash === null ? name : `${name}@${hash}`) : untrusted(inert)
+  if (inert !== undefined) return untrusted(inert)
+  return broken === undefined ? unknownImage(hash === null ? name : `${name}@${hash}`) : unusable(broken)
 }
 
 export async function imageFiles(edges: Edges, folder: string | null): Promise<readonly AgentFile[]> {
@@ -111,6 +113,16 @@ function untrusted({ kind, name, path, hash }: AgentFile): Refusal {
     `The ${kind} ${name} is in ${path}, which no person has trusted in this version.`,
     `A person looks at it, and runs reeve trust ${path} --hash ${hash.slice(0, SHOWN_HASH_CHARS)}`,
     { path, hash },
+  )
+}
+
+/** The refusal where the only file of that name cannot be read. */
+function unusable({ kind, name, path, problem }: AgentFile): Refusal {
+  return refusal(
+    'invalid_request',
+    `The ${kind} ${name} in ${path} cannot be used: ${(problem ?? '').replace(/\.$/, '')}.`,
+    'Correct the file. reeve image list shows what is wrong with each.',
+    { path },
   )
 }
 

@@ -16,7 +16,8 @@ import type { Registering } from '../kernel/register.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, readerFor, throwIfRefused } from './action.ts'
 import { modelOf } from './agent-facts.ts'
-import { registerInWorktrees } from './register-in-worktrees.ts'
+import { refuseUnknown } from './known-tools.ts'
+import { type PlacedRequest, registerInWorktrees } from './register-in-worktrees.ts'
 import { type FoundImage, findImage } from './resolve-image.ts'
 import { registerAll, spawnAnswer } from './spawn.ts'
 
@@ -71,7 +72,7 @@ async function registerBelow(
   const { kernel, actor, commands } = parts
   const requests = await Promise.all(
     children.map(async (child) => ({
-      request: await requestOf(parts, parent, child),
+      ...(await requestOf(parts, parent, child)),
       hasWorktree: child.workspace !== undefined,
     })),
   )
@@ -121,7 +122,7 @@ async function requestOf(
   parts: ActionParts,
   parent: ProcessRecord,
   input: Input,
-): Promise<ParsedInputOf<'spawn'>> {
+): Promise<Omit<PlacedRequest, 'hasWorktree'>> {
   const { agents } = parts
   if (parent.agent === null) throw new RefusedError(notAnAgent(parent))
   if (agents === undefined) throw new RefusedError(noAgents())
@@ -143,16 +144,18 @@ async function requestOf(
   const image = reference === undefined ? undefined : await imageOf(parts, reference, cwd)
   const imaged: Partial<Image> = image?.image ?? {}
   throwIfRefused(refuseTools(parent, own.tools ?? imaged.tools))
+  throwIfRefused(await refuseUnknown(parts.kernel.edges, own.tools))
   const named = asks ?? imaged.models?.[0]
   const model = named ?? modelOf(parent)
   const limits = allowance === undefined ? parent.limits : { ...parent.limits, allowance }
   const { program = own.program } = named === undefined ? specOf({ kind: 'agent', spec: above }, 'agent') : {}
-  const unusable = await agents.refuseModel(
-    { cwd, limits, ...(program === undefined ? {} : { outside: program }) },
-    model,
-  )
-  if (unusable !== undefined)
-    throw new RefusedError(invalidRequest(parent, unusable.message.replace(/\.$/, ''), unusable.remedy))
+  const checkModel = async (folder: string | null) => {
+    const user = { cwd: folder, limits, ...(program === undefined ? {} : { outside: program }) }
+    const unusable = await agents.refuseModel(user, model)
+    if (unusable !== undefined)
+      throw new RefusedError(invalidRequest(parent, unusable.message.replace(/\.$/, ''), unusable.remedy))
+  }
+  await checkModel(cwd)
   // The rules of its parent bind the child.
   const denied = await refuseModelByRules(parts.kernel.edges, parent.pid, model, 'answered')
   if (denied !== undefined) {
@@ -193,7 +196,7 @@ async function requestOf(
     ...(ceiling === undefined ? {} : { ceiling }),
   }
   const untyped: unknown = request
-  return untyped as ParsedInputOf<'spawn'>
+  return { request: untyped as ParsedInputOf<'spawn'>, checkModel }
 }
 
 /** The version of the image that counts now: the registration takes the same one. */

@@ -1,5 +1,6 @@
 import type { Commands } from '../command/commands.ts'
 import { matcherOf } from '../command/output/pattern.ts'
+import { isOutsideModel } from '../core/agent/outside.ts'
 import type { Amounts } from '../core/allowance/amounts.ts'
 import { RefusedError } from '../core/errors.ts'
 import type { Json } from '../core/json/json.ts'
@@ -20,6 +21,7 @@ import type { ActionParts, ActionsFor } from './action.ts'
 import type { AgentFacts } from './agent-facts.ts'
 import { DeclaredSchemas } from './declared-schemas.ts'
 import { Kills, stillThere } from './kill.ts'
+import { refuseUnknown } from './known-tools.ts'
 import { checkJson } from './parse.ts'
 import { type Passing, registerPassing } from './pass-secrets.ts'
 import { namesImage, type ResolvedRequest, withImage } from './resolve-image.ts'
@@ -96,7 +98,10 @@ export async function registerAll(
     ? await Promise.all(inputs.map((input) => imaged(kernel, actor, input)))
     : inputs.map((input): ResolvedRequest => ({ input }))
   if (agents?.opensModels === true && resolved.some(({ input }) => modelIn(input) !== undefined))
-    for (const { input } of resolved) await refuseModel(kernel, actor, input, agents)
+    for (const [index, { input }] of resolved.entries()) {
+      await refuseModel(kernel, actor, input, agents)
+      await refuseTools(kernel, actor, inputs[index] ?? input)
+    }
   const requests = resolved.map(({ input, effects }, index) => ({
     registering: {
       ...registering(input, actor, commands, schemas),
@@ -144,6 +149,14 @@ export async function refuseModel(
   if ((await registeredBefore(kernel, actor, input)) !== null) return
   const { code: problem, message, remedy } = refused
   throw new RefusedError(refusal('invalid_request', message, remedy, { problem }))
+}
+
+/** A tool that the request names itself, and that no program has, is a wrong name. An image may name tools that are not here yet. */
+async function refuseTools(kernel: Kernel, actor: Actor, input: Input): Promise<void> {
+  if (input.kind !== 'agent' || isOutsideModel(input.spec.model ?? '')) return
+  const refused = await refuseUnknown(kernel.edges, input.spec.tools)
+  if (refused === undefined || (await registeredBefore(kernel, actor, input)) !== null) return
+  throw new RefusedError(refused)
 }
 
 /** The process that an earlier request with the same key has made. */

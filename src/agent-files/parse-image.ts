@@ -4,7 +4,7 @@ import { type Image, MAX_IMAGE_CHARS } from '../core/image/image.ts'
 import { imageFileSchema } from '../verbs/image-file-schema.ts'
 import { imageOfClaudeAgent } from './claude-agent.ts'
 import { issuesText } from './issues-text.ts'
-import { parseFrontMatter, parseYaml } from './parse-yaml.ts'
+import { parseFrontMatter, parseJson, parseYaml } from './parse-yaml.ts'
 
 export type ParsedImage =
   | { readonly type: 'image'; readonly image: Image }
@@ -27,7 +27,7 @@ export async function parseImage(
   const ending = extname(file).toLowerCase()
   const name = basename(file, extname(file))
   if (ending !== '.md') {
-    const parsed = await parseYaml(text)
+    const parsed = ending === '.json' ? parseJson(text) : await parseYaml(text)
     return parsed.type === 'problem' ? parsed : checked(parsed.value, name)
   }
   const { matter, body } = await parseFrontMatter(text)

@@ -20,6 +20,15 @@ export async function parseYaml(text: string): Promise<Parsed> {
   }
 }
 
+/** Parses JSON strictly: YAML allows more. */
+export function parseJson(text: string): Parsed {
+  try {
+    return { type: 'parsed', value: JSON.parse(text) as unknown }
+  } catch (error) {
+    return { type: 'problem', message: `It is not JSON: ${firstLine(messageOf(error))}` }
+  }
+}
+
 /** A Markdown file with front matter between two lines of `---`. Without it everything is the body. */
 export async function parseFrontMatter(
   text: string,

@@ -10,6 +10,7 @@ import { parseArguments } from './parse.ts'
 import { Printer } from './print/printer.ts'
 import type { Subcommand } from './subcommand.ts'
 import { subcommands } from './subcommand-table.ts'
+import { refuseUntaken } from './untaken-options.ts'
 import { UsageError } from './usage-error.ts'
 
 const LIST_HINT = 'Run reeve --help to list the subcommands.'
@@ -44,7 +45,10 @@ async function perform(
     })
     called = { fields: subcommand.fields ?? {}, specs, texts }
     context = new Context(options as GlobalOptions & Options<OptionSpecs>, args, around, subcommands)
-    if (!context.options.help) return await subcommand.run(context)
+    if (!context.options.help) {
+      refuseUntaken(subcommand, context)
+      return await subcommand.run(context)
+    }
     const { subcommandHelp } = await import('./help-text.ts')
     const { colours, width } = context.print
     const lines = subcommandHelp(subcommand, { ...subcommand.options, ...more }, colours, width)

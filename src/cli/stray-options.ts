@@ -8,6 +8,6 @@ export function refuseStray(options: object, names: readonly string[], needed: s
   throw new UsageError(`--${stray} has no effect without ${needed}.`, 'Give both, or leave it out.')
 }
 
-function isGiven(value: unknown): boolean {
+export function isGiven(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false
 }

@@ -15,6 +15,11 @@ export interface Subcommand<Specs extends OptionSpecs = OptionSpecs> {
   readonly completes?: 'process' | 'live process' | 'session' | 'command' | 'subcommand' | readonly string[]
   /** The option that fills each field of a verb, so that a refusal of the field names the option. */
   readonly fields?: Readonly<Record<string, keyof Specs & string>>
+  /**
+   * The options of each action, if the first argument names one: `''` without an argument, `otherwise` with any other one. An option that the
+   * action does not take is refused.
+   */
+  readonly takes?: Readonly<Record<string, readonly (keyof Specs & string)[]>>
   readonly examples: readonly (readonly [line: string, meaning: string])[]
   /** Help text after the options. */
   readonly about?: string
@@ -35,10 +40,11 @@ export interface Subcommands {
 
 /** Describes a subcommand. Inference keeps the option types for `run`; the table of subcommands needs only the general type. */
 export function subcommand<const Specs extends OptionSpecs>(described: Subcommand<Specs>): Subcommand {
-  const { fields, run, ...rest } = described
+  const { fields, takes, run, ...rest } = described
   return {
     ...rest,
     ...(fields === undefined ? {} : { fields: { ...fields } }),
+    ...(takes === undefined ? {} : { takes: { ...takes } }),
     // Sound because `cli` parses the options by the very specs of this subcommand.
     run: (context) => run.call(described, context as Context<Options<Specs>>),
   }

@@ -19,6 +19,7 @@ test('a daemon that is killed in the middle of an answer costs no text and doubl
     ],
   })
   const editor = await Editor.start(temp, { cwd })
+  await expect(editor.newSession(join(cwd, 'absent'))).rejects.toMatchObject({ code: -32602 })
   const { sessionId } = await editor.newSession(cwd)
   const answered = editor.prompt(sessionId, 'go')
   await editor.until(() => editor.text().includes('word5 '))

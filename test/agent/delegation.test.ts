@@ -1,5 +1,6 @@
-import type { Embedded, InputOf } from 'reeve'
+import { defineTool, type Embedded, type InputOf } from 'reeve'
 import { expect, test } from 'vitest'
+import * as z from 'zod'
 import type { JsonObject } from '../../src/core/json/json.ts'
 import { HeldModel } from './held-model.ts'
 import { payloads, scriptedAgents } from './scripted-agent.ts'
@@ -53,6 +54,25 @@ test('an agent delegates a part of its goal, and the report of the child begins 
   expect(begun).toMatchObject({ cause: 'child' })
   const { agents } = await reeve.agents({ parent })
   expect(agents).toMatchObject([{ parent, phase: 'idle', session: `agent:${parent}` }])
+})
+
+test('a tool that the prompt has not declared is found with tool_search, and its result says so', async () => {
+  // They fill the prompt.
+  const tools = Array.from({ length: 40 }, (_, index) =>
+    defineTool({
+      name: `note_${index}`,
+      description: 'Takes a note. '.repeat(25),
+      input: z.strictObject({}),
+      run: () => null,
+    }),
+  )
+  const { reeve, start } = await scriptedAgents({ tools })
+  const call = { tool: 'agent_spawn', input: { goal: 'a part' } }
+  const pid = await start({ answers: [{ parts: [call] }, SAYS_DONE] }, { goal: 'delegate' })
+  await reeve.waitAgent({ pid, turn: 1 })
+  const [answered] = await payloads(reeve, pid, 'tool_answered')
+  expect(answered).toMatchObject({ isError: true })
+  expect(JSON.stringify(answered)).toContain('Find it with tool_search first')
 })
 
 async function family(model: HeldModel, spec: JsonObject = {}) {

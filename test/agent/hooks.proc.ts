@@ -36,7 +36,7 @@ async function hooksOf(reeve: Embedded, pid: string) {
 
 test('hooks run before turns and before and after tools, as commands below the agent, each once', async () => {
   const { reeve, start, workspace } = await scriptedAgents(optionsOf(new TempReeve()))
-  const note = (name: string) => `cat >> ${name}.log; echo >> ${name}.log; echo said by ${name}`
+  const note = (name: string) => `cat >> ${name}.log; echo said by ${name}`
   const pid = await start(
     [
       call('write_file', { path: 'secret.txt', content: 'x' }),
@@ -70,7 +70,11 @@ test('hooks run before turns and before and after tools, as commands below the a
     'Note of a hook: said by session',
     'Note of a hook: said by turn',
   ])
-  const read = (name: string) => JSON.parse(readFileSync(join(workspace, `${name}.log`), 'utf8').trim())
+  const read = (name: string) => {
+    const line = readFileSync(join(workspace, `${name}.log`), 'utf8')
+    expect(line.endsWith('}\n')).toBe(true)
+    return JSON.parse(line)
+  }
   expect(read('turn')).toEqual({ event: 'turn_start', agent: pid, turn: 1 })
   expect(read('after')).toMatchObject({
     event: 'after_tool',

@@ -209,6 +209,14 @@ test('an image with an unknown field, of an unknown name or without a model is r
   })
   const spawned = (image: string) =>
     reeve.spawn({ kind: 'agent', cwd: workspace, spec: { agent: 'one', image } })
+  await expect(reeve.registerImage({ text: '{"name": "j", }', file: 'wrong.json' })).rejects.toMatchObject({
+    message: expect.stringContaining('It is not JSON'),
+  })
+  const path = imageFile(workspace, '.reeve/agents/broken.yaml', 'sistem: x\n')
+  await expect(spawned('broken')).rejects.toMatchObject({
+    code: 'invalid_request',
+    message: expect.stringContaining(`The image broken in ${path} cannot be used: `),
+  })
   await expect(spawned('absent')).rejects.toMatchObject({ code: 'not_found' })
   await expect(spawned('coder')).rejects.toMatchObject({
     code: 'invalid_input',

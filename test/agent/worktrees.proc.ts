@@ -217,6 +217,9 @@ test('a worktree that cannot be made changes nothing: no repository, no commit, 
   expect(await asked(bound)).toBe('path_held')
   expect(await asked(inRoot, { preset: 'everything' })).toBe('invalid_rule')
   expect(await asked(childless)).toBe('limit_exceeded')
+  // The script is in the checkout, and not in the last commit: the worktree does not have it.
+  put(root, 'new.json', JSON.stringify({ answers: [] }))
+  expect(await asked(inRoot, { model: 'scripted/new.json' })).toBe('invalid_request')
   expect(await pids()).toEqual(before)
   expect([leftIn(root), await reeve.worktrees({})]).toEqual([[], { worktrees: [] }])
 })

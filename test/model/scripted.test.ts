@@ -184,6 +184,8 @@ describe('a script', () => {
   test.each([
     ['{"answers": [{"txt": "typo"}]}', /answers/],
     ['not JSON', /is not JSON/],
+    ['{"answers": [{"part": []}]}', /^The script bad\.json cannot be used: answers\.0\.parts: .*"part"\.$/],
+    ['{"answers": [{"cut": [{"txt": "x"}]}]}', /answers\.0\.cut\.0: .*"txt"/],
     ['{"answer": []}', /answer/],
   ])('%s is refused, and the message says where', async (text, message) => {
     const folder = tempFolder()

@@ -50,6 +50,14 @@ export async function keptProgram(
   }
 }
 
+const OF_MODELS = ['modelCalls', 'tokensIn', 'tokensOut', 'cost'] as const
+
+/** The agent calls models, or is charged for the calls of its program: the program takes no share of them away. */
+function keptByAgent({ limits: { allowance = {} } }: ProcessRecord): Pick<InputOf<'spawn'>, 'allowance'> {
+  const kept = OF_MODELS.filter((name) => allowance[name] !== undefined)
+  return kept.length === 0 ? {} : { allowance: Object.fromEntries(kept.map((name) => [name, 0])) }
+}
+
 function requestOf(program: KeptProgram, number: number): InputOf<'spawn'> {
   const { agent, label, definition, key, command, owner, secrets } = program
   const { argv, run, env = {}, cwd } = command
@@ -64,6 +72,7 @@ function requestOf(program: KeptProgram, number: number): InputOf<'spawn'> {
     parent: agent.pid,
     ...(owner === undefined ? {} : { owner }),
     lifetime: 'parent',
+    ...keptByAgent(agent),
     ...(cwd === undefined ? {} : { cwd }),
     spec: {
       ...(argv === undefined ? {} : { argv: [...argv] }),

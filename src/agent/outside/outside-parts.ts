@@ -21,8 +21,10 @@ export interface OutsideParts {
 export interface OutsideTimes {
   /** How long a program may take to answer each request of the handshake: some install themselves first. */
   readonly startMs: number
+  /** How long opening a program may take, before the session says that it waits. */
+  readonly slowMs: number
   /** How long a program may go on after its turn was cancelled. Then it is killed. */
   readonly cancelMs: number
 }
 
-export const OUTSIDE_TIMES: OutsideTimes = { startMs: 120_000, cancelMs: 20_000 }
+export const OUTSIDE_TIMES: OutsideTimes = { startMs: 120_000, slowMs: 10_000, cancelMs: 20_000 }

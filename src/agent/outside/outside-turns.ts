@@ -1,6 +1,7 @@
 import type { AgentStep } from '../../core/agent/next-step.ts'
 import { type ProgramState, unbudgeted } from '../../core/agent/outside.ts'
 import { exact } from '../../core/allowance/amounts.ts'
+import { RefusedError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
 import { specOf, startSpecOf } from '../../core/process/spec.ts'
@@ -12,6 +13,7 @@ import type { SessionHistory } from '../session-history.ts'
 import { FIRST_SEQ } from './handshake.ts'
 import { type OpenedProgram, openProgram } from './open-program.ts'
 import { OutsideFailure } from './outside-failure.ts'
+import { OUTSIDE_TIMES } from './outside-parts.ts'
 import { ProgramLog } from './program-log.ts'
 import { promptBlocks } from './prompt-blocks.ts'
 import { PromptRun, promptId } from './prompt-run.ts'
@@ -71,7 +73,7 @@ export class OutsideTurns {
     if (record.limits.allowance?.cost !== undefined)
       throw new OutsideFailure('setup_failed', unbudgeted(modelOf(record)).join(' '))
     const { turn } = step
-    const opened = await openProgram(this.#parts.outside, record, signal)
+    const opened = await this.#open(record, turn, signal)
     const log = new ProgramLog(this.#ledger, opened.program)
     if (opened.how !== 'kept') await this.#begun(record, turn, opened, log)
     const begun = step.type === 'call_model' ? await this.#beginCall(record, step) : record
@@ -93,6 +95,32 @@ export class OutsideTurns {
     const verbs = this.#parts.outside.verbsOf(begun)
     await writeWhileAlive(verbs, log.state.pid, message, FIRST_SEQ + (log.state.prompt?.seq ?? 0))
     await this.#run(begun, log, signal)
+  }
+
+  /** While a program takes long to answer, its session says so. */
+  async #open(record: ProcessRecord, turn: number, signal: AbortSignal): Promise<OpenedProgram> {
+    const { outside } = this.#parts
+    const { startMs, slowMs } = { ...OUTSIDE_TIMES, ...outside.times }
+    const { clock, onTrouble } = this.#ledger.kernel.edges
+    const message = `The program of ${modelOf(record)} has not answered for ${slowMs / 1_000} s. The turn ends if it takes longer than ${startMs / 1_000} s for one answer.`
+    const report = () =>
+      this.#ledger
+        .act({ type: 'report_trouble', turn, code: 'program_slow', message, key: 'program_slow' })
+        .catch((error: unknown) => {
+          if (!(error instanceof RefusedError)) onTrouble(error, `opening the program of ${record.pid}`)
+        })
+    const reporting = Promise.withResolvers<unknown>()
+    let isReporting = false
+    const stop = clock.after(slowMs, () => {
+      isReporting = true
+      void report().then(reporting.resolve)
+    })
+    try {
+      return await openProgram(outside, record, signal)
+    } finally {
+      stop()
+      if (isReporting) await reporting.promise
+    }
   }
 
   /** A new program is in the log, before anything is said to it. */
@@ -127,6 +155,9 @@ export class OutsideTurns {
   async #follow(given: ProcessRecord, program: ProgramState, signal: AbortSignal): Promise<void> {
     const log = new ProgramLog(this.#ledger, program)
     const record = await this.#freshCall(given, log)
+    const open = record.agent?.turn?.number
+    // A limit has ended the turn: the program hears of it in the next step.
+    if (open !== given.agent?.turn?.number) return
     const prompted = await this.#ledger.kernel.edges.store.ask({
       ask: 'eventAt',
       pid: record.pid,
@@ -143,6 +174,7 @@ export class OutsideTurns {
     const { prompt } = log.state
     if (turn === null || turn.number !== prompt?.turn || turn.call === null || !turn.hasOutput) return record
     const steps = [{ type: 'cut', why: 'holder lost' }, { type: 'next_call' }] as const
+    await this.#charge(record, turn.number, turn.call.number)
     const key = `${log.state.pid}:again:${turn.number}.${turn.call.number}`
     await log.record(turn.number, modelOf(record), steps, () => ({}), key)
     return this.#ledger.record()
@@ -155,24 +187,29 @@ export class OutsideTurns {
   #runOf(record: ProcessRecord, log: ProgramLog): PromptRun {
     const { outside } = this.#parts
     const parts = { ledger: this.#ledger, agent: this.#parts, outside, log, record }
-    return new PromptRun({ ...parts, model: modelOf(record) })
+    const charge = (call: number) => this.#charge(record, log.state.prompt?.turn ?? 0, call)
+    return new PromptRun({ ...parts, model: modelOf(record), charge })
   }
 
   async #finish(record: ProcessRecord, log: ProgramLog, run: PromptRun, signal: AbortSignal): Promise<void> {
     const turn = log.state.prompt?.turn ?? 0
-    const { call, dollars } = await run.run(signal)
-    if (call === 0) return
+    const { call, dollars, hasBegun } = await run.run(signal)
+    if (call === 0 || (dollars === null && !hasBegun)) return
     const cost = dollars === null ? null : await this.#costOf(dollars, log)
-    // Tokens only some programs tell, and each in its own way.
-    const tokens = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 }
-    const usage = { turn, call, model: modelOf(record), ...tokens, cost, isEstimate: dollars !== null }
+    const usage = { turn, call, model: modelOf(record), ...NO_TOKENS, cost, isEstimate: dollars !== null }
     await this.#ledger.charge(
       { type: 'record_usage', ...usage },
       {
-        modelCalls: 1,
+        modelCalls: hasBegun ? 1 : 0,
         ...(cost === null ? {} : { cost }),
       },
     )
+  }
+
+  /** A call before the last one of its prompt: the cost is that of the last one. */
+  async #charge(record: ProcessRecord, turn: number, call: number): Promise<void> {
+    const usage = { turn, call, model: modelOf(record), ...NO_TOKENS, cost: 0, isEstimate: false }
+    await this.#ledger.charge({ type: 'record_usage', ...usage }, { modelCalls: 1 })
   }
 
   /** The program tells the cost of its session so far. One that goes on with a session may count from nothing again. */
@@ -200,6 +237,9 @@ export class OutsideTurns {
     return requestMessage(promptId(program), 'session/prompt', { sessionId: session, prompt: blocks })
   }
 }
+
+/** Tokens only some programs tell, and each in its own way. */
+const NO_TOKENS = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 }
 
 function modelOf(record: ProcessRecord): string {
   return String(startSpecOf(record)['model'])

@@ -42,12 +42,16 @@ interface PromptRunParts {
   readonly log: ProgramLog
   readonly record: ProcessRecord
   readonly model: string
+  /** Counts a model call that is over. */
+  charge(call: number): Promise<void>
 }
 
 /** The dollars of a prompt; null if its program does not tell them. */
 export interface PromptUse {
   readonly call: number
   readonly dollars: number | null
+  /** False: a limit ended the turn before this call began. */
+  readonly hasBegun: boolean
 }
 
 /** One prompt from its write to its answer, in one program or in several kernels: what is taken is in the log with its offset. */
@@ -61,6 +65,7 @@ export class PromptRun {
   /** The end of the last message that was taken. */
   #taken: number
   #dollars: number | null = null
+  #hasBegun = true
   #isCancelled = false
   /** The program has answered, or is gone: the end of the turn is no reason to cancel. */
   #isOver = false
@@ -99,7 +104,7 @@ export class PromptRun {
         this.#taken = item.end
       }
       work.signal.throwIfAborted()
-      return { call: this.#steps.call, dollars: this.#dollars }
+      return { call: this.#steps.call, dollars: this.#dollars, hasBegun: this.#hasBegun }
     } finally {
       signal.removeEventListener('abort', cancel)
       this.#stopTimer()
@@ -172,9 +177,12 @@ export class PromptRun {
   /** The model behind the program begins another answer, with the results of its tools. */
   async #nextCall(end: number): Promise<void> {
     await this.#live.close()
+    await this.#parts.charge(this.#steps.call)
     this.#steps.nextCall()
     // The update that begins it is not taken yet: the offset stays before it.
     await this.#flush(null, `call:${end}`)
+    const { agent } = await this.#parts.ledger.record()
+    this.#hasBegun = agent?.turn?.number === this.#turn
     this.#live = this.#liveCall()
   }
 

@@ -168,7 +168,7 @@ export class TurnSteps {
     this.#beginDraft()
     const text = this.#text
     this.#text = null
-    for (const callId of [...this.#open.keys()]) this.#end(callId, isCut ? INTERRUPTED : NO_RESULT, true)
+    for (const callId of [...this.#open.keys()]) this.#end(callId, isCut ? INTERRUPTED : NO_RESULT, isCut)
     this.#text = text
     return this.drain()
   }

@@ -34,7 +34,7 @@ export function hookCommand(agent: ProcessRecord, hook: Hook, at: HookPlace) {
     ...(agent.envRef === null ? {} : { envRef: agent.envRef }),
     spec: {
       run: hook.run,
-      stdin: { text: JSON.stringify(input) },
+      stdin: { text: `${JSON.stringify(input)}\n` },
       timeoutMs: hook.timeoutMs ?? DEFAULT_HOOK_MS,
       limits: { outputBytes: MAX_HOOK_OUTPUT_BYTES },
       notify: 'none',

@@ -8,6 +8,7 @@ import { type Need, type NeedAttributes, needText } from '../../core/capability/
 import { type ReeveError, RefusedError } from '../../core/errors.ts'
 import { canonical } from '../../core/json/canonical.ts'
 import type { JsonObject } from '../../core/json/json.ts'
+import type { ToolCallProblem } from '../../core/model/prompt.ts'
 import type { PlacementRequest } from '../../core/placement/placement.ts'
 import { awaitsApproval } from '../../core/process/gate.ts'
 import type { Pid } from '../../core/process/pid.ts'
@@ -90,7 +91,8 @@ export class ToolCalls {
     pending: PendingCall,
     signal: AbortSignal,
   ): Promise<CallResult> {
-    if (pending.problem !== undefined) return errorResult(pending.problem.message)
+    if (pending.problem !== undefined)
+      return errorResult(await this.#problemText(work.record, pending, pending.problem))
     const kernel = this.#parts.kernel()
     const actor = `process:${work.record.pid}` as const
     const pid = await kernel.edges.pidForKey(actor, callKey(ref))
@@ -105,6 +107,18 @@ export class ToolCalls {
       justification: await justificationOf(kernel, ended.record),
     })
     return this.#noted(work, ref, pending, result, signal)
+  }
+
+  /** A tool that the prompt has not declared may be one of the agent's all the same: then a search declares it. */
+  async #problemText(
+    agent: ProcessRecord,
+    { tool }: PendingCall,
+    { type, message }: ToolCallProblem,
+  ): Promise<string> {
+    if (type !== 'unknown_tool') return message
+    const { searchable } = await this.#tools.declared(agent)
+    if (!searchable.some(({ name }) => name === tool)) return message
+    return `${tool} is not declared in this prompt, so it did not run. Find it with tool_search first: then you can call it.`
   }
 
   /** Registers the process. A refusal becomes the result of the call. */

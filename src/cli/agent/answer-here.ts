@@ -23,8 +23,8 @@ export function typedAnswer({ request }: Pick<Approval, 'request'>, line: string
   if (request.type === 'question') {
     const { choices } = request
     if (text === '') return { type: 'unclear', hint: 'Type your reply.' }
-    if (choices === null || choices.includes(text)) return { type: 'reply', value: text }
-    const choice = /^\d+$/.test(text) ? choices[Number(text) - 1] : undefined
+    if (choices === null) return { type: 'reply', value: text }
+    const choice = choiceOf(choices, text)
     return choice === undefined
       ? { type: 'unclear', hint: `Type a number from 1 to ${choices.length}, or one of the choices.` }
       : { type: 'reply', value: choice }
@@ -67,4 +67,10 @@ export async function answerHere(
 function named(needs: readonly string[]): string {
   const text = neutral(onOneLine(needs.join('; ')))
   return text.length > MAX_NAMED_CHARS ? `${text.slice(0, MAX_NAMED_CHARS - 1)}…` : text
+}
+
+/** The choice with this text or, if no choice has it, with this number; undefined without one. */
+export function choiceOf(choices: readonly string[], text: string): string | undefined {
+  if (choices.includes(text)) return text
+  return /^\d+$/.test(text) ? choices[Number(text) - 1] : undefined
 }

@@ -41,6 +41,8 @@ export class SessionPrinter {
   readonly #said = new Map<string, Said>()
   readonly #used = new Map<number, Used>()
   readonly #tools = new Map<string, string>()
+  /** The inputs of the turn. */
+  #taken: string[] = []
   /** Inputs that the person typed after the prompt sign: they are on the screen. */
   readonly #typed = new Set<string>()
   #isLineStart = true
@@ -74,6 +76,7 @@ export class SessionPrinter {
     const { dim, yellow, red, green, cyan } = this.#print.colours
     switch (item.type) {
       case 'input_promoted':
+        this.#taken.push(textOf(item.payload.parts))
         if (!this.#typed.delete(item.payload.input)) this.line(green(`› ${textOf(item.payload.parts)}`))
         break
       case 'notices_promoted':
@@ -103,8 +106,7 @@ export class SessionPrinter {
         break
       case 'model_call_cut':
         // The end of the turn says it.
-        if (item.payload.why !== 'setup_failed')
-          this.line(dim(`(the answer was cut: ${oneLine(item.payload.why)})`))
+        if (item.payload.why !== 'setup_failed') this.line(dim(cutText(item.payload.why)))
         this.#forget(item.payload)
         break
       case 'model_call_retried':
@@ -238,7 +240,7 @@ export class SessionPrinter {
     this.#said.clear()
     const used = this.#used.get(turn)
     this.#used.delete(turn)
-    const { red, dim } = this.#print.colours
+    const { red, dim, yellow } = this.#print.colours
     const isAsWished = ['finished', 'cancelled', 'rolled_back', 'paused'].includes(reason)
     const facts = [`turn ${turn} ${reason.replaceAll('_', ' ')}`]
     if (calls > 0) facts.push(calls === 1 ? '1 model call' : `${calls} model calls`)
@@ -247,10 +249,27 @@ export class SessionPrinter {
       facts.push(`${tokenCount(used.tokens)} tokens`, `cost ${costText(used)}`)
     }
     this.line((isAsWished ? dim : red)(`(${facts.join(', ')})`))
+    const taken = this.#taken
+    this.#taken = []
+    if (reason === 'rolled_back' && taken.length > 0) {
+      const removed = taken.map((text) => JSON.stringify(oneLine(text))).join(', ')
+      this.line(
+        yellow(
+          `! Removed with the turn, before the model read it: ${removed}. Send it again if it still counts.`,
+        ),
+      )
+    }
     if (message !== undefined) this.line(isAsWished ? dim(message) : message)
     const missed = missedGoal(ended)
     if (missed !== undefined) this.line(red(`! ${missed}`))
   }
+}
+
+/** A daemon that is gone costs an answer at most: the session goes on. */
+function cutText(why: string): string {
+  return why === 'holder lost'
+    ? '(the daemon was restarted in the middle of this answer, and goes on)'
+    : `(the answer was cut: ${oneLine(why)})`
 }
 
 /** The text of parts, as a person reads it: a pasted text is folded, and of a referenced file or a slash command its name is shown. */

@@ -3,6 +3,7 @@ import type { InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { allowanceIn, amountsIn } from '../allow.ts'
 import type { Context } from '../context.ts'
 import { FAILED } from '../exit-code.ts'
+import { refuseStray } from '../stray-options.ts'
 import { UsageError } from '../usage-error.ts'
 import { effortOf } from './adjust-agent.ts'
 import type { AgentOptions } from './agent-options.ts'
@@ -18,6 +19,8 @@ export async function startAgent(context: Context<AgentOptions>, goal: string): 
   const { options, print, around } = context
   if (goal.trim() === '')
     throw new UsageError('The goal is empty.', 'Say what to do: reeve agent "make the tests pass"')
+  const { until, detach, once } = options
+  if (until === undefined) refuseStray(options, ['max-turns'], '--until')
   const reeve = await context.acting()
   const outside = outsideIn(options)
   const { image, model: named } = options
@@ -25,7 +28,6 @@ export async function startAgent(context: Context<AgentOptions>, goal: string): 
     outside === undefined
       ? await modelFor(context, reeve, { image, model: named, folder: around.cwd })
       : undefined
-  const { until, detach, once } = options
   const isGoal = until === undefined && options.file.length === 0 && typedContent(goal).parts === undefined
   const spec: Extract<InputOf<'spawn'>, { kind: 'agent' }>['spec'] = {
     agent: options.name ?? image ?? options.with ?? 'agent',

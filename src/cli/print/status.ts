@@ -67,7 +67,7 @@ export function statusColour(status: ProcessRecord['status'], colours: Colours):
 
 /** The command as a shell takes it; for other kinds, the label of the process. */
 export function commandText({ identity, spec, kind }: ProcessRecord): string {
-  if (kind !== 'command') return `${kind} ${identity.label}`
+  if (kind !== 'command') return identity.label === kind ? kind : `${kind} ${identity.label}`
   const { run, argv } = spec as { run?: string; argv?: readonly string[] }
   if (run !== undefined) return run
   return argv === undefined ? identity.label : argv.map(quoted).join(' ')

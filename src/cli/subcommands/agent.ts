@@ -12,7 +12,7 @@ import { SessionPrinter, textOf } from '../agent/session-printer.ts'
 import { startAgent, watchAgent } from '../agent/start-agent.ts'
 import { missedGoal, turnText } from '../agent/turn-text.ts'
 import { nextInputText } from '../agent/watch-session.ts'
-import { ALLOW } from '../allow.ts'
+import { ALLOW, allowanceIn, amountsIn } from '../allow.ts'
 import type { Context } from '../context.ts'
 import { FAILED } from '../exit-code.ts'
 import { amountsText, usedText } from '../print/budget.ts'
@@ -21,6 +21,12 @@ import { UsageError } from '../usage-error.ts'
 
 type Options = AgentOptions
 type Action = (context: Context<Options>, reeve: ReeveVerbs, rest: readonly string[]) => Promise<number>
+
+/** What an agent is made of, below another one or not. */
+const OF_NEW_AGENTS = [
+  ...(['image', 'model', 'with', 'with-program', 'name', 'system', 'effort', 'tool'] as const),
+  ...(['once', 'detach', 'allow', 'soft-limit'] as const),
+] as const
 
 export const agent = subcommand({
   name: 'agent',
@@ -89,6 +95,27 @@ export const agent = subcommand({
     drop: { type: 'flag', about: 'cancel: remove the inputs that wait, too; else the first begins a turn' },
     all: { type: 'flag', short: 'a', about: 'list: ended agents, too' },
   },
+  takes: {
+    '': ['all'],
+    otherwise: [...OF_NEW_AGENTS, 'mcp', 'file', 'until', 'max-turns', 'session', 'last'],
+    spawn: [...OF_NEW_AGENTS, 'path', 'worktree'],
+    restore: [],
+    list: ['all'],
+    show: ['last'],
+    attach: ['last', 'follow'],
+    cost: [],
+    pause: [],
+    resume: [],
+    cancel: ['drop'],
+    compact: [],
+    end: [],
+    allow: [],
+    model: ['effort'],
+    send: ['file'],
+    queue: ['file'],
+    steer: ['file'],
+    export: ['format'],
+  },
   fields: {
     name: 'name',
     'owner.session': 'session',
@@ -101,6 +128,7 @@ export const agent = subcommand({
     'spec.mcpServers': 'mcp',
     'spec.softLimits': 'soft-limit',
     allowance: 'allow',
+    softLimits: 'soft-limit',
     // What an agent below another one has, alone or as one of several.
     model: 'model',
     program: 'with-program',
@@ -112,6 +140,8 @@ export const agent = subcommand({
     'agents.system': 'system',
     'agents.tools': 'tool',
     'agents.paths': 'path',
+    'agents.allowance': 'allow',
+    'agents.softLimits': 'soft-limit',
     until: 'until',
     maxTurns: 'max-turns',
     last: 'last',
@@ -344,7 +374,8 @@ async function spawnBelow(
       'reeve agent spawn needs an agent and a goal.',
       'For example: reeve agent spawn fixer "write the docs"',
     )
-  const { image, model, name, system, tool, path, worktree, once, effort } = options
+  const { image, model, name, system, tool, path, worktree, once, effort, allow } = options
+  const { 'soft-limit': softLimit } = options
   const child = {
     ...(image === undefined ? {} : { image }),
     ...(model === undefined ? {} : { model }),
@@ -355,6 +386,8 @@ async function spawnBelow(
     ...(path.length === 0 ? {} : { paths: [...path] }),
     ...(worktree ? { workspace: { worktree } } : {}),
     ...(once ? { once } : {}),
+    ...allowanceIn(allow),
+    ...(softLimit.length === 0 ? {} : { softLimits: amountsIn('--soft-limit', softLimit) }),
   }
   if (more.length > 0) {
     if (name !== undefined)

@@ -69,7 +69,7 @@ function decideInTurn(draft: Draft, turn: OpenTurn, act: TurnAct, { rules, usedU
     case 'record_answer':
       return decideRecordAnswer(draft, turn, act, rules)
     case 'record_updates':
-      return decideUpdates(draft, turn, act, rules)
+      return decideUpdates(draft, turn, act, { rules, usedUp })
     case 'cut_call':
       return decideCutCall(draft, turn, act)
     case 'retry_call':

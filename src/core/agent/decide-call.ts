@@ -5,7 +5,7 @@ import { type AgentAct, type AnswerItem, actKey, toolAnsweredKey } from './act.t
 import type { Draft } from './draft.ts'
 import { isPaused, noCall, refuseBetween } from './refusals.ts'
 import { MAX_CALLS_PER_ANSWER, MAX_RECORDED_CALLS, type OpenTurn, shownFrom } from './state.ts'
-import { endTurn, promote, promoteNotices } from './turns.ts'
+import { endIfCut, endTurn, promote, promoteNotices } from './turns.ts'
 
 type Act<Type extends AgentAct['type']> = Extract<AgentAct, { type: Type }>
 
@@ -32,8 +32,7 @@ export function decideBeginCall(
       ),
     )
   if (usedUp !== null) {
-    const message = `Nothing is left of its allowance of ${usedUp}, so no model was called. Give it more: then it goes on.`
-    endTurn(draft, { reason: `limit:${usedUp}`, message })
+    endTurn(draft, { reason: `limit:${usedUp}`, message: usedUpText(usedUp) })
     return draft.decision()
   }
   const { purpose = 'answer' } = act
@@ -52,6 +51,10 @@ export function decideBeginCall(
   const { turn: number, call, model } = act
   draft.add({ type: 'model_call_begun', payload: { turn: number, call, model, purpose } }, actKey(act))
   return draft.decision()
+}
+
+export function usedUpText(usedUp: Counted): string {
+  return `Nothing is left of its allowance of ${usedUp}, so no model was called. Give it more: then it goes on.`
 }
 
 /** The items of one answer are one commit: no crash leaves a text without its tool calls, or a cut answer as the result. */
@@ -107,6 +110,7 @@ export function decideCutCall(draft: Draft, turn: OpenTurn, act: Act<'cut_call'>
   if (turn.call?.number !== act.call) return refuse(noCall(draft.record, act.call))
   const { type: _, ...cut } = act
   draft.add({ type: 'model_call_cut', payload: { ...cut, ...shownFrom(turn.call) } }, actKey(act))
+  endIfCut(draft)
   return draft.decision()
 }
 

@@ -1,10 +1,11 @@
+import type { Counted } from '../allowance/amounts.ts'
 import { type Decision, type Rules, refuse, refuseSize } from '../process/decision.ts'
 import { type AgentAct, actKey, callKey, cutKey, toolAnsweredKey, type UpdateStep } from './act.ts'
-import { refuseItems } from './decide-call.ts'
+import { refuseItems, usedUpText } from './decide-call.ts'
 import type { Draft } from './draft.ts'
 import { noCall } from './refusals.ts'
 import { type OpenTurn, shownFrom } from './state.ts'
-import { endTurn } from './turns.ts'
+import { endIfCut, endTurn } from './turns.ts'
 
 type Act<Type extends AgentAct['type']> = Extract<AgentAct, { type: Type }>
 
@@ -19,16 +20,20 @@ export function decideUpdates(
   draft: Draft,
   turn: OpenTurn,
   act: Act<'record_updates'>,
-  rules: Rules,
+  { rules, usedUp }: { readonly rules: Rules; readonly usedUp: Counted | null },
 ): Decision {
   if (turn.call === null) return refuse(noCall(draft.record, turn.calls))
   const wrong = refuseItems(act.steps.filter(isItem), rules) ?? refuseResults(act.steps, rules)
   if (wrong !== undefined) return refuse(wrong)
   const steps = act.closes === true ? withLastItem(act.steps) : act.steps
-  for (const [place, step] of steps.entries())
+  for (const [place, step] of steps.entries()) {
+    // Nothing is left of a limit, or too many calls were cut: the turn is over.
+    if (step.type === 'next_call' && usedUp !== null) endLimited(draft, usedUp)
+    if (draft.agent.turn?.number !== act.turn) break
     addStep(draft, act, step, act.closes === true && place === steps.length - 1)
+  }
   noteProgram(draft, act)
-  if (act.ends !== undefined) endTurn(draft, act.ends)
+  if (act.ends !== undefined && draft.agent.turn?.number === act.turn) endTurn(draft, act.ends)
   return draft.decision()
 }
 
@@ -86,7 +91,12 @@ function addStep(draft: Draft, act: Act<'record_updates'>, step: UpdateStep, isL
           { type: 'model_call_cut', payload: { ...at, why: step.why, ...shownFrom(open) } },
           cutKey(at),
         )
+      endIfCut(draft)
   }
+}
+
+function endLimited(draft: Draft, usedUp: Counted): void {
+  endTurn(draft, { reason: `limit:${usedUp}`, message: usedUpText(usedUp) })
 }
 
 function noteProgram(draft: Draft, act: Act<'note_program' | 'record_updates'>): void {

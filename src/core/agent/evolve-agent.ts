@@ -150,16 +150,17 @@ function inTurn(agent: AgentState, turn: OpenTurn, event: Stored<AgentEvent>): A
       return to({ ...withOutput(turn), call })
     }
     case 'assistant_item':
-      if (event.payload.goesOn === true) return to({ ...withOutput(turn), expects: 'model', crashes: 0 })
+      if (event.payload.goesOn === true)
+        return to({ ...withOutput(turn), expects: 'model', ...progress(turn) })
       return to({
         ...withOutput(turn),
         call: null,
         expects: turn.tools.length === 0 ? 'end' : 'model',
-        crashes: 0,
+        ...progress(turn),
       })
     case 'tool_called': {
       const { call, index, callId, tool, isProviderExecuted, goesOn } = event.payload
-      const answered = { ...withOutput(turn), call: goesOn === true ? turn.call : null, crashes: 0 }
+      const answered = { ...withOutput(turn), call: goesOn === true ? turn.call : null, ...progress(turn) }
       if (isProviderExecuted === true)
         return to({ ...answered, expects: turn.tools.length === 0 ? 'end' : 'model' })
       return to({ ...answered, expects: 'model', tools: [...turn.tools, { call, index, callId, tool }] })
@@ -167,7 +168,7 @@ function inTurn(agent: AgentState, turn: OpenTurn, event: Stored<AgentEvent>): A
     case 'tool_answered': {
       const { call, index, isError, pair, output } = event.payload
       const tools = turn.tools.filter((tool) => tool.call !== call || tool.index !== index)
-      const closed = to({ tools, expects: 'model', crashes: 0 })
+      const closed = to({ tools, expects: 'model', ...progress(turn) })
       const isReferred = output !== undefined && output.isOwn !== true
       const answered = isReferred
         ? withOutputOf(closed, { pid: output.pid, turn: event.payload.turn, call })
@@ -180,7 +181,7 @@ function inTurn(agent: AgentState, turn: OpenTurn, event: Stored<AgentEvent>): A
       return to({ expects: 'model', output: repairs === null ? turn.output : { repairs } })
     }
     case 'model_call_cut':
-      return to({ call: null })
+      return to({ call: null, cuts: (turn.cuts ?? 0) + 1 })
     default:
       return agent
   }
@@ -284,6 +285,11 @@ export function afterLostHolder(agent: AgentState | null): AgentState | null {
   return { ...agent, turn: { ...agent.turn, crashes: agent.turn.crashes + 1 } }
 }
 
+/** Losses and cuts count in a row. */
+function progress({ cuts }: OpenTurn): Pick<OpenTurn, 'crashes' | 'cuts'> {
+  return cuts === undefined ? { crashes: 0 } : { crashes: 0, cuts: 0 }
+}
+
 /** The turn after another actor has given it an input, or has resumed it. */
 function joinedBy(turn: OpenTurn, actor: Actor | undefined): Pick<OpenTurn, 'joinedBy'> {
   const joined = turn.joinedBy ?? []
@@ -294,7 +300,10 @@ function joinedBy(turn: OpenTurn, actor: Actor | undefined): Pick<OpenTurn, 'joi
 
 export function afterResume(agent: AgentState | null, actor: Actor): AgentState | null {
   if (agent === null || agent.turn === null) return agent
-  return { ...agent, turn: { ...agent.turn, ...joinedBy(agent.turn, actor) } }
+  const { turn } = agent
+  // A pause cuts the open call, and is no trouble.
+  const uncut = turn.cuts === undefined ? {} : { cuts: 0 }
+  return { ...agent, turn: { ...turn, ...uncut, ...joinedBy(turn, actor) } }
 }
 
 const NO_USE: AgentTotals = { inputTokens: 0, outputTokens: 0, cost: 0, unpriced: 0 }

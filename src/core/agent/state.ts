@@ -15,6 +15,8 @@ export const MAX_CALLS_PER_ANSWER = 128
 export const MAX_RECORDED_CALLS = 512
 /** Crashes of one turn without progress. The turn ends with the last of them. */
 export const MAX_TURN_CRASHES = 5
+/** Model calls of one turn that were cut without progress between them. The turn ends with the last of them. */
+export const MAX_TURN_CUTS = 20
 /** Repairs of an answer that does not fit the requested schema. */
 export const MAX_OUTPUT_REPAIRS = 3
 /** Turns of a goal loop, if the request names no number. */
@@ -148,6 +150,8 @@ export interface OpenTurn {
   readonly output: { readonly repairs: number } | null
   /** Holders that were lost since the last progress. */
   readonly crashes: number
+  /** Model calls that were cut since the last progress. Absent if there was none. */
+  readonly cuts?: number
   /** Inputs and notices that the turn has taken, until it has output: a roll-back returns them. */
   readonly taken: { readonly inputs: readonly string[]; readonly notices: NoticeBuffer }
   /** Tool calls of the turn before that were closed without a result: their processes are to be interrupted. */

@@ -7,6 +7,7 @@ import type { Draft } from './draft.ts'
 import type { AgentEvent, AnswerRef } from './event.ts'
 import { countTurn, decideNextTurn, type GoalCheck } from './goal.ts'
 import {
+  MAX_TURN_CUTS,
   type QueuedInput,
   shownFrom,
   type ToolCallRef,
@@ -45,6 +46,16 @@ export function endTurn(draft: Draft, ending: TurnEnding): readonly ToolCallRef[
   }
   settle(draft)
   return closed
+}
+
+/** Ends a turn whose model calls are cut again and again: the next one would be, too. */
+export function endIfCut(draft: Draft): void {
+  const cuts = draft.agent.turn?.cuts ?? 0
+  if (cuts < MAX_TURN_CUTS) return
+  endTurn(draft, {
+    reason: 'crashed',
+    message: `${cuts} model calls in a row were cut without an answer.`,
+  })
 }
 
 /** Ends the open turn and nothing else. Every tool call gets its result, so that the next prompt is valid. */

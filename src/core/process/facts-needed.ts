@@ -41,7 +41,10 @@ export function factsNeeded(row: ProcessRow, intent: Intent): FactsNeeded {
 }
 
 function beginsCall(intent: Intent): boolean {
-  return intent.type === 'agent_act' && intent.act.type === 'begin_call'
+  if (intent.type !== 'agent_act') return false
+  const { act } = intent
+  if (act.type === 'record_updates') return act.steps.some(({ type }) => type === 'next_call')
+  return act.type === 'begin_call'
 }
 
 /** A live process has no end event, and no step beyond its last: the commonest writes then ask one question only. */

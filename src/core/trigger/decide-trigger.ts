@@ -50,7 +50,7 @@ export function triggerPaused({
 }) {
   return refusal(
     'busy',
-    `The trigger ${id} is paused${paused?.note == null ? '' : `: ${paused.note}`}.`,
+    `The trigger ${id} is paused${paused?.note == null ? '' : `: ${paused.note.replace(/\.$/, '')}`}.`,
     `Resume it: reeve trigger resume ${id}.`,
     { trigger: id, retryAfterSeconds: 60 },
   )

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { type ModelRefusal, modelRefusal } from '../../core/model/refusal.ts'
+import { scriptProblem } from './script-problem.ts'
 
 const ms = z.number().int().nonnegative().max(3_600_000)
 const tokens = z.number().int().nonnegative()
@@ -101,5 +102,9 @@ export function parseScript(
   }
   const parsed = script.safeParse(value)
   if (parsed.success) return { type: 'parsed', script: parsed.data }
-  return modelRefusal('script_invalid', `The script ${name}: ${z.prettifyError(parsed.error)}`, remedy)
+  return modelRefusal(
+    'script_invalid',
+    `The script ${name} cannot be used: ${scriptProblem(parsed.error.issues)}.`,
+    remedy,
+  )
 }

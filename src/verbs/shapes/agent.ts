@@ -142,6 +142,7 @@ const openTurn = z.strictObject({
   expects: z.enum(['model', 'end']),
   output: z.strictObject({ repairs: count }).nullable(),
   crashes: count,
+  cuts: count.exactOptional(),
   taken: z.strictObject({ inputs: z.array(z.string()), notices }),
   interrupted: z.array(toolCallRef),
   joinedBy: z.array(actor).exactOptional(),

@@ -22,8 +22,14 @@ export class OutsideAgent {
     this.program = { argv: [process.execPath, PROGRAM, folder, ...options] }
   }
 
-  async start(reeve: ReeveVerbs, steps: readonly string[], spec: Partial<Spec> = {}): Promise<string> {
+  async start(
+    reeve: ReeveVerbs,
+    steps: readonly string[],
+    spec: Partial<Spec> = {},
+    more: Pick<InputOf<'spawn'>, 'allowance'> = {},
+  ): Promise<string> {
     const { record } = await reeve.spawn({
+      ...more,
       kind: 'agent',
       cwd: this.folder,
       spec: {

@@ -121,6 +121,25 @@ test('a program that is not installed, wants a sign-in, or speaks another versio
   })
 })
 
+test('a program that does not answer while it starts is named in the session, and ends the turn', async () => {
+  await using temp = new TempReeve()
+  const commands = { home: temp.keeperHome.folder, environment: 'inherit', shell: '/bin/sh' } as const
+  const times = { slowMs: 10, startMs: 1_000 }
+  const reeve = await embedWith({ store: temp.store, commands, ...TEST_PRESET }, { outside: { times } })
+  temp.keeper()
+  const outside = new OutsideAgent()
+  const pid = await outside.start(reeve, ['say hi'], { program: { run: 'sleep 1000' } })
+  expect(await lastTurn(reeve, pid)).toMatchObject({
+    reason: 'setup_failed',
+    message: expect.stringContaining('has not answered initialize within 1 s'),
+  })
+  const { items } = await reeve.agentLog({ pid, last: 100 })
+  expect(
+    items.flatMap((item) => (item.type === 'agent_failed' ? [item.payload.message] : [])).join(),
+  ).toContain('The program of acp/scripted has not answered for 0.01 s.')
+  await reeve.close()
+})
+
 test('a program that ends at once ends the turn with what it said, and the agent can be ended', async () => {
   await using temp = new TempReeve()
   const reeve = await temp.embed()

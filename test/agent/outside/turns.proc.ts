@@ -52,7 +52,7 @@ test('a call that is announced before its input is known is one entry, with its 
     'result completed',
     'result completed',
     'execute Terminal',
-    'error The program reported no result.',
+    'result The program reported no result.',
     'turn 1 finished',
   ])
 })
@@ -80,4 +80,14 @@ test.for([
     args: ['--all'],
     env: [{ name: 'NOTES', value: 'here' }],
   })
+})
+
+test('an allowance of model calls counts each answer of the model behind the program, and ends the turn', async () => {
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const outside = new OutsideAgent()
+  const steps = [1, 2, 3, 4].flatMap((n) => [`tool t${n} make it`, `done t${n} made`, `say step${n}`])
+  const pid = await outside.start(reeve, steps, {}, { allowance: { modelCalls: 3 } })
+  expect(await lastTurn(reeve, pid)).toMatchObject({ reason: 'limit:modelCalls', calls: 3 })
+  expect((await reeve.budget({ pid })).used).toMatchObject({ modelCalls: 3 })
 })

@@ -113,7 +113,7 @@ test('a new file is made with the folders above, and the result has the hashes o
   const { root, anna } = workspace()
   const made = await anna.call('write_file', { path: 'src/deep/a.ts', content: 'let a\n' })
   expect(made).toEqual({
-    parts: [{ type: 'text', text: 'Made src/deep/a.ts (1 lines).' }],
+    parts: [{ type: 'text', text: 'Made src/deep/a.ts (1 line).' }],
     changes: [
       { path: join(root, 'src/deep/a.ts'), before: null, after: expect.stringMatching(/^[0-9a-f]{64}$/) },
     ],

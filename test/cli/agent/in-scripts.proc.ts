@@ -19,6 +19,46 @@ test('a goal whose check still fails ends with exit code 1, and says so; show sa
   expect(held).toMatchObject({ code: 0, stdout: expect.not.stringContaining('check') })
 })
 
+test.each([
+  [
+    ['--worktree', '--path', 'sum.js', '--model', 'scripted/demo', 'go'],
+    '--path has no effect with reeve agent.\nLeave it out: it is an option of reeve agent spawn.',
+  ],
+  [['spawn', 'lead', '--mcp', 'none.json', 'go'], '--mcp has no effect with reeve agent spawn.'],
+  [['spawn', 'lead', '--until', 'false', 'go'], '--until has no effect with reeve agent spawn.'],
+  [['spawn', 'lead', '--allow', 'cost=abc', 'go'], '--allow was given cost=abc.'],
+  [['spawn', 'lead', '--soft-limit', 'cost=banana', 'go'], '--soft-limit was given cost=banana.'],
+  [['show', 'lead', '--follow'], '--follow has no effect with reeve agent show.'],
+  [['--worktree'], '--worktree has no effect with reeve agent.'],
+  [['--max-turns', '3', '--model', 'scripted/demo', 'go'], '--max-turns has no effect without --until.'],
+])('an option without effect is refused: reeve agent %j', async (words, message) => {
+  const reeve = new CommandLine()
+  const refused = await reeve.run(['agent', ...words])
+  expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) })
+})
+
+test('an agent below another one has the allowance and the tools that are named; unknown names are refused', async () => {
+  const reeve = new CommandLine()
+  const cwd = talking()
+  expect((await reeve.run([...START, '-d', '--name', 'lead', 'go'], { cwd })).code).toBe(0)
+  const spawn = ['agent', 'spawn', 'lead', '--name', 'child', 'a part']
+  expect(await reeve.run([...spawn, '--allow', 'coast=1'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('coast'),
+  })
+  for (const words of [spawn, [...START, 'go']])
+    expect(await reeve.run([...words, '--tool', 'read_fil'], { cwd })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        'There is no tool read_fil, and no connected program serves one. Did you mean read_file?',
+      ),
+    })
+  const limits = ['--allow', 'modelCalls=1', '--soft-limit', 'tokensIn=1000000']
+  expect((await reeve.run([...spawn, ...limits])).code).toBe(0)
+  const child = await reeve.json<{ budget: object }>('agent', 'show', 'child')
+  expect(child.budget).toMatchObject({ given: { modelCalls: 1 } })
+})
+
 test('attach in a pipe prints the session and ends while the agent is idle; show prints entries with --last', async () => {
   const reeve = new CommandLine()
   const cwd = talking()

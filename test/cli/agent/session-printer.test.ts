@@ -34,7 +34,9 @@ test('a call that was cut is printed from its beginning again', () => {
   printer.item(item('model_call_cut', { turn: 1, call: 1, why: 'holder lost' }))
   printer.show(fragment('text', 'I read'))
   printer.endLine()
-  expect(printed()).toBe('I re\n(the answer was cut: holder lost)\nI read\n')
+  expect(printed()).toBe(
+    'I re\n(the daemon was restarted in the middle of this answer, and goes on)\nI read\n',
+  )
 })
 
 test('a tool call shows its main argument, and the first line of its result', () => {
@@ -79,6 +81,15 @@ test('the end of a turn says how it ended and what it used', () => {
   )
   expect(printed()).toBe(
     '(turn 1 finished, 2 model calls, 1.5k tokens, cost $0.25 + 1 unknown)\n(turn 2 setup failed)\nNo key.\n',
+  )
+})
+
+test('the end of a turn that was rolled back names the inputs that are gone with it', () => {
+  const { printer, printed } = setUp()
+  printer.item(input('one', 'and then the docs'))
+  printer.item(item('turn_ended', { turn: 2, reason: 'rolled_back', calls: 1, result: null }))
+  expect(printed()).toBe(
+    '› and then the docs\n(turn 2 rolled back, 1 model call)\n! Removed with the turn, before the model read it: "and then the docs". Send it again if it still counts.\n',
   )
 })
 

@@ -14,6 +14,7 @@ interface Turn {
   inputs: string[]
   notices: string[]
   crashes: number
+  cuts: number
 }
 
 /**
@@ -145,6 +146,10 @@ export class ReferenceAgent {
       for (let index = 0; index < how; index++) open.tools.add(index)
       open.expects = how === 0 ? 'end' : 'model'
       open.crashes = 0
+      open.cuts = 0
+    } else {
+      open.cuts += 1
+      if (open.cuts >= 20) this.#end('crashed')
     }
     return true
   }
@@ -153,6 +158,7 @@ export class ReferenceAgent {
     const open = this.#open(turn)
     if (open === null || !open.tools.delete(index)) return false
     open.crashes = 0
+    open.cuts = 0
     open.expects = 'model'
     return true
   }
@@ -220,6 +226,7 @@ export class ReferenceAgent {
       inputs: [],
       notices: [],
       crashes: 0,
+      cuts: 0,
     }
   }
 

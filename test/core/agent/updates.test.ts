@@ -78,3 +78,20 @@ test('the death of the program ends the turn, and closes its calls', () => {
   expect(agent.agent.turn).toBeNull()
   expect(agent.types.slice(-4)).toEqual(['program_noted', 'model_call_cut', 'tool_answered', 'turn_ended'])
 })
+
+test('model calls that are cut again and again end the turn; an item between them counts as progress', () => {
+  const agent = prompted()
+  const cutAndGoOn = (key: string) =>
+    agent.act(updates([{ type: 'cut', why: 'holder lost' }, { type: 'next_call' }], key))
+  for (let count = 1; count < 20; count++) expect(cutAndGoOn(`cut ${count}`)).toBe('done')
+  expect(agent.agent.turn).toMatchObject({ calls: 20, cuts: 19 })
+  agent.act(updates([{ type: 'item', parts: text('hm') }], 'progress'))
+  for (let count = 1; count <= 20; count++) expect(cutAndGoOn(`again ${count}`)).toBe('done')
+  expect(agent.agent.turn).toBeNull()
+  expect(agent.events.findLast(({ type }) => type === 'turn_ended')?.payload).toMatchObject({
+    reason: 'crashed',
+    calls: 39,
+    message: '20 model calls in a row were cut without an answer.',
+  })
+  expect(cutAndGoOn('late')).toBe('turn_ended')
+})

@@ -7,6 +7,7 @@ import { LAWS, type SessionLaw } from './laws.ts'
 
 /** Crashes of one turn without progress that end it. */
 const MAX_CRASHES = 5
+const MAX_CUTS = 20
 
 interface OpenTurn {
   readonly number: number
@@ -20,6 +21,7 @@ interface OpenTurn {
   /** Notices that a roll-back gives back. */
   notices: number[]
   crashes: number
+  cuts: number
 }
 
 interface Waiting {
@@ -175,6 +177,7 @@ export class SessionModel {
         tools: new Set(),
         notices: [],
         crashes: 0,
+        cuts: 0,
       }
     }
     const turn = turnIn(event)
@@ -200,7 +203,8 @@ export class SessionModel {
     if (turn.tools.size > 0) this.#broke(LAWS.calls, `${[...turn.tools]} have no result, and the turn ends`)
     if (reason === 'rolled_back' && turn.hasOutput) broke('it has output')
     if (STOPPED.includes(reason) && !commit.some(stops)) broke('nobody asked for that')
-    if (reason === 'crashed' && turn.crashes < MAX_CRASHES && !commit.some(({ type }) => type === 'ended'))
+    const isInTrouble = turn.crashes >= MAX_CRASHES || turn.cuts >= MAX_CUTS
+    if (reason === 'crashed' && !isInTrouble && !commit.some(({ type }) => type === 'ended'))
       this.#broke(LAWS.crashes, `turn ${turn.number} ended after ${turn.crashes}`)
     this.ended.set(turn.number, reason)
     this.#lastReason = reason
@@ -230,6 +234,7 @@ export class SessionModel {
     if (cut !== undefined) {
       if (cut.call !== turn.call) broke(`call ${cut.call} is cut, and ${turn.call} is open`)
       turn.call = null
+      turn.cuts += 1
     }
     if (payloadOf(event, 'segment_begun')?.why === 'compaction') {
       this.#hasOutput(turn)
@@ -242,6 +247,7 @@ export class SessionModel {
       turn.answering = item.call
       turn.call = null
       turn.crashes = 0
+      turn.cuts = 0
     }
     const called = payloadOf(event, 'tool_called')
     if (called !== undefined && called.isProviderExecuted !== true) turn.tools.add(toolIn(called))
@@ -250,7 +256,9 @@ export class SessionModel {
     if (!turn.tools.delete(toolIn(answered))) broke(`${toolIn(answered)} is answered, and is not open`)
     if (answered.interrupted === true && !commit.some(({ type }) => type === 'turn_ended'))
       broke(`${toolIn(answered)} is interrupted, and the turn goes on`)
-    if (answered.interrupted !== true) turn.crashes = 0
+    if (answered.interrupted === true) return
+    turn.crashes = 0
+    turn.cuts = 0
   }
 
   #hasOutput(turn: OpenTurn): void {

@@ -27,7 +27,11 @@ export function writeFileTool(parts: FileToolParts): AgentTool {
       changeFile(parts, given, context, (_, before) => ({
         text: content,
         say: ({ shown }) =>
-          `${before === null ? 'Made' : 'Replaced'} ${shown} (${linesOf(content).length} lines).`,
+          `${before === null ? 'Made' : 'Replaced'} ${shown} (${linesText(linesOf(content).length)}).`,
       })),
   })
+}
+
+function linesText(count: number): string {
+  return `${count} ${count === 1 ? 'line' : 'lines'}`
 }
