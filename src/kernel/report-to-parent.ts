@@ -6,6 +6,8 @@ import { agentSessionOf } from '../core/agent/session.ts'
 import type { Part } from '../core/agent/state.ts'
 import { listenerOf } from '../core/inbox/notice.ts'
 import { asJson, type Json, objectOf } from '../core/json/json.ts'
+import { MAX_LIVE_JOBS } from '../core/memory/memory-job.ts'
+import { isMemoryJob } from '../core/memory/memory-spec.ts'
 import type { NewEvent } from '../core/process/decision.ts'
 import { fold } from '../core/process/fold.ts'
 import type { Intent } from '../core/process/intent.ts'
@@ -58,9 +60,10 @@ function* reportFacts(
     ask: 'processes',
     filter: { owner: { session: [agentSessionOf(pid)] }, kind: ['command', 'agent', 'workflow'] },
     after: null,
-    limit: 1,
+    // The agent does not wait for the jobs of its memory.
+    limit: MAX_LIVE_JOBS + 1,
   })
-  const hasLive = live.items.length > 0
+  const hasLive = live.items.some(({ record }) => !isMemoryJob(record))
   if (turn === null) return { asked: null, said: [], beginning: null, hasLive }
   const { input, number } = turn.open
   const given = input === null ? null : yield* rows.replayed(pid, inputKey(input))

@@ -55,6 +55,7 @@ export class SessionPrinter {
   show(followed: AgentFollowed): void {
     switch (followed.type) {
       case 'snapshot':
+        this.#earlierAlerts(followed.page)
         for (const item of followed.page.items) this.item(item)
         break
       case 'item':
@@ -223,7 +224,15 @@ export class SessionPrinter {
     for (const kind of ['text', 'thinking']) this.#said.delete(`${turn}.${call}.${kind}`)
   }
 
+  /** Alerts that are older than the part of the session that is shown. */
+  #earlierAlerts({ record, items }: OutputOf<'agentLog'>): void {
+    const from = items[0]?.seq ?? Number.POSITIVE_INFINITY
+    for (const { seq, message } of record.agent?.alerts ?? [])
+      if (seq < from) this.line(this.#print.colours.yellow(`! ${message}`))
+  }
+
   #count(entry: Extract<Item, { type: 'model_used' }>['payload']): void {
+    if (entry.memory === true) return
     const used = this.#used.get(entry.turn) ?? { calls: 0, tokens: 0, cost: null, unpriced: 0 }
     this.#used.set(entry.turn, {
       calls: used.calls + 1,
