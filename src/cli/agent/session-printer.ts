@@ -3,6 +3,7 @@ import type { AgentFollowed } from '../../verbs/follow-calls.ts'
 import type { OutputOf } from '../../verbs/reeve.ts'
 import { neutral } from '../print/neutral.ts'
 import type { Printer } from '../print/printer.ts'
+import { ago } from '../print/times.ts'
 import { MarkdownStream } from './markdown-stream.ts'
 import { costText, tokenCount } from './print-agents.ts'
 import { missedGoal } from './turn-text.ts'
@@ -227,8 +228,8 @@ export class SessionPrinter {
   /** Alerts that are older than the part of the session that is shown. */
   #earlierAlerts({ record, items }: OutputOf<'agentLog'>): void {
     const from = items[0]?.seq ?? Number.POSITIVE_INFINITY
-    for (const { seq, message } of record.agent?.alerts ?? [])
-      if (seq < from) this.line(this.#print.colours.yellow(`! ${message}`))
+    for (const { seq, at, message } of record.agent?.alerts ?? [])
+      if (seq < from) this.line(this.#print.colours.yellow(`! ${message} (${ago(at, Date.now())})`))
   }
 
   #count(entry: Extract<Item, { type: 'model_used' }>['payload']): void {
