@@ -32,6 +32,8 @@ export interface AgentFacts {
   ): Promise<readonly { readonly path: string; readonly isFolder: boolean }[]>
   /** Reads a file that an input refers to, under the rules of the agent. Throws a refusal that says why it cannot. */
   readReference(agent: ProcessRecord, reference: FileReference): Promise<ReferencedFile>
+  /** Waits until the job that keeps the long-term memory of an agent has ended; for a minute at most. */
+  joinMemory(agent: ProcessRecord): Promise<void>
   /** Opens the session of an agent, which owns everything below it. Returns its id. */
   openSession(agent: ProcessRecord): Promise<string>
   /** The canonical path of a folder inside the workspace of an agent. Throws a refusal if it is outside. */

@@ -71,8 +71,10 @@ export function agentActions(parts: ActionParts): ActionsFor<Method> {
     },
     compactAgent: ({ pid, id, ...more }) =>
       request<'compactAgent'>(pid, { type: 'compact', id: idOr(id), ...more }),
-    shutDownAgent: ({ pid, id, ...more }) =>
-      request<'shutDownAgent'>(pid, { type: 'shutdown', id: idOr(id), ...more }),
+    async shutDownAgent({ pid, id, ...more }) {
+      await joinMemory(parts, pid)
+      return request<'shutDownAgent'>(pid, { type: 'shutdown', id: idOr(id), ...more })
+    },
     async configureAgent({ pid, id, ...changes }) {
       const asked = { type: 'configure', id: idOr(id), ...changes } as const
       await refuseModel(parts, pid, asked)
@@ -91,6 +93,15 @@ export function agentActions(parts: ActionParts): ActionsFor<Method> {
     reorderInputs: ({ pid, id, inputs }) =>
       request<'reorderInputs'>(pid, { type: 'reorder_inputs', id: idOr(id), inputs }),
   }
+}
+
+/** What the last turns left is in long-term memory before an idle agent ends. A turn that is under way is cancelled, and not waited for. */
+async function joinMemory(parts: ActionParts, pid: string): Promise<void> {
+  const { kernel, agents } = parts
+  if (agents === undefined) return
+  const row = await kernel.edges.store.ask({ ask: 'process', pid: await finderFor(parts)(pid) })
+  if (row !== null && row.record.agent?.turn === null && row.record.outcome === null)
+    await agents.joinMemory(row.record)
 }
 
 /** Each method has answers of its own; the same id with another method is refused. */

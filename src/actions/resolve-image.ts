@@ -1,4 +1,5 @@
 import { commandLineNeeds } from '../command/resolve-action.ts'
+import { isOutsideModel } from '../core/agent/outside.ts'
 import type { AgentFile } from '../core/agent-file/agent-file.ts'
 import { type Need, NO_ATTRIBUTES } from '../core/capability/need.ts'
 import { parseNeed } from '../core/capability/parse-need.ts'
@@ -38,7 +39,7 @@ export async function withImage(
 ): Promise<ResolvedRequest> {
   const input = isDefaulted(edges, given) ? withDefaults(edges, given) : given
   const { spec } = input
-  if (spec.image === undefined) return { input }
+  if (spec.image === undefined) return { input: withDefaultMemory(edges, given, input) }
   const asked = imageRefOf(spec.image)
   const before = existing === null ? null : imageRefOf(existing)
   const ref = asked.hash === null && before?.name === asked.name ? before : asked
@@ -53,11 +54,11 @@ export async function withImage(
   const { budget } = image
   const allowance = input.allowance ?? budget
   return {
-    input: {
+    input: withDefaultMemory(edges, given, {
       ...input,
       spec: { ...spec, ...made, model },
       ...(allowance === undefined ? {} : { allowance }),
-    } as Input,
+    } as AgentInput),
     effects: [useOf(image), ...(await needsOfImage(image))],
   }
 }
@@ -147,6 +148,14 @@ function withDefaults({ agentDefaults: defaults = {} }: Edges, input: AgentInput
     },
     ...(input.allowance === undefined && budget !== undefined ? { allowance: budget } : {}),
   }
+}
+
+/** The default counts where neither the request nor the image says something. */
+function withDefaultMemory(edges: Edges, given: AgentInput, input: AgentInput): AgentInput {
+  const memory = edges.agentDefaults?.memory
+  const { spec } = input
+  if (memory === undefined || !isDefaulted(edges, given) || spec.memory !== undefined) return input
+  return isOutsideModel(spec.model) ? input : { ...input, spec: { ...spec, memory } }
 }
 
 async function parentFolder({ store }: Edges, parent: string | undefined): Promise<string | null> {

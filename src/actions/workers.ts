@@ -2,6 +2,7 @@ import { EMPTY_ENVIRONMENT } from '../core/environment/environment.ts'
 import { RefusedError } from '../core/errors.ts'
 import { type HolderRow, isDead, type Served } from '../core/lease/holder.ts'
 import { holds } from '../core/lease/lease.ts'
+import { BUILT_IN_WORKFLOWS } from '../core/memory/memory-spec.ts'
 import { placementsOf } from '../core/placement/placement.ts'
 import { type StoredEvent, typedEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -42,7 +43,7 @@ export function workerActions(
     async workflows() {
       permitOnStore(parts, 'read')
       const counts = countNames(await liveServed(kernel, 'workflow'))
-      return { workflows: [...counts].map(([name, workers]) => ({ name, workers })) }
+      return { workflows: [...counts].filter(isOfProgram).map(([name, workers]) => ({ name, workers })) }
     },
     async tools() {
       permitOnStore(parts, 'read')
@@ -242,6 +243,11 @@ async function liveServed({ edges }: Kernel, kind: Kind): Promise<readonly Serve
   const holders = await edges.store.ask({ ask: 'holders' })
   const live = holders.filter((holder) => !isDead(holder, edges.prove(holder)))
   return live.flatMap(({ serves }) => serves.filter((served) => served.kind === kind))
+}
+
+/** A workflow of Reeve itself is not for callers. */
+function isOfProgram([name]: readonly [string, number]): boolean {
+  return !name.startsWith(BUILT_IN_WORKFLOWS)
 }
 
 /** How many holders serve each name, in order of the names. */

@@ -34,7 +34,12 @@ export class AgentContext {
     if (!this.#history.hasSegment) {
       // The first input was promoted before its system prompt could be written.
       const keepsFrom = this.#history.entries[0]?.seq ?? null
-      await this.beginSegment(record, { turn, why: 'context', keepsFrom, parts: contextParts(now) })
+      await this.beginSegment(record, {
+        turn,
+        why: 'context',
+        keepsFrom,
+        parts: await this.partsNow(record, now),
+      })
       return true
     }
     const { tools, sources } = await this.#history.prompt()
@@ -47,8 +52,10 @@ export class AgentContext {
   }
 
   /** The parts of a segment that begins now. */
-  async partsNow(record: ProcessRecord): Promise<readonly Part[]> {
-    return contextParts(await this.#now(record))
+  async partsNow(record: ProcessRecord, given?: ContextNow): Promise<readonly Part[]> {
+    const now = given ?? (await this.#now(record))
+    const memory = await (await this.#parts.toolbox.memory?.(record))?.index()
+    return contextParts(memory === undefined ? now : { ...now, memory: this.#parts.mask(memory) })
   }
 
   async beginSegment(record: ProcessRecord, segment: NewSegment): Promise<void> {

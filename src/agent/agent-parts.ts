@@ -37,9 +37,11 @@ export interface AgentParts {
 export interface AgentTimes {
   /** How long an agent at work may have no event before it is reported as silent. */
   readonly silentMs: number
+  /** How long a compaction and the end of an agent wait for the job that keeps its long-term memory. */
+  readonly memoryMs: number
 }
 
-export const AGENT_TIMES: AgentTimes = { silentMs: 300_000 }
+export const AGENT_TIMES: AgentTimes = { silentMs: 300_000, memoryMs: 60_000 }
 
 export interface GoalCommand {
   readonly run: string

@@ -18,6 +18,7 @@ import { AGENT_TIMES, type AgentParts } from './agent-parts.ts'
 import { type AnswerEnd, ModelCaller, type TurnFailure } from './call-model.ts'
 import { SessionCompactor, windowRemedy } from './compact-session.ts'
 import { TurnFinisher } from './finish-turn.ts'
+import { MemoryJobs } from './memory/memory-jobs.ts'
 import { OutsideTurns } from './outside/outside-turns.ts'
 import type { SessionHistory } from './session-history.ts'
 import { SilenceWatch } from './silence-watch.ts'
@@ -49,6 +50,7 @@ export class AgentRun {
   readonly #finisher: TurnFinisher
   readonly #reports: TurnReports
   readonly #hooks: TurnHooks
+  readonly #memory: MemoryJobs
   /** Null: Reeve calls the model of the agent. */
   readonly #outside: OutsideTurns | null
   #conflicts = { revision: 0, count: 0 }
@@ -60,6 +62,7 @@ export class AgentRun {
     this.#turnSignal = new TurnSignal(kernel, work.record.pid)
     this.#context = new AgentContext(this.#ledger, parts, history)
     this.#caller = new ModelCaller(this.#ledger, parts, history)
+    this.#memory = new MemoryJobs(kernel)
     this.#compactor = new SessionCompactor(this.#ledger, parts, history, this.#caller, this.#context)
     this.#finisher = new TurnFinisher(this.#ledger, parts, history, this.#caller)
     this.#reports = new TurnReports(this.#ledger, parts)
@@ -147,6 +150,7 @@ export class AgentRun {
         await this.#waitForChange(mark)
         return null
       case 'go_idle':
+        await this.#beginMemoryJob(record)
         await this.#ledger.act({ type: 'go_idle' })
         return { status: 'parked' }
       case 'cut_call':
@@ -166,7 +170,9 @@ export class AgentRun {
         const turn = record.agent?.turn
         if (turn === null || turn === undefined) return null
         if (this.#outside === null) await this.#chargeLost(record, step.turn)
-        await this.#finisher.finish(record, turn, this.#signalOf(step.turn, mark))
+        const signal = this.#signalOf(step.turn, mark)
+        const beforeExit = () => this.#joinMemory(record, signal)
+        await this.#finisher.finish(record, turn, { signal, beforeExit })
         return null
       }
     }
@@ -245,12 +251,37 @@ export class AgentRun {
     await this.#compact(record, { turn, call }, { signal, overflowed: tokens })
   }
 
+  /** Returns whether the agent has long-term memory. A defect of it ends no agent; after trouble of the store the job of the next turn reads this one, too. */
+  async #beginMemoryJob(record: ProcessRecord): Promise<boolean> {
+    if (this.#outside !== null) return false
+    try {
+      const memory = await this.#parts.toolbox.memory?.(record)
+      if (memory === undefined || memory === null) return false
+      await this.#memory.begin(record)
+      return true
+    } catch (error) {
+      if (error instanceof ReeveError) throw error
+      this.#ledger.kernel.edges.onTrouble(error, `beginning the memory job of ${record.pid}`)
+      return false
+    }
+  }
+
+  /** What the session has now gets into memory first: the next segment begins with the new index. A job that takes too long goes on alone. */
+  async #joinMemory(record: ProcessRecord, signal: AbortSignal): Promise<void> {
+    if (!(await this.#beginMemoryJob(record))) return
+    const { memoryMs } = { ...AGENT_TIMES, ...this.#parts.times }
+    const waiter = this.#ledger.work
+    await this.#memory.join(record.pid, { timeoutMs: memoryMs, signal, waiter })
+  }
+
   async #compact(
     record: ProcessRecord,
     at: { readonly turn: number; readonly call: number },
     how: Parameters<SessionCompactor['compact']>[2],
   ): Promise<void> {
-    const compacted = await this.#compactor.compact(record, at, how)
+    await this.#joinMemory(record, how.signal)
+    if (how.signal.aborted) return
+    const compacted = await this.#compactor.compact(await this.#look(), at, how)
     if (compacted.type === 'failed') await this.#settle(at.turn, compacted)
   }
 

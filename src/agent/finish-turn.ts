@@ -1,6 +1,6 @@
 import { CHECK_CALL } from '../core/agent/decide-call.ts'
 import type { AnswerRef } from '../core/agent/event.ts'
-import type { GoalCheck } from '../core/agent/goal.ts'
+import { countTurn, decideNextTurn, type GoalCheck } from '../core/agent/goal.ts'
 import { checkRequest, isYes, lastAnswer, parseOutput, repairText, resultText } from '../core/agent/output.ts'
 import { MAX_OUTPUT_REPAIRS, type OpenTurn, type Until } from '../core/agent/state.ts'
 import { RefusedError } from '../core/errors.ts'
@@ -14,6 +14,12 @@ import type { SessionHistory } from './session-history.ts'
 
 /** A check that finds more is shortened: its beginning is compared with those of other turns, to notice a stall. */
 const MAX_FOUND_CHARS = 2_000
+
+interface Finishing {
+  readonly signal: AbortSignal
+  /** Called before the end of an agent that ends with this turn. Inputs that arrive meanwhile make the end a conflict. */
+  readonly beforeExit: () => Promise<void>
+}
 
 /** Ends a turn whose model has answered: checks the goal and the schema first. */
 export class TurnFinisher {
@@ -29,13 +35,15 @@ export class TurnFinisher {
     this.#caller = caller
   }
 
-  async finish(record: ProcessRecord, turn: OpenTurn, signal: AbortSignal): Promise<void> {
+  async finish(record: ProcessRecord, turn: OpenTurn, { signal, beforeExit }: Finishing): Promise<void> {
     const said = lastAnswer(await this.#history.wholeEntries(), turn.number)
     const { text = '' } = said ?? {}
     const output = await this.#output(turn, text, record.agent?.goal?.input ?? null)
     if (output.type === 'misfit') return this.#repair(turn, output.message)
     const until = record.agent?.goal?.until
     const check = until === undefined ? undefined : await this.#check(record, turn, until, text, signal)
+    if (signal.aborted) return
+    if (isLastTurn(record, check)) await beforeExit()
     if (signal.aborted) return
     await this.#ledger.act({
       type: 'end_turn',
@@ -118,6 +126,11 @@ export class TurnFinisher {
     if ('failure' in judged) return unchecked(failureOf(judged.failure).message)
     return unchecked('message' in judged ? judged.message : `The check was ${judged.type}.`)
   }
+}
+
+function isLastTurn({ spec, agent }: ProcessRecord, check: GoalCheck | undefined): boolean {
+  const goal = agent?.goal ?? null
+  return spec['once'] === true && (goal === null || decideNextTurn(countTurn(goal, check), check) !== 'go_on')
 }
 
 /** A check that failed is no verdict: the loop ends, because another turn would be paid for without knowing that it is needed. */

@@ -78,6 +78,10 @@ async function embeddedOnce(parts: EmbedInHomeParts): Promise<Embedded> {
     ...(values.sessionPreset === null ? {} : { sessionPreset: values.sessionPreset }),
     home: home.folder,
     ...agentDefaults(values),
+    memory: {
+      timeoutMs: values.memoryTimeoutMs,
+      ...(values.memoryModel === null ? {} : { model: values.memoryModel }),
+    },
     modelOptions: { providers: values.providers, models: values.models },
     secrets,
     waits: { defaultMs: waitMs },
@@ -125,11 +129,13 @@ function agentDefaults({
   agentImage: image,
   agentGoal: goal,
   agentBudget: budget,
+  memory,
 }: Settings): Pick<EmbedOptions, 'agents'> {
   const agents = {
     ...(image === BASE_IMAGE ? {} : { image }),
     ...(goal === null ? {} : { goal }),
     ...(Object.keys(budget).length === 0 ? {} : { budget }),
+    ...(memory ? { memory } : {}),
   }
   return Object.keys(agents).length === 0 ? {} : { agents }
 }

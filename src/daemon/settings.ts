@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { WAIT_TIMES } from '../actions/wait-times.ts'
+import { MEMORY_TIMEOUT_MS } from '../agent/memory/memory-times.ts'
 import { COMMAND_DEFAULTS } from '../command/defaults.ts'
 import { PRESETS } from '../core/capability/presets.ts'
 import { BASE_IMAGE } from '../core/image/built-in.ts'
@@ -9,6 +10,7 @@ import { secretPatterns, secretValues } from '../embed/options.ts'
 import { SESSION_GRACE_MS } from '../mcp/session-grace.ts'
 import { modelOptions } from '../model/options.ts'
 import { amounts } from '../verbs/shapes/allowance.ts'
+import { memoryModel, memoryTimeoutMs } from '../verbs/shapes/memory.ts'
 import { duration } from '../verbs/shapes/scalars.ts'
 
 const bytes = z.number().int().min(1)
@@ -215,6 +217,19 @@ export const settingsSchema = z.strictObject({
     .describe(
       'what an agent may use that is started without a budget, and by no other process: tokensIn, tokensOut, cost and others',
     ),
+  memory: z
+    .boolean()
+    .default(false)
+    .describe(
+      'an agent that is started by no other process has long-term memory, unless it or its image says otherwise',
+    ),
+  memoryModel: memoryModel
+    .nullable()
+    .default(null)
+    .describe('the model that keeps long-term memory, for agents that name none; by default their own'),
+  memoryTimeoutMs: memoryTimeoutMs
+    .default(MEMORY_TIMEOUT_MS)
+    .describe('how long one call of that model may take, in milliseconds'),
   otelEndpoint: z
     .string()
     .refine(isHttp, 'must be an http:// or https:// URL, without a password: that belongs in otelHeaders')

@@ -1,7 +1,8 @@
 import { type AgentFacts, modelOf } from '../actions/agent-facts.ts'
 import { compileSchema } from '../actions/json-schema/compile.ts'
-import type { AgentParts, AgentTimes } from '../agent/agent-parts.ts'
+import { AGENT_TIMES, type AgentParts, type AgentTimes } from '../agent/agent-parts.ts'
 import { type LiveLogs, NO_LIVE_LOGS } from '../agent/live/live-logs.ts'
+import { MEMORY_TIMEOUT_MS, type MemoryTimes } from '../agent/memory/memory-times.ts'
 import { NativeAgents } from '../agent/native-agents.ts'
 import { openForAgent } from '../agent/open-for-agent.ts'
 import type { OutsideParts } from '../agent/outside/outside-parts.ts'
@@ -11,6 +12,7 @@ import type { Commands } from '../command/commands.ts'
 import type { NamedSecrets } from '../command/environment/named-secrets.ts'
 import { isOutsideModel, outsideProgramOf, unbudgeted, unknownOutside } from '../core/agent/outside.ts'
 import { asJson, own } from '../core/json/json.ts'
+import { MEMORY_WORKFLOW, memoryOf } from '../core/memory/memory-spec.ts'
 import { type ModelRefusal, modelRefusal } from '../core/model/refusal.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { Executor } from '../kernel/executor.ts'
@@ -20,6 +22,7 @@ import { maxOpenLogs } from '../output-log/open-logs.ts'
 import { ownVersion } from '../package/own-files.ts'
 import { systemClock } from '../store/system-clock.ts'
 import type { ReeveVerbs } from '../verbs/reeve.ts'
+import type { WorkflowFunction } from '../verbs/workflow-function.ts'
 import { commandReader } from './agent-commands.ts'
 import { folderIn } from './agent-folders.ts'
 import { AgentModels, type AgentModelsParts } from './agent-models.ts'
@@ -43,6 +46,8 @@ export interface AgentsParts extends AgentModelsParts {
   readonly environmentSecrets: NamedSecrets
   readonly hasCommands: boolean
   readonly times: Partial<AgentTimes>
+  /** For agents with long-term memory. */
+  readonly memory: Partial<MemoryTimes>
   readonly onTrouble: (error: unknown, doing: string) => void
   /** Makes the executor of agents, instead of the usual one. */
   readonly driver: AgentDriver | undefined
@@ -56,6 +61,8 @@ export interface OpenedAgents {
   readonly toolbox: AgentToolbox
   readonly servers: AgentMcpServers
   readonly executors: readonly Executor[]
+  /** Workflows of Reeve itself, by name. */
+  readonly workflows: Readonly<Record<string, WorkflowFunction>>
   readonly facts: AgentFacts
   /** Undefined without a data folder. */
   readonly worktrees: DataFolderWorktrees | undefined
@@ -92,6 +99,7 @@ export function openAgents(parts: AgentsParts): OpenedAgents {
     toolbox,
     servers,
     executors: [toolbox.executor, driver],
+    workflows: { [MEMORY_WORKFLOW]: memoryJobs(parts, { models, toolbox }) },
     facts: {
       ...agentFacts(parts, { models, servers, toolbox }),
       ...(worktrees === undefined ? {} : { worktrees }),
@@ -112,6 +120,18 @@ function nativeAgents(parts: AgentsParts, opened: Opened): NativeAgents {
     })
     return loaded
   })
+}
+
+/** The workflow is loaded with its first job. */
+function memoryJobs(
+  { kernel, mask, memory }: AgentsParts,
+  { models, toolbox }: Pick<Opened, 'models' | 'toolbox'>,
+): WorkflowFunction {
+  const parts = { kernel, models, toolbox, mask, times: { timeoutMs: MEMORY_TIMEOUT_MS, ...memory } }
+  return async (context) => {
+    const { runMemoryJob } = await import('../agent/memory/memory-workflow.ts')
+    return runMemoryJob(context, { ...parts, kernel: kernel() })
+  }
 }
 
 async function agentParts(parts: AgentsParts, kernel: Kernel, opened: Opened): Promise<AgentParts> {
@@ -154,7 +174,7 @@ function refuseOutside(
 
 /** Facts about agents for the verbs that inspect and configure them. */
 function agentFacts(
-  { options, kernel, driver }: AgentsParts,
+  { options, kernel, driver, times }: AgentsParts,
   { models, servers, toolbox }: Opened,
 ): AgentFacts {
   return {
@@ -162,6 +182,16 @@ function agentFacts(
     commandsOf: commandReader(kernel, servers),
     filesBeginning: fileCompleter(kernel),
     openSession: (agent) => toolbox.sessions.of(agent),
+    async joinMemory(agent) {
+      if (memoryOf(agent) === null) return
+      const { memoryMs } = { ...AGENT_TIMES, ...times }
+      const { MemoryJobs } = await import('../agent/memory/memory-jobs.ts')
+      const { edges } = kernel()
+      const jobs = new MemoryJobs(kernel())
+      // A crash may have come between the last turn and its job. On another machine the files may be others.
+      if (edges.machine === undefined || edges.machine === null) await jobs.begin(agent)
+      await jobs.join(agent.pid, { timeoutMs: memoryMs })
+    },
     folderIn,
     pathsIn: async (agent, paths) => ({ host: kernel().host ?? '', ...(await pathsIn(agent, paths)) }),
     opensModels: driver === undefined,

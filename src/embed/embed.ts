@@ -181,11 +181,13 @@ async function start(
     registerHook: served.registerHook,
     actAs: (other) => acting(parts, other),
     times: agentTimes,
+    memory: options.memory ?? {},
     onTrouble,
     driver: agentDriver,
     toolbox: toolboxParts,
     outside,
   })
+  served.addBuiltIn(agents.workflows)
   const anchoring =
     anchorLog === undefined
       ? undefined

@@ -6,6 +6,7 @@ import { PRESETS, type Preset } from '../core/capability/presets.ts'
 import type { Secrets } from '../core/environment/secrets.ts'
 import { IMAGE_REF } from '../core/image/image.ts'
 import type { FloodLimits } from '../core/inbox/flood.ts'
+import { BUILT_IN_WORKFLOWS } from '../core/memory/memory-spec.ts'
 import type { OnStop } from '../external/deliveries.ts'
 import type { AgentDefaults } from '../kernel/agent-file-reader.ts'
 import { type ModelOptions, modelOptions } from '../model/options.ts'
@@ -14,6 +15,7 @@ import type { Store } from '../store/contract.ts'
 import type { ServedTool } from '../tool/served-tools.ts'
 import type { ToolDefinition } from '../verbs/define-tool.ts'
 import { amounts } from '../verbs/shapes/allowance.ts'
+import { memory, memoryModel, memoryTimeoutMs } from '../verbs/shapes/memory.ts'
 import { duration } from '../verbs/shapes/scalars.ts'
 import type { RetryPolicy, WorkflowFunction } from '../verbs/workflow-function.ts'
 
@@ -36,6 +38,8 @@ export interface EmbedOptions {
   readonly modelOptions?: Partial<ModelOptions>
   /** What an agent without a parent gets where its request is silent: an image, a goal, a budget. */
   readonly agents?: AgentDefaults
+  /** The job that keeps the long-term memory of agents: its model, if an agent names none, and how long one call of it may take. */
+  readonly memory?: { readonly model?: string; readonly timeoutMs?: number }
   /** A folder whose `agents/`, `skills/` and `commands/` are for all agents, once a person trusts what is in them. */
   readonly home?: string
   /** Runs `command` processes, with their output, pipes and keeper in this folder. */
@@ -98,6 +102,11 @@ const COMMANDS = z.strictObject({
 
 const workflowFunction = z.custom<WorkflowFunction>((run) => typeof run === 'function', 'must be a function')
 
+const workflowName = z
+  .string()
+  .min(1)
+  .refine((name) => !name.startsWith(BUILT_IN_WORKFLOWS), `must not begin with ${BUILT_IN_WORKFLOWS}`)
+
 /** A tool that `defineTool` made. */
 export const TOOL = z.custom<ToolDefinition>(isDefinition, 'must be a tool that defineTool made')
 
@@ -120,6 +129,7 @@ const agentDefaults = z.strictObject({
   image: z.string().regex(IMAGE_REF, 'must be the name of an image, or name@hash').exactOptional(),
   goal: z.string().min(1).max(100_000).exactOptional(),
   budget: amounts.exactOptional(),
+  memory: memory.exactOptional(),
 })
 
 /** Checks the options of `embed`. */
@@ -129,7 +139,7 @@ export const OPTIONS = z.strictObject({
     'must be a file, a postgres:// URL, or a store',
   ),
   tools: servedTools.optional(),
-  workflows: z.record(z.string().min(1), workflowFunction).optional(),
+  workflows: z.record(workflowName, workflowFunction).optional(),
   models: z
     .record(
       z.string().regex(/^[^/]+\/.+$/, 'must be the id of a model, as provider/model'),
@@ -138,6 +148,9 @@ export const OPTIONS = z.strictObject({
     .optional(),
   modelOptions: modelOptions.partial().optional(),
   agents: agentDefaults.optional(),
+  memory: z
+    .strictObject({ model: memoryModel.exactOptional(), timeoutMs: memoryTimeoutMs.exactOptional() })
+    .optional(),
   home: z.string().min(1).optional(),
   concurrency: z.number().int().min(1).max(100_000).optional(),
   onTrouble: z
@@ -202,7 +215,7 @@ export const OPTIONS = z.strictObject({
 
 /** The arguments of `workflow`. */
 export const WORKFLOW = z.strictObject({
-  name: z.string().min(1),
+  name: workflowName,
   run: workflowFunction,
   options: z.strictObject({
     retry: z

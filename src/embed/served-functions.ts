@@ -8,11 +8,14 @@ import { type SpawnAs, Tools } from '../tool/in-process.ts'
 import type { ServedTool } from '../tool/served-tools.ts'
 import type { ToolDefinition } from '../verbs/define-tool.ts'
 import { type ServesTools, type ServesWorkflows, verbs } from '../verbs/reeve.ts'
+import type { WorkflowFunction } from '../verbs/workflow-function.ts'
 import { type VariablesOf, Workflows } from '../workflow/in-kernel.ts'
 import { type EmbedOptions, TOOL, WORKFLOW } from './options.ts'
 
 interface OpenedFunctions {
   readonly executors: readonly Executor[]
+  /** Workflows of Reeve itself, which no program serves in its place. */
+  readonly addBuiltIn: (workflows: Readonly<Record<string, WorkflowFunction>>) => void
   /** Adds further functions while the kernel runs. */
   readonly calls: ServesWorkflows & ServesTools
   /** The verb `spawn` on behalf of a running process, under its fence. */
@@ -41,6 +44,9 @@ export function serveFunctions(
     spawnAs,
     registerHook: (agent, request) =>
       registerHook(kernel(), agent, parse(verbs.spawn.input, request, 'spawn')),
+    addBuiltIn(builtIn) {
+      for (const [name, run] of Object.entries(builtIn)) workflows.add(name, run)
+    },
     calls: {
       async workflow(name, run, given = {}) {
         const workflow = parse(WORKFLOW, { name, run, options: given }, 'workflow')

@@ -1,6 +1,7 @@
 import type { AgentFile, AgentFileKind } from '../core/agent-file/agent-file.ts'
 import type { Amounts } from '../core/allowance/amounts.ts'
 import type { Image } from '../core/image/image.ts'
+import type { MemorySpec } from '../core/memory/memory-spec.ts'
 
 /** Reads the files that define something for agents, on the host that runs them. */
 export interface AgentFileReader {
@@ -19,4 +20,5 @@ export interface AgentDefaults {
   readonly image?: string
   readonly goal?: string
   readonly budget?: Amounts
+  readonly memory?: MemorySpec
 }

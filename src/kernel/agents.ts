@@ -4,13 +4,16 @@ import type { AgentAnswer, AgentRequest } from '../core/agent/request.ts'
 import { toolCallName } from '../core/agent/state.ts'
 import { accountOf } from '../core/allowance/account.ts'
 import type { Amounts } from '../core/allowance/amounts.ts'
+import { modelLimitUsedUp } from '../core/allowance/model-limits.ts'
 import { decideTopUp } from '../core/allowance/top-up.ts'
 import { RefusedError } from '../core/errors.ts'
+import { refuseNote } from '../core/memory/memory-job.ts'
+import { chargeOf, type MemoryNote, NO_MEMORY, usesOf } from '../core/memory/memory-note.ts'
 import type { Intent } from '../core/process/intent.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Actor } from '../core/process/record.ts'
 import type { ProcessRow } from '../core/process/row.ts'
-import { isRefusal, type Refusal } from '../core/refusal.ts'
+import { isRefusal, type Refusal, refusal } from '../core/refusal.ts'
 import { askSoftLimit } from './ask-soft-limit.ts'
 import { refusalChanges } from './audit.ts'
 import { closedCallReason } from './carry.ts'
@@ -24,8 +27,8 @@ import type { PlanPart } from './plan-part.ts'
 import { interruptScope } from './stop-scope.ts'
 import { WorkingRows } from './working-rows.ts'
 
-/** Requests of callers. `allow` also moves amounts between accounts, and only a charge exceeds a limit. */
-export type CallerRequest = Exclude<AgentRequest, { type: 'allow' | 'exceed_limit' }>
+/** Requests of callers. `allow` also moves amounts between accounts, only a charge exceeds a limit, and only the job of its memory notes it. */
+export type CallerRequest = Exclude<AgentRequest, { type: 'allow' | 'exceed_limit' | 'note_memory' }>
 
 /** Requests that may close tool calls: `run` ends a paused turn. */
 const CLOSING: ReadonlySet<CallerRequest['type']> = new Set(['run', 'cancel_turn', 'shutdown'])
@@ -111,6 +114,43 @@ export class Agents {
     }
   }
 
+  /**
+   * A note of the job that keeps the memory of an agent, with the charge for what it used, in one transaction. The same id is one note.
+   * No call begins if nothing is left of a limit.
+   */
+  async noteMemory(pid: Pid, id: string, note: MemoryNote): Promise<ProcessRow> {
+    const edges = this.#edges
+    const self = this.#kernel.id
+    const asked = { pid, actor: `kernel:${self}`, at: edges.clock.now() } as const
+    const request = { type: 'note_memory', id, note } as const
+    const answer = await edges.store.write<ProcessRow | Refusal>(function* () {
+      const rows = new WorkingRows()
+      const was = yield* rows.process(pid)
+      const stale = refuseNote(note.job, yield* rows.process(note.job), self)
+      if (stale !== undefined) return { answer: stale, changes: [] }
+      if (was !== null && note.type === 'call_begun') {
+        const usedUp = modelLimitUsedUp(yield* rows.account(accountOf(pid)))
+        if (usedUp !== null) return { answer: nothingLeft(pid, usedUp), changes: [] }
+      }
+      const performed = yield* performOne(edges, rows, { type: 'agent_request', ...asked, request })
+      if (performed.type === 'refused') return { answer: performed.refusal, changes: [] }
+      if (performed.type !== 'appended' || was === null)
+        return { answer: performed.row, changes: rows.changes }
+      let row = performed.row
+      for (const [index, use] of usesOf(was.record.agent?.memory ?? NO_MEMORY, note).entries()) {
+        const replayKey = `memory:${id}:${index}`
+        const charging = { pid, actor: asked.actor, amounts: chargeOf(use), done: true, replayKey } as const
+        const charged = yield* chargeIn(edges, self, rows, charging)
+        if (isRefusal(charged)) return { answer: charged, changes: [] }
+        row = charged.row
+      }
+      return { answer: row, changes: rows.changes }
+    })
+    if (isRefusal(answer)) throw new RefusedError(answer)
+    this.#kernel.carryOn(answer)
+    return answer
+  }
+
   /** The processes of closed tool calls are interrupted before the answer. The mark of the row is for a crash in between. */
   async #answered(performed: Awaited<ReturnType<typeof perform>>, pid: Pid): Promise<AgentAnswer> {
     if (performed.type === 'refused') throw new RefusedError(performed.refusal)
@@ -149,6 +189,14 @@ function* topUp(
   rows.add([{ type: 'account', was, account: decided.account }])
   if (decided.giver !== null) rows.add([{ type: 'account', was: giver, account: decided.giver }])
   return performed
+}
+
+function nothingLeft(pid: Pid, limit: string): Refusal {
+  return refusal(
+    'limit_exceeded',
+    `Nothing is left of the allowance of ${limit} of ${pid}.`,
+    'Give the agent more.',
+  )
 }
 
 const NO_LIMITS = {

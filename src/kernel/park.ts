@@ -1,6 +1,7 @@
 import { RefusedError } from '../core/errors.ts'
 import type { WaitRef } from '../core/process/intent.ts'
 import { isRefusal } from '../core/refusal.ts'
+import { awaiterOf } from './awaiter-of.ts'
 import type { Edges } from './edges.ts'
 import type { Work } from './executor.ts'
 import { performAll } from './perform.ts'
@@ -13,10 +14,12 @@ export async function park(edges: Edges, work: Work, waits: readonly WaitRef[]):
   const { pid } = work.record
   const children = new Set(waits.filter(({ on }) => on === 'child').map(({ name }) => name))
   for (;;) {
-    const asked = { actor: `process:${pid}`, at: edges.clock.now() } as const
+    const at = edges.clock.now()
+    const awaiting = { actor: awaiterOf(work), at }
+    const asked = { actor: `process:${pid}`, at } as const
     const fence = work.fence()
     const parked = await performAll(edges, [
-      ...[...children].map((child) => ({ type: 'await_end', pid: child, by: pid, ...asked }) as const),
+      ...[...children].map((child) => ({ type: 'await_end', pid: child, by: pid, ...awaiting }) as const),
       { type: 'park', pid, waits, fence, ...asked },
     ])
     if (!isRefusal(parked)) return true

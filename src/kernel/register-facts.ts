@@ -5,6 +5,8 @@ import { groupKeyOf } from '../core/group/group.ts'
 import { emptyInbox } from '../core/inbox/inbox.ts'
 import { ownListenerOf } from '../core/inbox/notice.ts'
 import { delegatedPaths } from '../core/lien/lien.ts'
+import { MAX_LIVE_JOBS } from '../core/memory/memory-job.ts'
+import { isMemoryJob } from '../core/memory/memory-spec.ts'
 import { isSameScope, nameGuardOf, replacedBy } from '../core/process/if-running.ts'
 import { takesChildren } from '../core/process/parent.ts'
 import type { Pid } from '../core/process/pid.ts'
@@ -181,7 +183,7 @@ const NONE_GONE: ReadonlySet<Pid | undefined> = new Set()
 
 const NO_TOOLS = KINDS.filter((kind) => kind !== 'tool')
 
-/** Counted only under a limit, and without tools: those are calls. Each registration writes the parent's row, so no child is overlooked. */
+/** Counted only under a limit, and without tools, which are calls, and the jobs of its memory. Each registration writes the parent's row, so no child is overlooked. */
 function* liveChildrenOf(
   rows: WorkingRows,
   parent: ProcessRow,
@@ -194,16 +196,18 @@ function* liveChildrenOf(
     ask: 'processes',
     filter: { parent: [pid], kind: NO_TOOLS },
     after: null,
-    limit: most + 1 + gone.size,
+    limit: most + 1 + gone.size + MAX_LIVE_JOBS,
   })
   const ofThisPlan = rows.changes.filter(
     (change) =>
       change.type === 'process' &&
       change.was === null &&
       change.row.record.parent === pid &&
-      change.row.record.kind !== 'tool',
+      change.row.record.kind !== 'tool' &&
+      !isMemoryJob(change.row.record),
   )
-  return live.items.filter(({ record }) => !gone.has(record.pid)).length + ofThisPlan.length
+  const others = live.items.filter(({ record }) => !gone.has(record.pid) && !isMemoryJob(record))
+  return others.length + ofThisPlan.length
 }
 
 function* unusableSession(request: RegistrationRequest): PlanPart<string | null> {

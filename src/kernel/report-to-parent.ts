@@ -7,6 +7,8 @@ import { agentSessionOf } from '../core/agent/session.ts'
 import { type Part, phaseOf } from '../core/agent/state.ts'
 import { listenerOf } from '../core/inbox/notice.ts'
 import { asJson, type Json, objectOf } from '../core/json/json.ts'
+import { MAX_LIVE_JOBS } from '../core/memory/memory-job.ts'
+import { isMemoryJob } from '../core/memory/memory-spec.ts'
 import type { NewEvent } from '../core/process/decision.ts'
 import { fold } from '../core/process/fold.ts'
 import type { Intent } from '../core/process/intent.ts'
@@ -81,9 +83,10 @@ function* hasWorkLeft(child: ProcessRecord): PlanPart<boolean> {
     ask: 'processes',
     filter: { owner, kind: ['command', 'workflow'] },
     after: null,
-    limit: 2,
+    // The agent does not wait for the jobs of its memory.
+    limit: 2 + MAX_LIVE_JOBS,
   })
-  if (works.items.some(({ record }) => record.pid !== agent?.program?.pid)) return true
+  if (works.items.some(({ record }) => record.pid !== agent?.program?.pid && !isMemoryJob(record))) return true
   const below = yield* know({
     ask: 'processes',
     filter: { owner, kind: ['agent'] },

@@ -52,7 +52,9 @@ export class AgentSpans {
   }
 
   async #usedCall(agent: TracedAgent, used: EventOf<'model_used'>): Promise<readonly Span[]> {
-    const { turn, call } = used.payload
+    const { turn, call, memory } = used.payload
+    // It belongs to no turn.
+    if (memory === true) return []
     const entries = new CallLog(turn, call)
     for await (const event of this.#before(used)) {
       // The span was exported without usage: it was complete when a later call began, or the turn ended.

@@ -36,6 +36,7 @@ export const agentCost = verb({
                 outputTokens: count,
                 cost: z.number().nullable().describe('null if the model has no known price'),
                 isEstimate: z.boolean().describe('the provider reported no usage'),
+                memory: z.literal(true).exactOptional().describe('of the job that keeps long-term memory'),
               }),
             ),
           }),

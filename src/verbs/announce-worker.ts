@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { BUILT_IN_WORKFLOWS } from '../core/memory/memory-spec.ts'
 import { count, duration } from './shapes/scalars.ts'
 import { toolDeclarations, worker } from './shapes/worker.ts'
 import { verb } from './verb.ts'
@@ -14,7 +15,16 @@ export const announceWorker = verb({
     z.strictObject({
       worker,
       workflows: z
-        .array(z.string().min(1).max(200))
+        .array(
+          z
+            .string()
+            .min(1)
+            .max(200)
+            .refine(
+              (name) => !name.startsWith(BUILT_IN_WORKFLOWS),
+              `must not begin with ${BUILT_IN_WORKFLOWS}`,
+            ),
+        )
         .max(1_000)
         .default([])
         .describe('names of the workflows that it serves'),

@@ -1473,6 +1473,15 @@ export interface VerbCalls {
                 /** How long it may run; 60000 by default. */
                 timeoutMs?: number
               }[]
+              /** Long-term memory in memory/ and knowledge/ of its workspace: true, or with a model and a time limit for the job that keeps it; off if left out. */
+              memory?:
+                | boolean
+                | {
+                    /** The model that keeps it; that of the agent if left out. */
+                    model?: string
+                    /** How long one call of that model may take. */
+                    timeoutMs?: number
+                  }
             }
             /** A name for people. */
             label?: string
@@ -1927,6 +1936,15 @@ export interface VerbCalls {
                 /** How long it may run; 60000 by default. */
                 timeoutMs?: number
               }[]
+              /** Long-term memory in memory/ and knowledge/ of its workspace: true, or with a model and a time limit for the job that keeps it; off if left out. */
+              memory?:
+                | boolean
+                | {
+                    /** The model that keeps it; that of the agent if left out. */
+                    model?: string
+                    /** How long one call of that model may take. */
+                    timeoutMs?: number
+                  }
             }
             /** A name for people. */
             label?: string
@@ -2445,6 +2463,15 @@ export interface VerbCalls {
                 /** How long it may run; 60000 by default. */
                 timeoutMs?: number
               }[]
+              /** Long-term memory in memory/ and knowledge/ of its workspace: true, or with a model and a time limit for the job that keeps it; off if left out. */
+              memory?:
+                | boolean
+                | {
+                    /** The model that keeps it; that of the agent if left out. */
+                    model?: string
+                    /** How long one call of that model may take. */
+                    timeoutMs?: number
+                  }
             }
             /** A name for people. */
             label?: string
@@ -2897,6 +2924,15 @@ export interface VerbCalls {
                 /** How long it may run; 60000 by default. */
                 timeoutMs?: number
               }[]
+              /** Long-term memory in memory/ and knowledge/ of its workspace: true, or with a model and a time limit for the job that keeps it; off if left out. */
+              memory?:
+                | boolean
+                | {
+                    /** The model that keeps it; that of the agent if left out. */
+                    model?: string
+                    /** How long one call of that model may take. */
+                    timeoutMs?: number
+                  }
             }
             /** A name for people. */
             label?: string
@@ -4819,6 +4855,15 @@ export interface VerbCalls {
           /** How long it may run; 60000 by default. */
           timeoutMs?: number
         }[]
+        /** Long-term memory in memory/ and knowledge/ of its workspace: true, or with a model and a time limit for the job that keeps it; off if left out. */
+        memory?:
+          | boolean
+          | {
+              /** The model that keeps it; that of the agent if left out. */
+              model?: string
+              /** How long one call of that model may take. */
+              timeoutMs?: number
+            }
         /** What it will do, as `write fs:docs`, `net:example.com` or `shell:git push`: what its asker may not do is asked for before it begins. */
         needs?: string[]
       }
@@ -5117,6 +5162,15 @@ type RegistrationInput =
           /** How long it may run; 60000 by default. */
           timeoutMs?: number
         }[]
+        /** Long-term memory in memory/ and knowledge/ of its workspace: true, or with a model and a time limit for the job that keeps it; off if left out. */
+        memory?:
+          | boolean
+          | {
+              /** The model that keeps it; that of the agent if left out. */
+              model?: string
+              /** How long one call of that model may take. */
+              timeoutMs?: number
+            }
       }
       /** Chosen by the caller: the same pid with the same request is the same process. */
       pid?: string

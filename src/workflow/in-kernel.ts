@@ -3,6 +3,7 @@ import { RefusedError } from '../core/errors.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { refusal } from '../core/refusal.ts'
+import { awaiterOf } from '../kernel/awaiter-of.ts'
 import type { Executor, Work } from '../kernel/executor.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { PAGE_BYTES } from '../kernel/page.ts'
@@ -81,7 +82,7 @@ function ledgerOf(work: Work, kernel: Kernel, spawn: SpawnStep, variablesOf: Var
             `There is no process ${other}.`,
             'Wait for a process that exists, such as a spawned child.',
           )
-        : await refuseRead(edges, actor, row.record)
+        : await refuseRead(edges, awaiterOf(work), row.record)
     if (denied !== undefined) throw new RefusedError(denied)
     return row?.record.outcome ?? null
   }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { memoryPlants } from './agents/memory-plants.ts'
 import { agentPlants } from './agents/plants.ts'
 import { authorityPlants } from './authority/plants.ts'
 import { Counts } from './counts.ts'
@@ -18,7 +19,8 @@ const HELP = `${USAGE}
 Runs the real kernel over real SQLite files with simulated time, crashes, failing disks, lost nudges and clocks that
 jump, and checks the laws after every step. Each seed makes several worlds: one without rules and agents; one with rules,
 approvals and delegations, whose rulings are compared with a model of their own; one with agents, whose sessions are; one with
-schedules and triggers, whose occurrences are; and one with agents below agents, whose paths and reports are.
+schedules and triggers, whose occurrences are; one with agents below agents, whose paths and reports are; and
+one with agents that have long-term memory, whose jobs are.
 
   --seeds N   so many seeds (100)
   --from F    beginning at this one (1)
@@ -52,6 +54,7 @@ if (values.plants) {
     ...agentPlants,
     ...definitionPlants,
     ...treePlants,
+    ...memoryPlants,
   ].filter(({ kind = 'plain' }) => kinds.includes(kind)))
     console.log(`${await firstToFind(plant)}  ${plant.name}`)
   process.exit(0)

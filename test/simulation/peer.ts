@@ -102,7 +102,9 @@ export class Peer implements Doer, Writer, Planting, ExecutorHost {
     this.keys = around.keys
     this.#random = around.stage.random.fork()
     const drivesAgents = hasAgents(around.kind) && options.serves.includes('agent')
-    this.#agents = drivesAgents ? new SimulatedAgents(this, around.sessionLaws) : undefined
+    this.#agents = drivesAgents
+      ? new SimulatedAgents(this, around.sessionLaws, around.kind === 'long_term')
+      : undefined
     this.clock = {
       now: () => this.stage.now + this.#offsetMs,
       after: (ms, task) => (this.alive ? this.stage.schedule.after(this, ms, 'timer', task) : () => {}),

@@ -122,6 +122,7 @@ function requestsOf(kind: WorldKind): readonly Request[] {
     case 'rules':
       return [...requests.map((one) => rarer(one, 0.3)), ...authority]
     case 'agents':
+    case 'long_term':
       return [...requests.map((one) => rarer(one, 0.05)), ...agents]
     case 'trees':
       return [...requests.map((one) => rarer(one, 0.05)), ...trees]
@@ -139,7 +140,7 @@ function firstRequest({ kind, sessions, ledger }: World): Request | undefined {
   if (kind === 'rules' && sessions.length < FIRST_SESSIONS) return openSessionWithRules
   const hasAgent = () => [...ledger.processes.values()].some(({ record }) => record.agent !== null)
   if (!hasAgents(kind) || hasAgent()) return undefined
-  return kind === 'agents' ? startAgent : startTree
+  return kind === 'trees' ? startTree : startAgent
 }
 
 function runTask({ stage }: World, task: World['stage']['schedule']['runnable'][number]): void {

@@ -7,6 +7,7 @@ import type { Scope } from '../../src/core/process/record.ts'
 import type { RegistrationRequest } from '../../src/core/process/register.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { AgentClients } from './agents/agent-clients.ts'
+import { MemoryLaws } from './agents/memory-laws.ts'
 import { SessionLaws } from './agents/session-laws.ts'
 import { ActLog } from './authority/act-log.ts'
 import { AllowedCommands } from './authority/allowed-commands.ts'
@@ -96,6 +97,7 @@ export class World implements PeerWorld {
   readonly scheduleLaws: ScheduleLaws
   readonly triggerLaws: TriggerLaws
   readonly lienLaws: LienLaws
+  readonly memoryLaws: MemoryLaws
   readonly #sessionTree: ReturnType<typeof checkSessions>
   /** The answerer whose answer settled an approval, as it was told. */
   readonly settled = new Map<string, string>()
@@ -112,7 +114,7 @@ export class World implements PeerWorld {
     this.file = join(folder, 'reeve.db')
     this.ledger = new Ledger(this.stage, new Observer(this.file))
     const { stage, ledger } = this
-    this.sessionLaws = new SessionLaws(stage, ledger, kind !== 'trees')
+    this.sessionLaws = new SessionLaws(stage, ledger, kind !== 'trees' && kind !== 'long_term')
     this.agentClients = new AgentClients(stage, this.sessionLaws)
     this.acts = new ActLog(ledger)
     this.rules = new RuleModel((hash) => this.policies.versionOf(hash))
@@ -123,11 +125,13 @@ export class World implements PeerWorld {
     this.scheduleLaws = new ScheduleLaws(stage, ledger)
     this.triggerLaws = new TriggerLaws(stage, ledger, this.files)
     this.lienLaws = new LienLaws(stage, ledger)
+    this.memoryLaws = new MemoryLaws(stage, ledger)
     ledger.checks.push(
       this.sessionLaws,
       this.scheduleLaws,
       this.triggerLaws,
       this.lienLaws,
+      this.memoryLaws,
       new ReportLaws(stage, ledger),
       this.approvals,
       this.allowed,
@@ -168,6 +172,7 @@ export class World implements PeerWorld {
   /** Faults have ended, and time has passed. */
   checkPartsAtRest(): void {
     this.sessionLaws.atRest()
+    this.memoryLaws.atRest()
     this.approvals.atRest(this.stage.now)
     this.#sessionTree.atRest()
     this.scheduleLaws.atRest()

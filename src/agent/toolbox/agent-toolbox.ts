@@ -1,4 +1,5 @@
 import type { HookEnd, HookPlace } from '../../core/agent/hooks.ts'
+import { memoryOf } from '../../core/memory/memory-spec.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
 import type { Executor, Work } from '../../kernel/executor.ts'
@@ -7,6 +8,7 @@ import { AgentSessions } from './agent-sessions.ts'
 import { BuiltInNames } from './built-in-names.ts'
 import type { EndHooks } from './end-hooks.ts'
 import { EndedAgents } from './ended-agents.ts'
+import type { MemoryStore } from './memory-store.ts'
 import type { PendingCall, Toolbox, ToolboxParts } from './toolbox.ts'
 import type { ToolboxCore } from './toolbox-core.ts'
 
@@ -73,6 +75,10 @@ export class AgentToolbox implements Toolbox {
 
   async skillTexts(agent: ProcessRecord, names: readonly string[]): ReturnType<Toolbox['skillTexts']> {
     return (await this.#load()).skillTexts(agent, names)
+  }
+
+  async memory(agent: ProcessRecord): Promise<MemoryStore | null> {
+    return memoryOf(agent) === null ? null : (await this.#load()).memory(agent)
   }
 
   async seen(agent: Pid, files: readonly SeenFile[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { BoundedMap } from '../../base/bounded-map.ts'
+import { memoryOf } from '../../core/memory/memory-spec.ts'
 import type { PlanList } from '../../core/plan/plan-list.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
@@ -7,8 +8,9 @@ import { startSpecOf } from '../../core/process/spec.ts'
 import type { ToolDeclaration } from '../../core/tool/declaration.ts'
 import { type DeclarableTool, type DeclaredTools, declareTools } from '../../core/tool/declared-tools.ts'
 import type { AgentTool } from '../tools/agent-tool.ts'
-import { fileTools } from '../tools/files/file-tools.ts'
+import { type FileToolParts, fileTools } from '../tools/files/file-tools.ts'
 import { FileTracker, type SeenFile } from '../tools/files/file-tracker.ts'
+import { memoryTools } from '../tools/memory/memory-tools.ts'
 import { planTool } from '../tools/plan-list.ts'
 import { toolSearchTool } from '../tools/tool-search.ts'
 import { webFetchTool } from '../tools/web/web-fetch.ts'
@@ -20,6 +22,8 @@ import { EarlierCalls } from './earlier-calls.ts'
 import { EarlierFiles } from './earlier-files.ts'
 import { checkWrite } from './held-paths.ts'
 import { humanTools } from './human-tools.ts'
+import { type MemoryStore, memoryStore } from './memory-store.ts'
+import { AgentMemoryUses } from './memory-uses.ts'
 import { readResultTool } from './read-result.ts'
 import type { RunningCalls } from './running-calls.ts'
 import { Skills } from './skill-tools.ts'
@@ -47,11 +51,14 @@ export class AgentTools {
   /** Plans that were changed here. Before that, the plan is in the results of earlier calls. */
   readonly #plans = new BoundedMap<Pid, PlanList>(MAX_AGENTS)
 
+  readonly #uses: AgentMemoryUses
+
   constructor(parts: ToolboxParts, calls: RunningCalls) {
     this.skills = new Skills(parts.kernel)
     this.#parts = parts
     this.#calls = calls
     this.#earlier = new EarlierCalls(parts.kernel)
+    this.#uses = new AgentMemoryUses(this.#earlier)
     this.#tracker = new FileTracker(new EarlierFiles(parts.kernel), () => parts.kernel().edges.clock.now())
   }
 
@@ -89,34 +96,31 @@ export class AgentTools {
     this.#tracker.seen(agent, files)
   }
 
+  /** The long-term memory of the agent; null if it has none. */
+  async memory(agent: ProcessRecord): Promise<MemoryStore | null> {
+    if (memoryOf(agent) === null) return null
+    const files = await this.#fileParts(agent)
+    return files === null ? null : memoryStore(files)
+  }
+
   /** The agent has ended. */
   forget(agent: Pid): void {
     this.#made.delete(agent)
     this.#plans.delete(agent)
+    this.#uses.forget(agent)
     this.#tracker.forget(agent)
   }
 
   async #make(agent: ProcessRecord): Promise<readonly AgentTool[]> {
-    const { kernel, ownAddresses, mask, spawnAs, actAs, hasCommands } = this.#parts
+    const { kernel, ownAddresses, spawnAs, actAs, mask, hasCommands } = this.#parts
     const calls = this.#calls
-    const { pid, cwd } = agent
-    const { isNamed, readable, refuse, ruling } = new AgentRules(kernel, pid)
-    const root = cwd === null ? null : await realpath(cwd).catch(() => cwd)
-    const files =
-      root === null
-        ? []
-        : fileTools({
-            root,
-            agent: pid,
-            tracker: this.#tracker,
-            isNamed,
-            readable,
-            ruling,
-            mask,
-            checkWrite: (path, call) => checkWrite(kernel(), pid, call, path),
-          })
+    const { pid } = agent
+    const { isNamed, refuse } = new AgentRules(kernel, pid)
+    const files = await this.#fileParts(agent)
+    const root = files?.root ?? null
     return [
-      ...files,
+      ...(files === null ? [] : fileTools(files)),
+      ...(files?.hasMemory === true ? memoryTools(files, this.#uses.of(pid)) : []),
       ...(hasCommands ? commandTools({ kernel, spawnAs, actAs, agent: pid, root, calls }) : []),
       readResultTool({ kernel, mask, agent: pid }),
       ...humanTools({ kernel, spawnAs, calls }),
@@ -128,6 +132,25 @@ export class AgentTools {
         keep: async (plan) => void this.#plans.set(pid, plan),
       }),
     ]
+  }
+
+  /** Null without a workspace. */
+  async #fileParts(agent: ProcessRecord): Promise<FileToolParts | null> {
+    const { kernel, mask } = this.#parts
+    const { pid, cwd } = agent
+    if (cwd === null) return null
+    const { isNamed, readable, ruling } = new AgentRules(kernel, pid)
+    return {
+      root: await realpath(cwd).catch(() => cwd),
+      agent: pid,
+      tracker: this.#tracker,
+      isNamed,
+      readable,
+      ruling,
+      mask,
+      hasMemory: memoryOf(agent) !== null,
+      checkWrite: (path, call) => checkWrite(kernel(), pid, call, path),
+    }
   }
 
   async #searchable(pid: Pid): Promise<readonly ToolDeclaration[]> {

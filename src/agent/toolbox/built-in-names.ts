@@ -8,6 +8,7 @@ const BUILT_IN_NAMES = [
   ...['ask_human', 'tell_human', 'web_fetch', 'plan', 'use_skill', 'unload_skill'],
   ...['agent_spawn', 'agent_send', 'agent_wait', 'agent_stop', 'agent_read', 'agent_list'],
   ...['agent_restore', 'worktree_merge'],
+  ...['memory_read', 'memory_query', 'memory_write', 'memory_edit', 'memory_delete'],
 ]
 
 /** The names of built-in tools that are served here: those of Reeve, and those of further tools as they become known. */

@@ -1,4 +1,4 @@
-import { objectOf } from '../../core/json/json.ts'
+import { objectOf, own } from '../../core/json/json.ts'
 import { EMPTY_PLAN, isPlanList, type PlanList } from '../../core/plan/plan-list.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { processToolOf } from '../../core/tool/built-in-name.ts'
@@ -6,6 +6,8 @@ import type { Kernel } from '../../kernel/kernel.ts'
 
 /** Searches that count. A tool that was found before the last of these, and not since, has to be found again. */
 const MAX_SEARCHES = 50
+/** Reads of long-term memory that may have run at once. */
+const MAX_READS = 20
 
 /** What the results of an agent's earlier calls say: there is no other memory, so a restart changes nothing. Retention keeps those of `REMEMBERED_TOOLS`. */
 export class EarlierCalls {
@@ -26,6 +28,16 @@ export class EarlierCalls {
     const [last] = await this.#results(agent, 'plan', 1)
     const plan: unknown = last?.['plan']
     return isPlanList(plan) ? plan : EMPTY_PLAN
+  }
+
+  /** How often the session has read each file of long-term memory. */
+  async uses(agent: Pid): Promise<Readonly<Record<string, number>>> {
+    const most: Record<string, number> = {}
+    // Reads at the same time may end in another order than they were counted in.
+    for (const { uses } of await this.#results(agent, 'memory_read', MAX_READS))
+      for (const [path, count] of Object.entries(objectOf(uses)))
+        if (typeof count === 'number') most[path] = Math.max(count, own(most, path) ?? 0)
+    return most
   }
 
   /** The results of the last calls of a tool that completed, the newest first. */

@@ -7,7 +7,7 @@ import type { Kernel } from '../../kernel/kernel.ts'
 import type { FileRecords, SeenFile } from '../tools/files/file-tracker.ts'
 
 const CHANGING = ['edit_file', 'write_file']
-const READING = ['read_file', ...CHANGING]
+const READING = ['read_file', ...CHANGING, 'memory_read', 'memory_write', 'memory_edit']
 const PAGE = 100
 /** The newest calls that are searched. An older read does not count: the agent reads the file again. */
 const MAX_CALLS = 2_000

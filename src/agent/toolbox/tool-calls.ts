@@ -9,7 +9,6 @@ import { type ReeveError, RefusedError } from '../../core/errors.ts'
 import { canonical } from '../../core/json/canonical.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { ToolCallProblem } from '../../core/model/prompt.ts'
-import type { PlacementRequest } from '../../core/placement/placement.ts'
 import { awaitsApproval } from '../../core/process/gate.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { Outcome, ProcessRecord } from '../../core/process/record.ts'
@@ -19,6 +18,7 @@ import type { Work } from '../../kernel/executor.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import type { Registering } from '../../kernel/register.ts'
 import { storeParts } from '../parts/stored-parts.ts'
+import { placementOfFiles } from '../placement-of-files.ts'
 import type { AgentTool } from '../tools/agent-tool.ts'
 import type { AgentSessions } from './agent-sessions.ts'
 import type { AgentTools, KnownTool } from './agent-tools.ts'
@@ -174,7 +174,7 @@ export class ToolCalls {
         owner: { session: await this.#sessions.of(work.record), toolCall: toolCallName(agent, ref) },
         lifetime: 'parent',
         recovery: known.recovery,
-        ...(known.tool === null ? {} : { placement: this.#placementOf(work.record) }),
+        ...(known.tool === null ? {} : { placement: placementOfFiles(work.record, this.#parts.kernel()) }),
         ...(known.recovery === 'rerunnable' ? { limits: { attempts: RERUN_ATTEMPTS } } : {}),
         ...(effects === undefined ? {} : { causedBy: causeOf(effects) }),
       },
@@ -192,13 +192,6 @@ export class ToolCalls {
         if (!isStale || work.fence().fence <= fence.fence) throw error
       }
     }
-  }
-
-  /** Files are those of a machine: where several machines share a store, the machine that drives the agent runs its tools. */
-  #placementOf({ placement }: ProcessRecord): PlacementRequest {
-    const { edges, host } = this.#parts.kernel()
-    const isShared = edges.machine !== undefined && edges.machine !== null
-    return placement === null && isShared && host !== null ? `host:${host}` : 'parent'
   }
 
   /** Waits for the end, as long as a program may begin the process. This program serves built-in tools itself. */

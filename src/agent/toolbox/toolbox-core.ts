@@ -9,6 +9,7 @@ import { AgentTools } from './agent-tools.ts'
 import type { BuiltInNames } from './built-in-names.ts'
 import { BuiltInTools } from './built-in-tools.ts'
 import { Hooks } from './hooks.ts'
+import type { MemoryStore } from './memory-store.ts'
 import { RunningCalls } from './running-calls.ts'
 import { ToolCalls } from './tool-calls.ts'
 import type { PendingCall, Toolbox, ToolboxParts } from './toolbox.ts'
@@ -81,6 +82,10 @@ export class ToolboxCore implements Toolbox {
 
   skillTexts(agent: ProcessRecord, names: readonly string[]): ReturnType<Toolbox['skillTexts']> {
     return this.tools.skills.texts(agent, names)
+  }
+
+  memory(agent: ProcessRecord): Promise<MemoryStore | null> {
+    return this.tools.memory(agent)
   }
 
   async seen(agent: Pid, files: readonly SeenFile[]): Promise<void> {

@@ -11,6 +11,7 @@ import type { Kernel } from '../../kernel/kernel.ts'
 import type { InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { AgentTool } from '../tools/agent-tool.ts'
 import type { SeenFile } from '../tools/files/file-tracker.ts'
+import type { MemoryStore } from './memory-store.ts'
 
 /** The tools of native agents, as the executor of agents uses them. */
 export interface Toolbox {
@@ -30,6 +31,8 @@ export interface Toolbox {
     agent: ProcessRecord,
     names: readonly string[],
   ): Promise<readonly { readonly name: string; readonly text: string }[]>
+  /** The long-term memory of the agent; null if it has none. Absent where agents have none. */
+  memory?(agent: ProcessRecord): Promise<MemoryStore | null>
   /** The inputs of the agent have these files: it may change them as if it had read them. */
   seen(agent: Pid, files: readonly SeenFile[]): Promise<void>
 }

@@ -44,6 +44,8 @@ export interface ToolOutput {
   readonly reads?: readonly { readonly path: string; readonly hash: string }[]
   /** The names of further tools that a search found. */
   readonly found?: readonly string[]
+  /** How often the session has read each file of long-term memory. */
+  readonly uses?: Readonly<Record<string, number>>
   /** The plan of the agent from now on. */
   readonly plan?: PlanList
   /** The part of a command's output that the text shows the end of. */
@@ -156,6 +158,8 @@ export type ToolErrorCode =
   | 'file_changed'
   | 'edit_refused'
   | 'path_held'
+  /** The path belongs to long-term memory, which has tools of its own. */
+  | 'memory_tools_only'
   | 'address_refused'
   | 'fetch_failed'
   | 'not_available'

@@ -9,6 +9,7 @@ export type AgentOptions = {
   readonly effort: string | undefined
   readonly tool: readonly string[]
   readonly mcp: string | undefined
+  readonly memory: boolean
   readonly file: readonly string[]
   readonly until: string | undefined
   readonly 'max-turns': number | undefined

@@ -3,6 +3,7 @@ import type { AgentFollowed } from '../../verbs/follow-calls.ts'
 import type { OutputOf } from '../../verbs/reeve.ts'
 import { neutral } from '../print/neutral.ts'
 import type { Printer } from '../print/printer.ts'
+import { ago } from '../print/times.ts'
 import { MarkdownStream } from './markdown-stream.ts'
 import { costText, tokenCount } from './print-agents.ts'
 import { missedGoal } from './turn-text.ts'
@@ -57,6 +58,7 @@ export class SessionPrinter {
   show(followed: AgentFollowed): void {
     switch (followed.type) {
       case 'snapshot':
+        this.#earlierAlerts(followed.page)
         for (const item of followed.page.items) this.item(item)
         break
       case 'item':
@@ -225,7 +227,15 @@ export class SessionPrinter {
     for (const kind of ['text', 'thinking']) this.#said.delete(`${turn}.${call}.${kind}`)
   }
 
+  /** Alerts that are older than the part of the session that is shown. */
+  #earlierAlerts({ record, items }: OutputOf<'agentLog'>): void {
+    const from = items[0]?.seq ?? Number.POSITIVE_INFINITY
+    for (const { seq, at, message } of record.agent?.alerts ?? [])
+      if (seq < from) this.line(this.#print.colours.yellow(`! ${message} (${ago(at, Date.now())})`))
+  }
+
   #count(entry: Extract<Item, { type: 'model_used' }>['payload']): void {
+    if (entry.memory === true) return
     const used = this.#used.get(entry.turn) ?? { calls: 0, tokens: 0, cost: null, unpriced: 0 }
     this.#used.set(entry.turn, {
       calls: used.calls + 1,

@@ -21,6 +21,11 @@ export async function startAgent(context: Context<AgentOptions>, goal: string): 
     throw new UsageError('The goal is empty.', 'Say what to do: reeve agent "make the tests pass"')
   const { until, detach, once } = options
   if (until === undefined) refuseStray(options, ['max-turns'], '--until')
+  if (options.memory && (options.with !== undefined || options['with-program'] !== undefined))
+    throw new UsageError(
+      '--memory was given for an agent of its own, which keeps its own memory.',
+      'Leave --memory out, or choose a model.',
+    )
   const reeve = await context.acting()
   const outside = outsideIn(options)
   const { image, model: named } = options
@@ -38,6 +43,7 @@ export async function startAgent(context: Context<AgentOptions>, goal: string): 
     ...(options.effort === undefined ? {} : { effort: effortOf(options.effort) }),
     ...(options.tool.length === 0 ? {} : { tools: [...options.tool] }),
     ...(options.mcp === undefined ? {} : { mcpServers: mcpServersIn(resolve(around.cwd, options.mcp)) }),
+    ...(options.memory ? { memory: true } : {}),
     ...(options['soft-limit'].length === 0
       ? {}
       : { softLimits: amountsIn('--soft-limit', options['soft-limit']) }),

@@ -14,6 +14,8 @@ export interface ContextNow {
   readonly instructions: readonly { readonly path: string; readonly text: string; readonly hash: string }[]
   readonly tools: readonly ToolDeclaration[]
   readonly skills: readonly SkillLine[]
+  /** The index of long-term memory, for a segment that begins. It changes no segment. */
+  readonly memory?: string
 }
 
 /** The parts of the event that begins a segment: the system prompt verbatim, its tools, and their sources. */
@@ -79,12 +81,13 @@ function skillsMark(skills: readonly SkillLine[]): string {
   return skills.length === 0 ? '' : skillsText(skills)
 }
 
-function systemText({ system, workspace, date, instructions, skills }: ContextNow): string {
+function systemText({ system, workspace, date, instructions, skills, memory }: ContextNow): string {
   return [
     system ?? DEFAULT_SYSTEM,
     [...(workspace === null ? [] : [`Workspace: ${workspace}`]), `Date: ${date}`].join('\n'),
     ...instructions.map(instructionsText),
     ...(skills.length === 0 ? [] : [skillsText(skills)]),
+    ...(memory === undefined ? [] : [memory]),
   ].join('\n\n')
 }
 

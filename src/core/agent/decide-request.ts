@@ -16,6 +16,7 @@ import type { Intent } from '../process/intent.ts'
 import { hasEnded, type ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import { answered } from './answered.ts'
+import { decideNoteMemory } from './decide-memory.ts'
 import { decideEditInput, decideRemoveInput, decideReorderInputs } from './decide-queue.ts'
 import { decideNotify, decideRun } from './decide-run.ts'
 import { Draft } from './draft.ts'
@@ -40,6 +41,7 @@ export type RequestIntent = Extract<Intent, { type: 'agent_request' }>
  * | shutdown     | exits                   | ends the turn, exits             | exits                              |
  * | edit, remove, reorder inputs | ok      | ok                               | ok                                 |
  * | configure, allow | ok                  | ok                               | ok                                 |
+ * | note_memory      | ok                  | ok                               | ok                                 |
  */
 export function decideAgentRequest(facts: Facts, intent: RequestIntent, rules: Rules): Decision {
   const { row, replayed } = facts
@@ -79,6 +81,8 @@ export function decideAgentRequest(facts: Facts, intent: RequestIntent, rules: R
       return decideAllow(draft, request)
     case 'exceed_limit':
       return decideExceedLimit(draft, request)
+    case 'note_memory':
+      return decideNoteMemory(draft, request)
   }
 }
 
@@ -122,6 +126,8 @@ function replay(
       return isSameContent(stored['parts'] ?? null, request.parts, mask)
         ? { type: 'replay', event }
         : refuse(replayConflict(record, requestKey(request)))
+    case 'note_memory':
+      return { type: 'replay', event }
     default:
       return sameJson(stored['request'] ?? null, asJson(request))
         ? { type: 'replay', event }
@@ -251,7 +257,7 @@ function refuseActor(record: ProcessRecord, { actor, request }: RequestIntent): 
     actor === `process:${record.parent}` ||
     (record.sessionsAbove ?? []).some((session) => actor === `session:${session}`)
   const mayAllow = isKernel || isAbove || actor === 'host' || actor.startsWith('human:')
-  if (request.type === 'allow' ? mayAllow : request.type !== 'exceed_limit' || isKernel) return undefined
+  if (request.type === 'allow' ? mayAllow : !OF_KERNEL.has(request.type) || isKernel) return undefined
   return refusal(
     'denied',
     `${actor} may not change the limits of ${record.pid}.`,
@@ -259,6 +265,8 @@ function refuseActor(record: ProcessRecord, { actor, request }: RequestIntent): 
     { subject: actor },
   )
 }
+
+const OF_KERNEL: ReadonlySet<string> = new Set(['exceed_limit', 'note_memory'])
 
 function inputConflict({ pid }: ProcessRecord, id: string): Refusal {
   return refusal(

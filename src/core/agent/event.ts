@@ -1,5 +1,6 @@
 import type { Amounts, Counted } from '../allowance/amounts.ts'
 import type { Json, JsonObject } from '../json/json.ts'
+import type { MemoryNote } from '../memory/memory-note.ts'
 import type { Effort } from '../model/prompt.ts'
 import type { Actor } from '../process/record.ts'
 import type { EarlierLog } from './earlier-logs.ts'
@@ -49,6 +50,8 @@ export const ALERTS = [
   'compaction_without_effect',
   /** The limiter of the provider holds a call back. */
   'model_waits',
+  /** The job that keeps long-term memory has failed, and changed nothing. */
+  'memory_failed',
 ] as const
 export type AlertKind = (typeof ALERTS)[number]
 
@@ -183,6 +186,8 @@ export type AgentEvent =
         /** Null: the model has no known price. */
         readonly cost: number | null
         readonly isEstimate: boolean
+        /** Of the job that keeps long-term memory: the call belongs to no turn. */
+        readonly memory?: true
       }
     }
   /** The call ended without an answer. `from` and `shown`: which bytes of the live log have its output. */
@@ -252,6 +257,8 @@ export type AgentEvent =
     }
   /** Of an outside agent: how far the conversation with its program is. */
   | { readonly type: 'program_noted'; readonly payload: { readonly program: ProgramState } }
+  /** Of the job that keeps long-term memory. */
+  | { readonly type: 'memory_noted'; readonly payload: { readonly note: MemoryNote } }
   /** Trouble of the actor itself. It ends nothing. */
   | {
       readonly type: 'agent_failed'
@@ -289,6 +296,7 @@ export const AGENT_EVENTS = [
   'agent_allowed',
   'turn_ended',
   'program_noted',
+  'memory_noted',
   'agent_failed',
   'agent_idled',
 ] as const satisfies readonly AgentEvent['type'][]

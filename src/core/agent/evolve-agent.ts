@@ -1,4 +1,5 @@
 import { exact } from '../allowance/amounts.ts'
+import { NO_MEMORY, noted } from '../memory/memory-note.ts'
 import { awaitsApproval } from '../process/gate.ts'
 import type { Actor, ProcessRecord } from '../process/record.ts'
 import type { Wait } from '../process/wait.ts'
@@ -12,9 +13,12 @@ import {
   type AgentTotals,
   MAX_BUFFERED_NOTICES,
   MAX_JOINED,
+  MAX_RECENT_ALERT_CHARS,
+  MAX_RECENT_ALERTS,
   NO_NOTICES,
   type NoticeBuffer,
   type OpenTurn,
+  type RecentAlert,
   STALL_WINDOW,
 } from './state.ts'
 
@@ -84,6 +88,7 @@ function changed(agent: AgentState, event: Stored<AgentEvent>): AgentState {
     case 'model_used': {
       const { turn } = agent
       const totals = plusUse(agent.totals, event.payload)
+      if (event.payload.memory === true) return { ...agent, totals }
       // Use that is recorded late belongs to its own turn.
       if (turn === null || turn.number !== event.payload.turn) return { ...agent, totals }
       return { ...agent, totals, turn: { ...turn, used: plusUse(turn.used ?? NO_USE, event.payload) } }
@@ -106,8 +111,11 @@ function changed(agent: AgentState, event: Stored<AgentEvent>): AgentState {
     case 'agent_alerted': {
       const { alert, limit } = event.payload
       const reached = limit === undefined ? agent.reached : [...agent.reached, limit]
-      return { ...agent, reached, stall: alert === 'stalled' ? [] : agent.stall }
+      const alerts = [...(agent.alerts ?? []), recentAlert(event)].slice(-MAX_RECENT_ALERTS)
+      return { ...agent, reached, alerts, stall: alert === 'stalled' ? [] : agent.stall }
     }
+    case 'memory_noted':
+      return { ...agent, memory: noted(agent.memory ?? NO_MEMORY, event.payload.note) }
     case 'program_noted':
       return { ...agent, program: event.payload.program }
     case 'agent_allowed': {
@@ -117,6 +125,15 @@ function changed(agent: AgentState, event: Stored<AgentEvent>): AgentState {
     default:
       return agent.turn === null ? agent : inTurn(agent, agent.turn, event)
   }
+}
+
+function recentAlert({
+  seq,
+  at,
+  payload,
+}: Stored<Extract<AgentEvent, { type: 'agent_alerted' }>>): RecentAlert {
+  const message = payload.message.slice(0, MAX_RECENT_ALERT_CHARS).toWellFormed()
+  return { seq, at, alert: payload.alert, message }
 }
 
 /** Events of a model call. After the end of its turn they change nothing. */

@@ -1,5 +1,6 @@
 import type { Amounts, Counted } from '../allowance/amounts.ts'
 import type { JsonObject } from '../json/json.ts'
+import type { MemoryNote } from '../memory/memory-note.ts'
 import type { Effort } from '../model/prompt.ts'
 import type { InputMode, NoticeCause, Part, ToolCallRef, Until } from './state.ts'
 
@@ -7,7 +8,7 @@ import type { InputMode, NoticeCause, Part, ToolCallRef, Until } from './state.t
  * A method of an agent. `id` is the caller's: a repeated request gets the answer of the first one. That of `run` is the id of its
  * input.
  */
-export type AgentRequest = RunRequest | NotifyRequest | EditInputRequest | PlainRequest
+export type AgentRequest = RunRequest | NotifyRequest | EditInputRequest | NoteMemoryRequest | PlainRequest
 
 /** The requests that are stored whole beside their answer. */
 export type PlainRequest =
@@ -50,6 +51,13 @@ export interface EditInputRequest {
   readonly id: string
   readonly input: string
   readonly parts: readonly Part[]
+}
+
+/** From the kernel, for the job that keeps its long-term memory. */
+export interface NoteMemoryRequest {
+  readonly type: 'note_memory'
+  readonly id: string
+  readonly note: MemoryNote
 }
 
 export type AgentAnswer =
@@ -106,6 +114,7 @@ interface TurnStopped {
 /** The replay key of a request. */
 export function requestKey(request: Pick<AgentRequest, 'type' | 'id'>): string {
   if (request.type === 'run') return inputKey(request.id)
+  if (request.type === 'note_memory') return `memory:${request.id}`
   return request.type === 'notify' ? `notice:${request.id}` : `request:${request.id}`
 }
 

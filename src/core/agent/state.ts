@@ -1,7 +1,9 @@
 import type { Amounts, Counted } from '../allowance/amounts.ts'
 import type { Json, JsonObject } from '../json/json.ts'
+import type { AgentMemory } from '../memory/memory-note.ts'
 import type { Actor, ProcessRecord } from '../process/record.ts'
 import type { EarlierLog } from './earlier-logs.ts'
+import type { AlertKind } from './event.ts'
 import type { ProgramState } from './outside.ts'
 import type { ReportGroup } from './report-group.ts'
 
@@ -106,6 +108,18 @@ export interface AgentState {
   readonly earlier?: readonly EarlierLog[]
   /** Of an outside agent that has a program. */
   readonly program?: ProgramState
+  /** How far its long-term memory has come. Absent before the first job. */
+  readonly memory?: AgentMemory
+  /** The last alerts, the oldest first: a subscriber that comes later gets them with the record. Absent if there was none. */
+  readonly alerts?: readonly RecentAlert[]
+}
+
+/** An alert as the record keeps it. The log has all of them, with their whole messages. */
+export interface RecentAlert {
+  readonly seq: number
+  readonly at: number
+  readonly alert: AlertKind
+  readonly message: string
 }
 
 /** A model call of a session. */
@@ -272,6 +286,10 @@ export function isNativeAgent({
 }): boolean {
   return kind === 'agent' && typeof spec['model'] === 'string'
 }
+
+/** More alerts are in the log alone. */
+export const MAX_RECENT_ALERTS = 16
+export const MAX_RECENT_ALERT_CHARS = 300
 
 export type Phase = 'idle' | 'running' | 'paused'
 

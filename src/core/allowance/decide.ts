@@ -33,6 +33,9 @@ const ONE_CALL: Amounts = { toolCalls: 1 }
 /** A tool gets these only if it asks for them: the process that calls it works with them. */
 const KEPT_BY_CALLER: readonly Counted[] = ['tokensIn', 'tokensOut', 'cost']
 
+/** The kind of a new process, or that it is the job that keeps an agent's memory: neither a child nor a call of the agent. */
+export type Registered = Kind | 'memory_job'
+
 export type Carved =
   | {
       readonly type: 'carved'
@@ -51,7 +54,7 @@ export function decideCarve(
   parent: Account | null,
   asked: Amounts,
   ids: Pick<Account, 'id' | 'parent' | 'root' | 'session'>,
-  kind: Kind,
+  kind: Registered,
   shares?: number,
 ): Carved {
   if (parent?.settled === true) return { type: 'refuse', refusal: givenBack(parent) }
@@ -99,11 +102,12 @@ export function decideCarveForSession(giver: Account, asked: Amounts): CarvedFor
 }
 
 /** A tool process below another process is a call of that process, not a child. */
-function isCall({ id }: Account, kind: Kind): boolean {
+function isCall({ id }: Account, kind: Registered): boolean {
   return kind === 'tool' && id.startsWith('process:')
 }
 
-function chargeForRegistering(giver: Account, kind: Kind): Amounts {
+function chargeForRegistering(giver: Account, kind: Registered): Amounts {
+  if (kind === 'memory_job') return {}
   const call = kind === 'tool' && giver.given.toolCalls !== undefined ? ONE_CALL : {}
   return isCall(giver, kind) ? call : plus(ONE_CHILD, call)
 }

@@ -81,8 +81,9 @@ export function needsOf(
     case 'workflow':
       return [executeNeed('workflow', specOf(request, 'workflow').workflow), ...secrets]
     case 'agent': {
-      const { agent, model, fallbacks = [] } = specOf(request, 'agent')
-      const models = model === undefined ? fallbacks : [model, ...fallbacks]
+      const { agent, model, fallbacks = [], memory } = specOf(request, 'agent')
+      const ofMemory = typeof memory === 'object' && memory.model !== undefined ? [memory.model] : []
+      const models = [...(model === undefined ? [] : [model]), ...fallbacks, ...ofMemory]
       return [executeNeed('agent', agent), ...models.map(modelNeed), ...secrets]
     }
     case 'external':

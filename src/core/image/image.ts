@@ -3,6 +3,7 @@ import type { Amounts } from '../allowance/amounts.ts'
 import type { Preset } from '../capability/presets.ts'
 import { canonical } from '../json/canonical.ts'
 import { asJson, type JsonObject } from '../json/json.ts'
+import type { MemorySpec } from '../memory/memory-spec.ts'
 import type { Effort } from '../model/prompt.ts'
 import type { McpServerSpec, Specs } from '../process/spec.ts'
 
@@ -23,6 +24,7 @@ export type Image = {
   readonly output?: JsonObject
   readonly hooks?: readonly Hook[]
   readonly needs?: readonly string[]
+  readonly memory?: MemorySpec
 }
 
 export const IMAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
@@ -68,6 +70,7 @@ export function specWithImage(given: Specs['agent'], image: Image, hash: string)
     softLimits,
     output,
     hooks,
+    memory,
   } = image
   const [model, ...fallbacks] = models
   const ofImage: Partial<Specs['agent']> = {
@@ -83,6 +86,7 @@ export function specWithImage(given: Specs['agent'], image: Image, hash: string)
     ...(softLimits === undefined ? {} : { softLimits }),
     ...(output === undefined ? {} : { output }),
     ...(hooks === undefined ? {} : { hooks }),
+    ...(memory === undefined ? {} : { memory }),
   }
   return { ...ofImage, ...given, image: imageRefText({ name: image.name, hash }) }
 }

@@ -2,6 +2,7 @@ import { changedFields } from '../approval/edit.ts'
 import { isQuestion } from '../approval/question.ts'
 import { type Group, isComplete } from '../group/group.ts'
 import { asJson, type Json, type JsonObject, objectOf, own } from '../json/json.ts'
+import { isMemoryJob } from '../memory/memory-spec.ts'
 import { type ApprovalSettled, knownEvent, type ProcessEvent } from '../process/event.ts'
 import { labelOf } from '../process/label.ts'
 import type { Pid } from '../process/pid.ts'
@@ -182,6 +183,8 @@ function noticesOfEnd(
  */
 function isWanted(record: ProcessRecord, { status, result }: Outcome, parent: ProcessRecord | null): boolean {
   const { spec, watches, kind } = record
+  // The agent has it in its log, and a failure is an alert there.
+  if (isMemoryJob(record)) return false
   if (Object.values(watches).some(({ disabled }) => disabled)) return true
   const { missed, heldBack } = objectOf(result)
   if (kind === 'command' && (missed !== undefined || heldBack !== undefined)) return true

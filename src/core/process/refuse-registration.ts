@@ -1,5 +1,6 @@
 import { isNativeAgent } from '../agent/state.ts'
 import { parseCeiling } from '../capability/ceiling.ts'
+import { isMemoryJob } from '../memory/memory-spec.ts'
 import { isRefusal, type Refusal, refusal } from '../refusal.ts'
 import { isReserved } from './event.ts'
 import type { Registration } from './record.ts'
@@ -87,13 +88,20 @@ export function refuseLaunch({ ceiling }: RegistrationRequest): Refusal | undefi
   return isRefusal(rules) ? rules : undefined
 }
 
-/** A tool is a call of its parent, and does not count as a child. */
+/** A tool is a call of its parent, and does not count as a child; nor does the job that keeps the memory of an agent. */
 export function refuseChild(
   { parent, liveChildren }: RegisterFacts,
-  { kind }: RegistrationRequest,
+  { kind, spec }: RegistrationRequest,
 ): Refusal | undefined {
   const most = parent?.record.limits.liveChildren
-  if (kind === 'tool' || parent === null || most === undefined || liveChildren < most) return undefined
+  if (
+    kind === 'tool' ||
+    isMemoryJob({ kind, spec }) ||
+    parent === null ||
+    most === undefined ||
+    liveChildren < most
+  )
+    return undefined
   return refusal(
     'limit_exceeded',
     `limit:liveChildren of ${parent.record.pid}: ${liveChildren} of its children live, and ${most} may.`,

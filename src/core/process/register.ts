@@ -11,6 +11,7 @@ import type { Group } from '../group/group.ts'
 import type { Fence, Lease } from '../lease/lease.ts'
 import { delegatedPaths } from '../lien/lien.ts'
 import { type LendingFacts, refuseLending } from '../lien/refuse-lending.ts'
+import { isMemoryJob, refuseBuiltIn } from '../memory/memory-spec.ts'
 import { isPlacedAt, type Placement, refusePlacement } from '../placement/placement.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import type { Session, Turn } from '../session/session.ts'
@@ -155,6 +156,7 @@ export function decideRegister(
     refuseParent(facts, { ...intent, parent: intent.request.parent }) ??
     refuseClosedCall(facts.parent?.record ?? null, intent.openCall) ??
     refuseKind(facts, unlimited) ??
+    refuseBuiltIn(unlimited, intent.actor, facts.parent?.record ?? null) ??
     refuseDelegation(facts.delegation) ??
     refusePaths(facts.lending, intent.request) ??
     refuseContinuing(facts, intent) ??
@@ -173,7 +175,8 @@ export function decideRegister(
     root: unlimited.root,
     session: facts.session === null ? null : sessionAccountOf(facts.session),
   }
-  const carved = decideCarve(facts.account, asked, ids, unlimited.kind, sharesIn(intent.reportSeat))
+  const kind = isMemoryJob(unlimited) ? 'memory_job' : unlimited.kind
+  const carved = decideCarve(facts.account, asked, ids, kind, sharesIn(intent.reportSeat))
   if (carved.type === 'refuse') return carved
   const idle = refuseIdle(unlimited.kind, carved.account)
   if (idle !== undefined) return refused(idle)

@@ -2,6 +2,7 @@ import type { Hook } from '../agent/hooks.ts'
 import type { Amounts } from '../allowance/amounts.ts'
 import type { Preset } from '../capability/presets.ts'
 import type { Json, JsonObject } from '../json/json.ts'
+import type { MemorySpec } from '../memory/memory-spec.ts'
 import type { Effort } from '../model/prompt.ts'
 import type { Kind, ProcessRecord } from './record.ts'
 import type { RestartPolicy } from './restart-policy.ts'
@@ -38,6 +39,8 @@ type AgentSpec = {
   readonly output?: JsonObject
   /** Commands that run at its events. */
   readonly hooks?: readonly Hook[]
+  /** Long-term memory in the folders `memory` and `knowledge` of its workspace. Off if it is left out. */
+  readonly memory?: MemorySpec
 }
 
 /** The program of an outside agent: it speaks the Agent Client Protocol on its standard input and output. */

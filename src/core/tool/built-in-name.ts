@@ -14,5 +14,10 @@ export function isProcessTool(tool: unknown): boolean {
   return builtInName(tool) !== null
 }
 
-/** Tools whose last results are the memory of an agent: its plan, and the tools that it has found. */
-export const REMEMBERED_TOOLS: ReadonlySet<string> = new Set(['plan', 'tool_search'].map(processToolOf))
+/**
+ * Tools whose last results are the memory of an agent: its plan, the tools that it has found, and how often it read each file of
+ * long-term memory.
+ */
+export const REMEMBERED_TOOLS: ReadonlySet<string> = new Set(
+  ['plan', 'tool_search', 'memory_read'].map(processToolOf),
+)

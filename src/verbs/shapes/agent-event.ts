@@ -21,6 +21,7 @@ import {
 import { agentAnswer } from './agent-answer.ts'
 import { amounts } from './allowance.ts'
 import { json, jsonObject } from './json.ts'
+import { memoryNote } from './memory.ts'
 import { programState } from './outside-program.ts'
 import { count, time } from './scalars.ts'
 
@@ -143,6 +144,7 @@ export const agentPayloads = (): AgentPayloads => ({
     outputTokens: count,
     cost: z.number().nullable(),
     isEstimate: z.boolean(),
+    memory: z.literal(true).exactOptional().describe('of the job that keeps long-term memory'),
   }),
   model_call_cut: z.strictObject({
     ...inCall,
@@ -187,6 +189,7 @@ export const agentPayloads = (): AgentPayloads => ({
     goal: z.enum(NEXT_TURNS).exactOptional(),
   }),
   program_noted: z.strictObject({ program: programState }),
+  memory_noted: z.strictObject({ note: memoryNote }),
   agent_failed: z.strictObject({ turn: count, code: z.string(), message: z.string() }),
   agent_idled: z.strictObject({ turns: count, holder: z.string().nullable() }),
 })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { ALERTS } from '../../core/agent/event.ts'
 import {
   type AgentState,
   CALL_PURPOSES,
@@ -19,6 +20,7 @@ import { amounts } from './allowance.ts'
 import { hooks } from './hook.ts'
 import { json, jsonObject } from './json.ts'
 import { mcpServers } from './mcp-servers.ts'
+import { agentMemory, memory } from './memory.ts'
 import { outsideProgram, programState } from './outside-program.ts'
 import { count, time } from './scalars.ts'
 
@@ -97,6 +99,7 @@ export const agentFields = {
     .describe('rules for what it does, besides those of its asker: observe, ask, edit or full'),
   output: jsonObject.exactOptional().describe('the JSON schema that the result of its goal must fit'),
   hooks: hooks.exactOptional(),
+  memory: memory.exactOptional(),
 }
 
 const part = z.looseObject({ type: z.string() }).catchall(json) satisfies z.ZodType<Part>
@@ -205,4 +208,9 @@ export const agentState = z.strictObject({
     .exactOptional(),
   earlier: earlierLogs.exactOptional(),
   program: programState.exactOptional(),
+  memory: agentMemory.exactOptional().describe('how far its long-term memory has come'),
+  alerts: z
+    .array(z.strictObject({ seq: count, at: time, alert: z.enum(ALERTS), message: z.string() }))
+    .exactOptional()
+    .describe('the last alerts, the oldest first'),
 }) satisfies z.ZodType<AgentState>

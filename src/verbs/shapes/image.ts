@@ -7,6 +7,7 @@ import { amounts } from './allowance.ts'
 import { hooks } from './hook.ts'
 import { jsonObject } from './json.ts'
 import { mcpServers } from './mcp-servers.ts'
+import { memory } from './memory.ts'
 
 /** An image: everything that an agent is made of, besides its goal. Unknown fields are errors. */
 export const imageShape = z.strictObject({
@@ -46,6 +47,7 @@ export const imageShape = z.strictObject({
   softLimits: amounts.exactOptional().describe('amounts at which it pauses and asks'),
   output: jsonObject.exactOptional().describe('the JSON schema that the result of its goal must fit'),
   hooks: hooks.exactOptional(),
+  memory: memory.exactOptional(),
   needs: z
     .array(z.string().min(1).max(1_000))
     .max(64)

@@ -146,6 +146,18 @@ function fragment(stream: Fragment['stream'], text: string): Fragment {
   return { type: 'fragment', turn: 1, call: 1, stream, offset: 0, next: 0, text }
 }
 
+test('a late subscriber sees alerts that are older than the items it gets, and each alert once', () => {
+  const { printer, printed } = setUp()
+  const shown = { ...item('agent_alerted', { turn: 1, alert: 'silent', message: 'Silent.' }), seq: 9 }
+  const alerts = [
+    { seq: 3, at: 0, alert: 'memory_failed', message: 'Not updated.' },
+    { seq: 9, at: 0, alert: 'silent', message: 'Silent.' },
+  ]
+  const page = { items: [shown], record: { agent: { alerts } } }
+  printer.show({ type: 'snapshot', page } as never)
+  expect(printed()).toMatch(/^! Not updated\. \(.+ ago\)\n! Silent\.\n$/)
+})
+
 function answer(type: 'text' | 'reasoning', text: string): Item {
   return item('assistant_item', { turn: 1, call: 1, model: 'scripted/demo', parts: [{ type, text }] })
 }

@@ -12,7 +12,7 @@ import type { SessionLaws } from './session-laws.ts'
 export interface ClientRequest {
   readonly pid: Pid
   readonly actor: Actor
-  readonly request: Exclude<AgentRequest, { type: 'exceed_limit' }>
+  readonly request: Exclude<AgentRequest, { type: 'exceed_limit' | 'note_memory' }>
   /** The first answer that a client got. */
   answer?: AgentAnswer
 }

@@ -159,7 +159,10 @@ function forgettingKeys<Answer>(plan: Plan<Answer>, prefix: string): Plan<Answer
 }
 
 /** Rewrites events of agents. The record is still the fold of them. */
-function rewriting<Answer>(plan: Plan<Answer>, rewrite: (event: ProcessEvent) => ProcessEvent): Plan<Answer> {
+export function rewriting<Answer>(
+  plan: Plan<Answer>,
+  rewrite: (event: ProcessEvent) => ProcessEvent,
+): Plan<Answer> {
   return changing(plan, (changes) =>
     changes.map((change) => {
       if (change.type !== 'process' || change.was === null || change.row.record.agent === null) return change

@@ -308,9 +308,10 @@ function toolIn({ call, index }: { readonly call: number; readonly index: number
   return `${call}.${index}`
 }
 
-/** The use of a model may be recorded after the end of its turn. */
+/** The use of a model may be recorded after the end of its turn, and a job of memory works between turns. */
 function turnIn({ type, payload }: StoredEvent): number | undefined {
-  const { turn } = objectOf(type === 'model_used' ? null : payload)
+  const { turn, alert } = objectOf(type === 'model_used' ? null : payload)
+  if (alert === 'memory_failed') return undefined
   return typeof turn === 'number' ? turn : undefined
 }
 

@@ -5,7 +5,6 @@ import { SessionHistory } from '../../../src/agent/session-history.ts'
 import { AgentSessions } from '../../../src/agent/toolbox/agent-sessions.ts'
 import { BuiltInNames } from '../../../src/agent/toolbox/built-in-names.ts'
 import { EndedAgents } from '../../../src/agent/toolbox/ended-agents.ts'
-import { ToolboxCore } from '../../../src/agent/toolbox/toolbox-core.ts'
 import { type FactOverrides, factsUnder } from '../../../src/core/model/facts.ts'
 import type { Pid } from '../../../src/core/process/pid.ts'
 import { NATIVE_AGENT } from '../../../src/core/process/record.ts'
@@ -13,6 +12,7 @@ import type { Executor, Work } from '../../../src/kernel/executor.ts'
 import type { OpenedModel } from '../../../src/model/models.ts'
 import type { ExecutorHost } from '../executors.ts'
 import type { SessionLaws } from './session-laws.ts'
+import { MEMORY_MODEL, memoryJobs, SimulatedToolbox } from './simulated-memory.ts'
 import { simulatedModel } from './simulated-model.ts'
 import { simulatedTools, TOOLS } from './simulated-tools.ts'
 
@@ -20,9 +20,12 @@ import { simulatedTools, TOOLS } from './simulated-tools.ts'
 export const MODELS = ['simulated/first', 'simulated/other', 'simulated/none'] as const
 const OVERRIDES: FactOverrides = {
   'simulated/first': { price: { asOf: '2026-11-17', input: 100, output: 100 } },
+  [MEMORY_MODEL]: { price: { asOf: '2026-11-17', input: 100, output: 100 } },
 }
 /** Short, so that silence occurs. */
 const SILENT_MS = 8_000
+/** Short, so that some jobs take longer. */
+const MEMORY_MS = 5_000
 
 /**
  * The executor of native agents in one simulated kernel. The executor and its toolbox are the real ones; the model, the tools and the
@@ -33,11 +36,11 @@ export class SimulatedAgents {
   readonly #host: ExecutorHost
   readonly #laws: SessionLaws
   readonly #sessions: AgentSessions
-  readonly #toolbox: ToolboxCore
+  readonly #toolbox: SimulatedToolbox
   readonly #histories = new Map<Pid, SessionHistory>()
   #ended: EndedAgents | undefined
 
-  constructor(host: ExecutorHost, laws: SessionLaws) {
+  constructor(host: ExecutorHost, laws: SessionLaws, hasMemory: boolean) {
     this.#host = host
     this.#laws = laws
     const kernel = () => host.kernel
@@ -45,7 +48,8 @@ export class SimulatedAgents {
     const names = new BuiltInNames()
     names.learn(TOOLS)
     const tools = simulatedTools(host, laws)
-    this.#toolbox = new ToolboxCore(
+    this.#toolbox = new SimulatedToolbox(
+      host,
       {
         kernel,
         spawnAs: () => Promise.reject(new Error('These agents start no processes')),
@@ -65,6 +69,7 @@ export class SimulatedAgents {
     this.executors = [
       { serves: [{ kind: 'agent', targets: [NATIVE_AGENT] }], run: (work) => this.#run(work) },
       { serves: names.serves, run: (work, own) => builtIn.run(work, own) },
+      ...(hasMemory ? [memoryJobs(host, (id, name) => factsUnder(id, name, OVERRIDES))] : []),
     ]
   }
 
@@ -111,7 +116,7 @@ export class SimulatedAgents {
       },
       compileSchema: () => (value) => (typeof value === 'object' ? undefined : 'It is no object.'),
       mask: (text) => text,
-      times: { silentMs: SILENT_MS },
+      times: { silentMs: SILENT_MS, memoryMs: MEMORY_MS },
     }
   }
 

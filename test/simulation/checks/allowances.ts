@@ -1,5 +1,6 @@
 import { type Account, accountOf, leftOf, spentOf } from '../../../src/core/allowance/account.ts'
 import { COUNTED, type Counted, plus } from '../../../src/core/allowance/amounts.ts'
+import { isMemoryJob } from '../../../src/core/memory/memory-spec.ts'
 import type { StoredEvent } from '../../../src/core/process/event.ts'
 import type { Check, Ledger } from '../ledger.ts'
 import { same } from '../ledger.ts'
@@ -16,14 +17,14 @@ export function checkAllowances(stage: Stage, ledger: Ledger): Check {
   const accounts = new Map<string, Account>()
   /** The total overdraft by charges after the work. */
   const over = new Map<Counted, number>()
-  /** By parent: the registered children that are no tools. */
+  /** By parent: the registered children that are no tools and no jobs of memory. */
   const children = new Map<string, number>()
   return {
     process(_change, _before, stored) {
       for (const event of stored) {
         checkModelCall(stage, event, accounts.get(accountOf(event.pid)))
         const registered = payloadOf(event, 'registered')
-        if (registered === undefined || registered.parent === null || registered.kind === 'tool') continue
+        if (registered === undefined || registered.parent === null || !isChild(registered)) continue
         children.set(registered.parent, (children.get(registered.parent) ?? 0) + 1)
       }
     },
@@ -62,6 +63,11 @@ export function checkAllowances(stage: Stage, ledger: Ledger): Check {
       }
     },
   }
+}
+
+/** A tool is a call of its parent, and a job of memory nothing that an agent has started. */
+function isChild(registered: Parameters<typeof isMemoryJob>[0]): boolean {
+  return registered.kind !== 'tool' && !isMemoryJob(registered)
 }
 
 /** The limits of a call of a model are looked at before it begins. A cost of 0 keeps to models that are free. */

@@ -1,4 +1,5 @@
 import type { Json } from '../../../src/core/json/json.ts'
+import { isMemoryJob } from '../../../src/core/memory/memory-spec.ts'
 import type { StoredEvent } from '../../../src/core/process/event.ts'
 import type { EventType, Outcome, Registration } from '../../../src/core/process/record.ts'
 import { type Check, type Ledger, same } from '../ledger.ts'
@@ -190,7 +191,7 @@ export function checkNotices(stage: Stage, ledger: Ledger): Check {
       const scope = listenerOf(known)
       const how = { status, exitCode, signal, reason, source, evidence, startedAt, endedAt }
       const payload = { ...namesOf(known), ...how, ...saidOf(known, outcome) }
-      if (scope !== null && !hasReader(known, event.pid))
+      if (scope !== null && !hasReader(known, event.pid) && !isMemoryJob(known.registration))
         expect({ ...about(known, event), scope, kind: 'completion', payload })
       return
     }

@@ -5,6 +5,7 @@ import type { Json } from '../../../src/core/json/json.ts'
 import type { Actor } from '../../../src/core/process/record.ts'
 import type { ClientRequest } from '../agents/agent-clients.ts'
 import { MODELS } from '../agents/simulated-agents.ts'
+import { MEMORY_MODEL } from '../agents/simulated-memory.ts'
 import { TOOLS } from '../agents/simulated-tools.ts'
 import type { Entry } from '../ledger.ts'
 import type { Random } from '../random.ts'
@@ -30,6 +31,7 @@ export const startAgent: Request = {
       ...(random.chance(0.5) ? { goal: `<${world.agentClients.newId()}>` } : {}),
       ...(random.chance(0.1) ? { once: true } : {}),
       ...(random.chance(0.3) ? { fallbacks: [MODELS[1]] } : {}),
+      ...(world.kind === 'long_term' ? { memory: { model: MEMORY_MODEL } } : {}),
       ...(random.chance(0.2) ? { softLimits: { tokensIn: random.between(50, 200) } } : {}),
     }
     const request = {

@@ -3,7 +3,13 @@ import { type AgentToolContext, type FileChange, ToolError, type ToolOutput } fr
 import type { FileToolParts } from './file-tools.ts'
 import { type FileContent, hashOf, MAX_FILE_BYTES, readContent } from './read-content.ts'
 import { replaceFile } from './replace-file.ts'
-import { fileNeed, refuseOutside, resolveIn, type WorkspacePath, writeNeed } from './workspace-path.ts'
+import {
+  fileNeed,
+  refuseOutside,
+  resolveOutsideMemory,
+  type WorkspacePath,
+  writeNeed,
+} from './workspace-path.ts'
 
 /** The new content of a file, and the text about it for the model. */
 export interface NewContent {
@@ -16,12 +22,13 @@ export interface NewContent {
  * by another program in the last moment may be overwritten, as with any editor.
  */
 export async function changeFile(
-  { root, agent, tracker, isNamed, ruling, checkWrite }: FileToolParts,
+  parts: FileToolParts,
   given: string,
   { pid, abortSignal, ruledBytes }: AgentToolContext,
   change: (path: WorkspacePath, content: FileContent | null) => NewContent,
 ): Promise<ToolOutput> {
-  const path = await resolveIn(root, given)
+  const { root, agent, tracker, isNamed, ruling, checkWrite } = parts
+  const path = await resolveOutsideMemory(parts, given)
   await refuseOutside(path, fileNeed('write', root, path), isNamed)
   return tracker.exclusively(path.real, async () => {
     abortSignal.throwIfAborted()
@@ -50,7 +57,7 @@ export async function changeFile(
   })
 }
 
-function refuseStale({ real, shown }: WorkspacePath, verdict: ChangeVerdict): void {
+export function refuseStale({ real, shown }: WorkspacePath, verdict: ChangeVerdict): void {
   switch (verdict.type) {
     case 'allowed':
       return

@@ -6,26 +6,28 @@ import type { FileToolParts } from './file-tools.ts'
 import { plannedChange } from './planned-change.ts'
 import { type FileContent, textOf } from './read-content.ts'
 import { shownChange } from './shown-change.ts'
-import { fileNeed, resolveIn, type WorkspacePath, writeNeed } from './workspace-path.ts'
+import { fileNeed, resolveOutsideMemory, type WorkspacePath, writeNeed } from './workspace-path.ts'
 
 const MAX_EDITS = 100
 
+export const edits = z
+  .array(
+    z.strictObject({
+      oldText: z
+        .string()
+        .min(1)
+        .describe('the text to replace, exactly as it is in the file, without line numbers'),
+      newText: z.string().describe('the text to put there'),
+      replaceAll: z.boolean().optional().describe('replace every occurrence, not exactly one'),
+    }),
+  )
+  .min(1)
+  .max(MAX_EDITS)
+  .describe('applied in order; all of them, or none')
+
 const input = z.strictObject({
   path: z.string().min(1).describe('the file, relative to the workspace or absolute'),
-  edits: z
-    .array(
-      z.strictObject({
-        oldText: z
-          .string()
-          .min(1)
-          .describe('the text to replace, exactly as it is in the file, without line numbers'),
-        newText: z.string().describe('the text to put there'),
-        replaceAll: z.boolean().optional().describe('replace every occurrence, not exactly one'),
-      }),
-    )
-    .min(1)
-    .max(MAX_EDITS)
-    .describe('applied in order; all of them, or none'),
+  edits,
 })
 
 export function editFileTool(parts: FileToolParts): AgentTool {
@@ -36,17 +38,17 @@ export function editFileTool(parts: FileToolParts): AgentTool {
     input,
     recovery: 'bound',
     essential: true,
-    needs: async ({ path, edits }) => {
+    needs: async ({ path, edits: asked }) => {
       const { root } = parts
-      const resolved = await resolveIn(root, path)
-      const planned = await plannedChange(parts, path, (...file) => edited(...file, edits).text)
+      const resolved = await resolveOutsideMemory(parts, path)
+      const planned = await plannedChange(parts, path, (...file) => edited(...file, asked).text)
       const bytes = planned === null ? 0 : Buffer.byteLength(planned.text)
       return [fileNeed('read', root, resolved), writeNeed(root, resolved, bytes)]
     },
-    preview: ({ path, edits }) => shownChange(parts, path, (...file) => edited(...file, edits).text),
-    run: ({ path: given, edits }, context) =>
+    preview: ({ path, edits: asked }) => shownChange(parts, path, (...file) => edited(...file, asked).text),
+    run: ({ path: given, edits: asked }, context) =>
       changeFile(parts, given, context, (path, content) => {
-        const { text, count, lines } = edited(path, content, edits)
+        const { text, count, lines } = edited(path, content, asked)
         const places = `${count === 1 ? 'line' : 'lines'} ${[...new Set(lines)].join(', ')}`
         return {
           text,
@@ -57,7 +59,7 @@ export function editFileTool(parts: FileToolParts): AgentTool {
   })
 }
 
-function edited(
+export function edited(
   path: WorkspacePath,
   content: FileContent | null,
   edits: readonly Edit[],

@@ -25,6 +25,8 @@ export interface FileToolParts {
   readonly ruling: (need: Need) => Promise<Ruling>
   /** Which files below a folder may be read by a call that may read the folder: `readable` of the agent's rules. */
   readonly readable: (folder: Need) => MayRead | Promise<MayRead>
+  /** The agent has long-term memory: its folders are for the tools of memory alone. */
+  readonly hasMemory?: boolean
   /** Throws if another agent alone may write the file. Asked just before each write, by the call. */
   readonly checkWrite: (path: string, call: Pid) => Promise<void>
 }

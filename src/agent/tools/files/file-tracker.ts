@@ -51,6 +51,12 @@ export class FileTracker {
     for (const file of files) if (file.at >= (known.get(file.path)?.at ?? 0)) known.set(file.path, file)
   }
 
+  /** There is no such file any more: the agent may make it. */
+  async gone(agent: Pid, path: string): Promise<void> {
+    await this.#load(agent)
+    this.#knownTo(agent).delete(path)
+  }
+
   /** The agent's tool has written this content. */
   changed(agent: Pid, path: string, hash: string): void {
     this.read(agent, path, hash)

@@ -3,7 +3,7 @@ import { type AgentTool, agentTool, textOutput } from '../agent-tool.ts'
 import type { FileToolParts } from './file-tools.ts'
 import { UnreadPaths } from './unread-paths.ts'
 import { MAX_ENTRIES, walk } from './walk.ts'
-import { fileNeed, refuseOutside, resolveIn } from './workspace-path.ts'
+import { fileNeed, refuseOutside, resolveOutsideMemory, withoutMemory } from './workspace-path.ts'
 
 const MAX_LISTED = 500
 const MAX_DEPTH = 10
@@ -16,7 +16,8 @@ const input = z.strictObject({
 
 const MARKS = { folder: '/', file: '', link: '@', other: '|' } as const
 
-export function listFilesTool({ root, isNamed, readable }: FileToolParts): AgentTool {
+export function listFilesTool(parts: FileToolParts): AgentTool {
+  const { root, isNamed, readable } = parts
   return agentTool({
     name: 'list_files',
     description:
@@ -25,12 +26,12 @@ export function listFilesTool({ root, isNamed, readable }: FileToolParts): Agent
     recovery: 'rerunnable',
     essential: true,
     isBounded: true,
-    needs: async ({ path = '.' }) => [fileNeed('read', root, await resolveIn(root, path))],
+    needs: async ({ path = '.' }) => [fileNeed('read', root, await resolveOutsideMemory(parts, path))],
     async run({ path: given = '.', depth = 1, includeIgnored = false }, { abortSignal }) {
-      const path = await resolveIn(root, given)
+      const path = await resolveOutsideMemory(parts, given)
       const need = fileNeed('read', root, path)
       await refuseOutside(path, need, isNamed)
-      const [unread, mayRead] = [new UnreadPaths(), await readable(need)]
+      const [unread, mayRead] = [new UnreadPaths(), withoutMemory(parts, await readable(need))]
       const options = { root, signal: abortSignal, maxDepth: depth, includeIgnored, mayRead, unread }
       const entries = walk(path, options)
       const lines: string[] = []

@@ -1,7 +1,7 @@
 import { ToolError } from '../agent-tool.ts'
 import type { FileToolParts } from './file-tools.ts'
 import { type FileContent, readContent } from './read-content.ts'
-import { fileNeed, refuseOutside, resolveIn, type WorkspacePath } from './workspace-path.ts'
+import { fileNeed, refuseOutside, resolveOutsideMemory, type WorkspacePath } from './workspace-path.ts'
 
 /** What a change would make of a file, as the file is now. */
 export interface PlannedChange {
@@ -15,12 +15,13 @@ export type NewText = (path: WorkspacePath, before: FileContent | null) => strin
 
 /** Finds out what a change would do. Null for one that would be refused: it writes nothing. */
 export async function plannedChange(
-  { root, isNamed }: Pick<FileToolParts, 'root' | 'isNamed'>,
+  parts: Pick<FileToolParts, 'root' | 'isNamed' | 'hasMemory'>,
   given: string,
   newText: NewText,
 ): Promise<PlannedChange | null> {
+  const { root, isNamed } = parts
   try {
-    const path = await resolveIn(root, given)
+    const path = await resolveOutsideMemory(parts, given)
     await refuseOutside(path, fileNeed('read', root, path), isNamed)
     const before = await readContent(path)
     return { path, before, text: newText(path, before) }

@@ -3,7 +3,7 @@ import { type AgentTool, agentTool, type OutputPart, ToolError } from '../agent-
 import type { FileToolParts } from './file-tools.ts'
 import { readContent } from './read-content.ts'
 import { DEFAULT_LINES, MAX_LINES, pictureIn, shownLines } from './shown-content.ts'
-import { fileNeed, refuseOutside, resolveIn } from './workspace-path.ts'
+import { fileNeed, refuseOutside, resolveOutsideMemory } from './workspace-path.ts'
 
 const input = z.strictObject({
   path: z.string().min(1).describe('the file, relative to the workspace or absolute'),
@@ -17,7 +17,8 @@ const input = z.strictObject({
     .describe(`how many lines to read; ${DEFAULT_LINES} if left out`),
 })
 
-export function readFileTool({ root, agent, tracker, isNamed }: FileToolParts): AgentTool {
+export function readFileTool(parts: FileToolParts): AgentTool {
+  const { root, agent, tracker, isNamed } = parts
   return agentTool({
     name: 'read_file',
     description:
@@ -26,9 +27,9 @@ export function readFileTool({ root, agent, tracker, isNamed }: FileToolParts): 
     recovery: 'rerunnable',
     essential: true,
     isBounded: true,
-    needs: async ({ path }) => [fileNeed('read', root, await resolveIn(root, path))],
+    needs: async ({ path }) => [fileNeed('read', root, await resolveOutsideMemory(parts, path))],
     async run({ path: given, offset = 1, limit = DEFAULT_LINES }) {
-      const path = await resolveIn(root, given)
+      const path = await resolveOutsideMemory(parts, given)
       await refuseOutside(path, fileNeed('read', root, path), isNamed)
       const content = await readContent(path)
       if (content === null)
@@ -38,7 +39,7 @@ export function readFileTool({ root, agent, tracker, isNamed }: FileToolParts): 
         )
       tracker.read(agent, path.real, content.hash)
       const picture = pictureIn(path, content)
-      const parts: readonly OutputPart[] =
+      const shown: readonly OutputPart[] =
         picture === undefined
           ? [{ type: 'text', text: shownLines(path, content, { offset, limit }) }]
           : [
@@ -48,7 +49,7 @@ export function readFileTool({ root, agent, tracker, isNamed }: FileToolParts): 
               },
               picture,
             ]
-      return { parts, reads: [{ path: path.real, hash: content.hash }] }
+      return { parts: shown, reads: [{ path: path.real, hash: content.hash }] }
     },
   })
 }

@@ -9,7 +9,7 @@ import { globTest, type PathTest } from './glob-pattern.ts'
 import { decodeText, type FileContent, readContent } from './read-content.ts'
 import { UnreadPaths } from './unread-paths.ts'
 import { type WalkedEntry, walk } from './walk.ts'
-import { fileNeed, refuseOutside, resolveIn } from './workspace-path.ts'
+import { fileNeed, refuseOutside, resolveOutsideMemory, withoutMemory } from './workspace-path.ts'
 
 const DEFAULT_MATCHES = 100
 const MAX_MATCHES = 500
@@ -52,7 +52,8 @@ const input = z
     'give text or pattern, not both',
   )
 
-export function searchFilesTool({ root, isNamed, readable }: FileToolParts): AgentTool {
+export function searchFilesTool(parts: FileToolParts): AgentTool {
+  const { root, isNamed, readable } = parts
   return agentTool({
     name: 'search_files',
     description:
@@ -61,13 +62,13 @@ export function searchFilesTool({ root, isNamed, readable }: FileToolParts): Age
     recovery: 'rerunnable',
     essential: true,
     isBounded: true,
-    needs: async ({ path = '.' }) => [fileNeed('read', root, await resolveIn(root, path))],
+    needs: async ({ path = '.' }) => [fileNeed('read', root, await resolveOutsideMemory(parts, path))],
     async run(asked, { abortSignal }) {
       const { path: given = '.', glob, limit = DEFAULT_MATCHES, includeIgnored = false } = asked
-      const path = await resolveIn(root, given)
+      const path = await resolveOutsideMemory(parts, given)
       const need = fileNeed('read', root, path)
       await refuseOutside(path, need, isNamed)
-      const mayRead = await readable(need)
+      const mayRead = withoutMemory(parts, await readable(need))
       const search = new Search(glob === undefined ? () => true : pathTestOf(glob), lineTestOf(asked), limit)
       const { unread } = search
       const entries = walk(path, { root, signal: abortSignal, includeIgnored, mayRead, unread })

@@ -3,6 +3,8 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { codeOf } from '../../../base/error-text.ts'
 import { pathOfFile } from '../../../core/capability/file-path.ts'
 import type { Need } from '../../../core/capability/need.ts'
+import type { MayRead } from '../../../core/capability/readable-below.ts'
+import { isInMemory } from '../../../core/memory/memory-path.ts'
 import { ToolError } from '../agent-tool.ts'
 
 /** A path that a tool was given, after all symbolic links. */
@@ -21,6 +23,29 @@ export async function resolveIn(root: string, given: string): Promise<WorkspaceP
   const real = await canonical(resolve(root, given))
   const isInside = real === root || real.startsWith(root === sep ? root : `${root}${sep}`)
   return { real, isInside, shown: isInside ? relative(root, real) || '.' : real }
+}
+
+/** The canonical form of a path for a file tool. Throws for long-term memory, which has tools of its own. */
+export async function resolveOutsideMemory(
+  { root, hasMemory = false }: { readonly root: string; readonly hasMemory?: boolean },
+  given: string,
+): Promise<WorkspacePath> {
+  const path = await resolveIn(root, given)
+  if (!hasMemory || !isInMemory(relative(root, path.real))) return path
+  throw new ToolError(
+    'memory_tools_only',
+    `${path.shown} belongs to long-term memory. Use memory_query, memory_read, memory_write, memory_edit or memory_delete.`,
+    { path: path.real },
+  )
+}
+
+/** What a walk of a file tool may see: no long-term memory. `readable`: what the rules let it see. */
+export function withoutMemory(
+  { root, hasMemory = false }: { readonly root: string; readonly hasMemory?: boolean },
+  readable: MayRead,
+): MayRead {
+  if (!hasMemory) return readable
+  return (path) => !isInMemory(relative(root, resolve(root, path))) && readable(path)
 }
 
 /** A write would make the folder of a workspace anew that was moved, deleted or unmounted. */

@@ -4,7 +4,7 @@ import { type AgentTool, agentTool } from '../agent-tool.ts'
 import { changeFile } from './change-file.ts'
 import type { FileToolParts } from './file-tools.ts'
 import { shownChange } from './shown-change.ts'
-import { resolveIn, writeNeed } from './workspace-path.ts'
+import { resolveOutsideMemory, writeNeed } from './workspace-path.ts'
 
 const input = z.strictObject({
   path: z.string().min(1).describe('the file, relative to the workspace or absolute'),
@@ -20,7 +20,7 @@ export function writeFileTool(parts: FileToolParts): AgentTool {
     recovery: 'bound',
     essential: true,
     needs: async ({ path, content }) => [
-      writeNeed(parts.root, await resolveIn(parts.root, path), Buffer.byteLength(content)),
+      writeNeed(parts.root, await resolveOutsideMemory(parts, path), Buffer.byteLength(content)),
     ],
     preview: ({ path, content }) => shownChange(parts, path, () => content),
     run: ({ path: given, content }, context) =>
