@@ -210,9 +210,9 @@ export class PromptRun {
   ): Promise<void> {
     const { log } = this.#parts
     if (method !== 'session/request_permission')
-      return this.#reply(id, errorMessage(id, METHOD_NOT_FOUND, `${method} is not supported`), end)
+      return this.#reply(errorMessage(id, METHOD_NOT_FOUND, `${method} is not supported`), end)
     const isAskable = optionsIn(params).length > 0 && log.state.permissions.length < MAX_PERMISSIONS
-    if (this.#isCancelled || !isAskable) return this.#reply(id, resultMessage(id, CANCELLED), end)
+    if (this.#isCancelled || !isAskable) return this.#reply(resultMessage(id, CANCELLED), end)
     if (log.state.permissions.some((open) => open.id === id)) return
     await this.#ask(id, params, end)
   }
@@ -285,7 +285,7 @@ export class PromptRun {
     })
   }
 
-  async #reply(id: RpcId, message: JsonObject, end: number): Promise<void> {
+  async #reply(message: JsonObject, end: number): Promise<void> {
     const { log } = this.#parts
     if (!this.#isCancelled) await this.#flush(end)
     await log.inOrder(() => this.#send(message, () => ({ offset: end }), `reply:${end}`))
