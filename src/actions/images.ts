@@ -11,7 +11,7 @@ import { explainEffect } from '../kernel/explain.ts'
 import { isFileTrusted } from '../kernel/file-trust.ts'
 import { registerImage, removeImage, storedImages } from '../kernel/images.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
-import { type ActionParts, type ActionsFor, permitOnStore, permitOrAudit } from './action.ts'
+import { type ActionParts, type ActionsFor, permitOrAudit } from './action.ts'
 import { findImage, hashOf, imageFiles, wrongNeed } from './resolve-image.ts'
 import { unlessRefused } from './rule-owners.ts'
 

@@ -27,7 +27,7 @@ export const reply = subcommand({
         'reeve approvals lists what you are asked.',
       )
     const reeve = await context.acting()
-    const settled = await reeve.reply({ id, value: await valueOf(reeve, id, words.join(' ')) })
+    const settled = await reeve.reply({ id, value: await replyIn(reeve, id, words.join(' ')) })
     if (print.isJson) print.json(settled)
     else print.line(settlementText(settled))
     return 0
@@ -35,7 +35,7 @@ export const reply = subcommand({
 })
 
 /** The text, or the choice whose number it is. */
-async function valueOf(reeve: ReeveVerbs, id: string, text: string): Promise<string> {
+async function replyIn(reeve: ReeveVerbs, id: string, text: string): Promise<string> {
   if (!/^\d+$/.test(text)) return text
   const { request } = (await reeve.approval({ id })).approval
   return request.type === 'question' ? (choiceOf(request.choices ?? [], text) ?? text) : text
