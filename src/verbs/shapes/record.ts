@@ -21,6 +21,7 @@ import { messageFilter } from './message.ts'
 import { eachSelector } from './owner.ts'
 import { storedRule } from './rule.ts'
 import { count, duration, time } from './scalars.ts'
+import { view } from './view.ts'
 import { storedSpecs } from './spec.ts'
 
 export const kind = z.enum(KINDS)
@@ -106,6 +107,7 @@ const registeredFields = {
   }),
   ceilings: z.array(z.strictObject({ givenTo: z.string(), rules: z.array(storedRule) })).exactOptional(),
   sessionsAbove: z.array(z.string()).exactOptional(),
+  view: view.exactOptional(),
   actsFor: actor.exactOptional(),
   ruledOn: z
     .strictObject({
