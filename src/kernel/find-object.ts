@@ -62,7 +62,8 @@ export function* listObjects(
       const level = levels[index]
       for (const entry of page) {
         const isKnown = end === undefined || entry.name <= end
-        if (level === undefined || !isKnown || !isInLevel(entry.name, level) || isBefore(entry, level)) continue
+        if (level === undefined || !isKnown || !isInLevel(entry.name, level) || isBefore(entry, level))
+          continue
         if (!nearest.has(entry.name)) nearest.set(entry.name, { entry, index })
       }
     }
@@ -89,7 +90,10 @@ export function* entriesOf(
   return events.flatMap((event) => objectEntry(event) ?? [])
 }
 
-export function* entryIn({ pid, through }: Pick<ViewBase, 'pid' | 'through'>, name: string): PlanPart<ObjectEntry | null> {
+export function* entryIn(
+  { pid, through }: Pick<ViewBase, 'pid' | 'through'>,
+  name: string,
+): PlanPart<ObjectEntry | null> {
   const event = yield* know({ ask: 'objectEvent', pid, name, through })
   return event === null ? null : objectEntry(event)
 }

@@ -56,10 +56,7 @@ function* candidateOf(
   return { entry, base: before, now, lastVersion }
 }
 
-function* baseOf(
-  bases: readonly ViewBase[],
-  name: string,
-): PlanPart<MergeCandidate['base']> {
+function* baseOf(bases: readonly ViewBase[], name: string): PlanPart<MergeCandidate['base']> {
   for (const base of bases) {
     const entry = yield* entryIn(base, name)
     if (entry === null || (base.since !== undefined && entry.seq < base.since)) continue

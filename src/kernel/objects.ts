@@ -7,7 +7,14 @@ import { decideLink } from '../core/object/decide-link.ts'
 import { decidePut, type PutRequest } from '../core/object/decide-put.ts'
 import { decideRelease } from '../core/object/decide-release.ts'
 import { objectEntry } from '../core/object/entry.ts'
-import { type FoundObject, isInLevel, lacksRight, noObject, noVersion, refuseName } from '../core/object/found.ts'
+import {
+  type FoundObject,
+  isInLevel,
+  lacksRight,
+  noObject,
+  noVersion,
+  refuseName,
+} from '../core/object/found.ts'
 import type { MergePolicy, MergeReport } from '../core/object/merge.ts'
 import {
   givenAt,
@@ -33,6 +40,7 @@ import { mergeObjects } from './merge-objects.ts'
 import { refuseObjectAct } from './object-access.ts'
 import { unknownPid } from './perform.ts'
 import type { PlanPart } from './plan-part.ts'
+import { readPart } from './read-part.ts'
 import { WorkingRows } from './working-rows.ts'
 
 export interface Putting extends PutRequest {
@@ -97,7 +105,7 @@ export class Objects {
     name: string,
     { version: asked, right = 'read' }: { readonly version?: number; readonly right?: ObjectRight } = {},
   ): Promise<FoundObject> {
-    return this.#act(actor, 'object', pid, { right, name }, function* (rows, { record }) {
+    return this.#read(actor, pid, { right, name }, function* (rows, { record }) {
       const found = yield* readable(rows, record, name, right)
       if (isRefusal(found) || asked === undefined || asked === found.version.version) return found
       const versions = yield* versionsOf(rows, record, found, asked)
@@ -109,14 +117,14 @@ export class Objects {
   }
 
   list(actor: Actor, pid: Pid, range: NameRange) {
-    return this.#act(actor, 'objects', pid, { right: 'read', name: null }, function* (rows, { record }) {
+    return this.#read(actor, pid, { right: 'read', name: null }, function* (rows, { record }) {
       return yield* listObjects(rows, record, range)
     })
   }
 
   /** The versions of an object that the view shows, the newest first. */
   history(actor: Actor, pid: Pid, name: string): Promise<readonly VersionInHistory[]> {
-    return this.#act(actor, 'objectHistory', pid, { right: 'read', name }, function* (rows, { record }) {
+    return this.#read(actor, pid, { right: 'read', name }, function* (rows, { record }) {
       const found = yield* readable(rows, record, name, 'read')
       return isRefusal(found) ? found : yield* versionsOf(rows, record, found)
     })
@@ -211,6 +219,27 @@ export class Objects {
       const denied = yield* refuseObjectAct(edges, rows, row.record, { actor, at, right, name })
       return denied ?? (yield* part(rows, row, Math.max(at, row.record.updatedAt)))
     })
+  }
+
+  /** A denied look is not in the audit. */
+  async #read<Answer>(
+    actor: Actor,
+    pid: Pid,
+    asked: { readonly right: ObjectRight; readonly name: string | null },
+    part: (rows: WorkingRows, row: ProcessRow) => PlanPart<Answer | Refusal>,
+  ): Promise<Answer> {
+    const edges = this.#edges
+    const rows = new WorkingRows()
+    const reading = function* (): PlanPart<Answer | Refusal> {
+      const row = yield* rows.process(pid)
+      if (row === null) return yield* unknownPid(pid)
+      const at = edges.clock.now()
+      const denied = yield* refuseObjectAct(edges, rows, row.record, { actor, at, ...asked })
+      return denied ?? (yield* part(rows, row))
+    }
+    const answer = await readPart(edges.store, reading())
+    if (isRefusal(answer)) throw new RefusedError(answer)
+    return answer
   }
 
   async #write<Answer>(

@@ -161,10 +161,7 @@ export interface Questions {
     readonly Schedule[],
   ]
   /** The newest event up to `through` that gives a name of a namespace a meaning (`objectEntry`). */
-  objectEvent: [
-    { readonly pid: Pid; readonly name: string; readonly through: number },
-    StoredEvent | null,
-  ]
+  objectEvent: [{ readonly pid: Pid; readonly name: string; readonly through: number }, StoredEvent | null]
   /** The newest such event of each name that begins with `prefix`, in the order of the names. */
   objectEvents: [
     {

@@ -7,7 +7,9 @@ import type { Outcome, ProcessRecord, Registration } from '../core/process/recor
  */
 type Moving = Omit<
   ProcessRecord,
-  Exclude<keyof Registration, 'owner' | 'cwd' | 'wakeTarget' | 'sessionsAbove' | 'view'> | 'identity' | 'createdAt'
+  | Exclude<keyof Registration, 'owner' | 'cwd' | 'wakeTarget' | 'sessionsAbove' | 'view'>
+  | 'identity'
+  | 'createdAt'
 >
 
 type Usual = Omit<Moving, 'owner' | 'status' | 'revision' | 'updatedAt' | 'sessionsAbove' | 'view'>

@@ -93,4 +93,3 @@ function refuseTaken(
 function sorted(rights: readonly ObjectRight[]): readonly ObjectRight[] {
   return [...new Set(rights)].sort()
 }
-

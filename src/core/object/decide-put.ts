@@ -73,7 +73,13 @@ export function decidePut({ writer, found, target, lastVersion }: PutFacts, aske
     if (expect !== undefined && expect > 0) return refuse(changed(objectId(writer.pid, name), expect, 0))
     const { type, mutable = false } = asked
     if (type === undefined) return refuse(untyped(writer, name))
-    const put = { ...contentOf(asked), oid: objectId(writer.pid, name), version: lastVersion + 1, type, mutable }
+    const put = {
+      ...contentOf(asked),
+      oid: objectId(writer.pid, name),
+      version: lastVersion + 1,
+      type,
+      mutable,
+    }
     return append(put, [newEvent({ type: 'object_put', payload: put })])
   }
   const { version: now } = found
@@ -81,9 +87,9 @@ export function decidePut({ writer, found, target, lastVersion }: PutFacts, aske
   if (isSame && (expect === undefined || expect === now.version || expect === now.version - 1))
     return { type: 'keep', version: now }
   if (!now.mutable) return refuse(immutable(now))
-  if (asked.type !== undefined && asked.type !== now.type) return refuse(otherType(now, asked.type))
   if (!found.rights.includes('write')) return refuse(lacksRight(writer.pid, found, 'write'))
   if (expect !== now.version) return refuse(changed(now.oid, expect, now.version))
+  if (asked.type !== undefined && asked.type !== now.type) return refuse(otherType(now, asked.type))
   const { tags = now.tags, metadata = now.metadata } = asked
   const kept = {
     ...contentOf({ ...asked, tags, metadata }),
@@ -109,14 +115,18 @@ export function decidePut({ writer, found, target, lastVersion }: PutFacts, aske
   const { oid, version, hash } = put
   return {
     type: 'append',
-    version: put,
+    version: versionOf(put),
     events: [newEvent({ type: 'object_written', payload: { oid, version, hash } })],
     targetEvents: [newEvent({ type: 'object_put', payload: put })],
   }
 }
 
-function append(version: ObjectVersion, events: readonly NewEvent[]): PutDecision {
-  return { type: 'append', version, events, targetEvents: [] }
+function append(put: ObjectPut, events: readonly NewEvent[]): PutDecision {
+  return { type: 'append', version: versionOf(put), events, targetEvents: [] }
+}
+
+function versionOf({ by: _by, from: _from, ...version }: ObjectPut): ObjectVersion {
+  return version
 }
 
 function contentOf({ hash, bytes, mediaType, tags = [], metadata = {} }: PutRequest) {

@@ -16,4 +16,3 @@ export function decideRelease(
   const { version } = found.version
   return newEvent({ type: 'object_released', payload: { name, version } })
 }
-

@@ -30,7 +30,8 @@ export function foundIn(entry: ObjectEntry | null, level: ViewBase, isOwn: boole
   if (entry === null || entry.type === 'released') return null
   const { name, at } = entry
   const rights = rightsIn(isOwn ? 'mutable' : level.mode)
-  if (entry.type === 'object') return { name, isOwn, version: entry.version, writer: entry.writer, at, rights }
+  if (entry.type === 'object')
+    return { name, isOwn, version: entry.version, writer: entry.writer, at, rights }
   const { target, handle: id, chain, live } = entry.link
   const { writer, at: writtenAt, ...version } = target
   return {
@@ -84,7 +85,8 @@ export function noVersion(oid: ObjectId, version: number, newest: number): Refus
 
 /** A right that the view does not give. */
 export function lacksRight(pid: Pid, { name, version, handle }: FoundObject, right: ObjectRight): Refusal {
-  const why = handle === undefined ? 'its view is read-only there' : `its handle ${handle.id} does not allow it`
+  const why =
+    handle === undefined ? 'its view is read-only there' : `its handle ${handle.id} does not allow it`
   return refusal(
     'denied',
     `${pid} may not ${right} ${name} (${version.oid}): ${why}.`,

@@ -267,10 +267,7 @@ function refuseContinuing(
 }
 
 /** In the transaction of the registration: the row of the other process is compared, so it cannot be pruned before. */
-function refuseFork(
-  { parent, viewOf }: RegisterFacts,
-  { view }: RegistrationRequest,
-): Refusal | undefined {
+function refuseFork({ parent, viewOf }: RegisterFacts, { view }: RegistrationRequest): Refusal | undefined {
   if (view === undefined) return undefined
   const of = view.of === undefined ? parent : (viewOf ?? null)
   if (of !== null) return refuseView(of.record, view)

@@ -21,8 +21,8 @@ import { messageFilter } from './message.ts'
 import { eachSelector } from './owner.ts'
 import { storedRule } from './rule.ts'
 import { count, duration, time } from './scalars.ts'
-import { view } from './view.ts'
 import { storedSpecs } from './spec.ts'
+import { view } from './view.ts'
 
 export const kind = z.enum(KINDS)
 export const lifetime = z.enum(LIFETIMES)

@@ -24,10 +24,8 @@ export function objectStatements(link: Link, at: string) {
     names: ({ pid, prefix, after, through, limit }: Questions['objectEvents'][0]): Promise<StoredEvent[]> =>
       events(names, [pid, prefix, after ?? '', through, limit]),
     revocations: (handles: readonly string[]): Promise<Versioned<Revocation>[]> =>
-      versionedBodies<Revocation>(
-        link,
-        `select version, body from ${at}revocation where handle = any ($1)`,
-        [handles],
-      ),
+      versionedBodies<Revocation>(link, `select version, body from ${at}revocation where handle = any ($1)`, [
+        handles,
+      ]),
   }
 }

@@ -14,8 +14,11 @@ const SELECT = `select event.position, process.pid, event.seq, event.type, event
 
 export function objectStatements(db: DatabaseSync) {
   const insert = db.prepare('insert into object (process, name, seq, target) values (?, ?, ?, ?)')
-  const newest = db.prepare(`${SELECT} and object.name = ?2 and object.seq <= ?3 order by object.seq desc limit ?4`)
-  const names = db.prepare(`${SELECT} and object.name >= ?2 and object.name > ?3 and substr(object.name, 1, length(?2)) = ?2
+  const newest = db.prepare(
+    `${SELECT} and object.name = ?2 and object.seq <= ?3 order by object.seq desc limit ?4`,
+  )
+  const names =
+    db.prepare(`${SELECT} and object.name >= ?2 and object.name > ?3 and substr(object.name, 1, length(?2)) = ?2
     and object.seq <= ?4 and not exists (select 1 from object later where later.process = object.process
       and later.name = object.name and later.seq > object.seq and later.seq <= ?4)
     order by object.name limit ?5`)
