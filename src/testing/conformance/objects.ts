@@ -271,7 +271,8 @@ export function objects(behaves: Behaves): void {
       await put(bench, lead, name, 'old', { mutable: true })
     await put(bench, lead, 'fixed', 'old')
     await fork(bench, one, { mode: 'copy_on_write' })
-    for (const name of ['theirs', 'both', 'same', 'gone']) await put(bench, one, name, `of ${name}`, { expect: 1 })
+    for (const name of ['theirs', 'both', 'same', 'gone'])
+      await put(bench, one, name, `of ${name}`, { expect: 1 })
     await put(bench, one, 'new', 'new')
     await put(bench, one, 'taken', 'of the fork')
     await over(bench).release('host', one, 'mine')
@@ -375,7 +376,7 @@ function over(bench: Bench): Objects {
   return new Objects(bench.edges)
 }
 
-export function put(bench: Bench, pid: Pid, name: string, text: string, given: Given = {}, on = over(bench)) {
+function put(bench: Bench, pid: Pid, name: string, text: string, given: Given = {}, on = over(bench)) {
   const content = bytesOf(text)
   const blob = { hash: hashOf(content), bytes: content.length, mediaType: 'text/plain', content }
   const isNew = given.expect === undefined ? { type: 'evidence' as const } : {}

@@ -7,15 +7,19 @@ test.each<[string, number, () => MemoryWorld]>([
   ['memory', 60, inMemory],
   ['SQLite', 20, inSqlite],
   ['PostgreSQL', 3, () => inPostgres(inject('postgresUrl'))],
-])('random acts on objects in %s answer as the reference does', { timeout: 120_000 }, async (_, seeds, world) => {
-  let crashes = 0
-  for (let seed = 1; seed <= seeds; seed++) {
-    const report = await runMemory(seed, world())
-    crashes += report.crashes
-    expect(report.violations, `seed ${seed}\n${report.trace.join('\n')}`).toEqual([])
-  }
-  expect(crashes).toBeGreaterThan(seeds)
-})
+])(
+  'random acts on objects in %s answer as the reference does',
+  { timeout: 120_000 },
+  async (_, seeds, world) => {
+    let crashes = 0
+    for (let seed = 1; seed <= seeds; seed++) {
+      const report = await runMemory(seed, world())
+      crashes += report.crashes
+      expect(report.violations, `seed ${seed}\n${report.trace.join('\n')}`).toEqual([])
+    }
+    expect(crashes).toBeGreaterThan(seeds)
+  },
+)
 
 test('a store that shows a fork what was written later is found', async () => {
   const forgetful = (): MemoryWorld => {

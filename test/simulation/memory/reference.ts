@@ -36,7 +36,11 @@ export class Reference {
   readonly holders = new Map<Pid, Holder>()
   readonly #revoked = new Set<string>()
 
-  register(pid: Pid, parent: Pid | null, fork: { readonly of: Pid; readonly isReadOnly: boolean } | null): void {
+  register(
+    pid: Pid,
+    parent: Pid | null,
+    fork: { readonly of: Pid; readonly isReadOnly: boolean } | null,
+  ): void {
     const view = new Map<string, Seen>()
     if (fork !== null)
       for (const [name, seen] of this.#holder(fork.of).view) {
@@ -48,7 +52,9 @@ export class Reference {
           rights: new Set(rights),
         })
       }
-    const base = new Map([...view].map(([name, { cell }]) => [name, { oid: cell.oid, version: cell.version }]))
+    const base = new Map(
+      [...view].map(([name, { cell }]) => [name, { oid: cell.oid, version: cell.version }]),
+    )
     this.holders.set(pid, { pid, parent, isLive: true, view, base, last: new Map(), written: new Set() })
   }
 
@@ -66,7 +72,10 @@ export class Reference {
       return null
     }
     const { cell, rights, isOwn, handle } = seen
-    if (cell.text === text && (expect === undefined || expect === cell.version || expect === cell.version - 1))
+    if (
+      cell.text === text &&
+      (expect === undefined || expect === cell.version || expect === cell.version - 1)
+    )
       return 'kept'
     if (!cell.mutable) return 'conflict'
     if (!rights.has('write')) return 'denied'
@@ -158,7 +167,9 @@ export class Reference {
         base === undefined
           ? now === undefined
           : now?.cell.oid === base.oid && now.cell.version === base.version
-      const isFree = now === undefined || (now.cell.mutable && (now.isOwn && now.handle === undefined ? true : now.rights.has('write')))
+      const isFree =
+        now === undefined ||
+        (now.cell.mutable && (now.isOwn && now.handle === undefined ? true : now.rights.has('write')))
       if (!isUnchanged || !isFree) {
         conflicts.push(name)
         continue

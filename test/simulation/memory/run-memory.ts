@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { RefusedError, StoreError } from '../../../src/core/errors.ts'
 import { OBJECT_RIGHTS, type ObjectRight } from '../../../src/core/object/object.ts'
-import { pidFrom, type Pid } from '../../../src/core/process/pid.ts'
+import { type Pid, pidFrom } from '../../../src/core/process/pid.ts'
 import { isRefusal } from '../../../src/core/refusal.ts'
 import { Objects } from '../../../src/kernel/objects.ts'
 import { perform } from '../../../src/kernel/perform.ts'
@@ -42,7 +42,9 @@ export async function runMemory(seed: number, world: MemoryWorld, steps = 60): P
     for (let step = 0; step < steps && run.violations.length === 0; step++) await run.step()
     if (run.violations.length === 0) await run.rest()
   } catch (error) {
-    run.violations.push(`it threw: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    run.violations.push(
+      `it threw: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    )
   } finally {
     await run.end()
   }
@@ -168,7 +170,8 @@ class MemoryRun {
       await this.#reopen()
     }
     const row = await this.#open.ask({ ask: 'process', pid })
-    if (row !== null) this.#reference.register(pid, parent, isFork ? { of, isReadOnly: mode === 'read_only' } : null)
+    if (row !== null)
+      this.#reference.register(pid, parent, isFork ? { of, isReadOnly: mode === 'read_only' } : null)
     else if (code !== null && !REFUSED.includes(code)) this.violations.push(`register was refused: ${code}`)
     return parent === null ? [pid] : [pid, parent]
   }
@@ -301,7 +304,8 @@ class MemoryRun {
     if (answer === CRASHED && !changed) return
     const code = expected()
     if (answer !== CRASHED && answer !== code) this.violations.push(`${what}: ${answer}, and not ${code}`)
-    if (changed !== (code === null)) this.violations.push(`${what}: changed ${changed}, and the answer is ${code}`)
+    if (changed !== (code === null))
+      this.violations.push(`${what}: changed ${changed}, and the answer is ${code}`)
     if (changed) await done()
   }
 
@@ -318,7 +322,10 @@ class MemoryRun {
       }
       const expected = [...shown]
         .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([name, { cell, rights }]) => `${name} ${cell.oid} ${cell.version} ${cell.text} ${[...rights].sort().join(',')}`)
+        .map(
+          ([name, { cell, rights }]) =>
+            `${name} ${cell.oid} ${cell.version} ${cell.text} ${[...rights].sort().join(',')}`,
+        )
       if (JSON.stringify(texts) !== JSON.stringify(expected))
         this.violations.push(`${pid} shows ${JSON.stringify(texts)}, and not ${JSON.stringify(expected)}`)
     }
@@ -333,7 +340,12 @@ class MemoryRun {
   }
 
   async #revisions(): Promise<Map<Pid, number>> {
-    const { items } = await this.#open.ask({ ask: 'processes', filter: { status: 'any' }, after: null, limit: 1_000 })
+    const { items } = await this.#open.ask({
+      ask: 'processes',
+      filter: { status: 'any' },
+      after: null,
+      limit: 1_000,
+    })
     return new Map(items.map(({ record }) => [record.pid, record.revision]))
   }
 
@@ -351,7 +363,9 @@ class MemoryRun {
   /** The store of a program that dies at its next commit, or goes on. */
   #faulty(): Store {
     const store = this.#open
-    const fault = this.#random.weighted(['none', 'before', 'after'] as const, (one) => (one === 'none' ? 8 : 1))
+    const fault = this.#random.weighted(['none', 'before', 'after'] as const, (one) =>
+      one === 'none' ? 8 : 1,
+    )
     return {
       durability: store.durability,
       ask: (question) => store.ask(question),
