@@ -16,6 +16,8 @@ export interface LookedUp {
   readonly lastVersion: number
   /** The name is a handle that was revoked. */
   readonly revoked?: Refusal
+  /** What it showed: it can be released. */
+  readonly formerly?: FoundObject
 }
 
 /**
@@ -112,12 +114,12 @@ function* shown(
   entry: ObjectEntry,
   level: ViewBase,
   isOwn: boolean,
-): PlanPart<Pick<LookedUp, 'found' | 'revoked'>> {
+): PlanPart<Omit<LookedUp, 'lastVersion'>> {
   const found = foundIn(entry, level, isOwn)
   if (found === null || entry.type !== 'link') return { found }
   const { handle, chain, live, target } = entry.link
   if (yield* isRevoked(rows, level.pid, [handle, ...chain], isOwn))
-    return { found: null, revoked: revokedHandle(level.pid, entry.name, handle) }
+    return { found: null, revoked: revokedHandle(level.pid, entry.name, handle), formerly: found }
   if (!live) return { found }
   const newest = yield* newestOf(rows, target.oid, isOwn ? null : level)
   return { found: withNewest(found, newest) }

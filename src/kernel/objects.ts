@@ -186,12 +186,12 @@ export class Objects {
 
   release(actor: Actor, pid: Pid, name: string): Promise<FoundObject> {
     return this.#act(actor, 'releaseObject', pid, { right: 'write', name }, function* (rows, row, at) {
-      const { found, revoked } = yield* findObject(rows, row.record, name)
-      if (revoked !== undefined) return revoked
-      const decision = decideRelease(row.record, found, name)
+      const { found, formerly } = yield* findObject(rows, row.record, name)
+      const released = found ?? formerly ?? null
+      const decision = decideRelease(row.record, released, name)
       if (isRefusal(decision)) return decision
       rows.add(fold({ ...folding(row, actor, at), events: [decision] }).changes)
-      return found ?? noObject(pid, name)
+      return released ?? noObject(pid, name)
     })
   }
 

@@ -101,7 +101,7 @@ export function revokedHandle(pid: Pid, name: string, handle: string): Refusal {
   return refusal(
     'denied',
     `The handle ${handle} of ${pid} to ${name} was revoked.`,
-    'Ask for another one, or go on without it.',
+    'Release the name, or ask for another handle.',
     { handle },
   )
 }

@@ -222,6 +222,8 @@ export function objects(behaves: Behaves): void {
     }
     await fork(bench, pidOf('n4'), { mode: 'copy_on_write', at: (await bench.row(one)).record.revision }, one)
     assert.equal(await codeOf(over(bench).get('host', pidOf('n4'), 'plan')), 'denied')
+    await over(bench).release('host', two, 'plan')
+    await put(bench, two, 'plan', 'its own')
     assert.equal(await codeOf(over(bench).revoke('host', `h_${'0'.repeat(12)}_1`)), 'not_found')
   })
 

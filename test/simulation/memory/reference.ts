@@ -139,7 +139,6 @@ export class Reference {
   release(pid: Pid, name: string): string | null {
     const holder = this.#holder(pid)
     const seen = holder.view.get(name)
-    if (seen !== undefined && this.#isRevoked(seen)) return 'denied'
     if (!holder.isLive) return 'already_ended'
     if (seen === undefined) return 'not_found'
     if (!seen.isOwn && !seen.rights.has('write')) return 'denied'
