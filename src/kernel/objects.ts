@@ -229,17 +229,17 @@ export class Objects {
     part: (rows: WorkingRows, row: ProcessRow) => PlanPart<Answer | Refusal>,
   ): Promise<Answer> {
     const edges = this.#edges
-    const rows = new WorkingRows()
-    const reading = function* (): PlanPart<Answer | Refusal> {
+    const reading = function* (rows: WorkingRows, at: number): PlanPart<Answer | Refusal> {
       const row = yield* rows.process(pid)
       if (row === null) return yield* unknownPid(pid)
-      const at = edges.clock.now()
       const denied = yield* refuseObjectAct(edges, rows, row.record, { actor, at, ...asked })
       return denied ?? (yield* part(rows, row))
     }
-    const answer = await readPart(edges.store, reading())
+    const rows = new WorkingRows()
+    const answer = await readPart(edges.store, reading(rows, edges.clock.now()))
     if (isRefusal(answer)) throw new RefusedError(answer)
-    return answer
+    // A counted rule allowed it: the use is written with the read.
+    return rows.changes.length === 0 ? answer : this.#write(actor, 'object', pid, reading)
   }
 
   async #write<Answer>(

@@ -354,8 +354,10 @@ export function objects(behaves: Behaves): void {
     assert.equal(await read(two, one, 'secret'), 'denied')
     assert.equal(await read(one, one, 'secret'), 'denied')
     assert.equal(await read(one, one, 'plan/a'), 'accepted')
-    await addRule(edges, 'host', `process:${lead}`, given('allow', `object:${lead}/**`))
+    const once = (id: string): Rule => ({ ...given('allow', `object:${lead}/**`)(id), uses: 1 })
+    await addRule(edges, 'host', `process:${lead}`, once)
     assert.equal(await read(lead, one, 'secret'), 'accepted')
+    assert.equal(await read(lead, one, 'secret'), 'denied')
   })
 
   async function family(bench: Bench): Promise<void> {
