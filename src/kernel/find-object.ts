@@ -1,6 +1,6 @@
 import { type ObjectEntry, objectEntry } from '../core/object/entry.ts'
 import { type FoundObject, foundIn, isInLevel, revokedHandle, withNewest } from '../core/object/found.ts'
-import { type ObjectId, partsOf } from '../core/object/object.ts'
+import { type ObjectVersion, partsOf } from '../core/object/object.ts'
 import { levelsOf, type ViewBase } from '../core/object/view.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
@@ -121,8 +121,8 @@ function* shown(
   if (yield* isRevoked(rows, level.pid, [handle, ...chain], isOwn))
     return { found: null, revoked: revokedHandle(level.pid, entry.name, handle), formerly: found }
   if (!live) return { found }
-  const newest = yield* newestOf(rows, target.oid, isOwn ? null : level)
-  return { found: withNewest(found, newest) }
+  const newest = yield* newestOf(rows, target, isOwn ? null : level)
+  return { found: newest === null ? found : withNewest(found, newest.entry, newest.isReleased) }
 }
 
 /** Without the root of the tree it is not known any more: a handle that may have been revoked gives no right. */
@@ -141,20 +141,34 @@ function* isRevoked(
 
 const VERSIONS = 50
 
-/** The newest version of an object; in a base, the newest one when the fork began. Null if its process is pruned. */
-function* newestOf(rows: WorkingRows, oid: ObjectId, base: ViewBase | null): PlanPart<ObjectEntry | null> {
+/**
+ * The newest version of an object; in a base, the newest one when the fork began. Null if its process is pruned. What is put under the
+ * name after a release is another object, which handles from before do not show.
+ */
+function* newestOf(
+  rows: WorkingRows,
+  { oid, version }: ObjectVersion,
+  base: ViewBase | null,
+): PlanPart<{ readonly entry: ObjectEntry | null; readonly isReleased: boolean } | null> {
   const { pid, name } = partsOf(oid)
   const row = yield* rows.process(pid)
   if (row === null) return null
   const pinned = base === null ? null : yield* know({ ask: 'eventAt', pid: base.pid, seq: base.through })
   const last = pinned?.position ?? Number.POSITIVE_INFINITY
+  let entry: ObjectEntry | null = null
+  let isReleased = false
   for (let through = row.record.revision; through > 0; ) {
     const events = yield* know({ ask: 'objectVersions', pid, name, through, limit: VERSIONS })
     for (const event of events) {
-      const entry = event.position > last ? null : objectEntry(event)
-      if (entry?.type === 'object') return entry
+      const earlier = event.position > last ? null : objectEntry(event)
+      if (earlier === null) continue
+      if (earlier.type === 'released') {
+        entry = null
+        isReleased = true
+      } else entry ??= earlier
+      if (earlier.type === 'object' && earlier.version.version <= version) return { entry, isReleased }
     }
     through = events.length < VERSIONS ? 0 : (events.at(-1)?.seq ?? 1) - 1
   }
-  return null
+  return { entry, isReleased }
 }

@@ -45,10 +45,11 @@ export function foundIn(entry: ObjectEntry | null, level: ViewBase, isOwn: boole
   }
 }
 
-/** The newest version of an object that a live handle shows. Null: its process is pruned, and the handle shows what it was given. */
-export function withNewest(found: FoundObject, newest: ObjectEntry | null): FoundObject {
-  if (newest?.type !== 'object') return found
-  return { ...found, version: newest.version, writer: newest.writer, at: newest.at }
+/** The newest version of an object that a live handle shows. A released object is not written any more. */
+export function withNewest(found: FoundObject, newest: ObjectEntry | null, isReleased: boolean): FoundObject {
+  const rights = isReleased ? found.rights.filter((right) => right !== 'write') : found.rights
+  if (newest?.type !== 'object') return { ...found, rights }
+  return { ...found, rights, version: newest.version, writer: newest.writer, at: newest.at }
 }
 
 /** Whether a level of a view may have the name at all. */

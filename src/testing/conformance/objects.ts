@@ -205,6 +205,11 @@ export function objects(behaves: Behaves): void {
     assert.equal(found.version.version, 3)
     assert.equal(found.writer.pid, one)
     assert.deepEqual((await bench.eventTypes(one)).slice(-1), ['object_written'])
+    // What is put under the name later is another object.
+    await over(bench).release('host', lead, 'plan')
+    await put(bench, lead, 'plan', 'private', { mutable: true })
+    assert.equal(await textOf(bench, one, 'plan'), 'three')
+    assert.equal(await codeOf(put(bench, one, 'plan', 'four', { expect: 3 })), 'denied')
   })
 
   behaves('a revoked handle is gone with all that were made from it, and never comes back', async (bench) => {

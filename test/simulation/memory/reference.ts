@@ -7,6 +7,7 @@ interface Cell {
   readonly mutable: boolean
   version: number
   text: string
+  isReleased?: true
 }
 
 interface Seen {
@@ -78,7 +79,7 @@ export class Reference {
     )
       return 'kept'
     if (!cell.mutable) return 'conflict'
-    if (!rights.has('write')) return 'denied'
+    if (!rights.has('write') || isReleased(seen)) return 'denied'
     if (expect !== cell.version) return 'conflict'
     if (isOwn && handle?.live === true) {
       const owner = this.#holder(cell.oid.split('/')[0] ?? '')
@@ -125,7 +126,8 @@ export class Reference {
     if (seen === undefined) return 'not_found'
     if (this.#isRevoked(seen) || !seen.rights.has('link')) return 'denied'
     if (!holder.isLive) return 'already_ended'
-    if (rights.some((right) => !seen.rights.has(right))) return 'denied'
+    if (rights.some((right) => !seen.rights.has(right) || (right === 'write' && isReleased(seen))))
+      return 'denied'
     const source = this.holders.get(seen.cell.oid.split('/')[0] ?? '')
     if (source?.isLive === false && seen.handle === undefined) return 'already_ended'
     const taken = holder.view.get(name)
@@ -142,6 +144,7 @@ export class Reference {
     if (!holder.isLive) return 'already_ended'
     if (seen === undefined) return 'not_found'
     if (!seen.isOwn && !seen.rights.has('write')) return 'denied'
+    if (seen.isOwn && seen.handle === undefined) seen.cell.isReleased = true
     holder.view.delete(name)
     holder.written.add(name)
     holder.last.set(name, seen.cell.version)
@@ -182,7 +185,13 @@ export class Reference {
 
   /** What the view shows, by name. */
   shown(pid: Pid): Map<string, Seen> {
-    return new Map([...this.#holder(pid).view].filter(([, seen]) => !this.#isRevoked(seen)))
+    const shown = [...this.#holder(pid).view].filter(([, seen]) => !this.#isRevoked(seen))
+    return new Map(
+      shown.map(([name, seen]) => {
+        const rights = new Set([...seen.rights].filter((right) => right !== 'write' || !isReleased(seen)))
+        return [name, { ...seen, rights }]
+      }),
+    )
   }
 
   #set(holder: Holder, name: string, cell: Cell): void {
@@ -200,4 +209,9 @@ export class Reference {
     if (found === undefined) throw new Error(`The reference has no ${pid}`)
     return found
   }
+}
+
+/** What a live handle shows was released: it is not written any more. */
+function isReleased({ cell, handle }: Seen): boolean {
+  return handle?.live === true && cell.isReleased === true
 }
