@@ -70,7 +70,7 @@ function requestFor(
   return { request: untyped as ParsedInputOf<'spawn'>, more: { continuesSession: true, ...kept } }
 }
 
-function parentGone(pid: Pid, parent: Pid | null): Refusal {
+export function parentGone(pid: Pid, parent: Pid | null): Refusal {
   return notRestorable(
     pid,
     `its parent ${parent} has ended`,

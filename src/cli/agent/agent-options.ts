@@ -13,6 +13,8 @@ export type AgentOptions = {
   readonly until: string | undefined
   readonly 'max-turns': number | undefined
   readonly path: readonly string[]
+  readonly at: number | undefined
+  readonly mode: string | undefined
   readonly worktree: boolean
   readonly once: boolean
   readonly detach: boolean

@@ -70,7 +70,7 @@ export function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Regi
 
 /** Left out if there is none, as almost always. */
 function launchCeilings(
-  { parent, restarted }: RegisterFacts,
+  { parent, restarted, forked }: RegisterFacts,
   { pid, request, ceilings: given = [] }: RegisterIntent,
   owner: Owner,
 ): { readonly ceilings?: readonly Ceiling[] } {
@@ -79,11 +79,13 @@ function launchCeilings(
   const ceilings = ceilingsOf({
     pid,
     parent: [...(parent?.record.ceilings ?? []), ...given],
-    // Of another session it is no restart, but a pid that the caller happens to know.
+    // Of another session it is no restart, but a pid that the caller happens to know. A fork is bound wherever it is.
     restarted:
-      old?.ceilings === undefined || old.owner.session !== owner.session
-        ? null
-        : { pid: old.pid, ceilings: old.ceilings },
+      forked?.record.ceilings !== undefined
+        ? { pid: forked.record.pid, ceilings: forked.record.ceilings }
+        : old?.ceilings === undefined || old.owner.session !== owner.session
+          ? null
+          : { pid: old.pid, ceilings: old.ceilings },
     // Rules that cannot be read are refused: `refuseLaunch`.
     own: isRefusal(own) ? [] : own,
   })
