@@ -19,6 +19,7 @@ import { inboxActions } from './inbox.ts'
 import { inputActions } from './input.ts'
 import { killActions } from './kill.ts'
 import { messageActions } from './messages.ts'
+import { objectActions } from './objects.ts'
 import { outputActions } from './output.ts'
 import { policyActions } from './policies.ts'
 import { policyFileActions } from './policy-files.ts'
@@ -58,6 +59,7 @@ export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
     ...signalActions(parts),
     ...killActions(parts),
     ...restartActions(parts),
+    ...objectActions(parts),
     ...outputActions(parts),
     ...inputActions(parts),
     ...sessionActions(parts),

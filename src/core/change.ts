@@ -13,6 +13,7 @@ import type { Notice } from './inbox/notice.ts'
 import type { JsonObject } from './json/json.ts'
 import type { Holder } from './lease/holder.ts'
 import type { Liens } from './lien/lien.ts'
+import type { Revocation } from './object/object.ts'
 import type { ProcessEvent } from './process/event.ts'
 import type { Pid } from './process/pid.ts'
 import type { Actor } from './process/record.ts'
@@ -41,8 +42,8 @@ export type Change =
       readonly blobs?: BlobChanges
     }
   /**
-   * Ended processes are removed with their events, notices, grants, uses of environments, references to blobs, approvals and
-   * rule sets; `keepReason` was null for each.
+   * Ended processes are removed with their events, notices, grants, uses of environments, references to blobs, names of objects,
+   * approvals and rule sets, the root of a tree with the revocations of its handles; `keepReason` was null for each.
    */
   | { readonly type: 'prune'; readonly tombstones: readonly Tombstone[] }
   | { readonly type: 'tombstones_gone'; readonly pids: readonly Pid[] }
@@ -86,6 +87,8 @@ export type Change =
   | { readonly type: 'schedule'; readonly was: Schedule | null; readonly schedule: Schedule }
   | { readonly type: 'schedule_gone'; readonly id: string }
   | { readonly type: 'liens'; readonly was: Liens | null; readonly liens: Liens }
+  /** A handle gives no right any more. */
+  | { readonly type: 'revocation'; readonly was: Revocation | null; readonly revocation: Revocation }
   | { readonly type: 'trigger'; readonly was: Trigger | null; readonly trigger: Trigger }
   /** With its deliveries. */
   | { readonly type: 'trigger_gone'; readonly id: string }

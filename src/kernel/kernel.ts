@@ -28,6 +28,7 @@ import { Feed, followChanges } from './feed.ts'
 import { holderExecutions } from './holder-executions.ts'
 import { checkTimes, type HolderTimes, retire } from './holders.ts'
 import { Keepers } from './keepers.ts'
+import { Objects } from './objects.ts'
 import { Releases, release, tripsOverflow } from './overflow.ts'
 import { type Done, perform, performAll } from './perform.ts'
 import { type OwnIntent, performAs } from './perform-as.ts'
@@ -68,6 +69,7 @@ export class Kernel {
   readonly approvals: Approvals
   readonly agents: Agents
   readonly schedules: Schedules
+  readonly objects: Objects
   readonly triggers: Triggers
   readonly #options: KernelOptions
   readonly #presence: Presence
@@ -108,6 +110,7 @@ export class Kernel {
     this.waits = new ProcessWaits(edges, this.feed)
     this.approvals = new Approvals(edges, this, options.executors)
     this.agents = new Agents(edges, this)
+    this.objects = new Objects(edges)
     this.schedules = new Schedules(edges, this, () => this.#here)
     this.triggers = new Triggers(edges, this, this.feed, () => this.#here)
     this.sessions = new SessionActs(edges, { carriers: this.#carriers, readAccess: this.readAccess })

@@ -104,6 +104,7 @@ export function* registerFacts(
     ...(parent !== null && existing === null && isNativeAgent(request)
       ? yield* delegationFacts(rows, parent, gone)
       : {}),
+    ...(request.view?.of === undefined ? {} : { viewOf: yield* rows.process(request.view.of) }),
     ...(lent === null || existing !== null
       ? {}
       : { lending: yield* lendingFacts(rows, lent, parent, new Set([restarts?.pid, ...gone])) }),

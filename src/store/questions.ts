@@ -13,6 +13,7 @@ import type { Inbox } from '../core/inbox/inbox.ts'
 import type { Notice, NoticeKind } from '../core/inbox/notice.ts'
 import type { HolderRow, Served } from '../core/lease/holder.ts'
 import type { Liens } from '../core/lien/lien.ts'
+import type { Revocation } from '../core/object/object.ts'
 import type { Placement } from '../core/placement/placement.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Filter } from '../core/process/filter.ts'
@@ -159,6 +160,25 @@ export interface Questions {
     { readonly open?: true; readonly after: string | null; readonly limit: number },
     readonly Schedule[],
   ]
+  /** The newest event up to `through` that gives a name of a namespace a meaning (`objectEntry`). */
+  objectEvent: [{ readonly pid: Pid; readonly name: string; readonly through: number }, StoredEvent | null]
+  /** The newest such event of each name that begins with `prefix`, in the order of the names. */
+  objectEvents: [
+    {
+      readonly pid: Pid
+      readonly prefix: string
+      readonly after: string | null
+      readonly through: number
+      readonly limit: number
+    },
+    readonly StoredEvent[],
+  ]
+  /** All such events of one name up to `through`, the newest first. */
+  objectVersions: [
+    { readonly pid: Pid; readonly name: string; readonly through: number; readonly limit: number },
+    readonly StoredEvent[],
+  ]
+  revocation: [{ readonly handle: string }, Revocation | null]
   trigger: [{ readonly id: string }, Trigger | null]
   /** In order of their ids. */
   triggers: [{ readonly after: string | null; readonly limit: number }, readonly Trigger[]]

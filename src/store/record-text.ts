@@ -7,10 +7,12 @@ import type { Outcome, ProcessRecord, Registration } from '../core/process/recor
  */
 type Moving = Omit<
   ProcessRecord,
-  Exclude<keyof Registration, 'owner' | 'cwd' | 'wakeTarget' | 'sessionsAbove'> | 'identity' | 'createdAt'
+  | Exclude<keyof Registration, 'owner' | 'cwd' | 'wakeTarget' | 'sessionsAbove' | 'view'>
+  | 'identity'
+  | 'createdAt'
 >
 
-type Usual = Omit<Moving, 'owner' | 'status' | 'revision' | 'updatedAt' | 'sessionsAbove'>
+type Usual = Omit<Moving, 'owner' | 'status' | 'revision' | 'updatedAt' | 'sessionsAbove' | 'view'>
 
 /** The most frequent value of each field, which the text leaves out. */
 const USUAL: Usual = {
@@ -45,6 +47,8 @@ export function movingText(record: ProcessRecord): string {
   const { owner, status, revision, updatedAt } = record
   const moving: Mutable<Partial<Moving>> = { owner, status, revision, updatedAt }
   if (record.sessionsAbove !== undefined) moving.sessionsAbove = record.sessionsAbove
+  // The view of its registration is in the first event.
+  if (record.view?.since !== undefined) moving.view = record.view
   if (record.cwd !== null) moving.cwd = record.cwd
   if (record.wakeTarget !== null) moving.wakeTarget = record.wakeTarget
   if (record.pausedFrom !== null) moving.pausedFrom = record.pausedFrom

@@ -31,6 +31,7 @@ import { leases } from './conformance/leases.ts'
 import { liens } from './conformance/liens.ts'
 import { lifetimes } from './conformance/lifetimes.ts'
 import { messages } from './conformance/messages.ts'
+import { objects } from './conformance/objects.ts'
 import { order } from './conformance/order.ts'
 import { outbox } from './conformance/outbox.ts'
 import { placement } from './conformance/placement.ts'
@@ -112,6 +113,7 @@ export function storeConformance(suite: Suite): void {
   sessionPresets(behaves)
   schedules(behaves)
   liens(behaves)
+  objects(behaves)
   triggers(behaves)
   approvals(behaves)
   approvers(behaves)

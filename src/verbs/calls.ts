@@ -3173,6 +3173,195 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'triggers'>>
   /**
+   * Puts an object, or a new version of one, into the namespace of a process.
+   *
+   * An immutable object never changes. A mutable one changes only from the version in `expect`. In a fork the new version hides that of the process it was forked from, which does not see it. The same content again changes nothing.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `already_ended`, `conflict`, `invalid_request`, `payload_too_large`, `limit_exceeded`.
+   */
+  putObject(
+    input: {
+      /** The process whose view it is. */
+      pid: string
+      /** The name of the object in the view, such as evidence/tests. */
+      name: string
+      /** The content. */
+      text?: string
+      /** The content as Base64. */
+      data?: string
+      /** Of the content; `text/plain` for a text. */
+      mediaType?: string
+      /** Of a new object; a new version keeps it. */
+      type?:
+        | 'goal'
+        | 'plan'
+        | 'evidence'
+        | 'observation'
+        | 'artifact'
+        | 'summary'
+        | 'error'
+        | 'message'
+        | 'tool_result'
+        | 'code'
+        | 'file_ref'
+      /** Of a new object: it may get further versions. */
+      mutable?: boolean
+      /** The version that it replaces; 0: there is none yet. */
+      expect?: number
+      /** Up to 32 words to find it by. */
+      tags?: string[]
+      /** A small JSON object. */
+      metadata?: JsonObject
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'putObject'>>
+  /**
+   * Reads an object in the view of a process: its newest version, or an earlier one.
+   *
+   * A process reads in its own view alone. Knowing the id of an object gives no right to it.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_found`.
+   */
+  object(
+    input: {
+      /** The process whose view it is. */
+      pid: string
+      /** The name of the object in the view, such as evidence/tests. */
+      name: string
+      /** The newest if it is left out. */
+      version?: number
+      /** How much of the content is shown. Default: `262144`. */
+      maxBytes?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'object'>>
+  /**
+   * Lists the objects in the view of a process, in the order of their names.
+   *
+   * The view has the objects of the process, those that it has handles to, and in a fork those of the process that it was forked from. Handles that were revoked are left out.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`.
+   */
+  objects(
+    input: {
+      /** The process whose view it is. */
+      pid: string
+      /** Only names that begin with it. Default: `""`. */
+      prefix?: string | undefined
+      /** The `next` of a page, to continue. */
+      after?: string
+      /** Default: `100`. */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'objects'>>
+  /**
+   * Lists the versions of an object that the view of a process shows, the newest first.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_found`.
+   */
+  objectHistory(
+    input: {
+      /** The process whose view it is. */
+      pid: string
+      /** The name of the object in the view, such as evidence/tests. */
+      name: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'objectHistory'>>
+  /**
+   * Compares two versions of an object in the view of a process, line by line.
+   *
+   * Needs the right `diff` in the view.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_found`, `not_available`.
+   */
+  diffObject(
+    input: {
+      /** The process whose view it is. */
+      pid: string
+      /** The name of the object in the view, such as evidence/tests. */
+      name: string
+      /** A version; the one before `to` if it is left out. */
+      from?: number
+      /** A version; the newest if it is left out. */
+      to?: number
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'diffObject'>>
+  /**
+   * Gives another process a handle to an object, which joins its view.
+   *
+   * A handle has some of the rights of the process that gives it, and needs its right `link`. Without `live` it shows the version of this moment, also after the object and its process are gone. Objects are shared within one tree.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_found`, `already_ended`, `name_in_use`, `invalid_request`, `limit_exceeded`.
+   */
+  linkObject(
+    input: {
+      /** The process that gives the handle. */
+      pid: string
+      /** The name of the object in the view, such as evidence/tests. */
+      name: string
+      /** The process that gets it. */
+      to: string
+      /** The name in its view; the same name if it is left out. */
+      as?: string
+      /** Default: `["read","materialize","link","diff"]`. */
+      rights?: ('read' | 'write' | 'link' | 'materialize' | 'diff')[] | undefined
+      /** It shows new versions, and writes them if it may. Default: `false`. */
+      live?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'linkObject'>>
+  /**
+   * Takes back a handle to an object, and all handles that were made from it.
+   *
+   * Its giver and the process of the object may do that. It never gives a right again: not in a fork, and not in a restored process.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_found`.
+   */
+  revokeObject(
+    input: {
+      /** The handle, as `linkObject` answered. */
+      handle: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'revokeObject'>>
+  /**
+   * Removes an object, or a handle to one, from the view of a process.
+   *
+   * Forks that began earlier, and processes with a handle to it, keep what they see.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `not_found`, `already_ended`.
+   */
+  releaseObject(
+    input: {
+      /** The process whose view it is. */
+      pid: string
+      /** The name of the object in the view, such as evidence/tests. */
+      name: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'releaseObject'>>
+  /**
+   * Merges the objects of an ended child into the view of its parent.
+   *
+   * What the child wrote is compared with what its parent had when the child was forked. An object that the parent has changed since is a conflict, and stays as it is.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `already_ended`, `not_available`, `limit_exceeded`.
+   */
+  mergeObjects(
+    input: {
+      /** The parent. */
+      pid: string
+      /** The ended child. */
+      from: string
+      /** `results`: what the child ended with; `all_new`: all that it wrote. Default: `"results"`. */
+      policy?: ('results' | 'all_new' | 'none') | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'mergeObjects'>>
+  /**
    * Reads bytes of a command's output log, from an offset on.
    *
    * Offsets never shift. A page never spans a gap: it begins after the gap, and names it.

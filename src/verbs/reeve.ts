@@ -41,6 +41,7 @@ import { delegateRule } from './delegate-rule.ts'
 import { deleteSession } from './delete-session.ts'
 import { deliveries } from './deliveries.ts'
 import { deny } from './deny.ts'
+import { diffObject } from './diff-object.ts'
 import { doWork } from './do-work.ts'
 import { editInput } from './edit-input.ts'
 import { editSchedule } from './edit-schedule.ts'
@@ -64,12 +65,17 @@ import { inspectAgent } from './inspect-agent.ts'
 import { interrupt } from './interrupt.ts'
 import { kill } from './kill.ts'
 import { killAll } from './kill-all.ts'
+import { linkObject } from './link-object.ts'
 import { list } from './list.ts'
 import { liveCount } from './live-count.ts'
 import { log } from './log.ts'
+import { mergeObjects } from './merge-objects.ts'
 import { mergeWorktree } from './merge-worktree.ts'
 import { notices } from './notices.ts'
 import { notifyAgent } from './notify-agent.ts'
+import { object } from './object.ts'
+import { objectHistory } from './object-history.ts'
+import { objects } from './objects.ts'
 import { openSession } from './open-session.ts'
 import { openTurn } from './open-turn.ts'
 import { output } from './output.ts'
@@ -83,9 +89,11 @@ import { poll } from './poll.ts'
 import { prune } from './prune.ts'
 import { pruneAudit } from './prune-audit.ts'
 import { putEnvironment } from './put-environment.ts'
+import { putObject } from './put-object.ts'
 import { recover } from './recover.ts'
 import { refreshEnvironment } from './refresh-environment.ts'
 import { registerImage } from './register-image.ts'
+import { releaseObject } from './release-object.ts'
 import { removeHolder } from './remove-holder.ts'
 import { removeImage } from './remove-image.ts'
 import { removeInput } from './remove-input.ts'
@@ -104,6 +112,7 @@ import { resumeTrigger } from './resume-trigger.ts'
 import { retireWorker } from './retire-worker.ts'
 import { revoke } from './revoke.ts'
 import { revokeDelegated } from './revoke-delegated.ts'
+import { revokeObject } from './revoke-object.ts'
 import { runAgent } from './run-agent.ts'
 import { runSchedule } from './run-schedule.ts'
 import { runTrigger } from './run-trigger.ts'
@@ -221,6 +230,15 @@ export const verbs = {
   runTrigger,
   trigger,
   triggers,
+  putObject,
+  object,
+  objects,
+  objectHistory,
+  diffObject,
+  linkObject,
+  revokeObject,
+  releaseObject,
+  mergeObjects,
   output,
   poll,
   prune,

@@ -39,6 +39,11 @@ const EVENT_TYPES = [
   'parked',
   'wait_left',
   'released',
+  'object_put',
+  'object_written',
+  'object_linked',
+  'object_released',
+  'objects_merged',
 ]
 
 test('after every verb, each committed record is the fold of its events', async () => {

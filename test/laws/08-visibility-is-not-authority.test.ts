@@ -57,6 +57,10 @@ const otherActs = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise
   resize: () => reeve.resize({ pid, cols: 80, rows: 24 }),
   'signal SIGUSR1': () => reeve.signal({ pid, signal: 'SIGUSR1' }),
   charge: () => reeve.charge({ pid, amounts: { tokensIn: 1 } }),
+  putObject: () => reeve.putObject({ pid, name: 'plan', type: 'plan', text: 'x' }),
+  linkObject: () => reeve.linkObject({ pid, name: 'plan', to: pid }),
+  releaseObject: () => reeve.releaseObject({ pid, name: 'plan' }),
+  mergeObjects: () => reeve.mergeObjects({ pid, from: pid }),
   sendMessage: () => reeve.sendMessage({ to: `process:${pid}`, value: 'x' }),
   spawnAgent: () => reeve.spawnAgent({ parent: pid, goal: 'x' }),
   spawnAgents: () => reeve.spawnAgents({ parent: pid, agents: [{ goal: 'x' }] }),
@@ -115,6 +119,8 @@ const METHODS = ['reorderInputs', 'removeInput', 'editInput', 'configureAgent', 
 const MORE_METHODS = ['compactAgent', 'notifyAgent', 'pauseAgent', 'cancelTurn']
 /** They need a git worktree: `agent/worktrees.proc.ts` denies them to others. */
 const WORKTREES = ['mergeWorktree', 'removeWorktree']
+/** It needs a handle: the conformance suite denies it to others. */
+const HANDLES = ['revokeObject']
 
 const looks = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise<unknown>> => ({
   show: () => reeve.show({ pid }),
@@ -171,7 +177,7 @@ test('every verb that changes something is among the acts, or denies nobody by o
       .map(([name]) => name)
       .filter((name) => !tried.has(name))
       .sort(),
-  ).toEqual([...UNOWNED, ...METHODS, ...MORE_METHODS, ...WORKTREES].sort())
+  ).toEqual([...UNOWNED, ...METHODS, ...MORE_METHODS, ...WORKTREES, ...HANDLES].sort())
 })
 
 test('a process is not seen by a session that neither owns it nor was granted it', async () => {
@@ -185,6 +191,18 @@ test('a process is not seen by a session that neither owns it nor was granted it
   for (const [name, look] of Object.entries(looks(mine, pid)))
     await expect(look(), name).resolves.toBeDefined()
   expect((await mine.list({})).processes.map(({ shared }) => shared)).toEqual([false])
+  await reeve.close()
+})
+
+test('a process that is shown to a session shows it none of its objects', async () => {
+  const { reeve, pid, yours, mine } = await twoSessions()
+  await reeve.putObject({ pid, name: 'plan', type: 'plan', text: 'x' })
+  for (const granted of [false, true]) {
+    if (granted) await reeve.grant({ session: 'yours', pids: [pid] })
+    await expect(yours.objects({ pid })).rejects.toMatchObject({ code: 'denied' })
+    await expect(yours.object({ pid, name: 'plan' })).rejects.toMatchObject({ code: 'denied' })
+  }
+  expect((await mine.objects({ pid })).objects.map(({ name }) => name)).toEqual(['plan'])
   await reeve.close()
 })
 

@@ -68,6 +68,30 @@ export async function callSchedules(reeve: Reeve): Promise<void> {
   await reeve.removeSchedule({ schedule })
 }
 
+async function callObjects(reeve: Reeve, pid: string): Promise<void> {
+  const { record } = await reeve.spawn({ ...OUTSIDE, parent: pid, lifetime: 'detached' })
+  await reeve.putObject({ pid, name: 'plan', type: 'plan', text: 'look', mutable: true })
+  await reeve.putObject({ pid, name: 'plan', text: 'fix', expect: 1 })
+  await reeve.objects({ pid })
+  await reeve.object({ pid, name: 'plan' })
+  await reeve.objectHistory({ pid, name: 'plan' })
+  await reeve.diffObject({ pid, name: 'plan' })
+  const rights = ['read', 'write'] as const
+  const { handle } = await reeve.linkObject({
+    pid,
+    name: 'plan',
+    to: record.pid,
+    rights: [...rights],
+    live: true,
+  })
+  await reeve.putObject({ pid: record.pid, name: 'plan', text: 'test', expect: 2 })
+  await reeve.revokeObject({ handle })
+  await reeve.putObject({ pid: record.pid, name: 'result', type: 'summary', text: 'done' })
+  await reeve.end({ pid: record.pid, status: 'completed', replayKey: 'e' })
+  await reeve.mergeObjects({ pid, from: record.pid, policy: 'all_new' })
+  await reeve.releaseObject({ pid, name: 'plan' })
+}
+
 export async function callTriggers(reeve: Reeve): Promise<void> {
   const process = { kind: 'workflow', spec: { workflow: 'nightly' } } as const
   const trigger = 'deploy'
@@ -114,6 +138,7 @@ async function callExternals(reeve: Reeve): Promise<void> {
   await reeve.setExternalRef({ pid: one, ref: 'https://example.org/1' })
   await reeve.changeOwner({ pid: one, owner: { session: 's2' } })
   await reeve.changeCwd({ pid: one, cwd: '/tmp' })
+  await callObjects(reeve, one)
   await reeve.append({ events: [{ pid: one, type: 'shipped', payload: 1, replayKey: 'r' }] })
   await reeve.charge({ pid: two, amounts: { tokensIn: 9 } })
   await reeve.budget({ pid: two })

@@ -83,6 +83,7 @@ test('a read token changes no table and no read position, whichever actor it act
     spec: { agent: 'coder', model: 'scripted/demo' },
     owner: { session: 's1' },
   })
+  await user.putObject({ pid: agent.pid, name: 'plan', type: 'plan', text: 'look' })
   await user.addSchedule({
     schedule: 'nightly',
     times: { type: 'every', everyMs: 3_600_000 },
@@ -102,6 +103,10 @@ test('a read token changes no table and no read position, whichever actor it act
     agentFile: [{ path: join(import.meta.dirname, '../fixtures/workspace/.reeve/agents/guarded.yaml') }],
     agentInputs: [{ pid: agent.pid }],
     agentCost: [{ pid: agent.pid }],
+    objects: [{ pid: agent.pid }],
+    object: [{ pid: agent.pid, name: 'plan' }],
+    objectHistory: [{ pid: agent.pid, name: 'plan' }],
+    diffObject: [{ pid: agent.pid, name: 'plan' }],
     agentLog: [{ pid: agent.pid }],
     exportAgent: [{ pid: agent.pid }],
     waitAgent: [{ pid: agent.pid }, { pid: agent.pid, turn: 1, timeoutMs: 10 }],

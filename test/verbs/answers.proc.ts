@@ -193,6 +193,27 @@ test('answers about tools, workflows and budgets fit their schemas', async () =>
   expect(await reeve.sendMessage({ ...sent, idempotencyKey: 'k' })).toMatchObject({ type: 'sent', to })
   expect(await reeve.sendMessage({ ...sent, idempotencyKey: 'k' })).toMatchObject({ type: 'replayed' })
   await reeve.notices({ scope: to })
+  const { pid: shared } = agent.record
+  await reeve.putObject({ pid: shared, name: 'plan', type: 'plan', text: 'one', mutable: true, tags: ['a'] })
+  await reeve.putObject({ pid: shared, name: 'plan', data: 'AAE=', expect: 1, metadata: { size: 2 } })
+  await reeve.objects({ pid: shared, limit: 1 })
+  expect(await reeve.object({ pid: shared, name: 'plan' })).toMatchObject({ text: '\u0000\u0001' })
+  expect(await reeve.object({ pid: shared, name: 'plan', version: 1, maxBytes: 2 })).toMatchObject({
+    text: 'on',
+    isCut: true,
+  })
+  await reeve.objectHistory({ pid: shared, name: 'plan' })
+  await reeve.diffObject({ pid: shared, name: 'plan' })
+  const helper = await reeve.spawn({ kind: 'external', spec: { description: 'x' }, parent: shared })
+  const { handle } = await reeve.linkObject({ pid: shared, name: 'plan', to: helper.record.pid })
+  await reeve.objects({ pid: helper.record.pid })
+  await reeve.revokeObject({ handle })
+  await reeve.putObject({ pid: helper.record.pid, name: 'found', type: 'evidence', data: '/w==' })
+  expect(await reeve.object({ pid: helper.record.pid, name: 'found' })).toMatchObject({ data: '/w==' })
+  await reeve.end({ pid: helper.record.pid, status: 'completed', replayKey: 'e' })
+  await reeve.mergeObjects({ pid: shared, from: helper.record.pid })
+  await reeve.mergeObjects({ pid: shared, from: helper.record.pid, policy: 'all_new' })
+  await reeve.releaseObject({ pid: shared, name: 'plan' })
   await reeve.events({ pid: agent.record.pid })
   await reeve.signal({ pid: agent.record.pid, signal: 'cancel' })
 })

@@ -35,7 +35,14 @@ export function blobChanges(events: readonly Event[]): BlobChanges | undefined {
 
 /** The hashes of the blobs that an event refers to. */
 export function blobsOf({ type, payload }: Event): readonly string[] {
+  if (type === 'object_put') return hashIn(payload)
+  if (type === 'object_linked') return isObject(payload) ? hashIn(payload['target']) : NONE
   return Object.hasOwn(EVENTS_WITH_PARTS, type) && isObject(payload) ? blobsIn(payload['parts']) : NONE
+}
+
+/** The content of a version of an object. */
+function hashIn(version: unknown): readonly string[] {
+  return isObject(version) && typeof version['hash'] === 'string' ? [version['hash']] : NONE
 }
 
 /** The hashes of the blobs in a list of typed parts. */

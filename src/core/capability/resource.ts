@@ -1,4 +1,5 @@
 import { didYouMean } from '../../base/nearest-name.ts'
+import { OBJECT_RIGHTS } from '../object/object.ts'
 import { isRefusal, type Refusal } from '../refusal.ts'
 import { parseHost } from './host-pattern.ts'
 import { invalidRule } from './invalid-rule.ts'
@@ -64,13 +65,13 @@ const RIGHTS_OF: { readonly [kind in ResourceKind]: readonly Right[] } = {
   human: ['write'],
   model: ['execute'],
   secret: ['read'],
-  object: [],
+  object: OBJECT_RIGHTS,
   namespace: [],
   checkpoint: [],
 }
 
 /** Acts on them register nothing that could wait for an answer. */
-const NEVER_ASKED: readonly ResourceKind[] = ['process', 'session']
+const NEVER_ASKED: readonly ResourceKind[] = ['process', 'session', 'object']
 
 export function rightsOf(kind: ResourceKind): readonly Right[] {
   return RIGHTS_OF[kind]

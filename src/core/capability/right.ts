@@ -1,4 +1,16 @@
-export const RIGHTS = ['read', 'write', 'execute', 'delete', 'signal', 'grant', 'approve', 'admin'] as const
+export const RIGHTS = [
+  'read',
+  'write',
+  'execute',
+  'delete',
+  'signal',
+  'grant',
+  'approve',
+  'admin',
+  'link',
+  'materialize',
+  'diff',
+] as const
 
 /** What an actor may do with a resource. */
 export type Right = (typeof RIGHTS)[number]

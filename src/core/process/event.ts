@@ -3,6 +3,9 @@ import type { ReportSeat } from '../agent/report-group.ts'
 import type { NearLimit } from '../allowance/near.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { Message, MessageFilter } from '../message/message.ts'
+import type { MergePolicy } from '../object/merge.ts'
+import type { ObjectId, ObjectLinked, ObjectPut } from '../object/object.ts'
+import type { View } from '../object/view.ts'
 import type { Pid } from './pid.ts'
 import type {
   Actor,
@@ -147,6 +150,27 @@ export type ReservedEvent =
   | { readonly type: 'limit_near'; readonly payload: NearLimit }
   /** An actor had its secrets shown, by this verb. */
   | { readonly type: 'revealed'; readonly payload: { readonly source: Actor; readonly verb: string } }
+  /** A version of an object in its namespace. The event makes the version: its content is a blob. */
+  | { readonly type: 'object_put'; readonly payload: ObjectPut }
+  /** It wrote a version of an object of another process, through a handle. */
+  | {
+      readonly type: 'object_written'
+      readonly payload: { readonly oid: ObjectId; readonly version: number; readonly hash: string }
+    }
+  /** It got a handle to an object. */
+  | { readonly type: 'object_linked'; readonly payload: ObjectLinked }
+  /** The name is gone from its view. */
+  | {
+      readonly type: 'object_released'
+      readonly payload: { readonly name: string; readonly version: number }
+    }
+  /** The objects of an ended child were merged; each that was taken over is an `object_put` before. */
+  | { readonly type: 'objects_merged'; readonly payload: ObjectsMerged }
+  /** It sees other objects from now on. */
+  | {
+      readonly type: 'view_changed'
+      readonly payload: { readonly view: View & { readonly since: number } }
+    }
   | AgentEvent
   | { readonly type: 'ended'; readonly payload: Outcome }
 
@@ -159,6 +183,14 @@ export interface MessageReceived extends Message {
 /** A message of this process to a session or a person. */
 export interface MessageSent extends Message {
   readonly to: Scope
+}
+
+interface ObjectsMerged {
+  readonly from: Pid
+  readonly policy: MergePolicy
+  readonly merged: number
+  readonly skipped: number
+  readonly conflicts: number
 }
 
 /** It may begin only when this action is approved. */
@@ -242,6 +274,12 @@ const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'heartbeat',
   'limit_near',
   'revealed',
+  'object_put',
+  'object_written',
+  'object_linked',
+  'object_released',
+  'objects_merged',
+  'view_changed',
   ...AGENT_EVENTS,
   'ended',
 ])

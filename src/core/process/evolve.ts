@@ -135,7 +135,14 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
     case 'limit_near':
     case 'message_received':
     case 'message_sent':
+    case 'object_put':
+    case 'object_written':
+    case 'object_linked':
+    case 'object_released':
+    case 'objects_merged':
       return record
+    case 'view_changed':
+      return { ...record, view: known.payload.view }
     case 'ended':
       return end(record, known.payload)
     case undefined:

@@ -2,6 +2,7 @@ import type { AgentState } from '../agent/state.ts'
 import type { Amounts } from '../allowance/amounts.ts'
 import type { Ceiling } from '../capability/ceiling.ts'
 import type { Json, JsonObject } from '../json/json.ts'
+import type { View } from '../object/view.ts'
 import type { Placement } from '../placement/placement.ts'
 import type { Gate } from './gate.ts'
 import type { Pid } from './pid.ts'
@@ -239,6 +240,8 @@ export interface Registration<K extends Kind = Kind, Spec extends JsonObject = J
   readonly actsFor?: Actor
   /** Of a command that rules let begin without an approval. Absent if no rule tells commands apart. */
   readonly ruledOn?: RuledOn
+  /** Which objects it sees besides those of its own namespace. Absent if it was forked from no other process. */
+  readonly view?: View
 }
 
 /**

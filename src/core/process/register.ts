@@ -12,6 +12,7 @@ import type { Group } from '../group/group.ts'
 import type { Fence, Lease } from '../lease/lease.ts'
 import { delegatedPaths } from '../lien/lien.ts'
 import { type LendingFacts, refuseLending } from '../lien/refuse-lending.ts'
+import { refuseView } from '../object/view.ts'
 import { isPlacedAt, type Placement, refusePlacement } from '../placement/placement.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import type { Session, Turn } from '../session/session.ts'
@@ -112,6 +113,8 @@ export interface RegisterFacts {
   readonly delegation?: DelegationFacts
   /** Of an agent that gets paths. */
   readonly lending?: LendingFacts
+  /** The process whose objects it sees, if the request names one. */
+  readonly viewOf?: ProcessRow | null
 }
 
 export type RegisterDecision =
@@ -161,6 +164,7 @@ export function decideRegister(
     refuseDelegation(facts.delegation) ??
     refusePaths(facts.lending, intent.request) ??
     refuseContinuing(facts, intent) ??
+    refuseFork(facts, intent.request) ??
     refusePlacement(intent.request, intent.pid) ??
     refuseCeiling(facts, intent.request) ??
     refuseLaunch(intent.request) ??
@@ -267,6 +271,18 @@ function refuseContinuing(
   if (gone === undefined) return restarted === null ? undefined : refuseRestore(restarted.record)
   const remedy = 'Start another agent, with what is left to do as its goal.'
   return notRestorable(restartOf, `the log of ${gone}, a part of its session, was pruned`, remedy)
+}
+
+/** In the transaction of the registration: the row of the other process is compared, so it cannot be pruned before. */
+function refuseFork({ parent, viewOf }: RegisterFacts, { view }: RegistrationRequest): Refusal | undefined {
+  if (view === undefined) return undefined
+  const of = view.of === undefined ? parent : (viewOf ?? null)
+  if (of !== null) return refuseView(of.record, view)
+  return refusal(
+    view.of === undefined ? 'invalid_request' : 'unknown_pid',
+    `There is no process ${view.of ?? 'above it'} whose objects it could see.`,
+    'Name a process that exists, or leave the view out.',
+  )
 }
 
 function postponed(until: number): NewEvent {

@@ -1,6 +1,7 @@
 import { type Ceiling, ceilingsOf, parseCeiling } from '../capability/ceiling.ts'
 import type { Group } from '../group/group.ts'
 import { ownListenerOf } from '../inbox/notice.ts'
+import { forkView } from '../object/view.ts'
 import { resolvePlacement } from '../placement/placement.ts'
 import { isRefusal } from '../refusal.ts'
 import { labelOf } from './label.ts'
@@ -64,8 +65,18 @@ export function withDefaults(facts: RegisterFacts, intent: RegisterIntent): Regi
     },
     ...launchCeilings(facts, intent, owner),
     ...(facts.session?.sessionsAbove === undefined ? {} : { sessionsAbove: facts.session.sessionsAbove }),
+    ...viewOf(facts, request),
     ...(facts.actsFor === undefined ? {} : { actsFor: facts.actsFor }),
   }
+}
+
+/** A fork pins an event of the other process. Nothing is copied, so it costs the same for any number of objects. */
+function viewOf(
+  { parent, viewOf: other }: RegisterFacts,
+  { view }: RegistrationRequest,
+): Pick<Registration, 'view'> {
+  const of = other === undefined ? parent : other
+  return view === undefined || of === null ? {} : { view: forkView(of.record, view) }
 }
 
 /** Left out if there is none, as almost always. */

@@ -1,6 +1,7 @@
 import type { Amounts } from '../allowance/amounts.ts'
 import { canonical } from '../json/canonical.ts'
 import { asJson, type Json, type JsonObject } from '../json/json.ts'
+import type { ViewRequest } from '../object/view.ts'
 import type { PlacementRequest } from '../placement/placement.ts'
 import type { IfRunning } from './if-running.ts'
 import type { Pid } from './pid.ts'
@@ -45,6 +46,8 @@ export interface RegistrationRequest {
   readonly grants?: readonly GrantRequest[]
   /** The rule for a live process of the same name in the owner's scope. Without it a second one is registered. */
   readonly ifRunning?: IfRunning
+  /** Of a fork: which objects of another process it sees. */
+  readonly view?: ViewRequest
   /** Why the caller wants it, for the person who is asked about it. Not part of the registration's identity. */
   readonly reason?: string
 }

@@ -17,6 +17,7 @@ import {
 } from './authority.ts'
 import { environmentsOf, eventsOf, pairKey } from './keys.ts'
 import type { HeldHolder, MemoryTables } from './memory-tables.ts'
+import { objectEvent, objectEvents, objectVersions } from './objects.ts'
 import {
   activity,
   claimable,
@@ -129,6 +130,14 @@ export function answerFrom({ tables, now, before }: View, question: Question): u
       return tables.schedules.get(question.id) ?? null
     case 'liens':
       return tables.liens.get(question.host) ?? null
+    case 'objectEvent':
+      return objectEvent(tables, question)
+    case 'objectEvents':
+      return objectEvents(tables, question)
+    case 'objectVersions':
+      return objectVersions(tables, question)
+    case 'revocation':
+      return tables.revocations.get(question.handle) ?? null
     case 'schedules':
       return [...tables.schedules.values()]
         .filter((schedule) => schedule.id > (question.after ?? ''))

@@ -4,6 +4,7 @@ import { linkTexts } from '../../core/audit/link.ts'
 import type { BlobChanges } from '../../core/blob/blob.ts'
 import { blobMissing } from '../../core/blob/blob-missing.ts'
 import type { Notice } from '../../core/inbox/notice.ts'
+import { type ObjectRow, objectRows } from '../../core/object/entry.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { type Delivery, isWaiting } from '../../core/trigger/delivery.ts'
@@ -138,6 +139,9 @@ export class ChangeWriter {
       case 'liens':
         log.put(tables.liens, change.liens.host, asStored(change.liens))
         return
+      case 'revocation':
+        log.put(tables.revocations, change.revocation.handle, asStored(change.revocation))
+        return
       case 'trigger':
         log.put(tables.triggers, change.trigger.id, asStored(change.trigger))
         return
@@ -199,6 +203,7 @@ export class ChangeWriter {
       row: { ...row, record: stored === row.record ? asStored(row.record) : stored },
     })
     if (blobs !== undefined) this.#changeBlobReferences(pid, blobs)
+    this.#addObjects(objectRows(row.record, events))
     if (events.length === 0) return
     this.#hasMovedFeed = true
     this.#log.assign(tables, 'live', tables.live + becameLive(was, row))
@@ -211,6 +216,17 @@ export class ChangeWriter {
     const missing = added.filter((hash) => !blobs.has(hash))
     if (missing.length > 0) throw blobMissing(missing)
     for (const hash of added) this.#log.put(blobReferences, pairKey(pid, hash), { pid, hash })
+  }
+
+  #addObjects(rows: readonly ObjectRow[]): void {
+    const { objects } = this.#tables
+    for (const row of rows) {
+      const names = objects.get(row.pid) ?? new Map<string, ObjectRow[]>()
+      if (!objects.has(row.pid)) this.#log.put(objects, row.pid, names)
+      const known = names.get(row.name) ?? []
+      if (!names.has(row.name)) this.#log.put(names, row.name, known)
+      this.#log.push(known, row)
+    }
   }
 
   #append(event: StoredEvent): void {
@@ -261,6 +277,7 @@ export class ChangeWriter {
       this.#log.assign(tables, 'prunedThrough', Math.max(tables.prunedThrough, last))
       this.#log.remove(tables.processes, pid)
       this.#log.remove(tables.events, pid)
+      this.#log.remove(tables.objects, pid)
       this.#endUsesBy(`process:${pid}`)
       this.#dropRuleSet(`process:${pid}`)
       this.#log.put(tables.tombstones, pid, asStored(tombstone))
@@ -274,6 +291,8 @@ export class ChangeWriter {
     for (const [key, grant] of tables.grants) if (pruned.has(grant.pid)) this.#log.remove(tables.grants, key)
     for (const [key, { pid }] of tables.blobReferences)
       if (pruned.has(pid)) this.#log.remove(tables.blobReferences, key)
+    for (const [handle, { root }] of tables.revocations)
+      if (pruned.has(root)) this.#log.remove(tables.revocations, handle)
     for (const [id, { approval }] of tables.approvals)
       if (pruned.has(approval.pid)) this.#log.remove(tables.approvals, id)
   }

@@ -9,6 +9,8 @@ import type { Group } from '../../core/group/group.ts'
 import type { Inbox } from '../../core/inbox/inbox.ts'
 import type { Holder } from '../../core/lease/holder.ts'
 import type { Liens } from '../../core/lien/lien.ts'
+import type { ObjectRow } from '../../core/object/entry.ts'
+import type { Revocation } from '../../core/object/object.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRow, Tombstone } from '../../core/process/row.ts'
@@ -69,6 +71,9 @@ export class MemoryTables {
   accounts = new Map<string, Account>()
   schedules = new Map<string, Schedule>()
   liens = new Map<string, Liens>()
+  /** By pid and by name, in the order of the events. */
+  objects = new Map<Pid, Map<string, ObjectRow[]>>()
+  revocations = new Map<string, Revocation>()
   triggers = new Map<string, Trigger>()
   deliveries = new Map<Pid, Delivery>()
   ruleSets = new Map<string, RuleSet>()

@@ -47,7 +47,10 @@ export function prunable(
           .slice(0, question.limit)
           .map((row) => row.found)
   const living = [...tables.processes.values()].filter(({ row }) => !hasEnded(row.record))
-  const referenced = new Set(living.flatMap(({ row }) => referencesOf(row.record)))
+  const referenced = new Set([
+    ...living.flatMap(({ row }) => referencesOf(row.record)),
+    ...living.flatMap(({ row }) => shownByHandles(tables, row.record.pid)),
+  ])
   const unread = unreadIn(tables)
   const parents = new Set([...tables.processes.values()].map(({ row }) => row.record.parent))
   const liveRoots = new Set(living.map(({ row }) => row.record.root))
@@ -73,6 +76,11 @@ export function prunable(
       unreadAt: unread.get(pid) ?? null,
     }
   })
+}
+
+/** The processes whose objects a process sees by live handles. */
+function shownByHandles({ objects }: MemoryTables, pid: Pid): Pid[] {
+  return [...(objects.get(pid)?.values() ?? [])].flatMap((rows) => rows.at(-1)?.target ?? [])
 }
 
 /** Its parent, if that lives; or the live agent that called the ended tool above it. */

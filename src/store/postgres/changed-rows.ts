@@ -30,6 +30,8 @@ export function changedRows(change: Change): readonly Guard['question'][] {
       return [{ ask: 'schedule', id: change.id }]
     case 'liens':
       return [{ ask: 'liens', host: change.liens.host }]
+    case 'revocation':
+      return [{ ask: 'revocation', handle: change.revocation.handle }]
     case 'trigger':
       return [{ ask: 'trigger', id: change.trigger.id }]
     case 'trigger_gone':

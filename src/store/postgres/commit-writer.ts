@@ -155,12 +155,13 @@ export class CommitWriter {
       auditWindows,
       schedules,
       liens,
+      revocations,
       triggers,
       deliveries,
     } = staged
     for (const rows of [
       ...[sessions, turns, groups, inboxes, accounts],
-      ...[approvals, ruleUses, auditWindows, schedules, liens, triggers, deliveries],
+      ...[approvals, ruleUses, auditWindows, schedules, liens, revocations, triggers, deliveries],
     ])
       for (const [key, { next, value }] of rows)
         if (value === null) facts.forget([key])

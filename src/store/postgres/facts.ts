@@ -89,6 +89,8 @@ export function keyOf(question: Question): string {
       return `schedule:${question.id}`
     case 'liens':
       return `liens:${question.host}`
+    case 'revocation':
+      return `revocation:${question.handle}`
     case 'trigger':
       return `trigger:${question.id}`
     case 'delivery':

@@ -53,6 +53,7 @@ class Loader {
       account,
       schedule,
       lien,
+      object,
       trigger,
       authority,
       approval,
@@ -111,6 +112,11 @@ class Loader {
             ask: 'liens',
             host,
           }),
+        )
+      case 'revocation':
+        return this.#putAll(
+          await object.revocations(only('revocation', questions).map(({ handle }) => handle)),
+          ({ handle }) => ({ ask: 'revocation', handle }),
         )
       case 'trigger':
         return this.#putAll(await trigger.read(only('trigger', questions).map(({ id }) => id)), ({ id }) => ({

@@ -32,6 +32,7 @@ export const MIGRATIONS = [
   '0023-schedules',
   '0024-triggers',
   '0025-liens',
+  '0026-objects',
 ] as const
 
 /** The files in `functions/`. They show the functions as they are now; git has the earlier ones. */

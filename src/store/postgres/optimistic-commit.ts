@@ -243,6 +243,7 @@ const LASTING: ReadonlySet<Question['ask']> = new Set([
   'account',
   'schedule',
   'liens',
+  'revocation',
   'trigger',
   'delivery',
   'approval',

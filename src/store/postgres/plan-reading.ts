@@ -49,6 +49,8 @@ export class PlanReading {
         return this.#stagedOrCompared(staged.schedules, question)
       case 'liens':
         return this.#stagedOrCompared(staged.liens, question)
+      case 'revocation':
+        return this.#stagedOrCompared(staged.revocations, question)
       case 'trigger':
         return this.#stagedOrCompared(staged.triggers, question)
       case 'delivery':
@@ -70,6 +72,14 @@ export class PlanReading {
       case 'eventAt': {
         const row = staged.processes.get(question.pid)
         const isStaged = row !== undefined && question.seq > (row.base?.record.revision ?? 0)
+        return isStaged ? LATER : this.#known(question)
+      }
+      case 'objectEvent':
+      case 'objectEvents':
+      case 'objectVersions': {
+        // Up to an event that is committed, the answer never changes.
+        const row = staged.processes.get(question.pid)
+        const isStaged = row !== undefined && question.through > (row.base?.record.revision ?? 0)
         return isStaged ? LATER : this.#known(question)
       }
       case 'holder':

@@ -8,6 +8,7 @@ export interface Guard {
       ask:
         | ('process' | 'session' | 'turn' | 'group' | 'inbox' | 'account')
         | ('approval' | 'ruleUse' | 'auditWindow' | 'schedule' | 'liens' | 'trigger' | 'delivery')
+        | 'revocation'
         | ('holder' | 'announced' | 'environment')
     }
   >

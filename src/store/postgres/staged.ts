@@ -12,6 +12,8 @@ import type { Inbox } from '../../core/inbox/inbox.ts'
 import type { Notice } from '../../core/inbox/notice.ts'
 import type { Holder } from '../../core/lease/holder.ts'
 import type { Liens } from '../../core/lien/lien.ts'
+import { type ObjectRow, objectRows } from '../../core/object/entry.ts'
+import type { Revocation } from '../../core/object/object.ts'
 import type { ProcessEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { ProcessRow, Tombstone } from '../../core/process/row.ts'
@@ -53,6 +55,8 @@ export class Staged {
   readonly accounts = new Map<string, StagedRow<Account | null>>()
   readonly schedules = new Map<string, StagedRow<Schedule | null>>()
   readonly liens = new Map<string, StagedRow<Liens | null>>()
+  readonly revocations = new Map<string, StagedRow<Revocation | null>>()
+  readonly objects: ObjectRow[] = []
   readonly triggers = new Map<string, StagedRow<Trigger | null>>()
   readonly deliveries = new Map<string, StagedRow<Delivery | null>>()
   /** Applied after `deliveries`. */
@@ -226,6 +230,11 @@ export class Staged {
       case 'liens':
         this.#stage(this.liens, { ask: 'liens', host: change.liens.host }, change.liens)
         return
+      case 'revocation': {
+        const { handle } = change.revocation
+        this.#stage(this.revocations, { ask: 'revocation', handle }, change.revocation)
+        return
+      }
       case 'trigger':
         this.#stage(this.triggers, { ask: 'trigger', id: change.trigger.id }, change.trigger)
         return
@@ -278,6 +287,7 @@ export class Staged {
     }
     if (events.length === 0) return
     this.live += becameLive(was, row)
+    this.objects.push(...objectRows(row.record, events))
     for (const event of events) {
       this.events.push(event)
       if (event.replayKey !== null) this.#eventKeys.add(eventKey(pid, event.replayKey))

@@ -53,6 +53,7 @@ export class Tables {
       case 'account':
       case 'schedule':
       case 'liens':
+      case 'revocation':
       case 'trigger':
       case 'delivery':
       case 'ruleSet':
@@ -72,6 +73,12 @@ export class Tables {
         return this.#statements.scope.environments(question)
       case 'eventAt':
         return this.#statements.event.bySeq(question)
+      case 'objectEvent':
+        return this.#statements.object.newest(question)
+      case 'objectEvents':
+        return this.#statements.object.names(question)
+      case 'objectVersions':
+        return this.#statements.object.versions(question)
       case 'pids':
         return this.#statements.process.pids(question)
       case 'processes':

@@ -74,6 +74,14 @@ export function answerFrom(
       return statements.schedule.read(question.id)
     case 'liens':
       return statements.lien.read(question.host)
+    case 'objectEvent':
+      return statements.object.newest(question)
+    case 'objectEvents':
+      return statements.object.names(question)
+    case 'objectVersions':
+      return statements.object.versions(question)
+    case 'revocation':
+      return statements.object.revocation(question.handle)
     case 'schedules':
       return statements.schedule.list(question)
     case 'trigger':

@@ -25,6 +25,7 @@ export const MIGRATIONS = [
   '0019-schedules',
   '0020-triggers',
   '0021-liens',
+  '0022-objects',
 ] as const
 
 /** The schema version of this code. */

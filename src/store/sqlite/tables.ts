@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { RuleSet } from '../../core/capability/rule-set.ts'
+import { objectRows } from '../../core/object/entry.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { referenceChanges } from '../../core/process/prune.ts'
@@ -224,6 +225,9 @@ export class Tables implements Transaction {
       case 'liens':
         this.#statements.lien.put(change.liens)
         return
+      case 'revocation':
+        this.#statements.object.revoke(change.revocation)
+        return
       case 'trigger':
         this.#statements.trigger.put(change.trigger)
         return
@@ -274,6 +278,7 @@ export class Tables implements Transaction {
     const below = belowChanges(was?.record ?? null, row.record)
     if (below !== null) this.#statements.process.changeBelow(id, below)
     if (blobs !== undefined) this.#statements.blobReference.change(id, blobs)
+    this.#statements.object.insert(id, objectRows(row.record, events))
     if (events.length === 0) return
     const counters = this.#counters.change()
     counters.live += becameLive(was, row)
@@ -294,6 +299,7 @@ export class Tables implements Transaction {
     this.#pruned += tombstones.length
     for (const { pid } of tombstones) this.#rows.pruned(pid)
     this.#ruleSets.drop(tombstones.map(({ pid }) => `process:${pid}`))
+    this.#statements.object.dropRevocations(tombstones.map(({ pid }) => pid))
     this.#unreadable.forget(tombstones.map(({ pid }) => pid))
   }
 

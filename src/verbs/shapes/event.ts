@@ -14,6 +14,7 @@ import { actor, scopeText } from './actor.ts'
 import { agentPayloads } from './agent-event.ts'
 import { json, jsonObject } from './json.ts'
 import { messageFilter, messageMembers } from './message.ts'
+import { objectPayloads } from './object.ts'
 import { gap } from './output.ts'
 import { eachSelector } from './owner.ts'
 import { kind, outcome, program, registered, waitOn } from './record.ts'
@@ -112,6 +113,7 @@ const reservedPayloads = (): Omit<Payloads, `signal.${string}`> => ({
     sessionsAbove: z.array(z.string()).exactOptional(),
   }),
   cwd_changed: z.strictObject({ cwd: z.string() }),
+  ...objectPayloads(),
   abandon_requested: z.strictObject({ reason: z.string(), source: actor }),
   external_ref_set: z.strictObject({ ref: json }),
   wake_target_cleared: z.strictObject({ session: z.string() }),

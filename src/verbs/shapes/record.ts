@@ -22,6 +22,7 @@ import { eachSelector } from './owner.ts'
 import { storedRule } from './rule.ts'
 import { count, duration, time } from './scalars.ts'
 import { storedSpecs } from './spec.ts'
+import { view } from './view.ts'
 
 export const kind = z.enum(KINDS)
 export const lifetime = z.enum(LIFETIMES)
@@ -106,6 +107,7 @@ const registeredFields = {
   }),
   ceilings: z.array(z.strictObject({ givenTo: z.string(), rules: z.array(storedRule) })).exactOptional(),
   sessionsAbove: z.array(z.string()).exactOptional(),
+  view: view.exactOptional(),
   actsFor: actor.exactOptional(),
   ruledOn: z
     .strictObject({

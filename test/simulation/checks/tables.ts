@@ -113,6 +113,7 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
         for (const key of [...table('environment_use').keys()])
           if (key.startsWith(`process:${pid} `)) endUses(table, key)
         dropRuleSet(table, `process:${pid}`)
+        remove(table('revocation'), (key) => (table('revocation').get(key) as { root: Json }).root === pid)
         for (const [id, approval] of [...table('approval')])
           if ((approval as { pid: Json }).pid === pid) table('approval').delete(id)
       }
@@ -128,6 +129,9 @@ function note(table: (name: string) => Map<string, Json>, change: Change, now: n
       return
     case 'liens':
       table('lien').set(change.liens.host, asJson(change.liens))
+      return
+    case 'revocation':
+      table('revocation').set(change.revocation.handle, asJson(change.revocation))
       return
     case 'trigger':
       table('trigger_definition').set(change.trigger.id, asJson(change.trigger))
@@ -225,6 +229,7 @@ const READ: Readonly<Record<string, (observer: Observer, key: string) => Json>> 
   account: (observer, id) => asJson(observer.ask({ ask: 'account', id })),
   schedule: (observer, id) => asJson(observer.ask({ ask: 'schedule', id })),
   lien: (observer, host) => asJson(observer.ask({ ask: 'liens', host })),
+  revocation: (observer, handle) => asJson(observer.ask({ ask: 'revocation', handle })),
   trigger_definition: (observer, id) => asJson(observer.ask({ ask: 'trigger', id })),
   delivery: (observer, pid) => asJson(observer.ask({ ask: 'delivery', pid })),
   inbox: (observer, scope) => asJson(observer.ask({ ask: 'inbox', scope })),

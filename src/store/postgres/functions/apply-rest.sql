@@ -1,5 +1,5 @@
 -- Writes the less frequent parts of a commit: sessions, turns, groups, grants, environments, holders, inboxes, accounts,
--- schedules, liens, triggers and their deliveries, marks of notices, references, processes of sessions below others, prunes, uses of rules whose rule
+-- schedules, liens, revoked handles, names of objects, triggers and their deliveries, marks of notices, references, processes of sessions below others, prunes, uses of rules whose rule
 -- set is removed, references
 -- to blobs. A row of version 0 is new. Returns the last position that was pruned, or null.
 create or replace function reeve.apply_rest(p_rest json) returns bigint language plpgsql as
@@ -166,6 +166,16 @@ begin
     )
     insert into reeve.lien (host, version, body)
       select host, next, body from x where x.version = 0;
+  end if;
+  if p_rest->'revocations' is not null then
+    insert into reeve.revocation (handle, root, version, body)
+      select handle, root, next, body
+      from json_to_recordset(p_rest->'revocations') as x (handle text, root text, next bigint, body text);
+  end if;
+  if p_rest->'objects' is not null then
+    insert into reeve.object (pid, name, seq, target)
+      select pid, name, seq, target
+      from json_to_recordset(p_rest->'objects') as x (pid text, name text, seq bigint, target text);
   end if;
   if p_rest->'triggers' is not null then
     with x as (

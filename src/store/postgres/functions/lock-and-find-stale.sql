@@ -1,5 +1,5 @@
 -- Like stale_keys, and locks the rows until the end of the transaction. All transactions lock in one order: processes,
--- sessions, turns, groups, inboxes, accounts, approvals, uses of rules, windows of the audit, schedules, liens, triggers, deliveries, holders,
+-- sessions, turns, groups, inboxes, accounts, approvals, uses of rules, windows of the audit, schedules, liens, revocations, triggers, deliveries, holders,
 -- environments, blobs, each by key as the caller sorted them.
 create or replace function reeve.lock_and_find_stale(p_pids text[], p_versions bigint[], p_scopes text) returns text[]
 language plpgsql as
@@ -65,6 +65,11 @@ begin
     from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
     left join lateral (select l.version from reeve.lien l where l.host = g.id for no key update) l on true
     where g.kind = 'liens' and coalesce(l.version, 0) <> g.version;
+  v_stale := v_stale || v_found;
+  select array_agg(g.key) into v_found
+    from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)
+    left join lateral (select r.version from reeve.revocation r where r.handle = g.id for no key update) r on true
+    where g.kind = 'revocation' and coalesce(r.version, 0) <> g.version;
   v_stale := v_stale || v_found;
   select array_agg(g.key) into v_found
     from json_to_recordset(p_scopes::json) as g (kind text, key text, id text, version bigint)

@@ -17,6 +17,10 @@ begin
   if v_locked < cardinality(v_pids) or exists (
     select from reeve.reference r join reeve.process q on q.pid = r.referrer
       where r.pid = any (v_pids) and q.ended_at is null
+  ) or exists (
+    select from reeve.object o join reeve.process q on q.pid = o.pid
+      where o.target = any (v_pids) and q.ended_at is null and not exists
+        (select from reeve.object later where later.pid = o.pid and later.name = o.name and later.seq > o.seq)
   ) then
     raise exception 'A process that is to be pruned has changed' using errcode = 'RV001';
   end if;
@@ -38,6 +42,8 @@ begin
   with gone as (delete from reeve.event where pid = any (v_pids) returning position)
     select coalesce(max(position), 0) into v_pruned from gone;
   delete from reeve.notice where pid = any (v_pids);
+  delete from reeve.object where pid = any (v_pids);
+  delete from reeve.revocation where root = any (v_pids);
   delete from reeve.visible where pid = any (v_pids);
   delete from reeve.blob_reference r using reeve.process p where p.pid = any (v_pids) and r.process = p.id;
   delete from reeve.below_session b using reeve.process p where p.pid = any (v_pids) and b.process = p.id;

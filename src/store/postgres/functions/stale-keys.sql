@@ -22,6 +22,7 @@ $body$
         when 'auditWindow' then (select w.version from reeve.audit_window w where w.key = g.id)
         when 'schedule' then (select s.version from reeve.schedule s where s.id = g.id)
         when 'liens' then (select l.version from reeve.lien l where l.host = g.id)
+        when 'revocation' then (select r.version from reeve.revocation r where r.handle = g.id)
         when 'trigger' then (select t.version from reeve.trigger_definition t where t.id = g.id)
         when 'delivery' then (select d.version from reeve.delivery d where d.pid = g.id)
         when 'environment' then (select 1 from reeve.environment e where e.ref = g.id)

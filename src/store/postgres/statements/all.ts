@@ -10,6 +10,7 @@ import { lienStatements } from './lien.ts'
 import { listStatements } from './list.ts'
 import { metaStatements } from './meta.ts'
 import { noticeStatements } from './notice.ts'
+import { objectStatements } from './object.ts'
 import { type NumberedRow, processStatements } from './process.ts'
 import { pruneStatements } from './prune.ts'
 import { scheduleStatements } from './schedule.ts'
@@ -37,6 +38,7 @@ export function allStatements(
     approval: approvalStatements(link, at),
     audit: auditStatements(link, at),
     meta: metaStatements(link, at),
+    object: objectStatements(link, at),
     prune: pruneStatements(link, at),
     list: listStatements(link, at, onRow, unreadable),
   }

@@ -33,6 +33,8 @@ export function restText(staged: Staged): string | null {
     schedules: versioned(staged.schedules, (schedule) => ({ id: schedule.id, open: isOpen(schedule) })),
     schedules_gone: removed(staged.schedules).map(({ id }) => id),
     liens: versioned(staged.liens, ({ host }) => ({ host })),
+    revocations: versioned(staged.revocations, ({ handle, root }) => ({ handle, root })),
+    objects: staged.objects,
     triggers: versioned(staged.triggers, ({ id }) => ({ id })),
     triggers_gone: removed(staged.triggers).map(({ id }) => id),
     deliveries: versioned(staged.deliveries, (delivery) => ({

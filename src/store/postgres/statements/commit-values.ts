@@ -29,6 +29,7 @@ function idOf(question: Exclude<Guard['question'], { ask: 'process' }>): string 
   if (question.ask === 'inbox') return question.scope
   if (question.ask === 'auditWindow') return question.key
   if (question.ask === 'liens') return question.host
+  if (question.ask === 'revocation') return question.handle
   if (question.ask === 'delivery') return question.pid
   return question.ask === 'environment' ? question.ref : question.id
 }

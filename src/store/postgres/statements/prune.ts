@@ -20,7 +20,10 @@ export function pruneStatements(link: Link, at: string) {
           where other.root = p.root and other.parent is not null and other.ended_at is null)
       ) as "hasLiveTree",
       exists (select from ${at}reference r join ${at}process q on q.pid = r.referrer
-        where r.pid = p.pid and q.ended_at is null) as "isReferenced",
+        where r.pid = p.pid and q.ended_at is null)
+      or exists (select from ${at}object o join ${at}process q on q.pid = o.pid
+        where o.target = p.pid and q.ended_at is null and not exists (select from ${at}object later
+          where later.pid = o.pid and later.name = o.name and later.seq > o.seq)) as "isReferenced",
       exists (select from ${at}account a where a.id = 'process:' || p.pid) as "hasAccount"
     from ${at}process p
       left join ${at}process above on above.pid = p.parent and above.ended_at is null

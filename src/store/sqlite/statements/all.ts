@@ -11,6 +11,7 @@ import { lienStatements } from './lien.ts'
 import { listStatements } from './list.ts'
 import { metaStatements } from './meta.ts'
 import { noticeStatements } from './notice.ts'
+import { objectStatements } from './object.ts'
 import { processStatements } from './process.ts'
 import { pruneStatements } from './prune.ts'
 import { scheduleStatements } from './schedule.ts'
@@ -33,6 +34,7 @@ export function allStatements(db: DatabaseSync, unreadable: UnreadableRows) {
     audit: auditStatements(db),
     blobReference: blobReferenceStatements(db),
     meta: metaStatements(db),
+    object: objectStatements(db),
     prune: pruneStatements(db),
     list: listStatements(db, unreadable),
   }

@@ -32,7 +32,10 @@ const FACTS = `select p.id, p.pid, p.parent, p.root, p.fence, p.ended_at as ende
       or exists (select 1 from process other where other.root = p.root and other.parent is not null and other.ended_at is null)
     ) as hasLiveTree,
     exists (select 1 from reference join process other on other.pid = reference.referrer
-      where reference.pid = p.pid and other.ended_at is null) as isReferenced,
+      where reference.pid = p.pid and other.ended_at is null)
+      or exists (select 1 from object handle join process holder on holder.id = handle.process
+        where handle.target = p.pid and holder.ended_at is null and not exists (select 1 from object later
+          where later.process = handle.process and later.name = handle.name and later.seq > handle.seq)) as isReferenced,
     exists (select 1 from account where account.id = 'process:' || p.pid) as hasAccount
   from process p
     left join process above on above.pid = p.parent and above.ended_at is null
@@ -80,7 +83,7 @@ export function pruneStatements(db: DatabaseSync) {
   const lastPosition = db.prepare(
     'select max(position) as position from event where process in (select value from json_each(?))',
   )
-  const removals = ['event', 'notice', 'below_session', 'blob_reference'].map((table) =>
+  const removals = ['event', 'notice', 'below_session', 'blob_reference', 'object'].map((table) =>
     db.prepare(`delete from ${table} where process in (select value from json_each(?))`),
   )
   const removalsByPid = ['visible', 'approval'].map((table) =>
