@@ -1,6 +1,6 @@
 import { branchFrom } from '../agent/parts/branch-point.ts'
 import { refuseTools } from '../core/agent/delegation.ts'
-import { isReadOnly, refuseFork } from '../core/agent/fork.ts'
+import { isReadOnly, refuseFork, viewAt } from '../core/agent/fork.ts'
 import { invalidRequest } from '../core/agent/refusals.ts'
 import type { AgentState } from '../core/agent/state.ts'
 import { RefusedError } from '../core/errors.ts'
@@ -43,7 +43,8 @@ export function forkAgentActions(parts: ActionParts): ActionsFor<'forkAgent'> {
       const branch = await branchFrom(edges.store, source, { at, mode })
       if (isRefusal(branch)) throw new RefusedError(branch)
       const place = await placeOf(parts, agents, source)
-      const request = await requestOf(parts, agents, { source, place, input })
+      const made = await requestOf(parts, agents, { source, place, input })
+      const request = { ...made, view: viewAt(source.pid, branch, input) }
       const asked = { request, hasWorktree: input.workspace !== undefined }
       const [registered] = await registerInWorktrees(parts, place.near, [asked], (placed) =>
         registerAll(kernel, commands, actor, placed, { more: [{ branch }] }),
@@ -141,6 +142,7 @@ async function requestOf(
     at: _,
     workspace: __,
     mode,
+    roots: ____,
     preset,
     ceiling: rules,
     cwd: asked,
@@ -157,6 +159,7 @@ async function requestOf(
     ...own
   } = input
   throwIfRefused(refuseRights(source, input))
+  const isReading = onlyReads(input)
   const cwd = await folderOf(agents, { source, near, asked })
   const image = reference === undefined ? undefined : await imageOf(parts, reference, cwd)
   const imaged: Partial<Image> = image?.image ?? {}
@@ -173,11 +176,11 @@ async function requestOf(
     ...own,
     ...(await pathsOf(agents, { source, place, input })),
     goal,
-    context: [noteOf(source, mode), ...(context === undefined ? [] : [context])].join('\n\n'),
+    context: [noteOf(source, isReading), ...(context === undefined ? [] : [context])].join('\n\n'),
     ...(asks === undefined ? {} : { model: asks }),
     ...(image === undefined ? {} : { image: `${image.image.name}@${image.hash}` }),
   }
-  const ceiling = ceilingOf(isReadOnly(mode) ? 'observe' : preset, rules)
+  const ceiling = ceilingOf(isReading ? 'observe' : preset, rules)
   const untyped: unknown = {
     kind: 'agent',
     ...place.request,
@@ -205,9 +208,23 @@ function toolsIn({ tools }: JsonObject): readonly string[] | undefined {
   return Array.isArray(tools) ? tools.map(String) : undefined
 }
 
+/** A speculative fork may write where nothing that counts is: in a worktree of its own. */
+function onlyReads({
+  mode,
+  workspace,
+}: {
+  readonly mode: Input['mode']
+  readonly workspace?: Input['workspace'] | undefined
+}): boolean {
+  return isReadOnly(mode) || (mode === 'speculative' && workspace === undefined)
+}
+
 /** A fork that only reads has the rights of its mode. */
-function refuseRights(source: Source, { mode, preset, ceiling, paths }: Asked['input']): Refusal | undefined {
-  if (!isReadOnly(mode)) return undefined
+function refuseRights(
+  source: Source,
+  { mode, preset, ceiling, paths, workspace }: Asked['input'],
+): Refusal | undefined {
+  if (!onlyReads({ mode, workspace })) return undefined
   const given = [
     ...(preset === undefined || preset === 'observe' ? [] : ['preset']),
     ...(ceiling === undefined ? [] : ['ceiling']),
@@ -229,7 +246,7 @@ async function pathsOf(
   if (paths !== undefined) return { paths: pathsInSpec(await agents.pathsIn(place.near, paths)) }
   const held = delegatedPaths(source)
   const isBound = place.request['parent'] === source.pid
-  if (held === null || isBound || isReadOnly(mode) || workspace !== undefined) return {}
+  if (held === null || isBound || onlyReads({ mode, workspace }) || workspace !== undefined) return {}
   return { paths: pathsInSpec(held) }
 }
 
@@ -273,9 +290,9 @@ async function refuseModel(
 }
 
 /** What its model has to know: the session that it reads was led by another agent. */
-function noteOf({ pid }: Source, mode: Input['mode']): string {
+function noteOf({ pid }: Source, isReading: boolean): string {
   const note = `The session up to here is that of ${pid}, which goes on by itself. You are a fork of it: another agent, with this goal alone.`
-  return isReadOnly(mode) ? `${note} You can read, and change nothing.` : note
+  return isReading ? `${note} You can read, and change nothing.` : note
 }
 
 function elsewhere({ pid, placement }: ProcessRecord): Refusal {

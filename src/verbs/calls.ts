@@ -4070,8 +4070,10 @@ export interface VerbCalls {
       pid: string
       /** It branches behind this turn; by default where the session is now: in an open turn behind the last answer whose calls all have results. */
       at?: number
-      /** Restricted: it reads and changes nothing; worker: as restricted, and it ends with its first turn; copy: it may do what the agent may that it branches from. Default: `"restricted"`. */
-      mode?: ('restricted' | 'worker' | 'copy') | undefined
+      /** Restricted: it reads and changes nothing; worker: as restricted, and it ends with its first turn; copy: it may do what the agent may that it branches from; speculative: the objects that it writes are gone at its end unless they are merged, and it writes files only with a worktree. Default: `"restricted"`. */
+      mode?: ('restricted' | 'worker' | 'copy' | 'speculative') | undefined
+      /** Names of objects, or of folders of them, that it sees; all that the agent sees by default. */
+      roots?: string[]
       /** Another image; what neither the request nor the image says is as in the agent that it branches from. */
       image?: string
       /** The name of its role; that of its image or of the agent by default. */

@@ -1,7 +1,9 @@
 import * as z from 'zod'
+import { MAX_VIEW_ROOTS } from '../core/object/view.ts'
 import { forkMode } from './shapes/agent.ts'
 import { amounts } from './shapes/allowance.ts'
 import { processCodes } from './shapes/codes.ts'
+import { objectName } from './shapes/object.ts'
 import { record } from './shapes/record.ts'
 import { folder, processRef } from './shapes/scalars.ts'
 import { childFields } from './spawn-agent.ts'
@@ -31,7 +33,14 @@ export const forkAgent = verb({
       mode: forkMode
         .default('restricted')
         .describe(
-          'restricted: it reads and changes nothing; worker: as restricted, and it ends with its first turn; copy: it may do what the agent may that it branches from',
+          'restricted: it reads and changes nothing; worker: as restricted, and it ends with its first turn; copy: it may do what the agent may that it branches from; speculative: the objects that it writes are gone at its end unless they are merged, and it writes files only with a worktree',
+        ),
+      roots: z
+        .array(objectName)
+        .max(MAX_VIEW_ROOTS)
+        .exactOptional()
+        .describe(
+          'names of objects, or of folders of them, that it sees; all that the agent sees by default',
         ),
       image: image.describe(
         'another image; what neither the request nor the image says is as in the agent that it branches from',

@@ -303,3 +303,47 @@ test('a fork has the ceilings of the agent that it branches from, and no more to
   denied.answer('not written')
   await reeve.waitAgent({ pid: fork.pid, turn: 2 })
 })
+
+test('two forks try two ways, and their parent keeps the objects of the better one', async () => {
+  const model = new HeldModel()
+  const { reeve, session } = await agents(model)
+  const pid = await session(['first'])
+  const own = reeve.as(`process:${pid}`)
+  await own.putObject({ pid, name: 'plan', type: 'plan', mutable: true, text: 'one step' })
+  await own.putObject({ pid, name: 'notes/a', type: 'evidence', text: 'a' })
+  const forked = async (mode: 'restricted' | 'copy' | 'speculative', more: object = {}) => {
+    const { record } = await own.forkAgent({ pid, mode, goal: `as ${mode}`, ...more })
+    ;(await model.next()).answer('done')
+    await reeve.waitAgent({ pid: record.pid })
+    const told = await model.next()
+    told.answer('heard')
+    await reeve.waitAgent({ pid })
+    return { pid: record.pid, as: reeve.as(`process:${record.pid}`) }
+  }
+  const reads = await forked('restricted', { roots: ['notes'] })
+  const copy = await forked('copy')
+  const tries = await forked('speculative')
+  await own.putObject({ pid, name: 'plan', expect: 1, text: 'one step, later' })
+  // Each sees what its parent had, and neither sees what the others write.
+  expect(await reads.as.object({ pid: reads.pid, name: 'notes/a' })).toMatchObject({ text: 'a' })
+  expect(await answerOrCode(reads.as.object({ pid: reads.pid, name: 'plan' }))).toBe('not_found')
+  expect(await copy.as.object({ pid: copy.pid, name: 'plan' })).toMatchObject({ text: 'one step' })
+  await copy.as.putObject({ pid: copy.pid, name: 'plan', expect: 1, text: 'two steps' })
+  await copy.as.putObject({ pid: copy.pid, name: 'found', type: 'evidence', text: 'by the copy' })
+  await tries.as.putObject({ pid: tries.pid, name: 'tried', type: 'evidence', text: 'by the other' })
+  expect(await own.object({ pid, name: 'plan' })).toMatchObject({ text: 'one step, later' })
+  expect(await answerOrCode(tries.as.object({ pid: tries.pid, name: 'found' }))).toBe('not_found')
+  const ended = async (one: { readonly pid: string }) => {
+    await own.shutDownAgent({ pid: one.pid })
+    await reeve.wait({ pid: one.pid })
+  }
+  await ended(tries)
+  await ended(copy)
+  const merged = await own.mergeObjects({ pid, from: copy.pid, policy: 'all_new' })
+  expect(merged).toMatchObject({
+    merged: [{ name: 'found' }],
+    conflicts: [{ name: 'plan', reason: 'changed' }],
+  })
+  expect(await own.object({ pid, name: 'found' })).toMatchObject({ text: 'by the copy' })
+  expect(await answerOrCode(own.object({ pid, name: 'tried' }))).toBe('not_found')
+})

@@ -233,7 +233,9 @@ function forkTool({ agent }: DelegationToolParts, reeve: () => ReeveVerbs): Agen
       mode: z
         .enum(FORK_MODES)
         .optional()
-        .describe('copy: it may do what you may; the others only read, and a worker ends with its turn'),
+        .describe(
+          'copy: it may do what you may; restricted and worker only read, and a worker ends with its turn',
+        ),
       worktree: z.boolean().optional(),
     }),
     // The same call is the same fork.

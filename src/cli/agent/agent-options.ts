@@ -15,6 +15,7 @@ export type AgentOptions = {
   readonly path: readonly string[]
   readonly at: number | undefined
   readonly mode: string | undefined
+  readonly root: readonly string[]
   readonly worktree: boolean
   readonly once: boolean
   readonly detach: boolean

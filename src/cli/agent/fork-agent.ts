@@ -17,7 +17,7 @@ export async function forkAgent(
       'reeve agent fork needs an agent and a goal.',
       'For example: reeve agent fork fixer --at 3 "do it without the cache"',
     )
-  const { at, mode, image, model, name, system, tool, path, worktree, once, effort } = options
+  const { at, mode, image, model, name, system, tool, path, root, worktree, once, effort } = options
   const answer = await reeve.forkAgent({
     pid,
     goal,
@@ -30,6 +30,7 @@ export async function forkAgent(
     ...(effort === undefined ? {} : { effort: effortOf(effort) }),
     ...(tool.length === 0 ? {} : { tools: [...tool] }),
     ...(path.length === 0 ? {} : { paths: [...path] }),
+    ...(root.length === 0 ? {} : { roots: [...root] }),
     ...(worktree ? { workspace: { worktree } } : {}),
     ...(once ? { once } : {}),
     ...allowanceIn(options.allow),

@@ -1,3 +1,5 @@
+import type { ViewRequest } from '../object/view.ts'
+import type { Pid } from '../process/pid.ts'
 import type { ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
 import {
@@ -19,6 +21,8 @@ export const FORK_MODES = [
   'worker',
   /** What the agent that it branches from may do. */
   'copy',
+  /** It writes objects that are gone at its end unless they are merged, and files in a worktree of its own only. */
+  'speculative',
 ] as const
 export type ForkMode = (typeof FORK_MODES)[number]
 
@@ -36,9 +40,30 @@ export interface BranchPoint {
   readonly turn: number
 }
 
-/** Whether forks of this mode may only read. */
+/** Whether forks of this mode may only read, besides objects of their own. */
 export function isReadOnly(mode: ForkMode): boolean {
-  return mode !== 'copy'
+  return mode === 'restricted' || mode === 'worker'
+}
+
+const VIEW_OF = {
+  restricted: 'read_only',
+  worker: 'read_only',
+  copy: 'copy_on_write',
+  speculative: 'ephemeral',
+} as const satisfies { readonly [mode in ForkMode]: ViewRequest['mode'] }
+
+/** A fork sees the objects that the other agent had at the turn that it names; without one those of the registration. */
+export function viewAt(
+  source: Pid,
+  { earlier }: SessionContinued,
+  { at, mode, roots }: { readonly at?: number; readonly mode: ForkMode; readonly roots?: readonly string[] },
+): ViewRequest {
+  const last = at === undefined ? undefined : earlier.at(-1)
+  return {
+    mode: VIEW_OF[mode],
+    ...(last === undefined ? { of: source } : { of: last.pid, at: last.through }),
+    ...(roots === undefined ? {} : { roots }),
+  }
 }
 
 /** Why no session can branch from that of this agent. */
