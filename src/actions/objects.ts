@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { RefusedError } from '../core/errors.ts'
 import { lineDiff } from '../core/files/line-diff.ts'
 import type { FoundObject } from '../core/object/found.ts'
@@ -37,7 +36,7 @@ export function objectActions(parts: ActionParts): ActionsFor<ObjectVerbs> {
       const { type, version } = await objects.put(actor, await find(pid), {
         ...asked,
         content,
-        hash: hash('sha256', content, 'hex'),
+        hash: await sha256(content),
         bytes: content.length,
         mediaType: mediaType ?? (text === undefined ? 'application/octet-stream' : 'text/plain'),
       })
@@ -115,9 +114,14 @@ function shownVersion({ tags, ...version }: ObjectVersion) {
   return { ...version, tags: [...tags] }
 }
 
-function bytesIn(data: string): Uint8Array {
+async function sha256(content: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', content))
+  return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function bytesIn(data: string): Uint8Array<ArrayBuffer> {
   const bytes = fromBase64(data)
-  if (bytes !== undefined) return bytes
+  if (bytes !== undefined) return new Uint8Array(bytes)
   throw new RefusedError(
     refusal('invalid_request', 'data is not Base64.', 'Encode the bytes, or give a text.'),
   )

@@ -17,7 +17,9 @@ test('objects are put, listed, compared, handed on and taken back', async () => 
   expect((await line.run(['object', 'show', 'web', 'plan'])).stdout).toMatch(/^plan .*\nfix it\n$/)
   expect((await line.run(['object', 'show', '--at', '1', 'web', 'plan'])).stdout).toMatch(/\nlook\n$/)
   expect((await line.run(['object', 'history', 'web', 'plan'])).stdout.split('\n')).toHaveLength(4)
-  expect((await line.run(['object', 'diff', 'web', 'plan'])).stdout).toMatch(/1 → 2\n-look\n\+fix it/)
+  expect((await line.run(['object', 'diff', 'web', 'plan'])).stdout).toMatch(
+    /1 → 2\n@@.*\n-look\n.*\n\+fix it/,
+  )
   const child = [
     'call',
     'spawn',

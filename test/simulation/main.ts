@@ -3,6 +3,7 @@ import { agentPlants } from './agents/plants.ts'
 import { authorityPlants } from './authority/plants.ts'
 import { Counts } from './counts.ts'
 import { definitionPlants } from './definitions/plants.ts'
+import { simulateMemory } from './memory/simulate-memory.ts'
 import type { Plant } from './plant.ts'
 import { plants } from './plants.ts'
 import { DEFAULT_STEPS, type SeedReport, simulate } from './run.ts'
@@ -10,7 +11,7 @@ import { treePlants } from './trees/plants.ts'
 import { WORLD_KINDS } from './world-kind.ts'
 
 const USAGE =
-  'npm run simulate -- --seeds N [--from F] [--seed K] [--only KIND] [--steps M] [--json] [--plants]'
+  'npm run simulate -- --seeds N [--from F] [--seed K] [--only KIND] [--steps M] [--json] [--plants] [--memory]'
 const LAST_LINES = 20
 
 const HELP = `${USAGE}
@@ -26,6 +27,7 @@ schedules and triggers, whose occurrences are; and one with agents below agents,
   --only KIND worlds of one kind: ${WORLD_KINDS.join(', ')}
   --steps M   steps per seed before faults end and the world comes to rest (${DEFAULT_STEPS})
   --json      the counts as one JSON object
+  --memory    random acts on objects on three stores, compared with a reference
   --plants    the first of these seeds that finds each planted bug, for "since" in plants.ts
 
 In the table, requests that were neither done, refused nor in trouble were lost with their kernel.`
@@ -44,6 +46,8 @@ if (kinds.length === 0) {
 }
 const seeds = only === undefined ? whole(values.seeds, 100) : 1
 const first = only ?? whole(values.from, 1)
+
+if (values.memory) process.exit((await simulateMemory(first, seeds)) ? 0 : 1)
 
 if (values.plants) {
   for (const plant of [
@@ -171,6 +175,7 @@ function parsed() {
       steps: { type: 'string' },
       json: { type: 'boolean', default: false },
       plants: { type: 'boolean', default: false },
+      memory: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     } as const
     return parseArgs({ options }).values

@@ -38,7 +38,7 @@ type PresetRule = Omit<Rule, 'id' | 'preset'>
 /** The right to approve is never part of a preset, and neither is a right to what others own. */
 const EFFECTS: readonly Right[] = ['read', 'write', 'execute']
 const CHANGES: readonly Right[] = ['write', 'execute']
-const OF_OTHERS: readonly ResourceKind[] = ['process', 'session']
+const OF_OTHERS: readonly ResourceKind[] = ['process', 'session', 'object']
 
 /** Secrets and hosts are not for reading along. */
 const NOT_OBSERVED: readonly ResourceKind[] = ['fs', 'shell', 'net', 'secret']

@@ -21,7 +21,7 @@ export const SKIP_REASONS = ['policy', 'same', 'goal', 'released', 'handle'] as 
  * | released | the process released it, and the parent keeps its own              |
  * | handle   | it is a handle of the process, which is not its own to give        |
  */
-export type SkipReason = (typeof SKIP_REASONS)[number]
+type SkipReason = (typeof SKIP_REASONS)[number]
 
 export const CONFLICT_REASONS = ['changed', 'immutable', 'taken', 'read_only'] as const
 /**
@@ -31,7 +31,7 @@ export const CONFLICT_REASONS = ['changed', 'immutable', 'taken', 'read_only'] a
  * | taken     | the parent has another object of this name                         |
  * | read_only | the parent may not write it                                        |
  */
-export type ConflictReason = (typeof CONFLICT_REASONS)[number]
+type ConflictReason = (typeof CONFLICT_REASONS)[number]
 
 export interface MergeReport {
   readonly merged: readonly { readonly name: string; readonly version: number }[]

@@ -48,8 +48,8 @@ export interface ViewRequest {
 }
 
 /** Each lookup of a name asks each base at most once. */
-export const MAX_VIEW_BASES = 16
-export const MAX_VIEW_ROOTS = 64
+const MAX_VIEW_BASES = 16
+const MAX_VIEW_ROOTS = 64
 
 /** The namespaces of a view, its own one first, in which a name is looked up. */
 export function levelsOf({ pid, revision, view }: ProcessRecord): readonly [ViewBase, ...ViewBase[]] {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import type { Rule } from '../../core/capability/rule.ts'
+import type { Json } from '../../core/json/json.ts'
 import type { ObjectRight } from '../../core/object/object.ts'
 import type { ViewRequest } from '../../core/object/view.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { Actor } from '../../core/process/record.ts'
 import { Objects } from '../../kernel/objects.ts'
+import { addRule } from '../../kernel/policies.ts'
 import { prune } from '../../kernel/prune.ts'
 import { type Behaves, type Bench, codeOf, OUTSIDE, pidOf, repeat } from './bench.ts'
 import { bytesOf, hashOf } from './blobs.ts'
@@ -262,6 +265,97 @@ export function objects(behaves: Behaves): void {
     assert.equal((await other.get('host', lead, 'plan')).version.version, 1)
   })
 
+  behaves('a merge takes over what changed in the fork alone, and reports each conflict', async (bench) => {
+    await bench.register(OUTSIDE, { pid: lead })
+    for (const name of ['mine', 'theirs', 'both', 'same', 'gone'])
+      await put(bench, lead, name, 'old', { mutable: true })
+    await put(bench, lead, 'fixed', 'old')
+    await fork(bench, one, { mode: 'copy_on_write' })
+    for (const name of ['theirs', 'both', 'same', 'gone'])
+      await put(bench, one, name, `of ${name}`, { expect: 1 })
+    await put(bench, one, 'new', 'new')
+    await put(bench, one, 'taken', 'of the fork')
+    await over(bench).release('host', one, 'mine')
+    await put(bench, lead, 'both', 'of the parent', { expect: 1 })
+    await put(bench, lead, 'same', 'of same', { expect: 1 })
+    await put(bench, lead, 'taken', 'of the parent')
+    await over(bench).release('host', lead, 'gone')
+    assert.equal(await codeOf(over(bench).merge('host', lead, one, 'all_new')), 'not_available')
+    await end(bench, one)
+    const before = await names(bench, lead)
+    const none = await over(bench).merge('host', lead, one, 'none')
+    assert.deepEqual([none.merged, none.conflicts], [[], []])
+    assert.deepEqual(await names(bench, lead), before)
+    assert.deepEqual(await over(bench).merge('host', lead, one, 'all_new'), {
+      merged: [
+        { name: 'new', version: 1 },
+        { name: 'theirs', version: 2 },
+      ],
+      skipped: [
+        { name: 'mine', reason: 'released' },
+        { name: 'same', reason: 'same' },
+      ],
+      conflicts: [
+        { name: 'both', reason: 'changed' },
+        { name: 'gone', reason: 'changed' },
+        { name: 'taken', reason: 'taken' },
+      ],
+    })
+    assert.equal(await textOf(bench, lead, 'theirs'), 'of theirs')
+    assert.equal(await textOf(bench, lead, 'both'), 'of the parent')
+    assert.deepEqual((await over(bench).get('host', lead, 'theirs')).writer.pid, one)
+    const again = await over(bench).merge('host', lead, one, 'all_new')
+    assert.deepEqual(again.merged, [])
+    assert.ok(again.skipped.some(({ name, reason }) => name === 'new' && reason === 'same'))
+    // What was merged outlives the fork.
+    await prune(bench.edges, { pids: [one] })
+    await bench.store.blobs.sweep(0)
+    assert.equal(await textOf(bench, lead, 'new'), 'new')
+  })
+
+  behaves('a merge of results takes what the process ended with', async (bench) => {
+    await family(bench)
+    await put(bench, one, 'result', 'found it')
+    await put(bench, one, 'scratch', 'nothing')
+    await end(bench, one, { object: `${one}/result` })
+    const report = await over(bench).merge('host', lead, one, 'results')
+    assert.deepEqual(report.merged, [{ name: 'result', version: 1 }])
+    assert.deepEqual(report.skipped, [{ name: 'scratch', reason: 'policy' }])
+    assert.equal(await codeOf(over(bench).merge('host', two, one, 'results')), 'denied')
+    await link(bench, 'host', one, 'result', two, ['read'])
+  })
+
+  behaves('a name that a view may not write is a conflict of its merge', async (bench) => {
+    await bench.register(OUTSIDE, { pid: lead })
+    await put(bench, lead, 'plan', 'old', { mutable: true })
+    await fork(bench, one, { mode: 'read_only' })
+    await bench.register({ ...OUTSIDE, parent: one }, { pid: two })
+    await put(bench, two, 'plan', 'other')
+    await end(bench, two)
+    const report = await over(bench).merge('host', one, two, 'all_new')
+    assert.deepEqual(report.conflicts, [{ name: 'plan', reason: 'taken' }])
+  })
+
+  behaves('rules let a process act in the view of another one, or deny it its own', async (bench) => {
+    await family(bench)
+    await put(bench, one, 'plan/a', 'text')
+    await put(bench, one, 'secret', 'text')
+    const read = (actor: Pid, pid: Pid, name: string) =>
+      codeOf(over(bench).get(`process:${actor}`, pid, name))
+    assert.equal(await read(two, one, 'plan/a'), 'denied')
+    assert.equal(await read(lead, one, 'plan/a'), 'denied')
+    const { edges } = bench
+    const resource = `object:${lead}/${one}`
+    await addRule(edges, 'host', `process:${two}`, given('allow', `${resource}/plan/**`))
+    await addRule(edges, 'host', `process:${one}`, given('deny', `${resource}/secret`))
+    assert.equal(await read(two, one, 'plan/a'), 'accepted')
+    assert.equal(await read(two, one, 'secret'), 'denied')
+    assert.equal(await read(one, one, 'secret'), 'denied')
+    assert.equal(await read(one, one, 'plan/a'), 'accepted')
+    await addRule(edges, 'host', `process:${lead}`, given('allow', `object:${lead}/**`))
+    assert.equal(await read(lead, one, 'secret'), 'accepted')
+  })
+
   async function family(bench: Bench): Promise<void> {
     await bench.register(OUTSIDE, { pid: lead })
     for (const pid of [one, two]) await bench.register({ ...OUTSIDE, parent: lead }, { pid })
@@ -282,7 +376,7 @@ function over(bench: Bench): Objects {
   return new Objects(bench.edges)
 }
 
-export function put(bench: Bench, pid: Pid, name: string, text: string, given: Given = {}, on = over(bench)) {
+function put(bench: Bench, pid: Pid, name: string, text: string, given: Given = {}, on = over(bench)) {
   const content = bytesOf(text)
   const blob = { hash: hashOf(content), bytes: content.length, mediaType: 'text/plain', content }
   const isNew = given.expect === undefined ? { type: 'evidence' as const } : {}
@@ -313,7 +407,11 @@ function link(
   return over(bench).link(actor, pid, { name, to, as: name, rights, live })
 }
 
-function end(bench: Bench, pid: Pid) {
-  const ending = { status: 'completed' } as const
+function given(effect: 'allow' | 'deny', resource: string) {
+  return (id: string): Rule => ({ id, effect, rights: ['read'], resource })
+}
+
+function end(bench: Bench, pid: Pid, result: Json = null) {
+  const ending = { status: 'completed', result } as const
   return bench.performed('appended', { type: 'end', pid, ending, replayKey: 'end', fence: null })
 }

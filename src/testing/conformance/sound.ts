@@ -6,6 +6,7 @@ import { entriesIn } from '../../core/audit/link.ts'
 import { verifyEnd, verifyPage } from '../../core/audit/verify.ts'
 import { groupKeyOf } from '../../core/group/group.ts'
 import { delegatedPaths, overlappingPath } from '../../core/lien/lien.ts'
+import { objectRows } from '../../core/object/entry.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
 import { refold } from '../../core/process/fold.ts'
 import type { ProcessRow } from '../../core/process/row.ts'
@@ -45,6 +46,7 @@ export async function assertSound(store: Store): Promise<void> {
   )
   for (const scope of scopesOf(rows)) await assertNoticesCaused(store, scope, byPid)
   await assertPathsHeldOnce(store, rows)
+  for (const row of rows.slice(0, CLOSELY)) await assertObjectsFound(store, row, byPid)
   await verifiedAudit(store)
 }
 
@@ -69,6 +71,29 @@ async function assertPathsHeldOnce(store: Store, rows: readonly ProcessRow[]): P
           assert.equal(overlappingPath(other, path, false), undefined, `${path} has one holder`)
       }
   }
+}
+
+/** Each event about a name of a namespace is found by the name, and no other. */
+async function assertObjectsFound(
+  store: Store,
+  { record }: ProcessRow,
+  byPid: ReadonlyMap<string, readonly StoredEvent[]>,
+): Promise<void> {
+  const { pid, revision: through } = record
+  const expected = Map.groupBy(objectRows(record, byPid.get(pid) ?? []), ({ name }) => name)
+  const page = { prefix: '', after: null, through, limit: PAGE }
+  const newest = await store.ask({ ask: 'objectEvents', pid, ...page })
+  assert.deepEqual(
+    newest.map(({ seq }) => seq),
+    [...expected.keys()].toSorted().map((name) => expected.get(name)?.at(-1)?.seq),
+    `the names of ${pid} are found, in their order`,
+  )
+  for (const [name, rows] of expected)
+    assert.deepEqual(
+      (await store.ask({ ask: 'objectVersions', pid, name, through, limit: PAGE })).map(({ seq }) => seq),
+      rows.map(({ seq }) => seq).toReversed(),
+      `the events about ${pid}/${name} are found`,
+    )
 }
 
 /** Whether one of two processes is above the other. */

@@ -14,9 +14,9 @@ import { count, time } from './scalars.ts'
 import { view } from './view.ts'
 
 /** The namespace of a process and a name in it. */
-export const oid: z.ZodType<ObjectId, ObjectId> = z.templateLiteral([z.string(), '/', z.string()])
+const oid: z.ZodType<ObjectId, ObjectId> = z.templateLiteral([z.string(), '/', z.string()])
 export const objectType = z.enum(OBJECT_TYPES)
-export const objectRight = z.enum(OBJECT_RIGHTS)
+const objectRight = z.enum(OBJECT_RIGHTS)
 export const mergePolicy = z.enum(MERGE_POLICIES)
 
 const version = {

@@ -45,7 +45,7 @@ test.for<readonly [Json, string]>([
   [{ effect: 'deny', resource: 'model:a/b', rights: ['read'] }, 'Nothing needs the right read to model:'],
   [{ effect: 'allow', resource: 'process:p_a' }, 'An allow of process:… has to name its rights'],
   [{ effect: 'ask', resource: 'session:s', rights: ['signal'] }, 'A rule cannot ask about session:'],
-  [{ effect: 'deny', resource: 'object:a' }, 'a rule about object:a would never count'],
+  [{ effect: 'deny', resource: 'checkpoint:a' }, 'a rule about checkpoint:a would never count'],
   [
     { effect: 'allow', resource: 'fs:a', constraints: { maxByte: 1 } },
     'no constraint "maxByte". Did you mean',
