@@ -2,7 +2,7 @@ import type { Ceiling } from '../core/capability/ceiling.ts'
 import { folderSubjects, type Machine } from '../core/capability/folder-subjects.ts'
 import type { Need } from '../core/capability/need.ts'
 import { countedRulesOf, delegatorsOf } from '../core/capability/rule-on.ts'
-import { givenRules, type RuleSet } from '../core/capability/rule-set.ts'
+import type { RuleSet } from '../core/capability/rule-set.ts'
 import type { CheckedAt } from '../core/capability/rule-table.ts'
 import type { RuleUse } from '../core/capability/rule-use.ts'
 import { useIdOf } from '../core/capability/ruling.ts'
@@ -20,8 +20,6 @@ export interface Subject {
   readonly session: string | null
   /** The subjects whose rule sets apply, the widest first. */
   readonly sets: readonly string[]
-  /** Below a fork: those of them that are above it. A person answered their requests before there was the fork, or for others. */
-  readonly unanswered?: ReadonlySet<string>
 }
 
 /**
@@ -48,22 +46,11 @@ export function* subjectOf(rows: WorkingRows, actor: Actor): PlanPart<Subject | 
   if (nearest === undefined && session === undefined) return { actor, session: null, sets: [] }
   const processes = acting.map(({ record }) => `process:${record.pid}` as const).reverse()
   const sets = [HOME, ...(own === undefined ? [] : setsOf(sessionsOf(own))), ...processes]
-  const unanswered = aboveFork(acting)
   return {
     actor: nearest === undefined ? `session:${session}` : `process:${nearest.record.pid}`,
     session: session ?? null,
     sets,
-    ...(unanswered === null ? {} : { unanswered }),
   }
-}
-
-/** The processes and sessions above the nearest fork; null if there is no fork. */
-function aboveFork(lineage: readonly ProcessRow[]): ReadonlySet<string> | null {
-  const index = lineage.findIndex(({ record }) => record.agent?.forkedFrom !== undefined)
-  const fork = lineage[index]
-  if (fork === undefined) return null
-  const above = lineage.slice(index + 1).map(({ record }) => `process:${record.pid}`)
-  return new Set([...above, ...setsOf(sessionsOf(fork.record))])
 }
 
 /** The subject with the rules of these folders, the widest folder first, and those of further sets. */
@@ -129,21 +116,13 @@ export function* lineageOf(rows: WorkingRows, pid: string): PlanPart<readonly Pr
   return found
 }
 
-/** The rule sets of a subject that exist. A fork asks again: answers to those above it do not count for it. */
-export function* ruleSetsOf({
-  sets,
-  unanswered,
-}: Pick<Subject, 'sets' | 'unanswered'>): PlanPart<readonly RuleSet[]> {
+/** The rule sets of a subject that exist. */
+export function* ruleSetsOf({ sets }: Pick<Subject, 'sets'>): PlanPart<readonly RuleSet[]> {
   if (sets.length === 0) return []
   const found = (yield sets.map(
     (subject) => ({ ask: 'ruleSet', subject }) as const,
   )) as readonly (RuleSet | null)[]
-  const known = found.filter((set) => set !== null)
-  if (unanswered === undefined) return known
-  return known.map((set) => {
-    const rules = unanswered.has(set.subject) ? givenRules(set) : set.rules
-    return rules.length === set.rules.length ? set : { ...set, rules }
-  })
+  return found.filter((set) => set !== null)
 }
 
 /** The facts of a ruling that are not in the sets themselves: the sets of delegators, and how often counted rules were used. */

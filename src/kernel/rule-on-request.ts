@@ -24,8 +24,7 @@ export function* ruleOnRequest(
   const now = yield* subjectOf(rows, actor)
   // The folders are those of the request. A process that has moved to another session since is bound by that one as well.
   const bound = [...new Set([...boundBy, ...(now?.sets ?? [])])]
-  const subject = now?.unanswered === undefined ? { sets: bound } : { ...now, sets: bound }
-  const sets = (yield* ruleSetsOf(subject)).flatMap(setsIn)
+  const sets = (yield* ruleSetsOf({ sets: bound })).flatMap(setsIn)
   const over = ceilingsOver(pid, ceilings)
   const facts = yield* rulingFacts(rows, sets, over, effects, { at, host: action.host })
   return ruleOnAll(sets, over, effects, facts)
