@@ -120,7 +120,7 @@ export const mayImport: Record<string, readonly string[]> = {
     'workflow',
     'tool',
     'external',
-    // The form in which parts of inputs are stored.
+    // The form in which parts of inputs are stored, and the logs of a session.
     'agent/parts',
     'zod',
     're2js',

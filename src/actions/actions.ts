@@ -11,6 +11,7 @@ import { completionActions } from './complete-input.ts'
 import { environmentActions } from './environments.ts'
 import { eventActions } from './events.ts'
 import { explainActions } from './explain-rules.ts'
+import { forkAgentActions } from './fork-agent.ts'
 import { grantActions } from './grants.ts'
 import { holderActions } from './holders.ts'
 import { imageActions } from './images.ts'
@@ -47,6 +48,7 @@ export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
     ...spawnAgentActions(parts),
     ...worktreeActions(parts),
     ...restoreAgentActions(parts),
+    ...forkAgentActions(parts),
     ...trackActions(parts),
     ...processActions(parts),
     ...eventActions(parts),

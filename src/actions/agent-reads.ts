@@ -198,6 +198,7 @@ async function inspected(parts: ActionParts, record: NativeAgent): Promise<Outpu
     workspace: typeof workspace === 'string' ? workspace : null,
     cwd,
     paths: heldBy(record),
+    forkedFrom: record.agent.forkedFrom ?? null,
     image: shownImage(kernel.edges, record),
     provider: parseModelId(model)?.provider ?? null,
     model,

@@ -107,7 +107,7 @@ function requestFor(
   return { request: untyped as ParsedInputOf<'spawn'>, more: { continuesSession: true, ...kept } }
 }
 
-function parentGone(pid: Pid, parent: Pid | null): Refusal {
+export function parentGone(pid: Pid, parent: Pid | null): Refusal {
   return notRestorable(
     pid,
     `its parent ${parent} has ended`,

@@ -200,7 +200,7 @@ async function requestOf(
 }
 
 /** The version of the image that counts now: the registration takes the same one. */
-async function imageOf(
+export async function imageOf(
   { kernel }: ActionParts,
   reference: string,
   folder: string | null,
@@ -215,7 +215,7 @@ function inherited(above: JsonObject, names: readonly string[]): JsonObject {
 }
 
 /** A preset as the rules of a ceiling. The rules of the parent bind the child besides. */
-function ceilingOf(
+export function ceilingOf(
   preset: string | undefined,
   ceiling: Input['ceiling'],
 ): Input['ceiling'] | { readonly rules: readonly JsonObject[] } {
@@ -227,7 +227,7 @@ function ceilingOf(
 
 const MAX_LABEL_CHARS = 80
 
-function labelOf(goal: string): string {
+export function labelOf(goal: string): string {
   const [line = ''] = goal.trim().split('\n')
   return line.length > MAX_LABEL_CHARS ? `${line.slice(0, MAX_LABEL_CHARS - 1)}…` : line || 'agent'
 }

@@ -15,8 +15,8 @@ import type { StoredEvent } from '../core/process/event.ts'
 import { knownEvent } from '../core/process/event.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import type { Store } from '../store/contract.ts'
+import { SessionLog } from './parts/session-log.ts'
 import { loadParts } from './parts/stored-parts.ts'
-import { SessionLog } from './session-log.ts'
 
 /** Paths whose folders may have instructions. */
 const MAX_TOUCHED = 1_000

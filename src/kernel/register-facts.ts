@@ -1,5 +1,6 @@
 import { childrenOf } from '../core/agent/delegation.ts'
 import { agentOfSession } from '../core/agent/session.ts'
+import type { EarlierLog, SessionContinued } from '../core/agent/earlier-logs.ts'
 import { isNativeAgent } from '../core/agent/state.ts'
 import { groupKeyOf } from '../core/group/group.ts'
 import { emptyInbox } from '../core/inbox/inbox.ts'
@@ -35,7 +36,7 @@ export interface RegistrationContext {
 /** Reads everything that `decideRegister` needs. */
 export function* registerFacts(
   rows: WorkingRows,
-  { request, pid, actor, defaultEnvRef, continuesSession, hookOf }: RegisterIntent,
+  { request, pid, actor, defaultEnvRef, continuesSession, branch, hookOf }: RegisterIntent,
   { isNew, formerPid, restarts, replaced }: RegistrationContext,
 ): PlanPart<RegisterFacts> {
   // Most registrations have a new pid and need few of the facts: those are not asked for through a generator.
@@ -74,7 +75,10 @@ export function* registerFacts(
     parent,
     restarted,
     ...(actsFor === null ? {} : { actsFor }),
-    ...(continuesSession === undefined || restarted === null ? {} : yield* goneLog(rows, restarted.record)),
+    ...(continuesSession === undefined || restarted === null
+      ? {}
+      : yield* goneLog(rows, restarted.record.agent?.earlier ?? [])),
+    ...(branch === undefined || existing !== null ? {} : yield* branchFacts(rows, branch)),
     stoppingAncestor: parent === null ? null : yield* stoppingAncestor(rows, parent, gone),
     session: inSession,
     ...(parent !== null || inSession === null ? {} : yield* sessionAgent(rows, inSession)),
@@ -126,11 +130,24 @@ function* sessionAgent(
 }
 
 /** The logs of an earlier session are kept while an agent names them that lives: this one has ended. */
-function* goneLog(rows: WorkingRows, { agent }: ProcessRecord): PlanPart<Pick<RegisterFacts, 'goneLog'>> {
-  const pids = (agent?.earlier ?? []).map(({ pid }) => pid)
+function* goneLog(
+  rows: WorkingRows,
+  earlier: readonly EarlierLog[],
+): PlanPart<Pick<RegisterFacts, 'goneLog'>> {
+  const pids = earlier.map(({ pid }) => pid)
   const found = yield* rows.processes(pids)
   const gone = pids.find((_, index) => found[index] === null)
   return gone === undefined ? {} : { goneLog: gone }
+}
+
+/** The store compares these rows at the commit, so none can be pruned before the record of the fork names it. */
+function* branchFacts(
+  rows: WorkingRows,
+  { earlier, fork }: SessionContinued,
+): PlanPart<Pick<RegisterFacts, 'goneLog' | 'forked'>> {
+  const gone = yield* goneLog(rows, earlier)
+  const forked = fork === undefined ? null : yield* rows.process(fork.pid)
+  return { ...gone, ...(forked === null ? {} : { forked }) }
 }
 
 /** The agents above a new one, and those beside it. Each registration writes the parent's row, so none is overlooked. */

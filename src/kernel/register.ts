@@ -1,3 +1,4 @@
+import type { SessionContinued } from '../core/agent/earlier-logs.ts'
 import type { ReportSeat } from '../core/agent/report-group.ts'
 import type { ToolCallRef } from '../core/agent/state.ts'
 import type { ShownChange } from '../core/approval/shown-change.ts'
@@ -45,6 +46,8 @@ export interface Registering {
   readonly reportSeat?: ReportSeat
   /** It continues the session of the ended agent that it restarts. */
   readonly continuesSession?: true
+  /** Its session branches from that of another agent. */
+  readonly branch?: SessionContinued
   /** Of a tool whose caller knows what the call does: its effects, which are ruled on in place of the call itself. */
   readonly effects?: readonly Need[]
   /** Finds out what the call would make of a file. It is called once, if a person is asked. */
@@ -204,6 +207,7 @@ export function toIntent(
     ceilings,
     reportSeat,
     continuesSession,
+    branch,
     hookOf,
   } = registering
   const given = pid ?? keyed
@@ -227,6 +231,7 @@ export function toIntent(
     ...(ceilings === undefined ? {} : { ceilings }),
     ...(reportSeat === undefined ? {} : { reportSeat }),
     ...(continuesSession === undefined ? {} : { continuesSession }),
+    ...(branch === undefined ? {} : { branch }),
     ...(hookOf === undefined ? {} : { hookOf }),
     approval: null,
     acceptsLess: restarts !== undefined,

@@ -4043,6 +4043,81 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'restoreAgent'>>
   /**
+   * Starts an agent whose session branches from that of another one, which goes on unchanged.
+   *
+   * The model of the fork reads the session up to the branch point, and then its goal. The earlier log is referred to, not copied. What the request does not say is as in the other agent, and the fork may do nothing that this one may not. Answers to approvals are not taken over: a person is asked again. The fork of an agent works below the agent that asks, with a part of its allowance, and reports to it; that of a person works beside the agent that it branches from.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`, `invalid_rule`, `already_running`, `not_restorable`, `owned_elsewhere`, `not_available`, `not_found`, `untrusted`, `conflict`, `path_held`, `already_ended`, `stopping`, `depth_exceeded`, `limit_exceeded`, `payload_too_large`, `session_ended`, `session_unknown`, `replay_conflict`.
+   */
+  forkAgent(
+    input: {
+      /** What it is to do. */
+      goal: string
+      /** Facts that it needs for its goal: the second part of its first input. */
+      context?: string
+      /** A model, as provider/model. */
+      model?: string
+      /** Models that are called instead, in this order, when the provider of the model fails. */
+      fallbacks?: string[]
+      /** How much the model thinks; each provider has its own steps. */
+      effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+      /** The longest answer of one model call, in tokens. */
+      maxOutputTokens?: number
+      /** Its system prompt. */
+      system?: string
+      /** The tools that it may call, of those of its parent; all of them by default. */
+      tools?: string[]
+      /** It ends with its first turn, with the result of that turn. */
+      once?: boolean
+      /** Amounts of tokensIn, tokensOut and cost: an alert at 80 %, and when one is reached, the agent pauses. */
+      softLimits?: Amounts
+      /** How many agents may work below it; 2 levels and 20 live children by default. */
+      delegation?: {
+        /** Levels of agents below it, of a root. */
+        depth?: number
+        /** Live agents below it. */
+        children?: number
+      }
+      /** Files and folders of the workspace that it alone may write until it ends, and nothing else; relative to the workspace of its parent. */
+      paths?: string[]
+      /** A workspace of its own; that of its parent by default. */
+      workspace?: {
+        /** A git worktree of its own, on a new branch from the last commit of its parent. */
+        worktree: true
+      }
+      /** Its folder, inside that of the agent. */
+      cwd?: string
+      /** Its share of what the agent that asks may use; a missing name gets half of what is left. Beside an agent without a parent: as much as that was given, by default. */
+      allowance?: Amounts
+      /** Observe, ask, edit or full: the most that it may do, within what its parent may do. */
+      preset?: string
+      /** The most that it may do, as rules; instead of a preset. */
+      ceiling?: {
+        /** Rules as those of addRule. */
+        rules: JsonObject[]
+      }
+      /** A name for people. */
+      label?: string
+      /** The same key of the same caller with the same request is the same process. */
+      idempotencyKey?: string
+      /** A name for the process, to use instead of its pid. */
+      name?: string
+      /** The agent that it branches from, at work or not or ended: a pid or a name. */
+      pid: string
+      /** It branches behind this turn; by default where the session is now: in an open turn behind the last answer whose calls all have results. */
+      at?: number
+      /** Restricted: it reads and changes nothing; worker: as restricted, and it ends with its first turn; copy: it may do what the agent may that it branches from; speculative: the objects that it writes are gone at its end unless they are merged, and it writes files only with a worktree. Default: `"restricted"`. */
+      mode?: ('restricted' | 'worker' | 'copy' | 'speculative') | undefined
+      /** Names of objects, or of folders of them, that it sees; all that the agent sees by default. */
+      roots?: string[]
+      /** Another image; what neither the request nor the image says is as in the agent that it branches from. */
+      image?: string
+      /** The name of its role; that of its image or of the agent by default. */
+      role?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'forkAgent'>>
+  /**
    * Registers many processes at once.
    *
    * In one transaction: all processes, or none. A later request may name an earlier one as its parent if that one was given a pid.

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { openToolCall, turnCause } from './shapes/agent.ts'
+import { forkedFrom, openToolCall, turnCause } from './shapes/agent.ts'
 import { configuredValue, heldPaths, phase, turnResult, used, waitingInput } from './shapes/agent-view.ts'
 import { budgetShape } from './shapes/allowance.ts'
 import { approvalShape } from './shapes/approval.ts'
@@ -28,6 +28,7 @@ export const inspectAgent = verb({
       workspace: z.string().nullable().describe('the folder that it was started in'),
       cwd: z.string().nullable().describe('its working folder now'),
       paths: heldPaths,
+      forkedFrom: forkedFrom.nullable().describe('where its session branches from that of another agent'),
       image: z
         .strictObject({ name: z.string(), hash: z.string() })
         .describe('the image that it is made from, and the hash of the version'),

@@ -55,6 +55,7 @@ import { explainRules } from './explain-rules.ts'
 import { exportAgent } from './export-agent.ts'
 import type { FollowCalls } from './follow-calls.ts'
 import { forgetPolicy } from './forget-policy.ts'
+import { forkAgent } from './fork-agent.ts'
 import { grant } from './grant.ts'
 import { grants } from './grants.ts'
 import { holders } from './holders.ts'
@@ -265,6 +266,7 @@ export const verbs = {
   removeWorktree,
   spawnAgents,
   restoreAgent,
+  forkAgent,
   spawnMany,
   status,
   whoami,

@@ -170,6 +170,7 @@ export const routes: { readonly [Name in VerbName]: VerbCall } = {
     route: 'POST /agents/{pid}/restore',
     repeat: { keys: ['idempotencyKey'], generated: 'always' },
   },
+  forkAgent: { route: 'POST /agents/{pid}/fork', repeat: { keys: ['idempotencyKey'], generated: 'always' } },
   spawnMany: {
     route: 'POST /spawn-many',
     repeat: {

@@ -162,7 +162,7 @@ test('the logs of a restored session are kept as long as its agent lives', async
 test('a parent restores its child, and gets its reports; below an ended parent only a person restores one', async () => {
   const model = new HeldModel()
   const { reeve, workspace } = await agents(model)
-  const spec = { agent: 'lead', model: 'my/model' }
+  const spec = { agent: 'lead', model: 'my/model', tools: ['agent_stop', 'agent_restore'] }
   const { record } = await reeve.spawn({ kind: 'agent', cwd: workspace, spec })
   const { pid: parent } = record
   const own = reeve.as(`process:${parent}`)

@@ -102,6 +102,7 @@ export const VERB_TABLE: { readonly [Name in VerbName]?: 'answers' | 'rules' | '
   spawnAgent: 'none',
   spawnAgents: 'none',
   restoreAgent: 'none',
+  forkAgent: 'none',
   mergeWorktree: 'none',
   removeWorktree: 'none',
 }

@@ -65,6 +65,7 @@ const otherActs = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise
   spawnAgent: () => reeve.spawnAgent({ parent: pid, goal: 'x' }),
   spawnAgents: () => reeve.spawnAgents({ parent: pid, agents: [{ goal: 'x' }] }),
   restoreAgent: () => reeve.restoreAgent({ pid }),
+  forkAgent: () => reeve.forkAgent({ pid, goal: 'x' }),
   runAgent: () => reeve.runAgent({ pid, text: 'x' }),
   'runAgent with an image': () =>
     reeve.runAgent({ pid, parts: [{ type: 'image', mediaType: 'image/png', data: 'AAAA' }] }),

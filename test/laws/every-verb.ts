@@ -325,6 +325,8 @@ export async function callAgents(reeve: Reeve): Promise<void> {
     await reeve.inspectAgent({ pid })
     await reeve.spawnAgent({ parent: pid, goal: 'a part' })
     await reeve.spawnAgents({ parent: pid, agents: [{ goal: 'another part' }] })
+    const { record: fork } = await reeve.forkAgent({ pid, goal: 'another way' })
+    await reeve.shutDownAgent({ pid: fork.pid })
     await callWorktrees(reeve, pid, folder)
     await reeve.agentCost({ pid })
     await reeve.agentLog({ pid })

@@ -7,7 +7,7 @@ const BUILT_IN_NAMES = [
   ...['run_command', 'command_output', 'command_input', 'stop_command', 'list_processes'],
   ...['ask_human', 'tell_human', 'web_fetch', 'plan', 'use_skill', 'unload_skill'],
   ...['agent_spawn', 'agent_send', 'agent_wait', 'agent_stop', 'agent_read', 'agent_list'],
-  ...['agent_restore', 'worktree_merge'],
+  ...['agent_restore', 'agent_fork', 'worktree_merge'],
   ...['memory_read', 'memory_query', 'memory_write', 'memory_edit', 'memory_delete'],
 ]
 

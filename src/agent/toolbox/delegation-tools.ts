@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import * as z from 'zod'
+import { FORK_MODES } from '../../core/agent/fork.ts'
 import { agentSessionOf } from '../../core/agent/session.ts'
 import { INPUT_MODES, type Part, phaseOf } from '../../core/agent/state.ts'
 import { PART_MEDIA_TYPE } from '../../core/blob/part-blob.ts'
@@ -39,9 +40,10 @@ export function delegationTools(parts: DelegationToolParts): readonly AgentTool[
     sendTool(reeve),
     waitTool(seen),
     stopTool(reeve),
-    restoreTool(reeve),
     readTool(parts, seen),
     listTool(parts, reeve, seen),
+    restoreTool(reeve),
+    forkTool(parts, reeve),
     ...(parts.mergedPaths === undefined ? [] : [worktreeTool(parts, parts.mergedPaths, reeve)]),
   ]
 }
@@ -222,6 +224,41 @@ function restoreTool(reeve: () => ReeveVerbs): AgentTool {
       const { type, record } = await reeve().restoreAgent(asked)
       if (type === 'asked') return textOutput(`${record.pid} waits for a person, who is asked first.`)
       return textOutput(`${record.pid} goes on with it. You get a report when its turn is over.`)
+    },
+  })
+}
+
+function forkTool({ agent }: DelegationToolParts, reeve: () => ReeveVerbs): AgentTool {
+  return agentTool({
+    name: 'agent_fork',
+    description:
+      'Starts an agent that knows your session up to here, with a goal of its own. You get a report when its turn is over.',
+    input: z.strictObject({
+      goal,
+      pid: pid.optional().describe('whose session; yours by default'),
+      at: z.number().int().min(1).optional().describe('the last turn that it knows'),
+      mode: z
+        .enum(FORK_MODES)
+        .optional()
+        .describe(
+          'copy: it may do what you may; restricted and worker only read, and a worker ends with its turn',
+        ),
+      worktree: z.boolean().optional(),
+    }),
+    // The same call is the same fork.
+    recovery: 'rerunnable',
+    spare: true,
+    async run({ pid: of = agent, goal, at, mode, worktree }, call) {
+      const { type, record } = await reeve().forkAgent({
+        pid: of,
+        goal,
+        idempotencyKey: `fork:${call.pid}`,
+        ...(at === undefined ? {} : { at }),
+        ...(mode === undefined ? {} : { mode }),
+        ...(worktree === true ? { workspace: { worktree } } : {}),
+      })
+      if (type === 'asked') return textOutput(`${record.pid} waits for a person, who is asked first.`)
+      return textOutput(`${record.pid} is at work. You get a report when its turn is over.`)
     },
   })
 }

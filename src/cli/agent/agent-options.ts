@@ -14,6 +14,9 @@ export type AgentOptions = {
   readonly until: string | undefined
   readonly 'max-turns': number | undefined
   readonly path: readonly string[]
+  readonly at: number | undefined
+  readonly mode: string | undefined
+  readonly root: readonly string[]
   readonly worktree: boolean
   readonly once: boolean
   readonly detach: boolean

@@ -122,7 +122,7 @@ export class SessionPrinter {
         this.line(red(`! ${item.payload.message}`))
         break
       case 'session_continued':
-        this.line(dim(`(the session goes on from ${item.payload.earlier.at(-1)?.pid})`))
+        this.line(dim(`(the session ${originOf(item.payload)})`))
         break
       case 'agent_configured': {
         const { model, effort } = item.payload
@@ -322,4 +322,10 @@ function oneLine(text: string): string {
   const cut = first.length > MAX_CALL_CHARS ? `${first.slice(0, MAX_CALL_CHARS - 1)}…` : first
   if (more.length === 0) return cut
   return `${cut} (+${more.length} ${more.length === 1 ? 'line' : 'lines'})`
+}
+
+/** Where a session comes from. */
+function originOf({ earlier, fork }: Extract<Item, { type: 'session_continued' }>['payload']): string {
+  const last = earlier.at(-1)?.pid
+  return fork?.pid === last ? `branches from ${last} behind turn ${fork?.turn}` : `goes on from ${last}`
 }

@@ -1,10 +1,12 @@
 import { didYouMean } from '../../base/nearest-name.ts'
 import { ReeveError } from '../../core/errors.ts'
 import { EFFORTS } from '../../verbs/efforts.ts'
+import { FORK_MODES } from '../../verbs/fork-modes.ts'
 import { OUTSIDE_NAMES } from '../../verbs/outside-names.ts'
 import type { InputOf, OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { allowMore, changeModel, effortOf } from '../agent/adjust-agent.ts'
 import type { AgentOptions } from '../agent/agent-options.ts'
+import { forkAgent } from '../agent/fork-agent.ts'
 import { contentIn } from '../agent/input-content.ts'
 import { outsideIn } from '../agent/outside-program.ts'
 import { costText, printAgents, printCost } from '../agent/print-agents.ts'
@@ -35,6 +37,7 @@ export const agent = subcommand({
     'agent [options] "<goal>"',
     'agent spawn [options] <parent> "<goal>" ["<goal>" ...]',
     'agent restore <agent> ["<goal>"]',
+    'agent fork [options] <agent> "<goal>"',
     'agent list [--all]',
     'agent show | attach | cost | pause | resume | cancel | compact | end <agent>',
     'agent allow <agent> <name=amount>…',
@@ -71,11 +74,26 @@ export const agent = subcommand({
     path: {
       type: 'texts',
       value: 'path',
-      about: 'spawn: a file or folder that it alone may write until it ends; repeatable',
+      about: 'spawn, fork: a file or folder that it alone may write until it ends; repeatable',
     },
     worktree: {
       type: 'flag',
-      about: 'spawn: it works in a git worktree of its own; reeve worktree merges it',
+      about: 'spawn, fork: it works in a git worktree of its own; reeve worktree merges it',
+    },
+    at: {
+      type: 'number',
+      value: 'turn',
+      about: 'fork: the last turn that it knows; where the session is now by default',
+    },
+    mode: {
+      type: 'text',
+      value: 'mode',
+      about: `fork: ${FORK_MODES.join(', ')}; the first by default`,
+    },
+    root: {
+      type: 'texts',
+      value: 'name',
+      about: 'fork: an object, or a folder of objects, that it sees; all by default; repeatable',
     },
     once: { type: 'flag', about: 'the agent ends with its first turn' },
     detach: { type: 'flag', short: 'd', about: 'print its pid, and leave it at work' },
@@ -143,6 +161,8 @@ export const agent = subcommand({
     'agents.paths': 'path',
     'agents.allowance': 'allow',
     'agents.softLimits': 'soft-limit',
+    at: 'at',
+    roots: 'root',
     until: 'until',
     maxTurns: 'max-turns',
     last: 'last',
@@ -171,6 +191,10 @@ scripted/demo needs no key.`,
     [
       'reeve agent restore fixer "and now the docs"',
       'a new agent that knows the session of one that has ended',
+    ],
+    [
+      'reeve agent fork fixer --at 3 "another way"',
+      'an agent that knows three turns of fixer, which goes on',
     ],
     ['reeve agent --with claude-code "make the tests pass"', 'Claude Code does it, in the same tree'],
     ['reeve agent --model scripted/demo "try it"', 'without a key'],
@@ -234,6 +258,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     else print.line(answer.record.pid)
     return 0
   },
+  fork: forkAgent,
   export: exportSession,
   send: (context, reeve, rest) => send(context, reeve, rest, 'run'),
   queue: (context, reeve, rest) => send(context, reeve, rest, 'queue'),
@@ -263,6 +288,7 @@ async function show(context: Context<Options>, reeve: ReeveVerbs, rest: readonly
   const { bold, dim } = print.colours
   const rows: readonly (readonly [string, string])[] = [
     ['agent', `${agent.name ?? agent.pid} (${agent.phase})`],
+    ...forkRows(agent),
     ['image', `${agent.image.name}@${agent.image.hash.slice(0, 12)}`],
     ['model', agent.model],
     ['workspace', agent.workspace ?? 'none'],
@@ -286,6 +312,11 @@ async function show(context: Context<Options>, reeve: ReeveVerbs, rest: readonly
   }
   if (context.options.last !== undefined) await showEntries(context, reeve, agent.pid, context.options.last)
   return 0
+}
+
+function forkRows({ forkedFrom }: OutputOf<'inspectAgent'>): readonly (readonly [string, string])[] {
+  if (forkedFrom === null) return []
+  return [['fork of', `${forkedFrom.pid} behind turn ${forkedFrom.turn} (${forkedFrom.mode})`]]
 }
 
 /** What it and its descendants have used, and what it may still use or pass on. */

@@ -5,15 +5,15 @@ import { type Refusal, refusal } from '../refusal.ts'
 import type { AgentEvent } from './event.ts'
 import { type AgentState, NEW_AGENT } from './state.ts'
 
-/** The log of an ended agent whose session another one continues. It is referred to and never copied. */
+/** The log of an agent whose session another one continues or branches from. It is referred to and never copied. */
 export interface EarlierLog {
   readonly pid: Pid
-  /** Its last event. */
+  /** Its last event of this session. */
   readonly through: number
 }
 
 /** How often a session may be continued: the record of its agent names each log. */
-const MAX_EARLIER_LOGS = 64
+export const MAX_EARLIER_LOGS = 64
 
 export type SessionContinued = Extract<AgentEvent, { type: 'session_continued' }>['payload']
 
@@ -34,15 +34,29 @@ export function notRestorable(pid: Pid, why: string, remedy: string): Refusal {
 
 /** What the log of the new agent begins with: where its session is, and how far it has got. */
 export function continuationOf({ pid, revision, agent }: ProcessRecord): SessionContinued {
-  const { earlier = [], turns, segment } = agent ?? NEW_AGENT
+  const { earlier = [], turns, segment, forkedFrom } = agent ?? NEW_AGENT
   const all = [...earlier, { pid, through: revision }]
   const { number, from } = segment
   // Without a segment yet there is no system prompt either: the new agent writes the first one.
-  return { earlier: all, turns, segment: { number, from: from === 0 ? 0 : seqIn(from, revision + 1) } }
+  return {
+    earlier: all,
+    turns,
+    segment: { number, from: from === 0 ? 0 : seqIn(from, revision + 1) },
+    ...(forkedFrom === undefined ? {} : { fork: forkedFrom }),
+  }
 }
 
-export function afterContinued(agent: AgentState, { earlier, turns, segment }: SessionContinued): AgentState {
-  return { ...agent, earlier, turns, segment }
+/** Where a session comes from, for people: `The session goes on from p_…`. */
+export function continuationText({ earlier, fork }: SessionContinued): string {
+  const last = earlier.at(-1)?.pid
+  return fork?.pid === last ? `branches from ${last} behind turn ${fork?.turn}` : `goes on from ${last}`
+}
+
+export function afterContinued(
+  agent: AgentState,
+  { earlier, turns, segment, fork }: SessionContinued,
+): AgentState {
+  return { ...agent, earlier, turns, segment, ...(fork === undefined ? {} : { forkedFrom: fork }) }
 }
 
 export interface PlacedLog extends EarlierLog {
@@ -86,6 +100,7 @@ export function placedEvent<Event extends ProcessEvent>(event: Event, shift: num
   }
 }
 
-function seqIn(seq: number, shift: number): number {
+/** A place as an event of a log with this shift names it. */
+export function seqIn(seq: number, shift: number): number {
   return (seq > 0 ? seq : Math.min(seq + 1, 0)) - shift
 }

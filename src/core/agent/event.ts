@@ -4,6 +4,7 @@ import type { MemoryNote } from '../memory/memory-note.ts'
 import type { Effort } from '../model/prompt.ts'
 import type { Actor } from '../process/record.ts'
 import type { EarlierLog } from './earlier-logs.ts'
+import type { ForkedFrom } from './fork.ts'
 import type { GoalCheck, NextTurn } from './goal.ts'
 import type { ProgramState } from './outside.ts'
 import type { AgentAnswer, AgentRequest } from './request.ts'
@@ -207,13 +208,15 @@ export type AgentEvent =
       readonly type: 'agent_configured'
       readonly payload: { readonly model: string; readonly effort?: Effort }
     }
-  /** It continues the session of an ended agent, the last of these. Places of `segment` are those of the whole session. */
+  /** It continues the session of another agent, the last of these. Places of `segment` are those of the whole session. */
   | {
       readonly type: 'session_continued'
       readonly payload: {
         readonly earlier: readonly EarlierLog[]
         readonly turns: number
         readonly segment: { readonly number: number; readonly from: number }
+        /** Of a fork, and of an agent that goes on with the session of one: where it branches. */
+        readonly fork?: ForkedFrom
       }
     }
   /** A new system prompt, or a shorter history. `origin` has its sources. */

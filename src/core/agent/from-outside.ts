@@ -7,7 +7,7 @@ import type { Actor, ProcessRecord, Registration } from '../process/record.ts'
 import type { ProcessRow } from '../process/row.ts'
 import { notify, tellReport } from './decide-run.ts'
 import { Draft } from './draft.ts'
-import { continuationOf } from './earlier-logs.ts'
+import type { SessionContinued } from './earlier-logs.ts'
 import { inputKey } from './request.ts'
 import { isNativeAgent, MAX_TURN_CRASHES, type NoticeCause, type Part } from './state.ts'
 import { beginTurn, closeTurn, endTurn, settle } from './turns.ts'
@@ -22,10 +22,10 @@ export function firstEvents(
     mask,
     continues,
     ...asked
-  }: Asked & { readonly mask: (text: string) => string; readonly continues?: ProcessRecord },
+  }: Asked & { readonly mask: (text: string) => string; readonly continues?: SessionContinued },
 ): readonly NewEvent[] {
   const draft = new Draft({ record: registered, holder: null, fence: 0 }, asked)
-  if (continues !== undefined) draft.add({ type: 'session_continued', payload: continuationOf(continues) })
+  if (continues !== undefined) draft.add({ type: 'session_continued', payload: continues })
   const { goal, context } = registered.spec
   if (goal === undefined || goal === null) {
     if (!isGated) settle(draft)

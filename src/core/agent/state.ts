@@ -4,6 +4,7 @@ import type { AgentMemory } from '../memory/memory-note.ts'
 import type { Actor, ProcessRecord } from '../process/record.ts'
 import type { EarlierLog } from './earlier-logs.ts'
 import type { AlertKind } from './event.ts'
+import type { ForkedFrom } from './fork.ts'
 import type { ProgramState } from './outside.ts'
 import type { ReportGroup } from './report-group.ts'
 
@@ -104,8 +105,10 @@ export interface AgentState {
   readonly outputs?: readonly ReferredOutput[]
   /** Groups of its agents whose report is not complete. Absent if there is none. */
   readonly groups?: readonly ReportGroup[]
-  /** The logs of the ended agents whose session it continues, the oldest first. Absent if there is none. */
+  /** The logs of the agents whose session it continues, the oldest first. Absent if there is none. */
   readonly earlier?: readonly EarlierLog[]
+  /** Of a fork, and of an agent that goes on with the session of one: where it branches. */
+  readonly forkedFrom?: ForkedFrom
   /** Of an outside agent that has a program. */
   readonly program?: ProgramState
   /** How far its long-term memory has come. Absent before the first job. */

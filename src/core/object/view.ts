@@ -49,7 +49,7 @@ export interface ViewRequest {
 
 /** Each lookup of a name asks each base at most once. */
 const MAX_VIEW_BASES = 16
-const MAX_VIEW_ROOTS = 64
+export const MAX_VIEW_ROOTS = 64
 
 /** The namespaces of a view, its own one first, in which a name is looked up. */
 export function levelsOf({ pid, revision, view }: ProcessRecord): readonly [ViewBase, ...ViewBase[]] {

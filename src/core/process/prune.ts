@@ -73,7 +73,7 @@ export type KeepReason = (typeof KEEP_REASONS)[number]
  * | carrying      | until its stop or end has been carried to its children                             |
  * | live_tree     | while its tree lives: a stop passes through it                                     |
  * | live_parent   | while its parent runs code that finds its children again when it is run again; tool calls of an agent, and what they started, while the agent lives and its live segment has the call |
- * | referenced    | while a live process waits for it, is its restart, shows its output in its live segment, sees its objects, or has a live handle to one |
+ * | referenced    | while a live process waits for it, is its restart or its fork, shows its output in its live segment, sees its objects, or has a live handle to one |
  * | unread        | from limits alone: while a notice about it is unread, for up to 90 days            |
  */
 export function keepReason(facts: PruneFacts, { by, at, callers }: Pruning): KeepReason | null {
@@ -98,7 +98,8 @@ export function referencesOf(record: ProcessRecord): readonly Pid[] {
   const { outputs = NONE, earlier = NONE } = record.agent ?? {}
   const bases = record.view?.bases ?? NONE
   const isAlone = record.wait === null && record.moreWaits.length === 0 && record.restartOf === null
-  if ((isAlone && outputs.length === 0 && bases.length === 0) || hasEnded(record)) return NONE
+  const names = outputs.length + earlier.length + bases.length
+  if ((isAlone && names === 0) || hasEnded(record)) return NONE
   const awaited = waitsOf(record).flatMap(({ on, name }) => (on === 'child' ? [name] : []))
   const shown = [...outputs, ...earlier, ...bases].map(({ pid }) => pid)
   return [...new Set([...(record.restartOf === null ? [] : [record.restartOf]), ...awaited, ...shown])]

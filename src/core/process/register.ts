@@ -1,5 +1,6 @@
 import { type DelegationFacts, refuseDelegation } from '../agent/delegation.ts'
-import { notRestorable, refuseRestore } from '../agent/earlier-logs.ts'
+import { continuationOf, notRestorable, refuseRestore, type SessionContinued } from '../agent/earlier-logs.ts'
+import { prunedLog } from '../agent/fork.ts'
 import { firstEvents, isIdleAtFirst } from '../agent/from-outside.ts'
 import { refuseClosedCall } from '../agent/refusals.ts'
 import type { ReportSeat } from '../agent/report-group.ts'
@@ -67,6 +68,8 @@ export interface RegisterIntent {
   readonly reportSeat?: ReportSeat
   /** It continues the session of the ended agent that it restarts. */
   readonly continuesSession?: true
+  /** Its session branches from that of another agent. */
+  readonly branch?: SessionContinued
   /** Of a hook at an end: the agent in whose name the kernel registers it, also after the end of its session. */
   readonly hookOf?: Pid
   /** It is registered unbegun, and begins when this approval is given. */
@@ -87,6 +90,8 @@ export interface RegisterFacts {
   readonly restarted: ProcessRow | null
   /** Of an agent whose session is continued: a log of the session that has been pruned. */
   readonly goneLog?: Pid
+  /** Of a fork: the agent that it branches from. */
+  readonly forked?: ProcessRow
   /** If a kernel starts it without a parent: the actor that it acts for. */
   readonly actsFor?: Actor
   /** The nearest ancestor that takes no children: it is being stopped, or has ended. */
@@ -200,7 +205,8 @@ export function decideRegister(
       : isHere && approval === null && !isIdleAtFirst(registration)
         ? intent.startBy
         : null
-  const continues = intent.continuesSession === true ? facts.restarted?.record : undefined
+  const restored = intent.continuesSession === true ? facts.restarted?.record : undefined
+  const continues = intent.branch ?? (restored === undefined ? undefined : continuationOf(restored))
   const begun = isNativeAgent(registration)
     ? sessionBegun(registered, approval !== null, { ...intent, ...rules }, continues)
     : []
@@ -252,7 +258,7 @@ function sessionBegun(
   registered: NewEvent,
   isGated: boolean,
   { pid, actor, at, mask }: RegisterIntent & Pick<Rules, 'mask'>,
-  continues: ProcessRecord | undefined,
+  continues: SessionContinued | undefined,
 ) {
   const record = evolve(null, { pid, seq: 1, at, actor, ...registered })
   const more = continues === undefined ? {} : { continues }
@@ -262,8 +268,9 @@ function sessionBegun(
 /** In the transaction of the registration: the logs of the session may be pruned until then. */
 function refuseContinuing(
   { restarted, goneLog }: RegisterFacts,
-  { continuesSession, request: { restartOf = '' } }: RegisterIntent,
+  { continuesSession, branch, request: { restartOf = '' } }: RegisterIntent,
 ): Refusal | undefined {
+  if (branch !== undefined) return goneLog === undefined ? undefined : prunedLog(goneLog)
   if (continuesSession === undefined) return undefined
   const gone = goneLog ?? (restarted === null ? restartOf : undefined)
   if (gone === undefined) return restarted === null ? undefined : refuseRestore(restarted.record)

@@ -81,7 +81,7 @@ function viewOf(
 
 /** Left out if there is none, as almost always. */
 function launchCeilings(
-  { parent, restarted, sessionAgent }: RegisterFacts,
+  { parent, restarted, sessionAgent, forked }: RegisterFacts,
   { pid, request, ceilings: given = [] }: RegisterIntent,
   owner: Owner,
 ): { readonly ceilings?: readonly Ceiling[] } {
@@ -90,11 +90,13 @@ function launchCeilings(
   const ceilings = ceilingsOf({
     pid,
     parent: [...((parent?.record ?? sessionAgent)?.ceilings ?? []), ...given],
-    // Of another session it is no restart, but a pid that the caller happens to know.
+    // Of another session it is no restart, but a pid that the caller happens to know. A fork is bound wherever it is.
     restarted:
-      old?.ceilings === undefined || old.owner.session !== owner.session
-        ? null
-        : { pid: old.pid, ceilings: old.ceilings },
+      forked?.record.ceilings !== undefined
+        ? { pid: forked.record.pid, ceilings: forked.record.ceilings }
+        : old?.ceilings === undefined || old.owner.session !== owner.session
+          ? null
+          : { pid: old.pid, ceilings: old.ceilings },
     // Rules that cannot be read are refused: `refuseLaunch`.
     own: isRefusal(own) ? [] : own,
   })

@@ -9,6 +9,7 @@ import {
   callPlace,
   callPurpose,
   earlierLogs,
+  forkedFrom,
   inputMode,
   noticeCause,
   openToolCall,
@@ -158,6 +159,7 @@ export const agentPayloads = (): AgentPayloads => ({
     earlier: earlierLogs,
     turns: count,
     segment: z.strictObject({ number: count, from: z.number().int() }),
+    fork: forkedFrom.exactOptional(),
   }),
   segment_begun: z.strictObject({
     ...inCall,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { ALERTS } from '../../core/agent/event.ts'
+import { FORK_MODES } from '../../core/agent/fork.ts'
 import {
   type AgentState,
   CALL_PURPOSES,
@@ -154,6 +155,15 @@ const openTurn = z.strictObject({
 
 export const earlierLogs = z.array(z.strictObject({ pid: z.string(), through: count }))
 
+export const forkMode = z.enum(FORK_MODES)
+
+/** Where the session of a fork branches. */
+export const forkedFrom = z.strictObject({
+  pid: z.string(),
+  turn: count.describe('the last turn that both sessions have'),
+  mode: forkMode,
+})
+
 const goal = z
   .strictObject({
     until,
@@ -207,6 +217,7 @@ export const agentState = z.strictObject({
     )
     .exactOptional(),
   earlier: earlierLogs.exactOptional(),
+  forkedFrom: forkedFrom.exactOptional().describe('of a fork: where its session branches'),
   program: programState.exactOptional(),
   memory: agentMemory.exactOptional().describe('how far its long-term memory has come'),
   alerts: z

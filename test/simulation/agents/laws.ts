@@ -10,6 +10,7 @@ export const LAWS = {
   results: 'a result is that of its tool, or says that it is unknown',
   effects: 'a finished tool call never runs again',
   head: 'the head follows its branch',
+  branch: 'a fork knows its session up to its branch point',
   paused: 'a paused agent does nothing',
   crashes: 'crashes never end an agent',
   fold: 'the state of a session is the fold of its events',

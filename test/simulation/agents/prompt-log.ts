@@ -24,13 +24,13 @@ export class PromptLog {
   }
 
   /** `begun`: the event that began this call. Its kernel may be slow: the turn may be over. */
-  asked({ prompt }: ModelRequest, begun: StoredEvent, events: readonly StoredEvent[]): void {
+  asked({ prompt }: ModelRequest, begun: StoredEvent, { events, before: logs }: SessionEvents): void {
     const wrong = problemOf(prompt)
     if (wrong !== undefined) this.#broke(LAWS.prompts, wrong)
     const { turn = 0, call = 0 } = payloadOf(begun, 'model_call_begun') ?? {}
     // A kernel that heard of the end of its turn before it sent the request may have read later entries.
     if (events.some((event) => event.seq > begun.seq && isOver(event, turn))) return
-    const branch = branchAt(events, begun.seq)
+    const branch = branchBehind(logs, branchAt(events, begun.seq))
     this.#compareInputs(prompt, branch, `call ${turn}.${call}`)
     const sent = {
       seq: begun.seq,
@@ -63,6 +63,12 @@ export class PromptLog {
     const isTwice = new Set(said).size < said.length
     this.#broke(isTwice ? LAWS.inputTwice : LAWS.inputLost, `${what} says ${said}, and the log ${inputs}`)
   }
+}
+
+interface SessionEvents {
+  readonly events: readonly StoredEvent[]
+  /** Of a fork: the logs that its session goes on with, the oldest first, up to where it leaves each. */
+  readonly before: readonly (readonly StoredEvent[])[]
 }
 
 interface Branch {
@@ -105,6 +111,18 @@ function branchAt(events: readonly StoredEvent[], seq: number): Branch {
     }
   }
   return { inputs, summed, segment, hasOverflowed, rolledBack }
+}
+
+/** The inputs of earlier logs come first. A summary in a later log is about all of them. */
+function branchBehind(logs: readonly (readonly StoredEvent[])[], own: Branch): Branch {
+  const branches = [...logs.map((log) => branchAt(log, log.length)), own]
+  const inputs: string[] = []
+  let summed = 0
+  for (const branch of branches) {
+    if (branch.segment !== 0) summed = inputs.length + branch.summed
+    inputs.push(...branch.inputs)
+  }
+  return { ...own, inputs, summed }
 }
 
 function partsOf(event: StoredEvent | undefined) {

@@ -36,6 +36,7 @@ export class SessionLaws implements Check {
     if (record.agent === null) return
     this.#modelOf(record.pid).committed(stored, record)
     for (const event of stored) {
+      this.#compareBranch(event)
       this.#compareResult(event)
       this.#hasClosedCalls ||= payloadOf(event, 'tool_answered')?.interrupted === true
     }
@@ -74,7 +75,7 @@ export class SessionLaws implements Check {
       ({ type, seq }) => type === 'model_call_begun' && Number(leases[seq - 1]?.fence) <= fence,
     )
     if (begun === undefined) this.#stage.violated(LAWS.prompts, `${pid}: a call that is not in the log`)
-    else this.#promptsOf(pid).asked(request, begun, events)
+    else this.#promptsOf(pid).asked(request, begun, { events, before: this.#before(events) })
   }
 
   /** Whether the call that this process runs for has no result yet. */
@@ -117,6 +118,21 @@ export class SessionLaws implements Check {
     }
   }
 
+  /** A fork knows the turns up to its branch point, and no later ones. */
+  #compareBranch(event: StoredEvent): void {
+    const continued = payloadOf(event, 'session_continued')
+    if (continued === undefined) return
+    const begun = this.#before([event]).flatMap((log) =>
+      log.map((one) => payloadOf(one, 'turn_begun')?.turn ?? 0),
+    )
+    const known = Math.max(0, ...begun)
+    if (known !== continued.turns)
+      this.#stage.violated(
+        LAWS.branch,
+        `${event.pid} knows turn ${known}, and branches behind ${continued.turns}`,
+      )
+  }
+
   /** What a tool did not return is no result of it. */
   #compareResult(event: StoredEvent): void {
     const answered = payloadOf(event, 'tool_answered')
@@ -129,6 +145,14 @@ export class SessionLaws implements Check {
         LAWS.results,
         `${name} has ${text}, its tool returned ${this.effects.returned(name)}`,
       )
+  }
+
+  /** The logs before that of a fork, each up to where the session leaves it. */
+  #before(events: readonly StoredEvent[]): readonly (readonly StoredEvent[])[] {
+    const continued = events.map((event) => payloadOf(event, 'session_continued')).find(Boolean)
+    return (continued?.earlier ?? []).map(({ pid, through }) =>
+      (this.#ledger.entry(pid)?.events ?? []).filter(({ seq }) => seq <= through),
+    )
   }
 
   #modelOf(pid: Pid): SessionModel {

@@ -80,6 +80,8 @@ export class SessionModel {
   }
 
   #note(event: StoredEvent, commit: readonly StoredEvent[]): void {
+    // The turns of a fork are numbered on behind the branch point.
+    this.#turns = payloadOf(event, 'session_continued')?.turns ?? this.#turns
     this.#noteInput(event, commit)
     this.#noteTurn(event, commit)
     this.#noteCall(event, commit)

@@ -1,6 +1,9 @@
+import { branchFrom } from '../../../src/agent/parts/branch-point.ts'
 import { refuseWrites } from '../../../src/agent/toolbox/held-paths.ts'
+import { refuseFork } from '../../../src/core/agent/fork.ts'
 import type { Json } from '../../../src/core/json/json.ts'
 import type { Pid } from '../../../src/core/process/pid.ts'
+import { isRefusal } from '../../../src/core/refusal.ts'
 import { MODELS } from '../agents/simulated-agents.ts'
 import { TOOLS } from '../agents/simulated-tools.ts'
 import type { Entry } from '../ledger.ts'
@@ -52,6 +55,21 @@ export const trees: readonly Request[] = [
     },
   },
   {
+    name: 'fork an agent',
+    weight: 4,
+    ask(world, peer, track) {
+      const { random } = world.stage
+      const sources = [...world.ledger.processes.values()].filter(
+        ({ record }) => (record.agent?.turns ?? 0) > 1,
+      )
+      if (sources.length === 0 || liveAgents(world).length >= MAX_AGENTS) return
+      const source = random.pick(sources)
+      const at = random.maybe(0.5, () => random.between(1, Math.max(1, source.record.agent?.turns ?? 1)))
+      const isOwn = source.record.outcome === null && random.chance(0.5)
+      track(`${source.pid} ${at ?? 'now'}`, fork(world, peer, source.pid, { at, isOwn }))
+    },
+  },
+  {
     name: 'parent asks',
     weight: 6,
     ask(world, peer, track) {
@@ -92,6 +110,28 @@ export const trees: readonly Request[] = [
     },
   },
 ]
+
+async function fork(
+  world: World,
+  { kernel }: Peer,
+  pid: Pid,
+  { at, isOwn }: { readonly at: number | undefined; readonly isOwn: boolean },
+): Promise<unknown> {
+  const { store } = kernel.edges
+  const record = (await store.ask({ ask: 'process', pid }))?.record
+  if (record === undefined || record.agent === null || refuseFork(record) !== undefined) return undefined
+  const branch = await branchFrom(store, { ...record, agent: record.agent }, { at, mode: 'copy' })
+  if (isRefusal(branch)) return branch.code
+  const { paths: _, context: __, ...spec } = record.spec
+  const parent = isOwn ? { parent: pid } : {}
+  const request = {
+    kind: 'agent',
+    ...parent,
+    spec: { ...spec, goal: `<${world.agentClients.newId()}>` },
+  } as const
+  const actor = isOwn ? (`process:${pid}` as const) : 'host'
+  return kernel.register([{ pid: kernel.edges.newPid(), actor, request, branch }])
+}
 
 /** The answer is compared if no agent was registered and none ended meanwhile. */
 async function askToWrite({ lienLaws }: World, { kernel }: Peer, pid: Pid, file: string): Promise<void> {

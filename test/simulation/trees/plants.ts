@@ -1,9 +1,11 @@
+import type { EarlierLog } from '../../../src/core/agent/earlier-logs.ts'
 import { type Lien, type Liens, withoutLien } from '../../../src/core/lien/lien.ts'
 import type { ProcessRow } from '../../../src/core/process/row.ts'
 import type { Change, Plan } from '../../../src/store/contract.ts'
+import { LAWS as SESSION_LAWS } from '../agents/laws.ts'
 import { changing, refolded, type Steps } from '../false-facts.ts'
-import type { ProcessChange } from '../ledger.ts'
-import { payloadOf } from '../payload.ts'
+import type { Ledger, ProcessChange } from '../ledger.ts'
+import { asJson, payloadOf } from '../payload.ts'
 import type { Plant, Planting } from '../plant.ts'
 import { LAWS } from './laws.ts'
 import { HOST, PATHS } from './lien-laws.ts'
@@ -37,6 +39,19 @@ const PLANTS: readonly Omit<Plant, 'kind'>[] = [
     laws: [LAWS.oneWriter],
     since: 9,
     plan: (plan) => seeingNoFolders(plan),
+  },
+  {
+    name: 'a fork that reads what the other agent does later',
+    laws: [SESSION_LAWS.branch],
+    often: ['fork an agent'],
+    plan: (plan, { ledger }) =>
+      changing(plan, (changes) => changes.map((change) => seeingAll(change, ledger))),
+  },
+  {
+    name: 'a fork that forgets the end of the session',
+    laws: [SESSION_LAWS.branch],
+    often: ['fork an agent'],
+    plan: (plan) => changing(plan, (changes) => changes.map(forgettingEnd)),
   },
   {
     name: 'a report lost with the end of a turn',
@@ -94,6 +109,32 @@ function seeingNoFolders<Answer>(plan: Plan<Answer>): Plan<Answer> {
         : change,
     ),
   )
+}
+
+/** The branch point is where the other agent is at the time of the commit. */
+function seeingAll(change: Change, ledger: Ledger): Change {
+  return withLastLog(change, ({ pid, through }) => ledger.entry(pid)?.events.length ?? through)
+}
+
+function forgettingEnd(change: Change): Change {
+  return withLastLog(change, ({ through }) => Math.ceil(through / 2))
+}
+
+function withLastLog(change: Change, throughOf: (log: EarlierLog) => number): Change {
+  if (change.type !== 'process' || change.was !== null) return change
+  const begun = change.events.find((event) => payloadOf(event, 'session_continued') !== undefined)
+  const continued = begun === undefined ? undefined : payloadOf(begun, 'session_continued')
+  const last = continued?.earlier.at(-1)
+  if (begun === undefined || continued === undefined || last === undefined) return change
+  const through = throughOf(last)
+  const payload = { ...continued, earlier: [...continued.earlier.slice(0, -1), { ...last, through }] }
+  const events = change.events.map((event) =>
+    event === begun ? { ...event, payload: asJson(payload) } : event,
+  )
+  const earlier = payload.earlier
+  const { record } = change.row
+  const agent = record.agent === null ? null : { ...record.agent, earlier }
+  return { ...change, events, row: { ...change.row, record: { ...record, agent } } }
 }
 
 /** The event of the report is written twice. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../json/json.ts'
+import { continuationText } from '../earlier-logs.ts'
 import type { LogItem } from '../log-view.ts'
 import type { Part } from '../state.ts'
 import { partsText, partText } from './part-text.ts'
@@ -39,7 +40,7 @@ function markdownOf(item: LogItem): string {
     case 'agent_configured':
       return `*The model is ${configured(item.payload)} from here on.*`
     case 'session_continued':
-      return `*The session goes on from ${item.payload.earlier.at(-1)?.pid}.*`
+      return `*The session ${continuationText(item.payload)}.*`
     case 'agent_alerted':
       return `*Alert (${item.payload.alert}): ${item.payload.message}*`
     case 'agent_failed':

@@ -1,7 +1,7 @@
-import { type EarlierLog, type PlacedLog, placedEvent, placedLogs } from '../core/agent/earlier-logs.ts'
-import type { StoredEvent } from '../core/process/event.ts'
-import type { Pid } from '../core/process/pid.ts'
-import type { Store } from '../store/contract.ts'
+import { type EarlierLog, type PlacedLog, placedEvent, placedLogs } from '../../core/agent/earlier-logs.ts'
+import type { StoredEvent } from '../../core/process/event.ts'
+import type { Pid } from '../../core/process/pid.ts'
+import type { Store } from '../../store/contract.ts'
 
 const PAGE_EVENTS = 1_000
 const PAGE_BYTES = 8 * 1024 * 1024
@@ -45,10 +45,23 @@ export class SessionLog {
   async with(replayKey: string): Promise<StoredEvent | null> {
     const own = await this.#store.ask({ ask: 'event', pid: this.#pid, replayKey })
     if (own !== null) return own
-    for (const { pid, shift } of this.#earlier.toReversed()) {
+    for (const { pid, through, shift } of this.#earlier.toReversed()) {
       const event = await this.#store.ask({ ask: 'event', pid, replayKey })
-      if (event !== null) return placedEvent(event, shift)
+      // An agent that the session branches from goes on, and its later turns have the same numbers.
+      if (event !== null && event.seq <= through) return placedEvent(event, shift)
     }
     return null
+  }
+
+  /** The last events before a place, in their order; none at the beginning. */
+  async before(place: number): Promise<readonly StoredEvent[]> {
+    const page = { limit: PAGE_EVENTS, bytes: PAGE_BYTES }
+    if (place > 1) return this.#store.ask({ ask: 'tail', pid: this.#pid, before: place, ...page })
+    const log = this.#earlier.findLast(({ shift }) => place > 1 - shift)
+    if (log === undefined) return []
+    const { pid, through, shift } = log
+    const before = Math.min(place + shift, through + 1)
+    const events = await this.#store.ask({ ask: 'tail', pid, before, ...page })
+    return events.map((event) => placedEvent(event, shift))
   }
 }
