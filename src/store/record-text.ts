@@ -10,7 +10,7 @@ type Moving = Omit<
   Exclude<keyof Registration, 'owner' | 'cwd' | 'wakeTarget' | 'sessionsAbove'> | 'identity' | 'createdAt'
 >
 
-type Usual = Omit<Moving, 'owner' | 'status' | 'revision' | 'updatedAt' | 'sessionsAbove'>
+type Usual = Omit<Moving, 'owner' | 'status' | 'revision' | 'updatedAt' | 'sessionsAbove' | 'snapshot'>
 
 /** The most frequent value of each field, which the text leaves out. */
 const USUAL: Usual = {
@@ -52,6 +52,7 @@ export function movingText(record: ProcessRecord): string {
   if (record.wait !== null) moving.wait = record.wait
   if (record.moreWaits.length > 0) moving.moreWaits = record.moreWaits
   if (record.parked) moving.parked = true
+  if (record.snapshot !== undefined) moving.snapshot = record.snapshot
   if (record.awaitedBy.length > 0) moving.awaitedBy = record.awaitedBy
   if (record.journal !== null) moving.journal = record.journal
   if (record.agent !== null) moving.agent = record.agent

@@ -22,6 +22,7 @@ import { checkWrite } from './held-paths.ts'
 import { humanTools } from './human-tools.ts'
 import { readResultTool } from './read-result.ts'
 import type { RunningCalls } from './running-calls.ts'
+import { scriptTool } from './script-tool.ts'
 import { Skills } from './skill-tools.ts'
 import type { ToolboxParts } from './toolbox.ts'
 
@@ -123,6 +124,7 @@ export class AgentTools {
       ...delegationTools({ kernel, actAs, agent: pid, root, mergedPaths: this.#parts.mergedPaths }),
       toolSearchTool({ searchable: () => this.#searchable(pid) }),
       webFetchTool({ isNamed, refuse, ownAddresses }),
+      scriptTool(),
       planTool({
         plan: () => this.#plans.get(pid) ?? this.#earlier.plan(pid),
         keep: async (plan) => void this.#plans.set(pid, plan),

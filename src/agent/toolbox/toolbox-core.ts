@@ -10,6 +10,7 @@ import type { BuiltInNames } from './built-in-names.ts'
 import { BuiltInTools } from './built-in-tools.ts'
 import { Hooks } from './hooks.ts'
 import { RunningCalls } from './running-calls.ts'
+import { Scripts } from './scripts.ts'
 import { ToolCalls } from './tool-calls.ts'
 import type { PendingCall, Toolbox, ToolboxParts } from './toolbox.ts'
 
@@ -29,8 +30,8 @@ export class ToolboxCore implements Toolbox {
     this.#sessions = sessions
     this.#names = names
     this.tools = new AgentTools(parts, calls)
-    this.builtIn = new BuiltInTools(parts, this.tools, calls)
     this.#hooks = new Hooks(parts)
+    this.builtIn = new BuiltInTools(parts, this.tools, calls, new Scripts(parts, this.tools, this.#hooks))
     this.#toolCalls = new ToolCalls(parts, this.tools, sessions, this.#hooks)
   }
 

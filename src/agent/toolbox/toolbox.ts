@@ -5,6 +5,7 @@ import type { JsonObject } from '../../core/json/json.ts'
 import type { ToolCallProblem } from '../../core/model/prompt.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { Actor, ProcessRecord } from '../../core/process/record.ts'
+import type { ScriptLimits } from '../../core/script/limits.ts'
 import type { ToolDeclaration } from '../../core/tool/declaration.ts'
 import type { Work } from '../../kernel/executor.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -64,6 +65,7 @@ export interface ToolboxParts {
   /** The files that the merge of a worktree would change. Absent where agents get no worktrees. */
   readonly mergedPaths?: (worktree: string) => Promise<readonly string[]>
   readonly times?: Partial<ToolTimes>
+  readonly scriptLimits?: Partial<ScriptLimits>
 }
 
 /** Times of tool calls, in milliseconds. */

@@ -21,8 +21,11 @@ const EVENTS_WITH_PARTS: Readonly<Record<EventWithParts, true>> = {
 }
 type EventWithParts = Extract<AgentEvent, { readonly payload: { readonly parts: unknown } }>['type']
 
-/** What the process of these events refers to from their commit on; undefined if no event refers to a blob. */
-export function blobChanges(events: readonly Event[]): BlobChanges | undefined {
+/**
+ * What the process of these events refers to from their commit on; undefined if that does not change. `replaced`: the blob of a snapshot
+ * that the process has no more.
+ */
+export function blobChanges(events: readonly Event[], replaced?: string): BlobChanges | undefined {
   let added: Set<string> | undefined
   for (const event of events) {
     for (const hash of blobsOf(event)) {
@@ -30,12 +33,19 @@ export function blobChanges(events: readonly Event[]): BlobChanges | undefined {
       added.add(hash)
     }
   }
-  return added === undefined ? undefined : { added: [...added], removed: [] }
+  if (added === undefined && replaced === undefined) return undefined
+  return { added: [...(added ?? [])], removed: replaced === undefined ? [] : [replaced] }
 }
 
 /** The hashes of the blobs that an event refers to. */
 export function blobsOf({ type, payload }: Event): readonly string[] {
+  if (type === 'parked') return snapshotIn(payload)
   return Object.hasOwn(EVENTS_WITH_PARTS, type) && isObject(payload) ? blobsIn(payload['parts']) : NONE
+}
+
+function snapshotIn(payload: unknown): readonly string[] {
+  const snapshot = isObject(payload) ? payload['snapshot'] : undefined
+  return isObject(snapshot) && typeof snapshot['hash'] === 'string' ? [snapshot['hash']] : NONE
 }
 
 /** The hashes of the blobs in a list of typed parts. */
