@@ -81,6 +81,7 @@ export function openAgents(parts: AgentsParts): OpenedAgents {
     registerHook,
     actAs,
     moreTools: servers.toolsFor,
+    compileSchema,
     mask,
     hasCommands,
     ownAddresses: () => [],

@@ -103,6 +103,7 @@ import { resumeTrigger } from './resume-trigger.ts'
 import { retireWorker } from './retire-worker.ts'
 import { revoke } from './revoke.ts'
 import { revokeDelegated } from './revoke-delegated.ts'
+import { revokeTool } from './revoke-tool.ts'
 import { runAgent } from './run-agent.ts'
 import { runSchedule } from './run-schedule.ts'
 import { runTrigger } from './run-trigger.ts'
@@ -145,6 +146,7 @@ import type { WorkflowFunction, WorkflowOptions } from './workflow-function.ts'
 import { workflows } from './workflows.ts'
 import { worktrees } from './worktrees.ts'
 import { write } from './write.ts'
+import { writtenTools } from './written-tools.ts'
 
 /** All verbs. A new one is a file and a line here. */
 export const verbs = {
@@ -286,6 +288,8 @@ export const verbs = {
   image,
   registerImage,
   removeImage,
+  writtenTools,
+  revokeTool,
   agentFiles,
   agentFile,
   trustFile,

@@ -101,6 +101,7 @@ test('a read token changes no table and no read position, whichever actor it act
     agentFiles: [{}],
     agentFile: [{ path: join(import.meta.dirname, '../fixtures/workspace/.reeve/agents/guarded.yaml') }],
     agentInputs: [{ pid: agent.pid }],
+    writtenTools: [{ pid: agent.pid }],
     agentCost: [{ pid: agent.pid }],
     agentLog: [{ pid: agent.pid }],
     exportAgent: [{ pid: agent.pid }],

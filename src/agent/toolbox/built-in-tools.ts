@@ -103,10 +103,23 @@ export class BuiltInTools {
 
   /** The tool that a process is a call of, with the input for it. */
   async #callOf(agent: ProcessRecord, record: ProcessRecord): Promise<{ tool: AgentTool; input: Json }> {
+    const input = startSpecOf(record)['input'] ?? null
+    const { tool: written, hash, args } = objectOf(isScript(record) ? input : undefined)
+    if (typeof written === 'string')
+      return { tool: await this.#written(agent, written, hash), input: args ?? {} }
     const name = builtInName(record.spec['tool'])
     const tool = (await this.#tools.builtIn(agent)).find((one) => one.name === name)
     if (tool === undefined) throw new ToolError('not_available', `The tool ${name} is not available now.`)
-    return { tool, input: startSpecOf(record)['input'] ?? null }
+    return { tool, input }
+  }
+
+  /** The version that was called, as long as it is not revoked. */
+  async #written(agent: ProcessRecord, name: string, hash: Json | undefined): Promise<AgentTool> {
+    const tool = (await this.#tools.written(agent)).find((one) => one.name === name)
+    if (tool === undefined) throw new ToolError('not_available', `The tool ${name} was revoked.`)
+    if (tool.hash !== hash)
+      throw new ToolError('not_available', `The tool ${name} has another version now. Call it again.`)
+    return tool
   }
 }
 

@@ -10,8 +10,6 @@ export type WrittenTool = {
   readonly description: string
   /** The JSON Schema of its input. */
   readonly inputSchema: JsonObject
-  /** The JSON Schema of its result. Without one any JSON is a result. */
-  readonly outputSchema?: JsonObject
   /** TypeScript: `export default (args, reeve) => …`. */
   readonly source: string
 }

@@ -25,7 +25,6 @@ export const writtenTool = z.strictObject({
     .describe('the name by which models call it'),
   description: z.string().min(1).max(4_000).describe('what it does, for its callers'),
   inputSchema: jsonObject.describe('the JSON Schema of its input, an object'),
-  outputSchema: jsonObject.exactOptional().describe('the JSON Schema of its result; any JSON if left out'),
   source: z
     .string()
     .min(1)

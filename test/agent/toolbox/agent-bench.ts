@@ -65,7 +65,7 @@ export class AgentBench {
     reeve: Embedded,
     script: Script,
     spec: Record<string, Json> = {},
-    more: Pick<InputOf<'spawn'>, 'owner' | 'ceiling'> = {},
+    more: Pick<InputOf<'spawn'>, 'owner' | 'ceiling' | 'parent'> = {},
   ): Promise<string> {
     const name = `agent${Object.keys(this.scripts).length}`
     this.scripts[name] = script
