@@ -16,10 +16,19 @@ import { partGroups } from './bundle-parts.ts'
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
 /** Entry points: imported by users, or started by path. */
-const ENTRIES = ['index', 'sqlite', 'postgres', 'testing/index', 'main', 'keeper/main', 'demo/worker']
+const ENTRIES = [
+  'index',
+  'sqlite',
+  'postgres',
+  'testing/index',
+  'main',
+  'keeper/main',
+  'demo/worker',
+  'script/vm-main',
+]
 
 /** Not bundled: they have native parts, read files beside them, or come without their licence. */
-const EXTERNAL = ['@lydell/node-pty', '@xterm/headless', 'postgres', '@ai-sdk']
+const EXTERNAL = ['@lydell/node-pty', '@xterm/headless', 'postgres', '@ai-sdk', 'quickjs-wasi']
 
 const BUNDLED_WITHIN_MCP = [
   'ajv',

@@ -55,6 +55,8 @@ export const mayImport: Record<string, readonly string[]> = {
     '@ai-sdk/openai',
     '@ai-sdk/openai-compatible',
   ],
+  // The VM of scripts. Its library is loaded by a worker thread alone.
+  script: ['core', 'base', 'package', 'node:*', '!node:sqlite', 'quickjs-wasi'],
   // Files of workspaces and of the home that define something for agents.
   'agent-files': ['verbs', 'core', 'base', 'node:*', '!node:sqlite', 'yaml'],
   kernel: ['store/contract.ts', 'core', 'base'],
@@ -76,7 +78,19 @@ export const mayImport: Record<string, readonly string[]> = {
   ],
   workflow: ['kernel', 'verbs', 'core', 'base', 'node:*', '!node:sqlite'],
   tool: ['kernel', 'verbs', 'core', 'base', 'node:*', '!node:sqlite'],
-  agent: ['kernel', 'store/contract.ts', 'verbs', 'model', 'core', 'base', 'node:*', '!node:sqlite', 'zod'],
+  agent: [
+    'kernel',
+    'store/contract.ts',
+    'verbs',
+    'model',
+    'script/script-vm.ts',
+    'type script',
+    'core',
+    'base',
+    'node:*',
+    '!node:sqlite',
+    'zod',
+  ],
   // The tools of native agents run in tool processes: they know their input and their call, and no kernel.
   'agent/tools': ['verbs', 'core', 'base', 'node:*', '!node:sqlite', 're2js', 'zod'],
   // Files that the executor writes while a model streams.
@@ -207,6 +221,7 @@ const PACKAGES = new Set([
   '@lydell/node-pty',
   'zod',
   'postgres',
+  'quickjs-wasi',
   '@xterm/headless',
   'ws',
   'hono',

@@ -40,6 +40,7 @@ import { waitAgentActions } from './wait-agent.ts'
 import { waitSeveralActions } from './wait-several.ts'
 import { workerActions } from './workers.ts'
 import { worktreeActions } from './worktrees.ts'
+import { writtenToolActions } from './written-tools.ts'
 
 /** The action of every verb, on behalf of one actor. */
 export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
@@ -80,6 +81,7 @@ export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
     ...upkeepActions(parts),
     ...agentActions(parts),
     ...agentReadActions(parts),
+    ...writtenToolActions(parts),
     ...waitAgentActions(parts),
     ...completionActions(parts),
     ...imageActions(parts),

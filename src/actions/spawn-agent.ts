@@ -9,10 +9,12 @@ import { awaitsApproval } from '../core/process/gate.ts'
 import { hasEnded, type ProcessRecord } from '../core/process/record.ts'
 import { specOf, startSpecOf } from '../core/process/spec.ts'
 import { isRefusal, refusal } from '../core/refusal.ts'
+import { refuseHandingDown } from '../core/tool/written-tool.ts'
 import { refuseAct } from '../kernel/audit.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { refuseModelByRules } from '../kernel/model-rules.ts'
 import type { Registering } from '../kernel/register.ts'
+import { visibleTools } from '../kernel/written-tools.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, readerFor, throwIfRefused } from './action.ts'
 import { modelOf } from './agent-facts.ts'
@@ -145,6 +147,8 @@ async function requestOf(
   const imaged: Partial<Image> = image?.image ?? {}
   throwIfRefused(refuseTools(parent, own.tools ?? imaged.tools))
   throwIfRefused(await refuseUnknown(parts.kernel.edges, own.tools))
+  const written = await visibleTools(parts.kernel.edges, parent)
+  throwIfRefused(refuseHandingDown(parent.pid, written, own.writtenTools ?? []))
   const named = asks ?? imaged.models?.[0]
   const model = named ?? modelOf(parent)
   const limits = allowance === undefined ? parent.limits : { ...parent.limits, allowance }

@@ -23,6 +23,7 @@ const GROUPS: readonly (readonly [title: string, subcommands: Loaders])[] = [
       skill: async () => (await import('./subcommands/skill.ts')).skill,
       image: async () => (await import('./subcommands/image.ts')).image,
       object: async () => (await import('./subcommands/object.ts')).object,
+      tool: async () => (await import('./subcommands/tool.ts')).tool,
       worktree: async () => (await import('./subcommands/worktree.ts')).worktree,
       schedule: async () => (await import('./subcommands/schedule.ts')).schedule,
       trigger: async () => (await import('./subcommands/trigger.ts')).trigger,

@@ -88,6 +88,7 @@ export function openAgents(parts: AgentsParts): OpenedAgents {
     registerHook,
     actAs,
     moreTools: servers.toolsFor,
+    compileSchema,
     mask,
     hasCommands,
     ownAddresses: () => [],

@@ -100,7 +100,7 @@ export interface DaemonParts {
   /** Reeve's own MCP server for outside agents, and their times. */
   readonly outside?: Partial<Pick<OutsideParts, 'ownServer' | 'times'>>
   /** Where a daemon listens, and further tools of agents. */
-  readonly toolboxParts?: Partial<Pick<ToolboxParts, 'moreTools' | 'ownAddresses' | 'times'>>
+  readonly toolboxParts?: Partial<Pick<ToolboxParts, 'moreTools' | 'ownAddresses' | 'times' | 'scriptLimits'>>
 }
 
 export async function embedWith(options: EmbedOptions, parts: DaemonParts = {}): Promise<Embedded> {

@@ -44,7 +44,7 @@ export class FeedReactions {
           if (!running.has(known.pid) && served.wouldRun(known.payload)) waiting.add(known.pid)
           break
         case 'wait_left':
-          if (served.hasEngines && !running.has(known.pid)) waiting.add(known.pid)
+          if (served.hasParked && !running.has(known.pid)) waiting.add(known.pid)
           break
         case 'turn_begun':
           if (!running.has(known.pid)) waiting.add(known.pid)
@@ -80,6 +80,6 @@ export class FeedReactions {
 
   #parked({ payload }: EventOf<'parked'>): void {
     const { served, claims } = this.#parts
-    if (payload.until !== null && served.hasEngines) claims.lookAt(payload.until)
+    if (payload.until !== null && served.hasParked) claims.lookAt(payload.until)
   }
 }

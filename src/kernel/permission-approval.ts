@@ -5,7 +5,7 @@ import { REVIEW_MS, reviewedBy } from '../core/approval/review.ts'
 import { actionText } from '../core/capability/action.ts'
 import { doubtOf } from '../core/capability/doubt.ts'
 import { needText } from '../core/capability/need.ts'
-import { isRequested } from '../core/capability/requested.ts'
+import { isConfirmed, isRequested } from '../core/capability/requested.ts'
 import { asksOn } from '../core/capability/rule-on.ts'
 import type { Ruling } from '../core/capability/ruling.ts'
 import type { Edges } from './edges.ts'
@@ -71,7 +71,7 @@ export function* permissionApproval(
       justification: ruling.justification,
       ...(doubt === null ? {} : { doubt }),
       defaultToNo: isDestructive(needs),
-      ...(own.length < needs.length
+      ...(own.length < needs.length || needs.some(isConfirmed)
         ? ONCE
         : offeredGrants({ needs, action, shell: resolved?.shell ?? null, settles, hashes, at })),
       settles,

@@ -10,7 +10,7 @@ import {
 import { type Ceiling, ceilingsOver } from '../core/capability/ceiling.ts'
 import type { Need } from '../core/capability/need.ts'
 import { type NeedFacts, needsAnalysis, needsOf, secretsGivenTo } from '../core/capability/needs.ts'
-import { rulingWithRequests } from '../core/capability/requested.ts'
+import { isConfirmed, rulingWithRequests } from '../core/capability/requested.ts'
 import { steadyRuling } from '../core/capability/rule-on.ts'
 import type { RuleSet } from '../core/capability/rule-set.ts'
 import { tableOf } from '../core/capability/rule-table.ts'
@@ -121,7 +121,8 @@ export function* ruleOnRegistration(
   const bound = yield* setsAt(edges, rows, gated, bare, isBound)
   if (bound.type !== 'bound') return bound
   const { subject, sets, workspace } = bound
-  if (sets.length === 0 && ceilings.length === 0) return UNBOUND
+  const isConfirming = gated.effects?.some(isConfirmed) === true
+  if (sets.length === 0 && ceilings.length === 0 && !isConfirming) return UNBOUND
   if (registration.kind === 'command' && resolved === null && needsAnalysis([...sets, ...ceilings]))
     return { type: 'missing', missing: { type: 'action' } }
   const host = hostIn(here)
@@ -134,7 +135,7 @@ export function* ruleOnRegistration(
     needsOf(registration, factsOf(gated, action.cwd, workspace, secrets)),
     gated.effects,
   )
-  const steady = steadyRuling(sets, ceilings, found, { at, host })
+  const steady = isConfirming ? undefined : steadyRuling(sets, ceilings, found, { at, host })
   if (steady !== undefined && (steady.type === 'deny' || steady.uses.length === 0)) {
     const facts = { at, host, delegators: NO_FACTS, used: NO_FACTS }
     return {

@@ -2,6 +2,7 @@ import type { JsonObject } from '../core/json/json.ts'
 import { isServed, type Served } from '../core/lease/holder.ts'
 import { isPlacedAt, type Placement } from '../core/placement/placement.ts'
 import { type Kind, type ProcessRecord, type Registration, targetOf } from '../core/process/record.ts'
+import { processToolOf, SCRIPT } from '../core/tool/built-in-name.ts'
 import type { Executor, Keeping } from './executor.ts'
 
 /** Which processes one holder executes, and with which executor. */
@@ -29,8 +30,9 @@ export class ServedProcesses {
     return this.#executors.flatMap((executor) => executor.serves)
   }
 
-  get hasEngines(): boolean {
-    return this.serves.some(({ kind }) => kind === 'workflow')
+  /** Whether it runs processes that leave memory while they wait: workflows and scripts. Agents are begun by their turns. */
+  get hasParked(): boolean {
+    return this.serves.some(({ kind, targets }) => kind === 'workflow' || isScriptServed(kind, targets))
   }
 
   executorOf(kind: Kind, spec: JsonObject): Executor | undefined {
@@ -51,4 +53,8 @@ export class ServedProcesses {
   async drain(): Promise<void> {
     await Promise.all(this.#executors.map((executor) => executor.drain?.()))
   }
+}
+
+function isScriptServed(kind: Kind, targets: readonly string[] | null): boolean {
+  return kind === 'tool' && targets?.includes(processToolOf(SCRIPT)) === true
 }

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The programs of this package that are started as OS processes of their own. Each is an entry of the build. */
-type Program = 'main' | 'keeper/main' | 'demo/worker'
+/** The programs of this package that are started as OS processes or threads of their own. Each is an entry of the build. */
+type Program = 'main' | 'keeper/main' | 'demo/worker' | 'script/vm-main'
 
 /** Its file: a source in a clone, built in an installed package. */
 export function ownProgram(name: Program): string {

@@ -12,7 +12,10 @@ type Moving = Omit<
   | 'createdAt'
 >
 
-type Usual = Omit<Moving, 'owner' | 'status' | 'revision' | 'updatedAt' | 'sessionsAbove' | 'view'>
+type Usual = Omit<
+  Moving,
+  'owner' | 'status' | 'revision' | 'updatedAt' | 'sessionsAbove' | 'view' | 'snapshot'
+>
 
 /** The most frequent value of each field, which the text leaves out. */
 const USUAL: Usual = {
@@ -56,6 +59,7 @@ export function movingText(record: ProcessRecord): string {
   if (record.wait !== null) moving.wait = record.wait
   if (record.moreWaits.length > 0) moving.moreWaits = record.moreWaits
   if (record.parked) moving.parked = true
+  if (record.snapshot !== undefined) moving.snapshot = record.snapshot
   if (record.awaitedBy.length > 0) moving.awaitedBy = record.awaitedBy
   if (record.journal !== null) moving.journal = record.journal
   if (record.agent !== null) moving.agent = record.agent

@@ -51,6 +51,7 @@ import { reviews } from './conformance/reviews.ts'
 import { ruleSets } from './conformance/rule-sets.ts'
 import { ruledAnswers } from './conformance/ruled-answers.ts'
 import { schedules } from './conformance/schedules.ts'
+import { scriptSnapshots } from './conformance/script-snapshots.ts'
 import { sessionPresets } from './conformance/session-presets.ts'
 import { sessionTreeRules } from './conformance/session-tree-rules.ts'
 import { sessionTrees } from './conformance/session-trees.ts'
@@ -84,6 +85,7 @@ export function storeConformance(suite: Suite): void {
   messages(behaves)
   answers(behaves)
   workflows(behaves)
+  scriptSnapshots(behaves)
   agents(behaves)
   reports(behaves)
   stopGraces(behaves)

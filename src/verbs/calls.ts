@@ -1361,6 +1361,8 @@ export interface VerbCalls {
               context?: string
               /** The tools that it may call. */
               tools?: string[]
+              /** Tools that agents above it have written, and that it may call; none by default. */
+              writtenTools?: string[]
               /** It ends with its first turn, with the result of that turn. */
               once?: boolean
               /** How many agents may work below it; 2 levels and 20 live children by default. */
@@ -1824,6 +1826,8 @@ export interface VerbCalls {
               context?: string
               /** The tools that it may call. */
               tools?: string[]
+              /** Tools that agents above it have written, and that it may call; none by default. */
+              writtenTools?: string[]
               /** It ends with its first turn, with the result of that turn. */
               once?: boolean
               /** How many agents may work below it; 2 levels and 20 live children by default. */
@@ -2351,6 +2355,8 @@ export interface VerbCalls {
               context?: string
               /** The tools that it may call. */
               tools?: string[]
+              /** Tools that agents above it have written, and that it may call; none by default. */
+              writtenTools?: string[]
               /** It ends with its first turn, with the result of that turn. */
               once?: boolean
               /** How many agents may work below it; 2 levels and 20 live children by default. */
@@ -2812,6 +2818,8 @@ export interface VerbCalls {
               context?: string
               /** The tools that it may call. */
               tools?: string[]
+              /** Tools that agents above it have written, and that it may call; none by default. */
+              writtenTools?: string[]
               /** It ends with its first turn, with the result of that turn. */
               once?: boolean
               /** How many agents may work below it; 2 levels and 20 live children by default. */
@@ -3840,6 +3848,8 @@ export interface VerbCalls {
       maxOutputTokens?: number
       /** Its system prompt. */
       system?: string
+      /** Tools that its parent has written, or may call itself; none by default. */
+      writtenTools?: string[]
       /** The tools that it may call, of those of its parent; all of them by default. */
       tools?: string[]
       /** It ends with its first turn, with the result of that turn. */
@@ -3965,6 +3975,8 @@ export interface VerbCalls {
         maxOutputTokens?: number
         /** Its system prompt. */
         system?: string
+        /** Tools that its parent has written, or may call itself; none by default. */
+        writtenTools?: string[]
         /** The tools that it may call, of those of its parent; all of them by default. */
         tools?: string[]
         /** It ends with its first turn, with the result of that turn. */
@@ -5153,6 +5165,40 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'removeImage'>>
   /**
+   * Lists the tools that an agent has written, and those that agents above it have handed to it.
+   *
+   * Its own revoked ones are among them. A name that it does not have is `not_found`.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`, `not_found`.
+   */
+  writtenTools(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** Only this one, with its source. */
+      name?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'writtenTools'>>
+  /**
+   * Takes a written tool from its agent and from all agents that it was handed to.
+   *
+   * The next call of it is refused. A tool that is revoked already stays as it is. The agent may propose it again, and a person is asked again.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`, `not_found`.
+   */
+  revokeTool(
+    input: {
+      /** The agent that it was registered for. */
+      pid: string
+      /** The tool. */
+      name: string
+      /** For the audit and the list. */
+      reason?: string
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'revokeTool'>>
+  /**
    * Lists the files that define something for agents: images, skills, slash commands and hooks.
    *
    * Those of the folder and of all folders above it, the nearest first, and those of the home. They are inert until a person trusts them.
@@ -5320,6 +5366,8 @@ type RegistrationInput =
         context?: string
         /** The tools that it may call. */
         tools?: string[]
+        /** Tools that agents above it have written, and that it may call; none by default. */
+        writtenTools?: string[]
         /** It ends with its first turn, with the result of that turn. */
         once?: boolean
         /** How many agents may work below it; 2 levels and 20 live children by default. */

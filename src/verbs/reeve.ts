@@ -113,6 +113,7 @@ import { retireWorker } from './retire-worker.ts'
 import { revoke } from './revoke.ts'
 import { revokeDelegated } from './revoke-delegated.ts'
 import { revokeObject } from './revoke-object.ts'
+import { revokeTool } from './revoke-tool.ts'
 import { runAgent } from './run-agent.ts'
 import { runSchedule } from './run-schedule.ts'
 import { runTrigger } from './run-trigger.ts'
@@ -155,6 +156,7 @@ import type { WorkflowFunction, WorkflowOptions } from './workflow-function.ts'
 import { workflows } from './workflows.ts'
 import { worktrees } from './worktrees.ts'
 import { write } from './write.ts'
+import { writtenTools } from './written-tools.ts'
 
 /** All verbs. A new one is a file and a line here. */
 export const verbs = {
@@ -306,6 +308,8 @@ export const verbs = {
   image,
   registerImage,
   removeImage,
+  writtenTools,
+  revokeTool,
   agentFiles,
   agentFile,
   trustFile,

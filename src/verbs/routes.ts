@@ -221,6 +221,8 @@ export const routes: { readonly [Name in VerbName]: VerbCall } = {
   image: { route: 'GET /images/{name}', repeat: 'always' },
   registerImage: { route: 'POST /images', repeat: 'always' },
   removeImage: { route: 'DELETE /images/{name}', repeat: 'never' },
+  writtenTools: { route: 'GET /agents/{pid}/tools', repeat: 'always' },
+  revokeTool: { route: 'POST /agents/{pid}/tools/{name}/revoke', repeat: 'always' },
   agentFiles: { route: 'GET /agent-files', repeat: 'always' },
   agentFile: { route: 'GET /agent-files/file', repeat: 'always' },
   trustFile: { route: 'PUT /agent-files/trust', repeat: 'always' },

@@ -17,6 +17,7 @@ const {
   system,
   context,
   tools,
+  writtenTools,
   once,
   softLimits,
   delegation,
@@ -41,6 +42,9 @@ export const childFields = () => ({
   effort,
   maxOutputTokens,
   system,
+  writtenTools: writtenTools.describe(
+    'tools that its parent has written, or may call itself; none by default',
+  ),
   tools: tools.describe('the tools that it may call, of those of its parent; all of them by default'),
   once,
   softLimits,

@@ -97,6 +97,7 @@ export const VERB_TABLE: { readonly [Name in VerbName]?: 'answers' | 'rules' | '
   completeInput: 'none',
   pauseAgent: 'none',
   cancelTurn: 'none',
+  revokeTool: 'none',
   resumeAgent: 'none',
   runAgent: 'none',
   spawnAgent: 'none',

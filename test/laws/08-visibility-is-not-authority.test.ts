@@ -29,6 +29,7 @@ const acts = (reeve: ReeveVerbs, pid: string): Record<string, () => Promise<unkn
   append: () => reeve.append({ events: [{ pid, type: 'note', payload: 1 }] }),
   end: () => reeve.end({ pid, status: 'completed', replayKey: 'e' }),
   abandon: () => reeve.abandon({ pid, reason: 'because' }),
+  revokeTool: () => reeve.revokeTool({ pid, name: 'theirs' }),
   changeOwner: () => reeve.changeOwner({ pid, owner: { session: 'yours' } }),
   changeCwd: () => reeve.changeCwd({ pid, cwd: '/' }),
   setExternalRef: () => reeve.setExternalRef({ pid, ref: 1 }),

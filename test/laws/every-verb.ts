@@ -367,6 +367,8 @@ async function callQueue(reeve: Reeve, pid: string): Promise<void> {
   await reeve.removeInput({ pid, input: 'two' })
   await reeve.reorderInputs({ pid, inputs: ['three', 'one'] })
   await reeve.agentInputs({ pid })
+  await reeve.writtenTools({ pid })
+  await reeve.revokeTool({ pid, name: 'none' }).catch(() => undefined)
   await reeve.completeInput({ pid, text: '/' })
   await reeve.resumeAgent({ pid })
   await reeve.cancelTurn({ pid, dropQueued: true })

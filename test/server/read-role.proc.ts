@@ -102,6 +102,7 @@ test('a read token changes no table and no read position, whichever actor it act
     agentFiles: [{}],
     agentFile: [{ path: join(import.meta.dirname, '../fixtures/workspace/.reeve/agents/guarded.yaml') }],
     agentInputs: [{ pid: agent.pid }],
+    writtenTools: [{ pid: agent.pid }],
     agentCost: [{ pid: agent.pid }],
     objects: [{ pid: agent.pid }],
     object: [{ pid: agent.pid, name: 'plan' }],

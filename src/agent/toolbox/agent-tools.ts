@@ -26,8 +26,10 @@ import { type MemoryStore, memoryStore } from './memory-store.ts'
 import { AgentMemoryUses } from './memory-uses.ts'
 import { readResultTool } from './read-result.ts'
 import type { RunningCalls } from './running-calls.ts'
+import { scriptTool } from './script-tool.ts'
 import { Skills } from './skill-tools.ts'
 import type { ToolboxParts } from './toolbox.ts'
+import { proposeTool, type WrittenAgentTool, writtenTools } from './written-tools.ts'
 
 /** Agents whose tools are kept in memory. */
 const MAX_AGENTS = 1_000
@@ -68,7 +70,21 @@ export class AgentTools {
     const replaced = new Set(connected.map(({ name }) => name))
     const own = (await this.builtIn(agent)).filter(({ name }) => !replaced.has(name))
     const all = [...own.map((tool) => known(tool, tool)), ...connected.map((tool) => known(tool, null))]
-    return wanted(all, namesIn(agent))
+    const taken = new Set(all.map(({ name }) => name))
+    // A tool that it has written needs no other consent, and stands for no other tool.
+    const written = (await this.written(agent)).filter(({ name }) => !taken.has(name))
+    return [...wanted(all, namesIn(agent)), ...written.map((tool) => known(tool, tool))]
+  }
+
+  /** The tools that it, or an agent above it, has written. */
+  written(agent: ProcessRecord): Promise<readonly WrittenAgentTool[]> {
+    return writtenTools(this.#parts.kernel(), this.#parts.compileSchema, agent)
+  }
+
+  /** The names of tools that no agent has written. */
+  async #taken(agent: ProcessRecord): Promise<ReadonlySet<string>> {
+    const connected = await connectedTools(this.#parts.kernel().edges)
+    return new Set([...(await this.builtIn(agent)), ...connected].map(({ name }) => name))
   }
 
   /** The tools that its prompt declares, and the rest. */
@@ -77,7 +93,9 @@ export class AgentTools {
     const others = all.filter(({ name }) => name !== 'tool_search')
     const whole = declareTools(others)
     if (whole.searchable.length === 0) return whole
-    return declareTools(all, await this.#earlier.found(agent.pid))
+    const found = await this.#earlier.found(agent.pid)
+    const written = all.filter(({ tool }) => tool?.process !== undefined).map(({ name }) => name)
+    return declareTools(all, new Set([...found, ...written]))
   }
 
   /** The tools that this program runs, whether or not the agent's spec names them. */
@@ -127,6 +145,14 @@ export class AgentTools {
       ...delegationTools({ kernel, actAs, agent: pid, root, mergedPaths: this.#parts.mergedPaths }),
       toolSearchTool({ searchable: () => this.#searchable(pid) }),
       webFetchTool({ isNamed, refuse, ownAddresses }),
+      scriptTool(),
+      proposeTool({
+        kernel,
+        calls,
+        agent,
+        compileSchema: this.#parts.compileSchema,
+        taken: (of) => this.#taken(of),
+      }),
       planTool({
         plan: () => this.#plans.get(pid) ?? this.#earlier.plan(pid),
         keep: async (plan) => void this.#plans.set(pid, plan),

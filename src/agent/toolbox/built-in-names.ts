@@ -9,6 +9,7 @@ const BUILT_IN_NAMES = [
   ...['agent_spawn', 'agent_send', 'agent_wait', 'agent_stop', 'agent_read', 'agent_list'],
   ...['agent_restore', 'agent_fork', 'worktree_merge'],
   ...['memory_read', 'memory_query', 'memory_write', 'memory_edit', 'memory_delete'],
+  ...['script', 'propose_tool'],
 ]
 
 /** The names of built-in tools that are served here: those of Reeve, and those of further tools as they become known. */

@@ -2,16 +2,17 @@ import { messageOf } from '../../base/error-text.ts'
 import { isNativeAgent } from '../../core/agent/state.ts'
 import { type Need, needText } from '../../core/capability/need.ts'
 import { ReeveError } from '../../core/errors.ts'
-import { objectOf } from '../../core/json/json.ts'
+import { type Json, objectOf } from '../../core/json/json.ts'
 import type { Ending } from '../../core/process/intent.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
 import { startSpecOf } from '../../core/process/spec.ts'
-import { builtInName } from '../../core/tool/built-in-name.ts'
-import type { Work } from '../../kernel/executor.ts'
+import { builtInName, isScript } from '../../core/tool/built-in-name.ts'
+import type { Parked, Work } from '../../kernel/executor.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { type AgentTool, type AgentToolContext, ToolError } from '../tools/agent-tool.ts'
 import type { AgentTools } from './agent-tools.ts'
 import type { RunningCalls } from './running-calls.ts'
+import type { Scripts } from './scripts.ts'
 import { storedOutput } from './stored-output.ts'
 import { effectsOf } from './tool-calls.ts'
 import { TOOL_TIMES, type ToolboxParts } from './toolbox.ts'
@@ -21,26 +22,32 @@ export class BuiltInTools {
   readonly #parts: ToolboxParts
   readonly #tools: AgentTools
   readonly #calls: RunningCalls
+  readonly #scripts: Scripts
 
-  constructor(parts: ToolboxParts, tools: AgentTools, calls: RunningCalls) {
+  constructor(parts: ToolboxParts, tools: AgentTools, calls: RunningCalls, scripts: Scripts) {
     this.#parts = parts
     this.#tools = tools
     this.#calls = calls
+    this.#scripts = scripts
   }
 
   async effectsOf(record: ProcessRecord): Promise<readonly Need[]> {
-    const agent = await this.#agentOf(record)
-    return effectsOf(await this.#toolOf(agent, record), startSpecOf(record)['input'] ?? null)
+    const { tool, input } = await this.#callOf(await this.#agentOf(record), record)
+    return effectsOf(tool, input)
   }
 
-  async run(work: Work, kernel: Kernel): Promise<Ending> {
+  async run(work: Work, kernel: Kernel): Promise<Ending | Parked> {
     const { record, signal } = work
     try {
       const agent = await this.#agentOf(record)
-      const tool = await this.#toolOf(agent, record)
-      const input = startSpecOf(record)['input'] ?? null
+      const { tool, input } = await this.#callOf(agent, record)
       await refuseOther(record, tool, input)
-      const output = await this.#calls.during({ work, agent }, () => this.#within(work, tool, input))
+      const call = { work, agent }
+      const script = tool.script?.(input)
+      const output = await this.#calls.during(call, () =>
+        script === undefined ? this.#within(work, tool, input) : this.#scripts.run(call, script),
+      )
+      if (output === 'parked') return { status: 'parked' }
       const { store } = kernel.edges
       const result = await storedOutput(
         { store, mask: this.#parts.mask },
@@ -82,23 +89,36 @@ export class BuiltInTools {
 
   /**
    * Another actor that registers such a process, with the pid of an agent as its parent, has passed no rule about its effects: only the agent's
-   * own executor registers them with their effects.
+   * own executor registers them with their effects, and that of a script of the agent.
    */
   async #agentOf({ parent, originator, pid }: ProcessRecord): Promise<ProcessRecord> {
     const row =
       parent === null ? null : await this.#parts.kernel().edges.store.ask({ ask: 'process', pid: parent })
-    if (row === null || !isNativeAgent(row.record) || originator !== `process:${row.record.pid}`)
-      throw new ToolError(
-        'not_available',
-        `${pid} is no call of an agent, and this tool is for agents alone.`,
-      )
-    return row.record
+    if (row !== null && originator === `process:${row.record.pid}`) {
+      if (isNativeAgent(row.record)) return row.record
+      if (isScript(row.record)) return this.#agentOf(row.record)
+    }
+    throw new ToolError('not_available', `${pid} is no call of an agent, and this tool is for agents alone.`)
   }
 
-  async #toolOf(agent: ProcessRecord, { spec }: ProcessRecord): Promise<AgentTool> {
-    const name = builtInName(spec['tool'])
+  /** The tool that a process is a call of, with the input for it. */
+  async #callOf(agent: ProcessRecord, record: ProcessRecord): Promise<{ tool: AgentTool; input: Json }> {
+    const input = startSpecOf(record)['input'] ?? null
+    const { tool: written, hash, args } = objectOf(isScript(record) ? input : undefined)
+    if (typeof written === 'string')
+      return { tool: await this.#written(agent, written, hash), input: args ?? {} }
+    const name = builtInName(record.spec['tool'])
     const tool = (await this.#tools.builtIn(agent)).find((one) => one.name === name)
     if (tool === undefined) throw new ToolError('not_available', `The tool ${name} is not available now.`)
+    return { tool, input }
+  }
+
+  /** The version that was called, as long as it is not revoked. */
+  async #written(agent: ProcessRecord, name: string, hash: Json | undefined): Promise<AgentTool> {
+    const tool = (await this.#tools.written(agent)).find((one) => one.name === name)
+    if (tool === undefined) throw new ToolError('not_available', `The tool ${name} was revoked.`)
+    if (tool.hash !== hash)
+      throw new ToolError('not_available', `The tool ${name} has another version now. Call it again.`)
     return tool
   }
 }

@@ -65,6 +65,10 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
         .optional()
         .describe('yours by default; acp/claude-code or acp/codex is that agent'),
       tools: z.array(z.string()).optional().describe('of your tools; all by default'),
+      writtenTools: z
+        .array(z.string())
+        .optional()
+        .describe('tools that you have written, for it, too'),
       cwd: z.string().min(1).max(4_096).optional().describe('a folder of your workspace'),
       paths: z
         .array(z.string().min(1).max(4_096))
@@ -89,7 +93,8 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
     recovery: 'rerunnable',
     spare: true,
     async run({ cwd, goal, goals, ...asked }, call) {
-      const { context, role, image, model, tools, paths, worktree, preset, once, allowance } = asked
+      const { context, role, image, model, tools, writtenTools, paths, worktree, preset, once, allowance } =
+        asked
       if ((goal === undefined) === (goals === undefined))
         throw new ToolError('invalid_input', 'Give goal, or goals.')
       const child = {
@@ -98,6 +103,7 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
         ...(image === undefined ? {} : { image }),
         ...(model === undefined ? {} : { model }),
         ...(tools === undefined ? {} : { tools }),
+        ...(writtenTools === undefined ? {} : { writtenTools }),
         ...(paths === undefined || paths.length === 0 ? {} : { paths }),
         ...(worktree === true ? { workspace: { worktree } } : {}),
         ...(preset === undefined ? {} : { preset }),

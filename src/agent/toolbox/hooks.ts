@@ -24,19 +24,26 @@ export class Hooks {
 
   /**
    * Runs the hooks of an event, one after the other, until one blocks. The same event of the same agent runs each of them once, however
-   * often its program is killed: a later attempt finds its process. Trouble is in the session log.
+   * often its program is killed: a later attempt finds its process. Trouble is in the session log. `work` is that of the agent, or of
+   * a script of it.
    */
-  async run(work: Work, at: HookPlace, signal: AbortSignal): Promise<readonly HookEnd[]> {
-    const { hooks, inert } = await findHooks(this.#parts.kernel().edges, work.record)
+  async run(
+    work: Work,
+    at: HookPlace,
+    signal: AbortSignal,
+    agent: ProcessRecord = work.record,
+  ): Promise<readonly HookEnd[]> {
+    const { hooks, inert } = await findHooks(this.#parts.kernel().edges, agent)
     for (const { path, hash: version, problem } of at.event === 'turn_start' ? inert : []) {
       const why = problem ?? `no person has trusted this version of it: reeve trust ${path}`
       await this.#report(work, at.turn, 'hooks_inert', `${path} does nothing: ${why}`, version)
     }
     const ends: HookEnd[] = []
     for (const hook of hooksAt(hooks, at.event, at.tool)) {
-      const end = await this.#one(work, hook, at, signal)
+      const end = await this.#one(work, agent, hook, at, signal)
       ends.push(end)
-      if (end.type === 'failed')
+      // A script has no fence of its agent: its failed hooks are seen as processes below it.
+      if (end.type === 'failed' && agent === work.record)
         await this.#report(
           work,
           at.turn,
@@ -49,7 +56,13 @@ export class Hooks {
     return ends
   }
 
-  async #one(work: Work, hook: Hook, at: HookPlace, signal: AbortSignal): Promise<HookEnd> {
+  async #one(
+    work: Work,
+    agent: ProcessRecord,
+    hook: Hook,
+    at: HookPlace,
+    signal: AbortSignal,
+  ): Promise<HookEnd> {
     const outcome = { status: 'failed', exitCode: null } as const
     if (!this.#parts.hasCommands)
       return hookEnd(hook, { ...outcome, reason: 'this program runs no commands' }, '')
@@ -57,7 +70,7 @@ export class Hooks {
     try {
       const { pid: parent } = work.record
       const below = { parent, idempotencyKey: keyOfHook(hook, at), lifetime: 'parent' } as const
-      begun = await this.#parts.spawnAs(work, { ...hookCommand(work.record, hook, at), ...below })
+      begun = await this.#parts.spawnAs(work, { ...hookCommand(agent, hook, at), ...below })
     } catch (error) {
       // The rules of the agent deny the command, or its process was pruned: it has run.
       if (!(error instanceof RefusedError) || OF_AGENT.has(error.code)) throw error
@@ -65,16 +78,12 @@ export class Hooks {
     }
     const waited = await this.#parts.kernel().waits.forEnd(begun.pid, { signal })
     if (waited.type !== 'done') {
-      await this.#stop(work.record.pid, begun.pid, at.turn)
+      await this.#stop(agent.pid, begun.pid, at.turn)
       signal.throwIfAborted()
       return hookEnd(hook, { ...outcome, reason: 'it was not waited for' }, '')
     }
     const { outcome: ended } = waited.value.record
-    return hookEnd(
-      hook,
-      ended ?? { ...outcome, reason: null },
-      await this.#output(work.record.pid, begun.pid),
-    )
+    return hookEnd(hook, ended ?? { ...outcome, reason: null }, await this.#output(agent.pid, begun.pid))
   }
 
   async #output(agent: Pid, pid: Pid): Promise<string> {

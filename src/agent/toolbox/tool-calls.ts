@@ -4,21 +4,18 @@ import { MAX_HOOK_CHARS } from '../../core/agent/hooks.ts'
 import { textOf as textOfParts } from '../../core/agent/prompt.ts'
 import { type ToolCallRef, toolCallName } from '../../core/agent/state.ts'
 import { missingBlobs } from '../../core/blob/blob-missing.ts'
-import { type Need, type NeedAttributes, needText } from '../../core/capability/need.ts'
+import type { Need, NeedAttributes } from '../../core/capability/need.ts'
 import { type ReeveError, RefusedError } from '../../core/errors.ts'
 import { canonical } from '../../core/json/canonical.ts'
-import type { JsonObject } from '../../core/json/json.ts'
 import type { ToolCallProblem } from '../../core/model/prompt.ts'
 import { awaitsApproval } from '../../core/process/gate.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { Outcome, ProcessRecord } from '../../core/process/record.ts'
-import { isProcessTool, processToolOf } from '../../core/tool/built-in-name.ts'
+import { isProcessTool } from '../../core/tool/built-in-name.ts'
 import { writeWithBlobs } from '../../kernel/blobs.ts'
 import type { Work } from '../../kernel/executor.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import type { Registering } from '../../kernel/register.ts'
 import { storeParts } from '../parts/stored-parts.ts'
-import { placementOfFiles } from '../placement-of-files.ts'
 import type { AgentTool } from '../tools/agent-tool.ts'
 import type { AgentSessions } from './agent-sessions.ts'
 import type { AgentTools, KnownTool } from './agent-tools.ts'
@@ -26,10 +23,8 @@ import { type CallResult, errorResult, resultOf, TOOL_UNAVAILABLE } from './call
 import { isToolServed } from './connected-tools.ts'
 import type { Hooks } from './hooks.ts'
 import { justificationOf } from './justification.ts'
+import { registerCall } from './register-call.ts'
 import { callKey, type PendingCall, TOOL_TIMES, type ToolboxParts } from './toolbox.ts'
-
-/** A read-only or waiting tool may begin again as often as daemons die; the process that it waits for begins once. */
-const RERUN_ATTEMPTS = 1_000
 
 /** The process of each tool call: registers it, or finds the one that an earlier holder registered, and records its result. */
 export class ToolCalls {
@@ -139,58 +134,13 @@ export class ToolCalls {
       return errorResult(this.#parts.mask(messageOf(error)))
     }
     try {
-      return await this.#register(work, ref, { known, input, effects, pid })
+      const session = await this.#sessions.of(agent)
+      const owner = { session, toolCall: toolCallName(agent.pid, ref) }
+      const call = { known, input, effects, pid, ofModel: { openCall: ref, owner } }
+      return await registerCall(this.#parts.kernel(), work, call)
     } catch (error) {
       if (!(error instanceof RefusedError) || OF_AGENT.has(error.code)) throw error
       return errorResult(this.#parts.mask(`${error.message} ${error.remedy}`))
-    }
-  }
-
-  async #register(
-    work: Work,
-    ref: ToolCallRef,
-    asked: {
-      readonly known: KnownTool
-      readonly input: PendingCall['input']
-      readonly effects: readonly Need[] | undefined
-      readonly pid: Pid
-    },
-  ): Promise<ProcessRecord> {
-    const { known, input, effects, pid } = asked
-    const { pid: agent } = work.record
-    const preview = known.tool?.preview
-    const tool = known.tool === null ? known.name : processToolOf(known.name)
-    const registering: Registering = {
-      actor: `process:${agent}`,
-      pid,
-      openCall: ref,
-      ...(effects === undefined ? {} : { effects }),
-      ...(preview === undefined ? {} : { preview: () => preview(input) }),
-      request: {
-        kind: 'tool',
-        spec: { tool, input },
-        label: known.name,
-        parent: agent,
-        owner: { session: await this.#sessions.of(work.record), toolCall: toolCallName(agent, ref) },
-        lifetime: 'parent',
-        recovery: known.recovery,
-        ...(known.tool === null ? {} : { placement: placementOfFiles(work.record, this.#parts.kernel()) }),
-        ...(known.recovery === 'rerunnable' ? { limits: { attempts: RERUN_ATTEMPTS } } : {}),
-        ...(effects === undefined ? {} : { causedBy: causeOf(effects) }),
-      },
-    }
-    for (;;) {
-      const fence = work.fence()
-      try {
-        const [registered] = await this.#parts.kernel().register([{ ...registering, fence }])
-        if (registered === undefined || registered.type === 'refused')
-          throw new Error(`A registration of ${pid} without an answer`)
-        return registered.row.record
-      } catch (error) {
-        // As with every write of an executor: the fence may have risen during the write.
-        const isStale = error instanceof RefusedError && error.code === 'stale_fence'
-        if (!isStale || work.fence().fence <= fence.fence) throw error
-      }
     }
   }
 
@@ -278,7 +228,7 @@ const MARK_CHARS = 12
 const PIDS = /\bp_[0-9a-hjkmnp-tv-z]{12}\b/g
 
 /** Refusals that are about the agent, or its holder, and not about the call. */
-const OF_AGENT: ReadonlySet<ReeveError['code']> = new Set([
+export const OF_AGENT: ReadonlySet<ReeveError['code']> = new Set([
   'stale_fence',
   'turn_ended',
   'stopping',
@@ -313,13 +263,7 @@ function filesOf(needs: readonly Need[]): Pick<NeedAttributes, 'paths' | 'worksp
   }
 }
 
-/** What the call was ruled on with: it is compared when the call runs. */
-function causeOf(effects: readonly Need[]): JsonObject {
-  const bytes = effects.map(({ attributes }) => attributes.bytes).find((known) => known !== undefined)
-  return { needs: effects.map(needText), ...(bytes === undefined ? {} : { bytes }) }
-}
-
-function unknownTool(name: string, all: readonly KnownTool[]): string {
+export function unknownTool(name: string, all: readonly KnownTool[]): string {
   const names = all.map((tool) => tool.name)
   return `There is no tool ${JSON.stringify(name)}, and no connected program serves one.${didYouMean(name, names)}`
 }

@@ -11,6 +11,7 @@ import { BuiltInTools } from './built-in-tools.ts'
 import { Hooks } from './hooks.ts'
 import type { MemoryStore } from './memory-store.ts'
 import { RunningCalls } from './running-calls.ts'
+import { Scripts } from './scripts.ts'
 import { ToolCalls } from './tool-calls.ts'
 import type { PendingCall, Toolbox, ToolboxParts } from './toolbox.ts'
 
@@ -30,8 +31,8 @@ export class ToolboxCore implements Toolbox {
     this.#sessions = sessions
     this.#names = names
     this.tools = new AgentTools(parts, calls)
-    this.builtIn = new BuiltInTools(parts, this.tools, calls)
     this.#hooks = new Hooks(parts)
+    this.builtIn = new BuiltInTools(parts, this.tools, calls, new Scripts(parts, this.tools, this.#hooks))
     this.#toolCalls = new ToolCalls(parts, this.tools, sessions, this.#hooks)
   }
 

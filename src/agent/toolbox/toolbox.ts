@@ -1,10 +1,11 @@
 import type { HookEnd, HookPlace } from '../../core/agent/hooks.ts'
 import type { SkillLine } from '../../core/agent/skills.ts'
 import type { ToolCallRef } from '../../core/agent/state.ts'
-import type { JsonObject } from '../../core/json/json.ts'
+import type { Json, JsonObject } from '../../core/json/json.ts'
 import type { ToolCallProblem } from '../../core/model/prompt.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { Actor, ProcessRecord } from '../../core/process/record.ts'
+import type { ScriptLimits } from '../../core/script/limits.ts'
 import type { ToolDeclaration } from '../../core/tool/declaration.ts'
 import type { Work } from '../../kernel/executor.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -66,7 +67,10 @@ export interface ToolboxParts {
   readonly moreTools?: (agent: ProcessRecord) => Promise<readonly AgentTool[]>
   /** The files that the merge of a worktree would change. Absent where agents get no worktrees. */
   readonly mergedPaths?: (worktree: string) => Promise<readonly string[]>
+  /** Compiles a JSON schema. Throws if it cannot be used. */
+  readonly compileSchema: (schema: JsonObject) => (value: Json) => string | undefined
   readonly times?: Partial<ToolTimes>
+  readonly scriptLimits?: Partial<ScriptLimits>
 }
 
 /** Times of tool calls, in milliseconds. */

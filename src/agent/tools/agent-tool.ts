@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import type { ShownChange } from '../../core/approval/shown-change.ts'
 import type { Need } from '../../core/capability/need.ts'
+import type { Json, JsonObject } from '../../core/json/json.ts'
 import type { PlanList } from '../../core/plan/plan-list.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import type { ToolDeclaration } from '../../core/tool/declaration.ts'
@@ -23,6 +24,16 @@ export interface AgentTool extends ToolDeclaration {
   /** What a call with this input would make of a file, for the person who is asked; null if it would be refused. */
   preview?(input: unknown): Promise<ShownChange | null>
   run(input: unknown, context: AgentToolContext): Promise<ToolOutput>
+  /** Of a tool whose calls run a script: which one. Such a call may leave memory, and `run` is not called. */
+  script?(input: unknown): ScriptToRun
+  /** The process of a call with this input, if it is that of another tool. */
+  process?(input: JsonObject): { readonly tool: string; readonly input: JsonObject }
+}
+
+/** TypeScript, `export default async (args, reeve) => …`, and its first argument. */
+export interface ScriptToRun {
+  readonly source: string
+  readonly args: Json
 }
 
 /** The parts of a call that its tool may use. */
@@ -166,6 +177,10 @@ export type ToolErrorCode =
   | 'refused'
   | 'timed_out'
   | 'io_error'
+  /** A script threw an error, computed for too long, or used more than it may. */
+  | 'script_failed'
+  /** A script that ran again made other calls than before. */
+  | 'script_diverged'
   /** The MCP server answered with an error, or its tool did. */
   | 'mcp_error'
   /** The MCP server is not there, does not answer, or cannot be understood. */

@@ -1,3 +1,4 @@
+import { isObject } from '../../base/is-object.ts'
 import { askerChain } from '../../verbs/asker-chain.ts'
 import { changeFacts, isWhole } from '../../verbs/change-facts.ts'
 import type { OutputOf } from '../../verbs/reeve.ts'
@@ -102,6 +103,16 @@ function answerFacts(answer: NonNullable<Approval['answer']>): readonly Fact[] {
   }
 }
 
+/** Code is shown in its lines: a person has to read it. */
+function inputFacts(input: unknown): readonly Fact[] {
+  if (!isObject(input) || typeof input['source'] !== 'string') return [['input', JSON.stringify(input)]]
+  const { source, ...rest } = input
+  const lines = String(source)
+    .split('\n')
+    .map((line, index): Fact => [index === 0 ? 'source' : '', line])
+  return [['input', JSON.stringify(rest)], ...lines]
+}
+
 type Permission = Extract<Approval['request'], { type: 'permission' }>
 type Act = Permission['action']['act']
 
@@ -119,7 +130,7 @@ function actFacts({ action: { act }, change }: Permission): readonly Fact[] {
       return [
         ['calls tool', act.tool],
         ...(change === undefined ? [] : changeFacts(change)),
-        ['input', change !== undefined && isWhole(change) ? undefined : JSON.stringify(act.input)],
+        ...(change !== undefined && isWhole(change) ? [] : inputFacts(act.input)),
       ]
     case 'workflow':
       return [

@@ -21,8 +21,11 @@ const EVENTS_WITH_PARTS: Readonly<Record<EventWithParts, true>> = {
 }
 type EventWithParts = Extract<AgentEvent, { readonly payload: { readonly parts: unknown } }>['type']
 
-/** What the process of these events refers to from their commit on; undefined if no event refers to a blob. */
-export function blobChanges(events: readonly Event[]): BlobChanges | undefined {
+/**
+ * What the process of these events refers to from their commit on; undefined if that does not change. `replaced`: the blob of a snapshot
+ * that the process has no more.
+ */
+export function blobChanges(events: readonly Event[], replaced?: string): BlobChanges | undefined {
   let added: Set<string> | undefined
   for (const event of events) {
     for (const hash of blobsOf(event)) {
@@ -30,17 +33,19 @@ export function blobChanges(events: readonly Event[]): BlobChanges | undefined {
       added.add(hash)
     }
   }
-  return added === undefined ? undefined : { added: [...added], removed: [] }
+  if (added === undefined && replaced === undefined) return undefined
+  return { added: [...(added ?? [])], removed: replaced === undefined ? [] : [replaced] }
 }
 
 /** The hashes of the blobs that an event refers to. */
 export function blobsOf({ type, payload }: Event): readonly string[] {
   if (type === 'object_put') return hashIn(payload)
   if (type === 'object_linked') return isObject(payload) ? hashIn(payload['target']) : NONE
+  if (type === 'parked') return isObject(payload) ? hashIn(payload['snapshot']) : NONE
   return Object.hasOwn(EVENTS_WITH_PARTS, type) && isObject(payload) ? blobsIn(payload['parts']) : NONE
 }
 
-/** The content of a version of an object. */
+/** The content of a version of an object, or the stored state of a script. */
 function hashIn(version: unknown): readonly string[] {
   return isObject(version) && typeof version['hash'] === 'string' ? [version['hash']] : NONE
 }

@@ -51,6 +51,8 @@ export interface NeedAttributes {
    * the effect is ruled on when it comes.
    */
   readonly requested?: true
+  /** A person is asked about it unless an allow names it, also where there are no rules. */
+  readonly confirmed?: true
   /** The files that are touched, besides the resource. */
   readonly paths?: readonly string[]
   /** The folder that relative `paths` begin in. */

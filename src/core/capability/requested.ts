@@ -1,4 +1,5 @@
 import type { Ceiling } from './ceiling.ts'
+import { isNamed } from './is-named.ts'
 import type { Need } from './need.ts'
 import { ruleOnAll } from './rule-on.ts'
 import type { RuleSet } from './rule-set.ts'
@@ -17,6 +18,15 @@ export function rulingWithRequests(
   facts: RulingFacts,
 ): Ruling {
   const ruling = ruleOnAll(sets, ceilings, needs, facts)
+  if (ruling.type === 'allow' && needs.some((need) => isConfirmed(need) && !isNamed(sets, need, facts)))
+    return {
+      type: 'ask',
+      rule: { subject: 'requests', id: 'confirmed', text: 'ask  for what no rule allows by name' },
+      reviewer: null,
+      justification: null,
+      answerWithinMs: null,
+      uses: ruling.uses,
+    }
   if (ruling.type !== 'deny' || ruling.rule !== null) return ruling
   const requested = needs.filter(isRequested)
   if (requested.length === 0) return ruling
@@ -44,4 +54,8 @@ export function rulingWithRequests(
 
 export function isRequested({ attributes }: Need): boolean {
   return attributes.requested === true
+}
+
+export function isConfirmed({ attributes }: Need): boolean {
+  return attributes.confirmed === true
 }

@@ -1,11 +1,13 @@
 import type { RegisteredImage } from '../image/registered.ts'
+import type { RegisteredTool } from '../tool/written-tool.ts'
 import type { Rule, RuleLink } from './rule.ts'
 
 /** The rules of one subject, as they are stored. */
 export interface RuleSet {
   /**
    * `home`, `workspace:[<machine>:]<folder>`, `file:[<machine>:]<path>`, `session:<id>` or `process:<pid>`. Of `image:<name>` and
-   * `image:<name>@<hash>` the set has no rules: it is the image that was registered under this name, and each of its versions.
+   * `image:<name>@<hash>` the set has no rules: it is the image that was registered under this name, and each of its versions. Of
+   * `tool:<pid>` it is the tools that this agent has written.
    */
   readonly subject: string
   readonly rules: readonly Rule[]
@@ -29,6 +31,8 @@ export interface RuleSet {
   readonly settling?: string
   /** Of an image: its content, by whom it was registered, and when. */
   readonly image?: RegisteredImage
+  /** Of an agent: the tools that it has written, by name. */
+  readonly tools?: readonly RegisteredTool[]
 }
 
 /** The version of a file that a person trusted last, if there is one, and the asks and denies of the versions after it. */

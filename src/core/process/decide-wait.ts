@@ -3,6 +3,7 @@ import { sameJson } from '../json/canonical.ts'
 import { asJson, own } from '../json/json.ts'
 import { holds } from '../lease/lease.ts'
 import { refusal } from '../refusal.ts'
+import { isScript } from '../tool/built-in-name.ts'
 import { stopping } from './decide-stop.ts'
 import {
   alreadyEnded,
@@ -77,10 +78,7 @@ export function decideEnterWait(
   if (replayed !== null) return { type: 'replay', event: replayed }
   const waits = waitsOf(record)
   if (waits.some((wait) => isWait(wait, intent.wait))) return { type: 'keep' }
-  if (
-    record.wait !== null &&
-    ((record.kind !== 'workflow' && record.agent === null) || waits.length >= MAX_WAITS)
-  ) {
+  if (record.wait !== null && (!maySeveral(record) || waits.length >= MAX_WAITS)) {
     return refuse(
       refusal(
         'conflict',
@@ -112,6 +110,11 @@ export function decideEnterWait(
     type: 'append',
     events: [entered, left(intent.wait, { how: 'signal', signalSeq: first, value: null })],
   }
+}
+
+/** Workflows, agents and scripts wait for several things at once; a function of a program for one. */
+function maySeveral(record: ProcessRecord): boolean {
+  return record.kind === 'workflow' || record.agent !== null || isScript(record)
 }
 
 /** The executor itself leaves the wait: it timed out, the timer is due, or the child has ended. An earlier answer wins. */

@@ -58,9 +58,11 @@ export function decidePark(row: ProcessRow, intent: Extract<Intent, { type: 'par
   if (record.recovery !== 'rerunnable' || record.abandonRequest !== null || !waitsStill || waits.length === 0)
     return refuse(notToPark(record))
   const until = dueIn(record)
+  const { fence, snapshot } = intent
+  const payload = { holder: fence.holder, until, ...(snapshot === undefined ? {} : { snapshot }) }
   return {
     type: 'append',
-    events: [newEvent({ type: 'parked', payload: { holder: intent.fence.holder, until } })],
+    events: [newEvent({ type: 'parked', payload })],
     lease: { holder: null, fence: row.fence },
   }
 }

@@ -6,6 +6,7 @@ import type { Message, MessageFilter } from '../message/message.ts'
 import type { MergePolicy } from '../object/merge.ts'
 import type { ObjectId, ObjectLinked, ObjectPut } from '../object/object.ts'
 import type { View } from '../object/view.ts'
+import type { ScriptSnapshot } from '../script/snapshot.ts'
 import type { Pid } from './pid.ts'
 import type {
   Actor,
@@ -54,7 +55,12 @@ export type ReservedEvent =
   /** It waits, and has left memory. `until`: when it goes on by itself. */
   | {
       readonly type: 'parked'
-      readonly payload: { readonly holder: string; readonly until: number | null }
+      readonly payload: {
+        readonly holder: string
+        readonly until: number | null
+        /** Of a script. Without one it keeps the snapshot that it has. */
+        readonly snapshot?: ScriptSnapshot
+      }
     }
   /** `by` is parked, and waits for the end of this process. */
   | { readonly type: 'awaited'; readonly payload: { readonly by: Pid } }

@@ -60,8 +60,11 @@ function change(record: ProcessRecord, event: ProcessEvent): ProcessRecord {
       }
     case 'released':
       return { ...putBack(record), attempts: record.attempts - 1 }
-    case 'parked':
-      return { ...record, parked: true, attempts: record.attempts - 1 }
+    case 'parked': {
+      const { snapshot } = known.payload
+      const kept = snapshot === undefined ? {} : { snapshot }
+      return { ...record, ...kept, parked: true, attempts: record.attempts - 1 }
+    }
     case 'awaited':
       return { ...record, awaitedBy: [...record.awaitedBy, known.payload.by] }
     case 'step_ended': {
@@ -286,7 +289,7 @@ function outcomeOf(
   }
 }
 
-function end(record: ProcessRecord, outcome: Outcome): ProcessRecord {
+function end({ snapshot: _, ...record }: ProcessRecord, outcome: Outcome): ProcessRecord {
   const waits = { wait: null, moreWaits: [], parked: false }
   const gate =
     record.gate?.state === 'pending' ? { ...record.gate, state: 'withdrawn' as const } : record.gate

@@ -65,7 +65,7 @@ export function fold(folding: Folding): { readonly row: ProcessRow; readonly cha
     fence: lease?.fence ?? was?.fence ?? 0,
     carry: carryAfter(was, record),
   }
-  const blobs = blobChanges(events)
+  const blobs = blobChanges(events, replacedSnapshot(was?.record, record))
   const changed = { type: 'process', was, row, events } as const
   const changes: Change[] = [blobs === undefined ? changed : { ...changed, blobs }, ...notices]
   if (group !== null && group !== folding.group) {
@@ -74,6 +74,11 @@ export function fold(folding: Folding): { readonly row: ProcessRow; readonly cha
     )
   }
   return { row, changes }
+}
+
+function replacedSnapshot(before: ProcessRecord | undefined, record: ProcessRecord): string | undefined {
+  const hash = before?.snapshot?.hash
+  return hash === record.snapshot?.hash ? undefined : hash
 }
 
 /** The record, computed from the events alone: the stored record must always equal it. */

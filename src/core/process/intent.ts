@@ -5,6 +5,7 @@ import type { NearLimit } from '../allowance/near.ts'
 import type { Json } from '../json/json.ts'
 import type { Fence, Lease } from '../lease/lease.ts'
 import type { Message, MessageFilter } from '../message/message.ts'
+import type { ScriptSnapshot } from '../script/snapshot.ts'
 import type { ApprovalRequested, ApprovalSettled, ReadyBy, StopDelivered, WaitLeftHow } from './event.ts'
 import type { Pid } from './pid.ts'
 import type { Actor, Evidence, Owner, Program, Scope, StopHow } from './record.ts'
@@ -127,7 +128,12 @@ export type Intent =
   | (Asked & { readonly type: 'end_step'; readonly step: StepEnded; readonly fence: Fence })
   | (Asked & { readonly type: 'retry_step'; readonly step: StepTried; readonly fence: Fence })
   /** Leaves memory, if it still waits for all of these. */
-  | (Asked & { readonly type: 'park'; readonly waits: readonly WaitRef[]; readonly fence: Fence })
+  | (Asked & {
+      readonly type: 'park'
+      readonly waits: readonly WaitRef[]
+      readonly snapshot?: ScriptSnapshot
+      readonly fence: Fence
+    })
   /** `by` is being parked until this process ends. */
   | (Asked & { readonly type: 'await_end'; readonly by: Pid })
   | (Asked & { readonly type: 'request_abandon'; readonly reason: string })

@@ -4,6 +4,7 @@ import type { Ceiling } from '../capability/ceiling.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { View } from '../object/view.ts'
 import type { Placement } from '../placement/placement.ts'
+import type { ScriptSnapshot } from '../script/snapshot.ts'
 import type { Gate } from './gate.ts'
 import type { Pid } from './pid.ts'
 import type { EndStatus, PausedFrom, ReportedEnd, Status } from './status.ts'
@@ -263,6 +264,8 @@ export interface ProcessRecord<K extends Kind = Kind, Spec extends JsonObject = 
   readonly moreWaits: readonly Wait[]
   /** It waits, and is in no program's memory. The end of a wait makes it claimable. */
   readonly parked: boolean
+  /** Of a script that has left memory while it waited. Absent for all else, and once it has ended. */
+  readonly snapshot?: ScriptSnapshot
   /** Processes that wait for the end of this one: its parent, and parked ones. */
   readonly awaitedBy: readonly Pid[]
   /** Of a workflow: how many steps are on record. */

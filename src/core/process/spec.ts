@@ -29,6 +29,8 @@ type AgentSpec = {
   readonly maxOutputTokens?: number
   readonly system?: string
   readonly tools?: readonly string[]
+  /** The names of tools that agents above it have written, and that it may use. */
+  readonly writtenTools?: readonly string[]
   readonly once?: boolean
   readonly softLimits?: Amounts
   readonly mcpServers?: { readonly [name: string]: McpServerSpec }

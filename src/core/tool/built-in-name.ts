@@ -1,3 +1,5 @@
+import type { ProcessRecord } from '../process/record.ts'
+
 /** The name of a built-in tool as a process: no tool of a program has a dot in its name. */
 const BUILT_IN = 'agent.'
 
@@ -12,6 +14,15 @@ export function builtInName(tool: unknown): string | null {
 
 export function isProcessTool(tool: unknown): boolean {
   return builtInName(tool) !== null
+}
+
+/** The tool that runs a script, also that of a written tool, and the one by which an agent proposes a tool. A script calls neither. */
+export const SCRIPT = 'script'
+export const PROPOSE_TOOL = 'propose_tool'
+
+/** Whether it runs code that an agent has written: its calls are children of it. */
+export function isScript({ kind, spec }: Pick<ProcessRecord, 'kind' | 'spec'>): boolean {
+  return kind === 'tool' && spec['tool'] === processToolOf(SCRIPT)
 }
 
 /**

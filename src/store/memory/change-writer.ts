@@ -7,6 +7,7 @@ import type { Notice } from '../../core/inbox/notice.ts'
 import { type ObjectRow, objectRows } from '../../core/object/entry.ts'
 import type { StoredEvent } from '../../core/process/event.ts'
 import type { Pid } from '../../core/process/pid.ts'
+import { subjectsOf } from '../../core/tool/written-tool.ts'
 import { type Delivery, isWaiting } from '../../core/trigger/delivery.ts'
 import { chained } from '../chain-hash.ts'
 import type { Change, StoredNotice } from '../contract.ts'
@@ -279,7 +280,7 @@ export class ChangeWriter {
       this.#log.remove(tables.events, pid)
       this.#log.remove(tables.objects, pid)
       this.#endUsesBy(`process:${pid}`)
-      this.#dropRuleSet(`process:${pid}`)
+      for (const subject of subjectsOf(pid)) this.#dropRuleSet(subject)
       this.#log.put(tables.tombstones, pid, asStored(tombstone))
     }
     const feed = tables.feed.filter((event) => !pruned.has(event.pid))

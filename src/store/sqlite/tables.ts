@@ -6,6 +6,7 @@ import type { Pid } from '../../core/process/pid.ts'
 import { referenceChanges } from '../../core/process/prune.ts'
 import type { ProcessRow } from '../../core/process/row.ts'
 import { belowChanges } from '../../core/session/sessions-above.ts'
+import { subjectsOf } from '../../core/tool/written-tool.ts'
 import type { Change, Commit, Page, PruneCandidate, Question, Questions } from '../contract.ts'
 import { becameLive } from '../due.ts'
 import type { Transaction } from '../group-commit.ts'
@@ -298,7 +299,7 @@ export class Tables implements Transaction {
     counters.prunedThrough = Math.max(counters.prunedThrough, last)
     this.#pruned += tombstones.length
     for (const { pid } of tombstones) this.#rows.pruned(pid)
-    this.#ruleSets.drop(tombstones.map(({ pid }) => `process:${pid}`))
+    this.#ruleSets.drop(tombstones.flatMap(({ pid }) => subjectsOf(pid)))
     this.#statements.object.dropRevocations(tombstones.map(({ pid }) => pid))
     this.#unreadable.forget(tombstones.map(({ pid }) => pid))
   }

@@ -188,7 +188,8 @@ export function ruleSets(behaves: Behaves): void {
       await bench.register(OUTSIDE, { pid: pidOf(text) })
       await bench.performed('appended', { type: 'request_abandon', pid: pidOf(text), reason: 'gone' })
     }
-    const subjects = ['session:s1', 'session:s2', `process:${pidOf('a')}`, `process:${pidOf('b')}`]
+    const ofProcess = (text: string) => [`process:${pidOf(text)}`, `tool:${pidOf(text)}`]
+    const subjects = ['session:s1', 'session:s2', ...ofProcess('a'), ...ofProcess('b')]
     for (const subject of subjects) {
       await changeRules(bench.store, subject, () => ruleSet(subject, ['r1']))
       const use = { id: `${subject} r1`, subject, used: 1 }
@@ -210,11 +211,11 @@ export function ruleSets(behaves: Behaves): void {
     assert.deepEqual(await left(other), subjects.slice(1))
     assert.deepEqual(await left(bench.store), subjects.slice(1))
     await prune(bench.edges, { pids: [pidOf('a')] })
-    assert.deepEqual(await left(other), ['session:s2', `process:${pidOf('b')}`])
-    assert.deepEqual(await left(bench.store), ['session:s2', `process:${pidOf('b')}`])
-    assert.deepEqual(await uses(), ['session:s2', `process:${pidOf('b')}`])
+    assert.deepEqual(await left(other), ['session:s2', ...ofProcess('b')])
+    assert.deepEqual(await left(bench.store), ['session:s2', ...ofProcess('b')])
+    assert.deepEqual(await uses(), ['session:s2', ...ofProcess('b')])
     await changeRules(other, 'session:s2', () => null)
-    assert.deepEqual(await uses(), [`process:${pidOf('b')}`])
+    assert.deepEqual(await uses(), ofProcess('b'))
   })
 
   behaves('a rule is used no more often than its limit, also through several connections', async (bench) => {

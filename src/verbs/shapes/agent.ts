@@ -79,6 +79,11 @@ export const agentFields = {
     .max(1_000)
     .exactOptional()
     .describe('the tools that it may call'),
+  writtenTools: z
+    .array(z.string().min(1).max(64))
+    .max(32)
+    .exactOptional()
+    .describe('tools that agents above it have written, and that it may call; none by default'),
   once: z.boolean().exactOptional().describe('it ends with its first turn, with the result of that turn'),
   delegation: delegation
     .exactOptional()

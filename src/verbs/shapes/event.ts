@@ -19,6 +19,7 @@ import { gap } from './output.ts'
 import { eachSelector } from './owner.ts'
 import { kind, outcome, program, registered, waitOn } from './record.ts'
 import { count, duration, time } from './scalars.ts'
+import { scriptSnapshot } from './script.ts'
 
 const envelope = {
   position: count,
@@ -56,7 +57,11 @@ const reservedPayloads = (): Omit<Payloads, `signal.${string}`> => ({
   taken_over: z.strictObject({ from: z.string(), holder: z.string() }),
   holder_lost: z.strictObject({ holder: z.string(), evidence: z.enum(EVIDENCES), retryAt: time }),
   released: z.strictObject({ holder: z.string() }),
-  parked: z.strictObject({ holder: z.string(), until: time.nullable() }),
+  parked: z.strictObject({
+    holder: z.string(),
+    until: time.nullable(),
+    snapshot: scriptSnapshot.exactOptional(),
+  }),
   awaited: z.strictObject({ by: z.string() }),
   step_ended: z.discriminatedUnion('how', [
     z.strictObject({ ...step, began: time, how: z.literal('done'), value: json.exactOptional() }),

@@ -21,6 +21,7 @@ import { messageFilter } from './message.ts'
 import { eachSelector } from './owner.ts'
 import { storedRule } from './rule.ts'
 import { count, duration, time } from './scalars.ts'
+import { scriptSnapshot } from './script.ts'
 import { storedSpecs } from './spec.ts'
 import { view } from './view.ts'
 
@@ -137,6 +138,7 @@ const fields = {
   wait: wait.nullable(),
   moreWaits: z.array(wait),
   parked: z.boolean(),
+  snapshot: scriptSnapshot.exactOptional(),
   awaitedBy: z.array(z.string()),
   journal: z.strictObject({ last: count, attempts: count }).nullable(),
   agent: agentState.nullable(),

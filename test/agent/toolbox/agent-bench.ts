@@ -5,6 +5,7 @@ import { expect, onTestFinished } from 'vitest'
 import type { ToolTimes } from '../../../src/agent/toolbox/toolbox.ts'
 import type { AgentTool } from '../../../src/agent/tools/agent-tool.ts'
 import { asJson, type Json, objectOf } from '../../../src/core/json/json.ts'
+import type { ScriptLimits } from '../../../src/core/script/limits.ts'
 import type { AgentDriver } from '../../../src/embed/agents.ts'
 import { type Embedded, embedWith } from '../../../src/embed/embed.ts'
 import type { EmbedOptions } from '../../../src/embed/options.ts'
@@ -28,6 +29,7 @@ export class AgentBench {
   readonly store: string
   readonly scripts: Record<string, Script> = {}
   toolTimes: Partial<ToolTimes> = {}
+  scriptLimits: Partial<ScriptLimits> = {}
   moreTools: readonly AgentTool[] = []
 
   constructor(store = tempStore()) {
@@ -42,7 +44,14 @@ export class AgentBench {
     const troubles: unknown[] = []
     const reeve = await embedWith(
       { store: this.store, onTrouble: (error) => troubles.push(error), ...TEST_PRESET, ...options },
-      { agentDriver, toolboxParts: { times: this.toolTimes, moreTools: async () => this.moreTools } },
+      {
+        agentDriver,
+        toolboxParts: {
+          times: this.toolTimes,
+          scriptLimits: this.scriptLimits,
+          moreTools: async () => this.moreTools,
+        },
+      },
     )
     onTestFinished(async () => {
       await reeve.close()
@@ -56,7 +65,7 @@ export class AgentBench {
     reeve: Embedded,
     script: Script,
     spec: Record<string, Json> = {},
-    more: Pick<InputOf<'spawn'>, 'owner' | 'ceiling'> = {},
+    more: Pick<InputOf<'spawn'>, 'owner' | 'ceiling' | 'parent'> = {},
   ): Promise<string> {
     const name = `agent${Object.keys(this.scripts).length}`
     this.scripts[name] = script

@@ -1,3 +1,4 @@
+import { compileSchema } from '../../../src/actions/json-schema/compile.ts'
 import type { AgentParts } from '../../../src/agent/agent-parts.ts'
 import { AgentRun } from '../../../src/agent/agent-run.ts'
 import { NO_LIVE_LOGS } from '../../../src/agent/live/live-logs.ts'
@@ -60,6 +61,7 @@ export class SimulatedAgents {
         mask: (text) => text,
         hasCommands: false,
         ownAddresses: () => [],
+        compileSchema,
         moreTools: async () => tools,
       },
       this.#sessions,

@@ -1,4 +1,5 @@
 import { linkTexts } from '../../../core/audit/link.ts'
+import { subjectsOf } from '../../../core/tool/written-tool.ts'
 import type { Value } from '../link.ts'
 import type { Staged } from '../staged.ts'
 import { filledText, removed, versioned } from './commit-parts.ts'
@@ -11,7 +12,7 @@ export function authorityText(staged: Staged): string | null {
     rule_sets: [...ruleSets].flatMap(([subject, { value }]) =>
       value === null ? [] : [{ subject, body: JSON.stringify(value) }],
     ),
-    subjects_gone: [...goneSubjects(staged), ...[...tombstones.keys()].map((pid) => `process:${pid}`)],
+    subjects_gone: [...goneSubjects(staged), ...[...tombstones.keys()].flatMap(subjectsOf)],
     rule_uses: versioned(ruleUses, ({ id, subject, used }) => ({ id, subject, used })),
     rule_uses_gone: removed(ruleUses).map(({ id }) => id),
     approvals: versioned(approvals, ({ id, pid, state, person, expiresAt, pushAt, reviewUntil, request }) => {
