@@ -48,6 +48,8 @@ export interface AgentWorktrees {
   make(asked: NewWorktree): Promise<{ readonly cwd: string; readonly branch: string }>
   /** After `make`: the agent is registered. If it is not, the worktree is removed. */
   settled(pid: Pid): Promise<void>
+  /** Before an agent is registered that goes on with the session of an ended one. If that has a worktree, call `settled` afterwards. */
+  handOver(from: Pid, to: Pid): Promise<boolean>
   list(): Promise<readonly ListedWorktree[]>
   /** By the pid or the name of its agent, or its branch. */
   find(text: string): Promise<Worktree>

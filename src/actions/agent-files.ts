@@ -25,7 +25,7 @@ export function agentFileActions(parts: ActionParts): ActionsFor<'agentFiles' | 
       return {
         file: await shownFile(edges, file),
         text: content === undefined ? '' : textOf(content),
-        files: content?.kind === 'skill' ? [...content.files] : [],
+        files: content?.kind === 'skill' ? content.files.map((one) => one.path) : [],
       }
     },
     async trustFile({ path, hash }) {

@@ -10,6 +10,7 @@ import { type Refusal, refusal } from '../core/refusal.ts'
 import type { Registering } from '../kernel/register.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, readerFor, throwIfRefused } from './action.ts'
+import type { AgentFacts } from './agent-facts.ts'
 import { registerAll, spawnAnswer } from './spawn.ts'
 import { whenUp } from './spawn-agent.ts'
 
@@ -36,15 +37,51 @@ export function restoreAgentActions(parts: ActionParts): ActionsFor<'restoreAgen
       if (agents === undefined) throw new RefusedError(noAgents())
       if (!kernel.isHere(old.placement)) throw new RefusedError(elsewhere(old))
       const parent = old.parent === null ? null : await edges.store.ask({ ask: 'process', pid: old.parent })
+      await refuseWithoutFolder(agents, old)
       const { request, more } = requestFor(old, parent?.record ?? null, actor, goal)
       const key = idempotencyKey === undefined ? {} : { idempotencyKey }
-      const [registered] = await registerAll(kernel, commands, actor, [{ ...request, ...key }], {
-        more: [more],
+      const to = idempotencyKey === undefined ? edges.newPid() : await edges.pidForKey(actor, idempotencyKey)
+      const record = await inWorktreeOf(agents, old.pid, to, async () => {
+        const requests = [{ ...request, ...key, pid: to }]
+        const [registered] = await registerAll(kernel, commands, actor, requests, { more: [more] })
+        return spawnAnswer(registered).record
       })
-      const { record } = spawnAnswer(registered)
       if (awaitsApproval(record)) return { type: 'asked', record }
       return { type: 'started', record: goal === undefined ? record : await whenUp(kernel, record) }
     },
+  }
+}
+
+/** Registers an agent that goes on in the worktree of another one, if that has one. */
+async function inWorktreeOf<Answer>(
+  { worktrees }: AgentFacts,
+  from: Pid,
+  to: Pid,
+  register: () => Promise<Answer>,
+): Promise<Answer> {
+  if ((await worktrees?.handOver(from, to)) !== true) return register()
+  try {
+    return await register()
+  } finally {
+    await worktrees?.settled(to)
+  }
+}
+
+/** Its worktree, for one, was removed when all of its work was merged. */
+async function refuseWithoutFolder(agents: AgentFacts, old: ProcessRecord): Promise<void> {
+  const { pid, cwd } = old
+  if (cwd === null) return
+  try {
+    await agents.folderIn(old, cwd)
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error
+    throw new RefusedError(
+      notRestorable(
+        pid,
+        `its folder ${cwd} is gone`,
+        'Start another agent, with what is left to do as its goal.',
+      ),
+    )
   }
 }
 

@@ -1,9 +1,8 @@
-import { asJson } from '../core/json/json.ts'
 import type { Schedule, ScheduleDefinition } from '../core/schedule/schedule.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
-import { occurrenceRequestOf } from './occurrence-request.ts'
+import { occurrenceRequestOf, shownProcess } from './occurrence-request.ts'
 
 /** Of computed times in an answer. */
 const SHOWN_TIMES = 5
@@ -24,6 +23,7 @@ export function scheduleActions(
   | 'schedules'
 > {
   const { kernel, actor } = parts
+  const { store } = kernel.edges
   const shown = (schedule: Schedule) => shownSchedule(kernel, schedule)
   return {
     addSchedule: async ({ schedule: id, times, process: asked, ...given }) =>
@@ -35,7 +35,11 @@ export function scheduleActions(
           pauseOnFailure: false,
           ...given,
           times: inZone(times),
-          request: occurrenceRequestOf(parts, asked),
+          request: await occurrenceRequestOf(
+            parts,
+            asked,
+            (await store.ask({ ask: 'schedule', id }))?.request ?? null,
+          ),
         }),
       ),
     editSchedule: async ({ schedule: id, times, process: asked, ...given }) =>
@@ -43,7 +47,7 @@ export function scheduleActions(
         await kernel.schedules.edit(actor, id, {
           ...given,
           ...(times === undefined ? {} : { times: inZone(times) }),
-          ...(asked === undefined ? {} : { request: occurrenceRequestOf(parts, asked) }),
+          ...(asked === undefined ? {} : { request: await occurrenceRequestOf(parts, asked, null) }),
         }),
       ),
     pauseSchedule: async ({ schedule: id, note }) =>
@@ -72,7 +76,7 @@ async function shownSchedule(kernel: Kernel, schedule: Schedule): Promise<Output
   const { request, next, running, backfill, ...rest } = known
   return {
     ...rest,
-    process: asJson(request),
+    process: shownProcess(request),
     next: next === null ? null : { pid: next.pid, at: next.at },
     running: running.map(({ pid, at }) => ({ pid, at })),
     backfill: backfill === null ? null : { pid: backfill.pid, at: backfill.at, until: backfill.until },

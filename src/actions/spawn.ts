@@ -123,7 +123,12 @@ const MAY_COME: ReadonlySet<string> = new Set(['model_key_missing', 'script_inva
  * A model that cannot be opened is refused before there is an agent: its name is wrong, as a rule. What is missing, or breaks later, ends
  * a turn. A repeated request is the agent that it made.
  */
-async function refuseModel(kernel: Kernel, actor: Actor, input: Input, agents: AgentFacts): Promise<void> {
+export async function refuseModel(
+  kernel: Kernel,
+  actor: Actor,
+  input: Input,
+  agents: AgentFacts,
+): Promise<void> {
   const model = modelIn(input)
   if (model === undefined) return
   const { edges } = kernel

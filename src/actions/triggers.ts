@@ -1,10 +1,9 @@
-import { asJson } from '../core/json/json.ts'
 import type { Delivery } from '../core/trigger/delivery.ts'
 import type { Trigger, TriggerSource } from '../core/trigger/trigger.ts'
 import type { ChangedTrigger } from '../kernel/triggers.ts'
 import type { OutputOf, ParsedInputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, permitOnStore } from './action.ts'
-import { occurrenceRequestOf } from './occurrence-request.ts'
+import { occurrenceRequestOf, shownProcess } from './occurrence-request.ts'
 
 export function triggerActions(
   parts: ActionParts,
@@ -20,7 +19,7 @@ export function triggerActions(
   | 'deliveries'
 > {
   const { actor, masker } = parts
-  const { triggers } = parts.kernel
+  const { triggers, edges } = parts.kernel
   const sourceOf = (given: ParsedInputOf<'addTrigger'>['source']): TriggerSource =>
     given.type === 'files' ? { ...given, place: placeOf(parts) } : given
   /** The verb is not masked, for the secret: the rest of its answer is masked here. */
@@ -36,7 +35,11 @@ export function triggerActions(
           pauseOnFailure: false,
           ...given,
           source: sourceOf(source),
-          request: occurrenceRequestOf(parts, asked),
+          request: await occurrenceRequestOf(
+            parts,
+            asked,
+            (await edges.store.ask({ ask: 'trigger', id }))?.request ?? null,
+          ),
         }),
       ),
     editTrigger: async ({ trigger: id, source, process: asked, rotateSecret, ...given }) =>
@@ -45,7 +48,7 @@ export function triggerActions(
           ...given,
           ...(rotateSecret === undefined ? {} : { rotatesSecret: rotateSecret }),
           ...(source === undefined ? {} : { source: sourceOf(source) }),
-          ...(asked === undefined ? {} : { request: occurrenceRequestOf(parts, asked) }),
+          ...(asked === undefined ? {} : { request: await occurrenceRequestOf(parts, asked, null) }),
         }),
       ),
     pauseTrigger: async ({ trigger: id, note }) =>
@@ -81,7 +84,7 @@ function shownTrigger(trigger: Trigger): OutputOf<'trigger'> {
   return {
     ...{ id, overlap, pauseOnFailure, session, createdBy, createdAt, editedAt, revision, paused, last },
     source: shownSource(id, source),
-    process: asJson(request),
+    process: shownProcess(request),
     running: running.map(({ pid, at }) => ({ pid, at })),
     queued: queue.length,
     counts,

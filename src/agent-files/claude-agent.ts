@@ -1,3 +1,5 @@
+import { IMAGE_NAME } from '../core/image/image.ts'
+
 /** Names of tools in files of Claude Code, and the tools that do the same here. */
 const TOOLS: Readonly<Record<string, readonly string[]>> = {
   Read: ['read_file'],
@@ -22,21 +24,34 @@ const MODELS: Readonly<Record<string, string>> = {
   haiku: 'anthropic/claude-haiku-5-5',
 }
 
-/** The image of a `.claude/agents/*.md` file. Fields that mean nothing here are left out: none of them grants anything. */
+/**
+ * The image of a `.claude/agents/*.md` file. Fields that mean nothing here are left out: none of them grants anything. One whose name
+ * cannot be the name of an image is named after its file.
+ */
 export function imageOfClaudeAgent(
-  { name, description, tools, model }: Readonly<Record<string, unknown>>,
+  { name, description, tools, disallowedTools, model }: Readonly<Record<string, unknown>>,
   system: string,
 ): Readonly<Record<string, unknown>> {
-  const named = toolsOf(tools)
+  const named = allowedTools(toolsOf(tools), toolsOf(disallowedTools) ?? [])
   const chosen = typeof model === 'string' ? modelOf(model.trim()) : undefined
   return {
-    ...(name === undefined ? {} : { name }),
+    ...(typeof name === 'string' && IMAGE_NAME.test(name) ? { name } : {}),
     ...(typeof description === 'string' ? { description: description.slice(0, MAX_DESCRIPTION_CHARS) } : {}),
     ...(system === '' ? {} : { system }),
     ...(named === null ? {} : { tools: named }),
     ...(chosen === undefined ? {} : { models: [chosen] }),
   }
 }
+
+/** Null: all. Without a list of those that are allowed, all that are known are left. */
+function allowedTools(named: readonly string[] | null, denied: readonly string[]): readonly string[] | null {
+  const allowed = named?.includes(ALL) === true ? null : named
+  if (denied.length === 0) return allowed
+  if (denied.includes(ALL)) return []
+  return (allowed ?? [...new Set(Object.values(TOOLS).flat())]).filter((one) => !denied.includes(one))
+}
+
+const ALL = '*'
 
 /** The tools that a list names, here: a text with commas, or a list. What is in parentheses is a rule of the other program. */
 function toolsOf(tools: unknown): readonly string[] | null {
@@ -47,11 +62,15 @@ function toolsOf(tools: unknown): readonly string[] | null {
         ? tools.filter((one) => typeof one === 'string')
         : null
   if (names === null) return null
-  const own = names
-    .map((one) => one.replace(/\(.*\)$/s, '').trim())
-    .filter((one) => one !== '')
-    .flatMap((one) => (Object.hasOwn(TOOLS, one) ? (TOOLS[one] ?? []) : [one]))
+  const given = names.map((one) => one.replace(/\(.*\)$/s, '').trim()).filter((one) => one !== '')
+  const own = given.flatMap((one) => (Object.hasOwn(TOOLS, one) ? (TOOLS[one] ?? []) : [one]))
   return [...new Set(own)]
+}
+
+/** The tool here that does the work of one of the other program, without the rule in parentheses behind its name. */
+export function toolHere(given: string): string {
+  const name = given.replace(/\(.*\)$/s, '')
+  return (Object.hasOwn(TOOLS, name) ? TOOLS[name]?.[0] : undefined) ?? name
 }
 
 const MAX_DESCRIPTION_CHARS = 2_000

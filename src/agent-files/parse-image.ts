@@ -3,6 +3,7 @@ import { isObject } from '../base/is-object.ts'
 import { type Image, MAX_IMAGE_CHARS } from '../core/image/image.ts'
 import { imageFileSchema } from '../verbs/image-file-schema.ts'
 import { imageOfClaudeAgent } from './claude-agent.ts'
+import { issuesText } from './issues-text.ts'
 import { parseFrontMatter, parseYaml } from './parse-yaml.ts'
 
 export type ParsedImage =
@@ -36,14 +37,8 @@ function checked(value: unknown, name: string): ParsedImage {
   if (!isObject(value)) return { type: 'problem', message: 'It has no fields.' }
   const parsed = imageFileSchema.safeParse({ name, ...value })
   if (!parsed.success) {
-    const issues = parsed.error.issues.map(({ path, message }) =>
-      path.length === 0 ? message : `${path.join('.')}: ${message}`,
-    )
-    return { type: 'problem', message: issues.slice(0, MAX_ISSUES).join('; ') }
+    return { type: 'problem', message: issuesText(parsed.error.issues) }
   }
   const { $schema: _, ...image } = parsed.data
   return { type: 'image', image }
 }
-
-/** Enough to correct a file. */
-const MAX_ISSUES = 5

@@ -3,10 +3,8 @@ import { messageOf } from '../base/error-text.ts'
 import type { Hook } from '../core/agent/hooks.ts'
 import type { AgentFile } from '../core/agent-file/agent-file.ts'
 import { hooksFileSchema } from '../verbs/shapes/hook.ts'
+import { issuesText } from './issues-text.ts'
 import { hashOf, readRegular } from './read-folder.ts'
-
-/** Enough to correct a file. */
-const MAX_ISSUES = 5
 
 /** The hooks of a folder: `hooks.json` in it. */
 export async function hooksIn(folder: string, workspace: string | null): Promise<readonly AgentFile[]> {
@@ -30,6 +28,5 @@ function parseHooks(text: string): readonly Hook[] | string {
   }
   const parsed = hooksFileSchema.safeParse(value)
   if (parsed.success) return parsed.data.hooks
-  const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
-  return issues.slice(0, MAX_ISSUES).join('; ')
+  return issuesText(parsed.error.issues)
 }

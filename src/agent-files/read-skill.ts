@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { isObject } from '../base/is-object.ts'
-import type { AgentFile } from '../core/agent-file/agent-file.ts'
+import type { AgentFile, SkillFile } from '../core/agent-file/agent-file.ts'
+import { toolHere } from './claude-agent.ts'
 import { parseFrontMatter } from './parse-yaml.ts'
-import { entriesOf, hashOf, readRegular } from './read-folder.ts'
+import { entriesOf, hashOf, type ReadFile, readRegular } from './read-folder.ts'
 
 /** The file that makes a folder a skill. */
 const SKILL_FILE = 'SKILL.md'
@@ -28,7 +29,7 @@ async function readSkill(
 ): Promise<AgentFile | null> {
   const main = await readRegular(join(path, SKILL_FILE))
   if (main === null) return null
-  const whole = await readWhole(path)
+  const whole = await readWhole(path, main)
   const file = { kind: 'skill', path, workspace, hash: whole.hash } as const
   const { matter, body } = await parseFrontMatter(main.bytes.toString('utf8'))
   const fields = matter.type === 'parsed' && isObject(matter.value) ? matter.value : {}
@@ -48,22 +49,22 @@ async function readSkill(
     name: String(name),
     description: String(description).trim().slice(0, MAX_DESCRIPTION_CHARS),
     problem: null,
-    content: { kind: 'skill', body, files: whole.files, allowedTools: namesIn(tools) },
+    content: { kind: 'skill', body, files: whole.files, allowedTools: namesIn(tools).map(toolHere) },
   }
 }
 
 interface WholeSkill {
-  /** Of the names, contents and executable bits of all files. */
+  /** Of the names and contents of all files. */
   readonly hash: string
   /** Besides `SKILL.md`. */
-  readonly files: readonly string[]
+  readonly files: readonly SkillFile[]
   readonly problem: string | null
 }
 
-/** Reads all files of a skill. What is no regular file cannot be trusted: a link may lead elsewhere tomorrow. */
-async function readWhole(root: string): Promise<WholeSkill> {
+/** Reads all files of a skill besides `main`, whose text counts as it was read. What is no regular file cannot be trusted: a link may lead elsewhere tomorrow. */
+async function readWhole(root: string, main: ReadFile): Promise<WholeSkill> {
   const lines: string[] = []
-  const files: string[] = []
+  const files: SkillFile[] = []
   let bytes = 0
   let problem: string | null = null
   const walk = async (folder: string, depth: number): Promise<void> => {
@@ -73,15 +74,17 @@ async function readWhole(root: string): Promise<WholeSkill> {
         await walk(name, depth + 1)
         continue
       }
-      const read = entry.isFile() ? await readRegular(join(root, name), MAX_BYTES) : null
+      const read =
+        name === SKILL_FILE ? main : entry.isFile() ? await readRegular(join(root, name), MAX_BYTES) : null
       bytes += read?.bytes.length ?? 0
       if (read === null) problem ??= `${name} is no regular file that can be read.`
       if (bytes > MAX_BYTES || lines.length >= MAX_FILES) {
         problem ??= `It has more than ${MAX_FILES} files or ${MAX_BYTES} bytes.`
         return
       }
-      lines.push(`${JSON.stringify(name)} ${read === null ? 'unreadable' : hashOf(read.bytes)}`)
-      if (name !== SKILL_FILE) files.push(name)
+      const hash = read === null ? 'unreadable' : hashOf(read.bytes)
+      lines.push(`${JSON.stringify(name)} ${hash}`)
+      if (name !== SKILL_FILE) files.push({ path: name, hash })
     }
   }
   await walk('', 0)

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
 import type { InputOf } from '../verbs/reeve.ts'
-import { chooseModel } from './agent/choose-model.ts'
+import { modelFor } from './agent/model-for.ts'
 import type { Context } from './context.ts'
 import type { Options } from './options.ts'
+import { refuseStray } from './stray-options.ts'
 import { UsageError } from './usage-error.ts'
 
 type OccurrenceProcess = InputOf<'addSchedule'>['process']
@@ -11,6 +12,11 @@ type OccurrenceProcess = InputOf<'addSchedule'>['process']
 export const PROCESS_OPTIONS = {
   shell: { type: 'text', short: 'c', value: 'line', about: 'run this shell line, instead of a program' },
   agent: { type: 'text', value: 'goal', about: 'run an agent with this goal' },
+  image: {
+    type: 'text',
+    value: 'name',
+    about: 'the image of the agent; reeve image list shows them',
+  },
   model: { type: 'text', value: 'provider/model', about: 'the model of the agent' },
   workflow: { type: 'text', value: 'name', about: 'run a workflow' },
   input: { type: 'text', value: 'json', about: 'the input of the workflow' },
@@ -26,12 +32,23 @@ export const PROCESS_FIELDS = {
   'process.spec.run': 'shell',
   'process.spec.env': 'env',
   'process.spec.goal': 'agent',
+  'process.spec.image': 'image',
   'process.spec.model': 'model',
   'process.spec.workflow': 'workflow',
   'process.spec.input': 'input',
 } as const satisfies { readonly [field: string]: keyof typeof PROCESS_OPTIONS }
 
 type ProcessOptions = Options<typeof PROCESS_OPTIONS>
+
+/** Options that say more about what it runs. */
+const OF_PROCESS = [
+  'image',
+  'model',
+  'input',
+  'cwd',
+  'env',
+  'label',
+] as const satisfies readonly (keyof typeof PROCESS_OPTIONS)[]
 
 /** What it runs; undefined if neither an argument nor an option says so. */
 export async function processIn(
@@ -41,12 +58,19 @@ export async function processIn(
   const { options, around } = context
   const { shell, agent, workflow } = options
   const given = [shell, agent, workflow, argv[0]].filter((value) => value !== undefined).length
-  if (given === 0) return undefined
+  if (given === 0) {
+    refuseStray(options, OF_PROCESS, 'a program, --shell, --agent or --workflow')
+    return undefined
+  }
   if (given > 1)
     throw new UsageError(
       'Give one of a program, --shell, --agent and --workflow.',
       'For example: -- npm test',
     )
+  if (agent === undefined) refuseStray(options, ['image', 'model'], '--agent')
+  else refuseStray(options, ['env'], 'a program or --shell')
+  if (workflow === undefined) refuseStray(options, ['input'], '--workflow')
+  else refuseStray(options, ['cwd', 'env'], 'a program, --shell or --agent')
   const label = options.label === undefined ? {} : { label: options.label }
   const cwd = resolve(around.cwd, options.cwd ?? '.')
   if (workflow !== undefined) {
@@ -54,8 +78,19 @@ export async function processIn(
     return { kind: 'workflow', spec: { workflow, ...input }, ...label }
   }
   if (agent !== undefined) {
-    const model = await chooseModel(context, await context.acting(), options.model)
-    return { kind: 'agent', spec: { agent: 'agent', model, goal: agent, once: true }, cwd, ...label }
+    const { image } = options
+    const model = await modelFor(context, await context.acting(), {
+      image,
+      model: options.model,
+      folder: cwd,
+    })
+    const spec = {
+      agent: image ?? 'agent',
+      ...(image === undefined ? {} : { image }),
+      ...(model === undefined ? {} : { model }),
+      ...{ goal: agent, once: true },
+    }
+    return { kind: 'agent', spec, cwd, ...label }
   }
   const what = shell === undefined ? { argv: [...argv] } : { run: shell }
   return { kind: 'command', spec: { ...what, env: variablesIn(context) }, cwd, ...label }

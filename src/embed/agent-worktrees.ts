@@ -43,6 +43,10 @@ export class DataFolderWorktrees implements AgentWorktrees {
     await (await this.#load()).settled(pid)
   }
 
+  async handOver(from: Pid, to: Pid): Promise<boolean> {
+    return existsSync(this.#folder) && (await this.#load()).handOver(from, to)
+  }
+
   async list(): Promise<readonly ListedWorktree[]> {
     return existsSync(this.#folder) ? (await this.#load()).list() : []
   }

@@ -1,3 +1,4 @@
+import { agentOfSession } from '../core/agent/session.ts'
 import type { Ceiling } from '../core/capability/ceiling.ts'
 import type { Change } from '../core/change.ts'
 import { RefusedError } from '../core/errors.ts'
@@ -15,12 +16,26 @@ export async function creatorOf(
   { store }: Edges,
   actor: Actor,
 ): Promise<{ parentSession?: string; ceilings: readonly Ceiling[] }> {
-  if (actor.startsWith('session:')) return { parentSession: actor.slice('session:'.length), ceilings: [] }
+  if (actor.startsWith('session:')) {
+    const parentSession = actor.slice('session:'.length)
+    return { parentSession, ceilings: await ceilingsOfSession(store, parentSession) }
+  }
   if (!actor.startsWith('process:')) return { ceilings: [] }
   const row = await store.ask({ ask: 'process', pid: actor.slice('process:'.length) })
   const session = row?.record.owner.session
   if (row === null || session === undefined) throw new RefusedError(outsideOfSessions(actor))
   return { parentSession: session, ceilings: row.record.ceilings ?? [] }
+}
+
+/** The ceilings of the agent whose session it is, or is below. The nearest agent has those of all agents above it. */
+async function ceilingsOfSession(store: Edges['store'], id: string): Promise<readonly Ceiling[]> {
+  const session = await store.ask({ ask: 'session', id })
+  for (const one of [id, ...(session?.sessionsAbove ?? [])]) {
+    const agent = agentOfSession(one)
+    const row = agent === null ? null : await store.ask({ ask: 'process', pid: agent })
+    if (row !== null) return row.record.ceilings ?? []
+  }
+  return []
 }
 
 /** Opens the session of a new schedule or trigger: below that of its creator, if an agent creates it. */

@@ -9,7 +9,7 @@ import {
   triggerCounted,
 } from '../core/trigger/decide-delivery.ts'
 import type { Delivered, Delivery, Verdict } from '../core/trigger/delivery.ts'
-import { deliveryRequest } from '../core/trigger/occurrence-request.ts'
+import { occurrenceOfDelivery } from '../core/trigger/occurrence-request.ts'
 import { deliveryText, KEPT_DELIVERIES, type Trigger, triggerNamedBy } from '../core/trigger/trigger.ts'
 import { cancelOccurrence, type OccurrencePlan } from './occurrences.ts'
 import type { PlanPart } from './plan-part.ts'
@@ -84,7 +84,7 @@ export function* startWaiting(plan: OccurrencePlan, id: string, now: number): Pl
     const isThere = delivery === null || (yield* rows.process(pid)) !== null
     const answer = isThere
       ? 'ran'
-      : yield* registerOccurrence(plan, rightsOf(was), { pid, request: deliveryRequest(was, delivery) }, now)
+      : yield* registerOccurrence(plan, rightsOf(was), { pid, ...occurrenceOfDelivery(was, delivery) }, now)
     // The registration may have changed the row, if it ended a process.
     const found = (yield* rows.trigger(id)) ?? was
     if (answer === 'unresolved') {

@@ -1,11 +1,11 @@
 import type { Pid } from '../core/process/pid.ts'
 import { type Actor, hasEnded, type ProcessRecord } from '../core/process/record.ts'
-import type { RegistrationRequest } from '../core/process/registration-request.ts'
 import type { ProcessRow } from '../core/process/row.ts'
 import { rightsOf } from '../core/schedule/occurrence-rights.ts'
 import { decideDue, decideEnd } from '../core/schedule/occurrences.ts'
 import {
   type NextOccurrence,
+  type Occurrence,
   occurrenceText,
   roleOf,
   type Schedule,
@@ -221,14 +221,28 @@ export function occurrencePid({ pidOf }: Pick<Edges, 'pidOf'>, schedule: Schedul
   return pidOf(occurrenceText(schedule, at))
 }
 
-/** The registration of the occurrence of a time. */
-export function occurrenceRequest(schedule: Schedule, at: number): RegistrationRequest {
-  const { id, session, request } = schedule
+/** The occurrence of a time, as it is registered to start when it is due. */
+export function dueOccurrence(
+  edges: Pick<Edges, 'hash' | 'cron'>,
+  schedule: Schedule,
+  at: number,
+): Occurrence {
+  const occurrence = occurrenceAt(schedule, at)
+  return { ...occurrence, request: { ...occurrence.request, notBefore: dueTime(edges, schedule, at) } }
+}
+
+/** The occurrence of a time, as it starts at once. */
+export function occurrenceAt(schedule: Schedule, at: number): Occurrence {
+  const { id, session } = schedule
+  const { effects, ...request } = schedule.request
   return {
-    definition: { schedule: id },
-    ...request,
-    owner: { session },
-    causedBy: { schedule: id, scheduledAt: at },
+    ...(effects === undefined ? {} : { effects }),
+    request: {
+      definition: { schedule: id },
+      ...request,
+      owner: { session },
+      causedBy: { schedule: id, scheduledAt: at },
+    },
   }
 }
 
@@ -252,6 +266,5 @@ function registerTime(
   now: number,
   rights = rightsOf(schedule),
 ) {
-  const request = { ...occurrenceRequest(schedule, at), notBefore: dueTime(plan.edges, schedule, at) }
-  return registerOccurrence(plan, rights, { pid, request }, now)
+  return registerOccurrence(plan, rights, { pid, ...dueOccurrence(plan.edges, schedule, at) }, now)
 }

@@ -3,8 +3,8 @@ import { canonical } from '../core/json/canonical.ts'
 import { asJson } from '../core/json/json.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { RegisterIntent } from '../core/process/register.ts'
-import { type RegistrationRequest, registrationText } from '../core/process/registration-request.ts'
-import type { OccurrenceRights } from '../core/schedule/schedule.ts'
+import { registrationText } from '../core/process/registration-request.ts'
+import type { Occurrence, OccurrenceRights } from '../core/schedule/schedule.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
 import { registerOne } from './register-one.ts'
@@ -14,7 +14,7 @@ import type { WorkingRows } from './working-rows.ts'
 export function* registerOccurrence(
   { edges, rows }: { readonly edges: Edges; readonly rows: WorkingRows },
   rights: OccurrenceRights,
-  { pid, request }: { readonly pid: Pid; readonly request: RegistrationRequest },
+  { pid, request, effects }: Occurrence & { readonly pid: Pid },
   at: number,
 ): PlanPart<'registered' | 'ran' | 'unresolved' | { readonly refused: string }> {
   const text = registrationText(request)
@@ -40,6 +40,7 @@ export function* registerOccurrence(
     restarts: undefined,
     replaced: [],
     names: [],
+    effects,
     // The host cannot look at a command within a transaction: where rules need that, a sweep registers the occurrence.
     host: { resolved: new Map(), previews: new Map(), places: undefined, looksLeft: 0 },
   })

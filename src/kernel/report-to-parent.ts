@@ -1,9 +1,10 @@
+import { childrenOf } from '../core/agent/delegation.ts'
 import { withReport } from '../core/agent/from-outside.ts'
 import { saidIn } from '../core/agent/output.ts'
 import { type ReportDue, type ReportFacts, reportDue, reportKey, reportParts } from '../core/agent/report.ts'
 import { inputKey } from '../core/agent/request.ts'
 import { agentSessionOf } from '../core/agent/session.ts'
-import type { Part } from '../core/agent/state.ts'
+import { type Part, phaseOf } from '../core/agent/state.ts'
 import { listenerOf } from '../core/inbox/notice.ts'
 import { asJson, type Json, objectOf } from '../core/json/json.ts'
 import type { NewEvent } from '../core/process/decision.ts'
@@ -50,18 +51,13 @@ export function* reportToParent(
 
 function* reportFacts(
   rows: WorkingRows,
-  { pid }: ProcessRecord,
+  now: ProcessRecord,
   { turn }: ReportDue,
   intent: Intent,
 ): PlanPart<ReportFacts> {
-  const live = yield* know({
-    ask: 'processes',
-    filter: { owner: { session: [agentSessionOf(pid)] }, kind: ['command', 'agent', 'workflow'] },
-    after: null,
-    limit: 1,
-  })
-  const hasLive = live.items.length > 0
-  if (turn === null) return { asked: null, said: [], beginning: null, hasLive }
+  const { pid } = now
+  const isWaiting = !hasEnded(now) && (yield* hasWorkLeft(now))
+  if (turn === null) return { asked: null, said: [], beginning: null, isWaiting }
   const { input, number } = turn.open
   const given = input === null ? null : yield* rows.replayed(pid, inputKey(input))
   const asked = given === null ? null : { at: given.at, text: saidIn(partsOf(given.payload)) }
@@ -74,7 +70,27 @@ function* reportFacts(
     .filter(({ payload }) => objectOf(payload)['call'] === last)
     .flatMap(({ payload }) => partsOf(payload))
     .filter(({ type }) => type === 'text' || type === 'blob')
-  return { asked, said, beginning: beginningIn(intent), hasLive }
+  return { asked, said, beginning: beginningIn(intent), isWaiting }
+}
+
+/** Commands and workflows that it started live, or agents that are not idle. The program of an outside agent is the agent itself. */
+function* hasWorkLeft(child: ProcessRecord): PlanPart<boolean> {
+  const { pid, agent } = child
+  const owner = { session: [agentSessionOf(pid)] }
+  const works = yield* know({
+    ask: 'processes',
+    filter: { owner, kind: ['command', 'workflow'] },
+    after: null,
+    limit: 2,
+  })
+  if (works.items.some(({ record }) => record.pid !== agent?.program?.pid)) return true
+  const below = yield* know({
+    ask: 'processes',
+    filter: { owner, kind: ['agent'] },
+    after: null,
+    limit: Math.max(1, childrenOf(child)),
+  })
+  return below.items.some(({ record }) => phaseOf(record) !== 'idle')
 }
 
 /** The executor says what the result is: the end of the turn does not repeat it. */

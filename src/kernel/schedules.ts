@@ -25,11 +25,12 @@ import type { Kernel } from './kernel.ts'
 import {
   type BackfillFrom,
   cancelOccurrence,
+  dueOccurrence,
   dueTime,
   MAX_BACKFILL,
   type OccurrencePlan,
+  occurrenceAt,
   occurrencePid,
-  occurrenceRequest,
   pauseNow,
   planBackfill,
   planNext,
@@ -172,12 +173,12 @@ export class Schedules {
   async run(actor: Actor, id: string, idempotencyKey: string | undefined): Promise<ProcessRow> {
     const schedule = await this.#permitted(actor, 'runSchedule', id)
     const at = this.#edges.clock.now()
-    const request = occurrenceRequest(schedule, at)
+    const { request, ...occurrence } = occurrenceAt(schedule, at)
     const causedBy = { schedule: id, runBy: actor }
     const rights = await this.#rightsFor(actor, schedule)
     const key = idempotencyKey === undefined ? {} : { idempotencyKey }
     const [registered] = await this.#kernel.register([
-      { request: { ...request, causedBy }, ...rights, ...key },
+      { ...occurrence, request: { ...request, causedBy }, ...rights, ...key },
     ])
     if (registered === undefined || registered.type === 'refused')
       throw new Error(`A run of ${id} without an answer`)
@@ -198,7 +199,7 @@ export class Schedules {
       await this.#kernel.register(
         times.map((at) => ({
           pid: occurrencePid(this.#edges, schedule, at),
-          request: { ...occurrenceRequest(schedule, at), notBefore: dueTime(this.#edges, schedule, at) },
+          ...dueOccurrence(this.#edges, schedule, at),
           ...rights,
         })),
       )
@@ -256,11 +257,10 @@ export class Schedules {
     const { next } = schedule
     if (next === null || !isOpen(schedule)) return schedule
     if (schedule.times.type === 'cron') await this.#edges.loadCron?.()
-    const notBefore = dueTime(this.#edges, schedule, next.at)
-    const request = { ...occurrenceRequest(schedule, next.at), notBefore }
+    const occurrence = dueOccurrence(this.#edges, schedule, next.at)
     let refused: string | null = null
     try {
-      await this.#kernel.register([{ pid: next.pid, request, ...rightsOf(schedule) }])
+      await this.#kernel.register([{ pid: next.pid, ...occurrence, ...rightsOf(schedule) }])
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error
       refused = error.message

@@ -10,7 +10,7 @@ import { boundAfterEdit, rightsFor, rightsOf } from '../core/schedule/occurrence
 import { queueFull, refuseTrigger, triggerPaused, triggerUnknown } from '../core/trigger/decide-trigger.ts'
 import type { Delivered, Delivery } from '../core/trigger/delivery.ts'
 import { matchesBody } from '../core/trigger/match.ts'
-import { deliveryRequest } from '../core/trigger/occurrence-request.ts'
+import { occurrenceOfDelivery } from '../core/trigger/occurrence-request.ts'
 import {
   deliveryText,
   type FileSet,
@@ -208,11 +208,12 @@ export class Triggers {
     })
     const payload: JsonObject = { type: 'run', body }
     // Without a time: a repeated call must make the same request.
-    const request = deliveryRequest(trigger, { id: 'run', payload, chain: [] })
+    const { request, ...occurrence } = occurrenceOfDelivery(trigger, { id: 'run', payload, chain: [] })
     const { ceilings } = await creatorOf(this.#edges, actor)
     const key = idempotencyKey === undefined ? {} : { idempotencyKey }
     const [registered] = await this.#kernel.register([
       {
+        ...occurrence,
         request: { ...request, causedBy: { ...request.causedBy, runBy: actor } },
         ...rightsFor({ actor, ceilings }, trigger),
         ...key,
@@ -342,8 +343,8 @@ export class Triggers {
     let refused: string | null = null
     if (delivery?.verdict === 'queued')
       try {
-        const request = deliveryRequest(trigger, delivery)
-        await this.#kernel.register([{ pid, request, ...rightsOf(trigger) }])
+        const occurrence = occurrenceOfDelivery(trigger, delivery)
+        await this.#kernel.register([{ pid, ...occurrence, ...rightsOf(trigger) }])
       } catch (error) {
         if (!(error instanceof RefusedError)) throw error
         refused = error.message

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { occurrenceCodes } from './shapes/codes.ts'
 import { definitionFields, schedule, scheduleId } from './shapes/schedule.ts'
 import { verb } from './verb.ts'
 
@@ -12,5 +13,13 @@ export const addSchedule = verb({
   asPerson: 'if_known',
   input: () => z.strictObject({ schedule: scheduleId, ...definitionFields }),
   output: () => schedule,
-  codes: ['conflict', 'denied', 'session_unknown', 'session_ended', 'limit_exceeded', 'payload_too_large'],
+  codes: [
+    'conflict',
+    'denied',
+    'session_unknown',
+    'session_ended',
+    'limit_exceeded',
+    'payload_too_large',
+    ...occurrenceCodes,
+  ],
 })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { occurrenceCodes } from './shapes/codes.ts'
 import { changedTrigger, triggerFields, triggerId } from './shapes/trigger.ts'
 import { verb } from './verb.ts'
 
@@ -22,5 +23,6 @@ export const addTrigger = verb({
     'session_ended',
     'limit_exceeded',
     'payload_too_large',
+    ...occurrenceCodes,
   ],
 })

@@ -1239,7 +1239,7 @@ export interface VerbCalls {
    *
    * Adding it again with the same definition changes nothing. Each occurrence is a process in the session `schedule:<name>`, with the rights that the caller has now. Its pid follows from the schedule and the scheduled time, so each time runs once, also with several daemons.
    *
-   * Needs the role `operate`. Refuses with `conflict`, `denied`, `session_unknown`, `session_ended`, `limit_exceeded`, `payload_too_large`.
+   * Needs the role `operate`. Refuses with `conflict`, `denied`, `session_unknown`, `session_ended`, `limit_exceeded`, `payload_too_large`, `not_found`, `untrusted`, `invalid_request`.
    */
   addSchedule(
     input: {
@@ -1691,9 +1691,9 @@ export interface VerbCalls {
   /**
    * Changes the definition of a schedule.
    *
-   * What runs goes on as it was. An occurrence that has not started is replaced; if its time has come already, it runs as edited. The occurrences have the rights of the caller from now on.
+   * What runs goes on as it was. An occurrence that has not started is replaced; if its time has come already, it runs as edited. With another process the occurrences have the rights of the caller from now on; without one, a session or a process is bound by its own rules besides.
    *
-   * Needs the role `operate`. Refuses with `not_found`, `denied`, `session_ended`, `payload_too_large`.
+   * Needs the role `operate`. Refuses with `denied`, `session_ended`, `payload_too_large`, `not_found`, `untrusted`, `invalid_request`.
    */
   editSchedule(
     input: {
@@ -2207,7 +2207,7 @@ export interface VerbCalls {
    *
    * Adding it again with the same definition changes nothing. Each occurrence is a process in the session `trigger:<name>`, with the rights that the caller has now. Its pid follows from the trigger and what happened, so each delivery runs once, also with several daemons. What happened is in the variable `REEVE_TRIGGER` of a command, in the member `trigger` of the input of a workflow or tool, and behind the goal of an agent.
    *
-   * Needs the role `operate`. Refuses with `conflict`, `denied`, `not_available`, `session_unknown`, `session_ended`, `limit_exceeded`, `payload_too_large`.
+   * Needs the role `operate`. Refuses with `conflict`, `denied`, `not_available`, `session_unknown`, `session_ended`, `limit_exceeded`, `payload_too_large`, `not_found`, `untrusted`, `invalid_request`.
    */
   addTrigger(
     input: {
@@ -2657,9 +2657,9 @@ export interface VerbCalls {
   /**
    * Changes the definition of a trigger, or the secret of its webhook.
    *
-   * What runs goes on as it was; deliveries that wait run as edited. The occurrences have the rights of the caller from now on. Another source begins anew: it starts nothing for the past.
+   * What runs goes on as it was; deliveries that wait run as edited. With another process the occurrences have the rights of the caller from now on; without one, a session or a process is bound by its own rules besides. Another source begins anew: it starts nothing for the past.
    *
-   * Needs the role `operate`. Refuses with `not_found`, `denied`, `not_available`, `session_ended`, `payload_too_large`.
+   * Needs the role `operate`. Refuses with `denied`, `not_available`, `session_ended`, `payload_too_large`, `not_found`, `untrusted`, `invalid_request`.
    */
   editTrigger(
     input: {

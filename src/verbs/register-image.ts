@@ -10,6 +10,7 @@ export const registerImage = verb({
     'The content is given as `image`, or as the `text` of a file whose name tells its format. The same content again changes nothing. A session or a process needs a rule that allows `write image:<name>`.',
   route: 'POST /images',
   needs: 'operate',
+  asPerson: 'if_known',
   repeat: 'always',
   input: () =>
     z

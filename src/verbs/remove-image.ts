@@ -8,6 +8,7 @@ export const removeImage = verb({
   description: 'Agents that were made from it go on. Built-in images and those of files stay.',
   route: 'DELETE /images/{name}',
   needs: 'admin',
+  asPerson: 'if_known',
   input: () =>
     z.strictObject({
       name: z.string().regex(IMAGE_NAME, 'must be the name of an image').describe('the name of the image'),

@@ -150,16 +150,22 @@ test('a turn that the parent asked for is reported once, whatever its result; ot
   ])
 })
 
-test('a turn that the parent resumed is reported, and a child that waits for its own agents says so', async () => {
+test('a turn that the parent resumed is reported, and a child whose own agents work is waiting; their reports are its own', async () => {
   const model = new HeldModel()
   const { reeve, parent, own, spawn } = await family(model)
   const { pid } = (await spawn()).record
-  await reeve.as(`process:${pid}`).spawnAgent({ parent: pid, goal: 'a part of the part' })
+  const spawned = await reeve.as(`process:${pid}`).spawnAgent({ parent: pid, goal: 'a part of the part' })
+  const grandchild = spawned.record.pid
   const [one, two] = [await model.next(), await model.next()]
   const [goal, other] = one.prompt.includes('a part of the part') ? [two, one] : [one, two]
   goal.answer('one')
   await reeve.waitAgent({ pid, turn: 1 })
-  expect((await reportsOf(reeve, parent))[0]?.report).toMatchObject({ isWaiting: true })
+  const [first] = await reportsOf(reeve, parent)
+  expect(first?.report).toMatchObject({ state: 'waiting', reason: 'finished', isWaiting: true })
+  expect(first?.text).toContain(
+    'turn 1 is over. It waits: commands or agents that it started are still at work.',
+  )
+  expect(first?.text).toContain('Result:\none')
   await reeve.runAgent({ pid, text: 'by a person' })
   const calls = [await model.next(), await model.next()]
   const child = calls.find(({ prompt }) => prompt.includes('by a person'))
@@ -170,11 +176,27 @@ test('a turn that the parent resumed is reported, and a child that waits for its
   const resumed = await model.next()
   resumed.answer('two')
   await reeve.waitAgent({ pid, turn: 2 })
-  expect((await reportsOf(reeve, parent)).map(({ report }) => report['turn'])).toEqual([1, 2])
   other.answer('done')
+  // The child began this turn itself, so it is silent.
+  const told = await model.next()
+  expect(told.prompt).toContain('turn 1 finished')
+  told.answer('three')
+  await reeve.waitAgent({ pid, turn: 3 })
+  // Its own agent is idle now.
+  await own.runAgent({ pid, text: 'again' })
+  ;(await model.next()).answer('four')
+  await reeve.waitAgent({ pid, turn: 4 })
+  const states = (reports: readonly Report[]) =>
+    reports.map(({ report }) => [report['pid'], report['turn'], report['state']])
+  expect(states(await reportsOf(reeve, parent))).toEqual([
+    [pid, 1, 'waiting'],
+    [pid, 2, 'waiting'],
+    [pid, 4, 'finished'],
+  ])
+  expect(states(await reportsOf(reeve, pid))).toEqual([[grandchild, 1, 'finished']])
 })
 
-test('a child for one turn reports its turn and its end at once, and a grandchild reports to its own parent', async () => {
+test('a child for one turn reports its turn and its end at once', async () => {
   const model = new HeldModel()
   const { reeve, parent, spawn } = await family(model)
   const { pid } = (await spawn({ once: true })).record

@@ -204,6 +204,9 @@ test('an image with an unknown field, of an unknown name or without a model is r
     code: 'invalid_input',
     message: expect.stringContaining('sistem'),
   })
+  await expect(reeve.registerImage({ text: 'models: a/b', file: 'wrong.yaml' })).rejects.toMatchObject({
+    message: 'The image cannot be read: models: Invalid input: expected array, received string',
+  })
   const spawned = (image: string) =>
     reeve.spawn({ kind: 'agent', cwd: workspace, spec: { agent: 'one', image } })
   await expect(spawned('absent')).rejects.toMatchObject({ code: 'not_found' })
@@ -242,18 +245,39 @@ test.each([
   await expect(spawned()).rejects.toMatchObject({ code: 'untrusted' })
 })
 
-test('tools and model of an agent of Claude Code are those that do the same here', async () => {
+test.each([
+  [
+    'name: theirs\ntools: Read, Grep, mcp__docs__find\nmodel: sonnet\ncolor: blue\npermissionMode: acceptEdits',
+    {
+      tools: ['read_file', 'search_files', 'mcp__docs__find'],
+      models: ['anthropic/claude-sonnet-5-5'],
+    },
+  ],
+  [
+    'name: The Reviewer of Theirs\ntools: [Read, "Bash(git diff:*)"]\ndisallowedTools: Bash',
+    { tools: ['read_file'] },
+  ],
+  // No YAML: a star names an anchor, and the second colon begins another member.
+  ['name: theirs\ndescription: Use it: always\ntools: *\nmodel: inherit', { description: 'Use it: always' }],
+])('what the front matter of an agent of Claude Code says, the image says: %j', async (matter, image) => {
   const { reeve, workspace } = await scriptedAgents()
-  const content = '---\nname: theirs\ntools: Read, Grep, mcp__docs__find\nmodel: sonnet\n---\nRead.\n'
-  const path = imageFile(workspace, '.claude/agents/theirs.md', content)
+  const path = imageFile(workspace, '.claude/agents/theirs.md', `---\n${matter}\n---\nRead.\n`)
   const [file] = (await reeve.agentFiles({ folder: workspace, kind: 'image' })).files
   await reeve.trustFile({ path, hash: file?.hash ?? '' })
-  const { image } = await reeve.image({ name: 'theirs', folder: workspace })
-  expect(image).toMatchObject({
-    tools: ['read_file', 'search_files', 'mcp__docs__find'],
-    models: ['anthropic/claude-sonnet-5-5'],
-    system: 'Read.',
-  })
+  const found = await reeve.image({ name: 'theirs', folder: workspace })
+  expect(found.image).toEqual({ name: 'theirs', system: 'Read.', ...image })
+})
+
+test('an agent of Claude Code that may use all tools but some may use those that are known here, without them', async () => {
+  const { reeve, workspace } = await scriptedAgents()
+  const content = '---\nname: theirs\ndisallowedTools: Write, Edit, Bash\n---\nRead.\n'
+  const path = imageFile(workspace, '.claude/agents/theirs.md', content)
+  const { file } = await reeve.agentFile({ path })
+  await reeve.trustFile({ path, hash: file.hash })
+  const { tools } = (await reeve.image({ name: 'theirs', folder: workspace })).image
+  expect(tools).toEqual(expect.arrayContaining(['read_file', 'search_files', 'plan', 'use_skill']))
+  for (const denied of ['write_file', 'edit_file', 'run_command', 'command_input'])
+    expect(tools).not.toContain(denied)
 })
 
 /** The rules that people and agents have made: sessions of agents may have those of a preset besides. */

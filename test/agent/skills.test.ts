@@ -94,7 +94,10 @@ test('a skill with a link in it, or without a description, cannot be trusted', a
 
 test('allowed-tools of a skill grants nothing: what its user may not do is asked for when it is loaded', async () => {
   const { reeve, workspace, start } = await scriptedAgents()
-  await trust(reeve, skillIn(workspace, { more: 'allowed-tools: deploy\n' }))
+  await trust(
+    reeve,
+    skillIn(workspace, { more: 'allowed-tools: deploy, Bash(git tag:*), mcp__notes__add\n' }),
+  )
   await reeve.openSession({ session: 's' })
   const to = { type: 'session', session: 's' } as const
   await reeve.setPreset({ to, preset: null })
@@ -117,7 +120,8 @@ test('allowed-tools of a skill grants nothing: what its user may not do is asked
     name: 'bound',
   })
   const asked = await askedOnce(reeve)
-  expect(JSON.stringify(asked.request)).toContain('execute tool:deploy')
+  for (const effect of ['execute tool:deploy', 'execute tool:run_command', 'execute mcp:notes/add'])
+    expect(JSON.stringify(asked.request)).toContain(effect)
   await reeve.as('human:ann').approve({ id: asked.id })
   await reeve.waitAgent({ pid: 'bound', turn: 1 })
   expect(await ownRules()).toEqual(before)

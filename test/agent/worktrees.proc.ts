@@ -170,6 +170,28 @@ test('a parent merges the worktree of its child with a tool, once it has the rep
   expect(leftIn(root)).toEqual([])
 })
 
+test('a restored agent goes on in the worktree of the first one, which is removed when it has ended, too', {
+  timeout: 180_000,
+}, async () => {
+  await using temp = new TempReeve()
+  const root = repository({ n0: 'out/n0.txt' })
+  const reeve = await temp.embed()
+  const { record: first } = await below(reeve, await lead(reeve, root))('n0')
+  await reeve.wait({ pid: first.pid })
+  const { record } = await reeve.restoreAgent({ pid: first.pid })
+  expect(record.cwd).toBe(first.cwd)
+  expect((await reeve.worktrees({})).worktrees).toMatchObject([{ pid: record.pid, state: 'in_use' }])
+  const merged = await reeve.mergeWorktree({ worktree: record.pid })
+  expect(merged).toMatchObject({ paths: ['out/n0.txt'], removed: false })
+  expect(await answerOrCode(reeve.removeWorktree({ worktree: first.pid, discard: true }))).toBe('conflict')
+  await reeve.shutDownAgent({ pid: record.pid })
+  await expect.poll(() => leftIn(root), { timeout: 30_000 }).toEqual([])
+  await expect(reeve.restoreAgent({ pid: record.pid })).rejects.toMatchObject({
+    code: 'not_restorable',
+    message: expect.stringContaining('is gone'),
+  })
+})
+
 test('a worktree that cannot be made changes nothing: no repository, no commit, paths, a parent with paths', {
   timeout: 180_000,
 }, async () => {

@@ -53,6 +53,7 @@ export async function shakeHands(handshake: Handshake): Promise<OpenedProgram> {
         can,
         offset,
         told: how === 'new' ? 0 : (before?.told ?? 0),
+        ...costBefore(how === 'new' ? agent.agent?.totals.cost : before?.costBefore),
         prompt: null,
         permissions: [],
         sent: null,
@@ -74,6 +75,10 @@ export async function shakeHands(handshake: Handshake): Promise<OpenedProgram> {
     reading.abort()
     await answers.return(undefined)
   }
+}
+
+function costBefore(cost = 0): Pick<OpenedProgram['program'], 'costBefore'> {
+  return cost === 0 ? {} : { costBefore: cost }
 }
 
 /** `session/load` sends the whole history again, before it answers: that is dropped. */

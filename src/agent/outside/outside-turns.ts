@@ -162,9 +162,8 @@ export class OutsideTurns {
     const turn = log.state.prompt?.turn ?? 0
     const { call, dollars } = await run.run(signal)
     if (call === 0) return
-    // The program tells the cost of its session so far; tokens only some do, and each in its own way.
-    const { agent } = await this.#ledger.record()
-    const cost = dollars === null ? null : Math.max(0, exact(dollars - (agent?.totals.cost ?? 0)))
+    const cost = dollars === null ? null : await this.#costOf(dollars, log)
+    // Tokens only some programs tell, and each in its own way.
     const tokens = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 }
     const usage = { turn, call, model: modelOf(record), ...tokens, cost, isEstimate: dollars !== null }
     await this.#ledger.charge(
@@ -174,6 +173,16 @@ export class OutsideTurns {
         ...(cost === null ? {} : { cost }),
       },
     )
+  }
+
+  /** The program tells the cost of its session so far. One that goes on with a session may count from nothing again. */
+  async #costOf(dollars: number, log: ProgramLog): Promise<number> {
+    const { agent } = await this.#ledger.record()
+    const spent = agent?.totals.cost ?? 0
+    const cost = exact((log.state.costBefore ?? 0) + dollars - spent)
+    if (cost >= 0) return cost
+    await log.note(() => ({ costBefore: spent }), `${log.state.pid}:cost:${spent}`)
+    return dollars
   }
 
   async #message(record: ProcessRecord, program: ProgramState): Promise<JsonObject> {

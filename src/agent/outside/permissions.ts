@@ -37,6 +37,8 @@ interface Asking {
   readonly name: string
   readonly request: JsonObject
   readonly id: string | number
+  /** The end of the request in the output of the program: it names the request, because a program may use an id again. */
+  readonly end: number
 }
 
 /** Asks people, once however often the same request is read: the question is a process below the agent. */
@@ -48,12 +50,13 @@ export async function askPeople({
   name,
   request,
   id,
+  end,
 }: Asking): Promise<OpenPermission> {
   const options = optionsIn(request)
   const { record } = await verbs.ask({
     question: questionText(name, objectOf(request['toolCall'])),
     choices: options.map((option) => option.name),
-    idempotencyKey: `acp:${program}:${String(id)}`,
+    idempotencyKey: `acp:${program}:${end}`,
     parent: agent,
     owner,
   })

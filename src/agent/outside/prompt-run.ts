@@ -226,6 +226,7 @@ export class PromptRun {
       name: model.slice(model.indexOf('/') + 1),
       request: params,
       id,
+      end,
     }
     const permission = await askPeople(asking)
     const steps = this.#steps.drain()
@@ -279,7 +280,7 @@ export class PromptRun {
   async #reply(id: RpcId, message: JsonObject, end: number): Promise<void> {
     const { log } = this.#parts
     if (!this.#isCancelled) await this.#flush(end)
-    await log.inOrder(() => this.#send(message, () => ({ offset: end }), `reply:${String(id)}`))
+    await log.inOrder(() => this.#send(message, () => ({ offset: end }), `reply:${end}`))
   }
 
   async #send(
@@ -307,12 +308,17 @@ export class PromptRun {
     if (this.#isOver) return
     this.#isCancelled = true
     const { cancelMs } = { ...OUTSIDE_TIMES, ...outside.times }
-    const { session, permissions } = log.state
+    const { session } = log.state
     const timer = setTimeout(() => this.#answer(this.#kill()), cancelMs)
     this.#stopTimer = () => clearTimeout(timer)
     const message = notificationMessage('session/cancel', { sessionId: session })
     await log.inOrder(() => this.#send(message, () => ({}), `cancel:${this.#promptId}`))
-    for (const permission of permissions) {
+    await this.#withdrawAll()
+  }
+
+  /** The turn, or the program, waits for no answer any more. */
+  async #withdrawAll(): Promise<void> {
+    for (const permission of this.#parts.log.state.permissions) {
       await this.#settle(permission, resultMessage(permission.id, CANCELLED))
       await this.#withdraw(permission.question)
     }
@@ -337,6 +343,7 @@ export class PromptRun {
     const signIn = signInRemedy(outsideProgramOf(startSpecOf(this.#parts.record)))
     const ended = endOfPrompt(message, model, signIn)
     await this.#live.close()
+    await this.#withdrawAll()
     // A paused turn goes on later, with another prompt.
     const record = this.#isCancelled ? await ledger.record() : null
     const goesOn = record !== null && record.agent?.turn?.number === this.#turn
@@ -365,6 +372,7 @@ export class PromptRun {
     const { log, model } = this.#parts
     this.#isOver = true
     await this.#live.close()
+    await this.#withdrawAll()
     await this.#flush(this.#taken, `rest:${end}`)
     const message = `The program of ${model} is gone in mid-turn: ${why}. What it did since its last report is unknown.`
     await log.inOrder(() =>

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { readFile, realpath } from 'node:fs/promises'
 import { isAbsolute, join, relative } from 'node:path'
 import * as z from 'zod'
@@ -115,16 +116,12 @@ export class Skills {
     const trusted = await this.#trusted(cwd)
     const found = trusted.find((one) => one.name === name)
     if (found !== undefined) return found
-    const inert = (await this.#all(cwd)).some((one) => one.name === name)
-    throw new ToolError(
-      inert ? 'refused' : 'not_found',
-      inert
-        ? `The skill ${name} has changed, or was never trusted. A person can look at it and trust it: reeve skill trust ${name}`
-        : `There is no skill ${JSON.stringify(name)}.${didYouMean(
-            name,
-            trusted.map((one) => one.name),
-          )}`,
+    if ((await this.#all(cwd)).some((one) => one.name === name)) throw changed(name)
+    const near = didYouMean(
+      name,
+      trusted.map((one) => one.name),
     )
+    throw new ToolError('not_found', `There is no skill ${JSON.stringify(name)}.${near}`)
   }
 }
 
@@ -140,22 +137,38 @@ function textOf({ name, path, content: { body, files } }: Skill): string {
     text,
     ...(files.length === 0
       ? []
-      : [`Files of this skill, in ${path}; read one with ${USE_SKILL} and file:\n${files.join('\n')}`]),
+      : [`Files of this skill, in ${path}; read one with ${USE_SKILL} and file:\n${pathsOf(files)}`]),
   ].join('\n\n')
 }
 
-/** A file that was among those that the trusted hash covers. */
+function pathsOf(files: Skill['content']['files']): string {
+  return files.map(({ path }) => path).join('\n')
+}
+
+/** A file that was among those that the trusted hash covers, and is still the same. */
 async function fileOf({ name, path, content }: Skill, file: string): Promise<string> {
-  if (!content.files.includes(file))
-    throw new ToolError(
-      'not_found',
-      `The skill ${name} has no file ${file}.${didYouMean(file, content.files)}`,
+  const known = content.files.find((one) => one.path === file)
+  if (known === undefined) {
+    const near = didYouMean(
+      file,
+      content.files.map((one) => one.path),
     )
+    throw new ToolError('not_found', `The skill ${name} has no file ${file}.${near}`)
+  }
   const real = await realpath(join(path, file))
   const inside = relative(await realpath(path), real)
   if (inside.startsWith('..') || isAbsolute(inside))
     throw new ToolError('outside_workspace', `${file} is not in the folder of the skill.`)
-  return readFile(real, 'utf8')
+  const bytes = await readFile(real)
+  if (hash('sha256', bytes, 'hex') !== known.hash) throw changed(name)
+  return bytes.toString('utf8')
+}
+
+function changed(name: string): ToolError {
+  return new ToolError(
+    'refused',
+    `The skill ${name} has changed, or was never trusted. A person can look at it and trust it: reeve skill trust ${name}`,
+  )
 }
 
 function readOf(name: string): Need {
@@ -164,6 +177,10 @@ function readOf(name: string): Need {
 
 /** `allowed-tools` grants nothing: what nothing allows is asked for when the skill is loaded. */
 function requestedTool(tool: string): Need {
-  const name = tool.replace(/\(.*\)$/s, '')
-  return { right: 'execute', resource: { kind: 'tool', path: name }, attributes: { requested: true } }
+  const [, server, name] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? []
+  const resource =
+    name === undefined
+      ? ({ kind: 'tool', path: tool } as const)
+      : ({ kind: 'mcp', path: `${server}/${name}` } as const)
+  return { right: 'execute', resource, attributes: { requested: true } }
 }

@@ -6,6 +6,7 @@ import type { Pid } from '../../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../../core/process/record.ts'
 import { type RefusalCode, refusal } from '../../core/refusal.ts'
 import {
+  agentsOf,
   branchOf,
   keptBecause,
   type ListedWorktree,
@@ -110,16 +111,29 @@ export class Worktrees {
     if (worktree !== null) await this.#settle(worktree)
   }
 
+  /** Before an agent is registered that goes on in the worktree of an ended one. Returns whether there is one: then call `settled` afterwards. */
+  handOver(from: Pid, to: Pid): Promise<boolean> {
+    return this.#exclusively(async () => {
+      const worktree = (await this.#notes.all()).find((one) => agentsOf(one).includes(from))
+      if (worktree === undefined) return false
+      this.#making.add(to)
+      this.#known.add(to)
+      if (!agentsOf(worktree).includes(to))
+        await this.#notes.write({ ...worktree, heirs: [...(worktree.heirs ?? []), to] })
+      return true
+    })
+  }
+
   async list(): Promise<readonly ListedWorktree[]> {
     const all = await this.#notes.all()
     return Promise.all(all.map((worktree) => this.#listed(worktree)))
   }
 
-  /** By the pid of its agent, its name or its branch. The newest, if several agents had the name. */
+  /** By the pid of an agent of it, its name or its branch. The newest, if several agents had the name. */
   async find(text: string): Promise<Worktree> {
     const all = await this.#notes.all()
     const found =
-      all.find(({ pid }) => pid === text) ??
+      all.find((one) => agentsOf(one).includes(text)) ??
       all.findLast(({ name, branch }) => name === text || branch === text)
     if (found !== undefined) return found
     throw refuse('not_found', `There is no worktree ${text}.`, 'List the worktrees to see which there are.')
@@ -151,8 +165,8 @@ export class Worktrees {
   /** Removes the worktree of an agent that has ended. `discard`: with changes that are in no other place. */
   async remove(worktree: Worktree, discard: boolean): Promise<void> {
     await this.#exclusively(async () => {
-      if (await this.#isInUse(worktree.pid))
-        throw refuse('conflict', `${worktree.pid} works in ${worktree.folder}.`, 'End the agent first.')
+      if (await this.#isInUse(worktree))
+        throw refuse('conflict', `${agentsOf(worktree).at(-1)} works in ${worktree.folder}.`, 'End the agent first.')
       const because = keptBecause(await factsOf(worktree))
       if (because !== null && !discard)
         throw refuse(
@@ -188,12 +202,12 @@ export class Worktrees {
 
   #settle(worktree: Worktree): Promise<'waiting' | 'settled'> {
     return this.#exclusively(async () => {
-      const { pid } = worktree
-      this.#known.add(pid)
-      if (this.#making.has(pid) || (await this.#lives(pid))) return 'settled'
+      const pids = agentsOf(worktree)
+      for (const pid of pids) this.#known.add(pid)
+      if (pids.some((pid) => this.#making.has(pid)) || (await this.#lives(worktree))) return 'settled'
       // They run in the worktree.
-      await this.#kernel().startEndHooks(pid)
-      if (await this.#hasProcesses(pid)) return 'waiting'
+      for (const pid of pids) await this.#kernel().startEndHooks(pid)
+      if (await this.#hasProcesses(worktree)) return 'waiting'
       if (keptBecause(await factsOf(worktree)) === null) await this.#discard(worktree)
       return 'settled'
     })
@@ -201,34 +215,49 @@ export class Worktrees {
 
   async #listed(worktree: Worktree): Promise<ListedWorktree> {
     const facts = await factsOf(worktree)
-    const isInUse = this.#making.has(worktree.pid) || (await this.#isInUse(worktree.pid))
-    return { ...worktree, ...facts, state: isInUse ? 'in_use' : 'kept', because: keptBecause(facts) }
+    const isMade = agentsOf(worktree).some((pid) => this.#making.has(pid))
+    const isInUse = isMade || (await this.#isInUse(worktree))
+    const { heirs: _, ...noted } = worktree
+    const pid = (await this.#newest(worktree)) ?? worktree.pid
+    return { ...noted, ...facts, pid, state: isInUse ? 'in_use' : 'kept', because: keptBecause(facts) }
   }
 
-  async #isInUse(pid: Pid): Promise<boolean> {
-    return (await this.#lives(pid)) || (await this.#hasProcesses(pid))
+  async #isInUse(worktree: Worktree): Promise<boolean> {
+    return (await this.#lives(worktree)) || (await this.#hasProcesses(worktree))
   }
 
-  async #lives(pid: Pid): Promise<boolean> {
-    const record = await this.#record(pid)
-    return record !== null && !hasEnded(record)
+  /** The last agent of it that was registered. */
+  async #newest(worktree: Worktree): Promise<Pid | undefined> {
+    for (const pid of agentsOf(worktree).toReversed()) if ((await this.#record(pid)) !== null) return pid
+    return undefined
   }
 
-  /** Whether anything that the agent started still runs there. */
-  async #hasProcesses(pid: Pid): Promise<boolean> {
+  async #lives(worktree: Worktree): Promise<boolean> {
+    for (const pid of agentsOf(worktree)) {
+      const record = await this.#record(pid)
+      if (record !== null && !hasEnded(record)) return true
+    }
+    return false
+  }
+
+  /** Whether anything that an agent of it started still runs there. */
+  async #hasProcesses(worktree: Worktree): Promise<boolean> {
     const live = await this.#kernel().edges.store.ask({
       ask: 'processes',
-      filter: { owner: { session: [agentSessionOf(pid)] } },
+      filter: { owner: { session: agentsOf(worktree).map(agentSessionOf) } },
       after: null,
       limit: 1,
     })
     return live.items.length > 0
   }
 
-  async #refuseAtWork({ pid, name }: Worktree): Promise<void> {
-    const record = await this.#record(pid)
-    if (record === null || hasEnded(record) || record.agent?.turn === null) return
-    throw refuse('conflict', `${pid} (${name}) is at work.`, 'Wait until its turn is over, and merge then.')
+  async #refuseAtWork(worktree: Worktree): Promise<void> {
+    for (const pid of agentsOf(worktree)) {
+      const record = await this.#record(pid)
+      if (record === null || hasEnded(record) || record.agent?.turn === null) continue
+      const message = `${pid} (${worktree.name}) is at work.`
+      throw refuse('conflict', message, 'Wait until its turn is over, and merge then.')
+    }
   }
 
   /** A merge writes files as a tool of the parent would. */
@@ -253,7 +282,7 @@ export class Worktrees {
     if ((await isFolder(into)) && (await exists(into, branch)))
       await gitOrRefuse(into, ['branch', '-D', '--quiet', branch], 'remove a branch')
     await this.#notes.remove(worktree.pid)
-    this.#known.delete(worktree.pid)
+    for (const pid of agentsOf(worktree)) this.#known.delete(pid)
   }
 
   async #checkoutOf(from: string) {

@@ -6,10 +6,10 @@ import { FAILED } from '../exit-code.ts'
 import { UsageError } from '../usage-error.ts'
 import { effortOf } from './adjust-agent.ts'
 import type { AgentOptions } from './agent-options.ts'
-import { chooseModel } from './choose-model.ts'
 import { howToGoOn } from './how-to-go-on.ts'
 import { contentIn, typedContent } from './input-content.ts'
 import { mcpServersIn } from './mcp-file.ts'
+import { modelFor } from './model-for.ts'
 import { outsideIn } from './outside-program.ts'
 import { watchSession } from './watch-session.ts'
 
@@ -20,12 +20,16 @@ export async function startAgent(context: Context<AgentOptions>, goal: string): 
     throw new UsageError('The goal is empty.', 'Say what to do: reeve agent "make the tests pass"')
   const reeve = await context.acting()
   const outside = outsideIn(options)
-  const model = outside === undefined ? await modelFor(context, reeve) : undefined
+  const { image, model: named } = options
+  const model =
+    outside === undefined
+      ? await modelFor(context, reeve, { image, model: named, folder: around.cwd })
+      : undefined
   const { until, detach, once } = options
   const isGoal = until === undefined && options.file.length === 0 && typedContent(goal).parts === undefined
   const spec: Extract<InputOf<'spawn'>, { kind: 'agent' }>['spec'] = {
-    agent: options.name ?? options.image ?? options.with ?? 'agent',
-    ...(options.image === undefined ? {} : { image: options.image }),
+    agent: options.name ?? image ?? options.with ?? 'agent',
+    ...(image === undefined ? {} : { image }),
     ...(model === undefined ? {} : { model }),
     ...outside,
     ...(options.system === undefined ? {} : { system: options.system }),
@@ -73,15 +77,6 @@ export async function startAgent(context: Context<AgentOptions>, goal: string): 
   if (print.isJson) print.json(record)
   else print.line(pid)
   return 0
-}
-
-/** The model that is named, or else that of the image. */
-async function modelFor(context: Context<AgentOptions>, reeve: ReeveVerbs): Promise<string | undefined> {
-  const { options, around } = context
-  if (options.image === undefined || options.model !== undefined)
-    return chooseModel(context, reeve, options.model)
-  const { image } = await reeve.image({ name: options.image, folder: around.cwd })
-  return image.models === undefined ? chooseModel(context, reeve, undefined) : undefined
 }
 
 /** Shows the session of an agent, and takes what is typed. Resolves with the exit code. */

@@ -1,11 +1,13 @@
-import type { InputOf } from '../../verbs/reeve.ts'
+import type { InputOf, OutputOf } from '../../verbs/reeve.ts'
 import { momentOf } from '../moment.ts'
 import type { Options } from '../options.ts'
 import { PROCESS_OPTIONS } from '../process-options.ts'
+import { refuseStray } from '../stray-options.ts'
 import { UsageError } from '../usage-error.ts'
 
 type Given = InputOf<'addSchedule'>
 type ScheduleTimes = Given['times']
+type KnownTimes = OutputOf<'schedule'>['times']
 
 /** The options that define a schedule. An edit gives some of them. */
 export const DEFINITION_OPTIONS = {
@@ -30,13 +32,14 @@ export const DEFINITION_OPTIONS = {
 
 export type DefinitionOptions = Options<typeof DEFINITION_OPTIONS>
 
-/** When it runs; undefined if no option says so. `knownZone`: that of the schedule before an edit. */
+/** When it runs; undefined if no option says so. `known`: of the schedule before an edit, which may change a part of it. */
 export function timesIn(
   options: DefinitionOptions,
   now: number,
-  knownZone?: string,
+  known?: KnownTimes,
 ): ScheduleTimes | undefined {
   const { cron, every, at, in: after, start, end } = options
+  const knownZone = known?.type === 'cron' ? known.zone : undefined
   const zone = options.zone ?? knownZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
   const given = [cron, every, at, after].filter((value) => value !== undefined).length
   if (given > 1)
@@ -46,6 +49,10 @@ export function timesIn(
     ...(end === undefined ? {} : { end: momentOf(end, '--end', now) }),
   }
   if (cron !== undefined) return { type: 'cron', cron, zone, ...bounds }
+  const isEdit = given === 0 && known !== undefined
+  if (isEdit && known.type === 'cron' && options.zone !== undefined) return { ...known, zone, ...bounds }
+  refuseStray(options, ['zone'], '--cron')
+  if (isEdit && (start !== undefined || end !== undefined)) return { ...known, ...bounds }
   if (every !== undefined) return { type: 'every', everyMs: every, ...bounds }
   if (at !== undefined) return { type: 'at', at: momentOf(at, '--at', now), ...bounds }
   if (after !== undefined) return { type: 'at', at: now + after, ...bounds }

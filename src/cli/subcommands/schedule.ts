@@ -136,8 +136,8 @@ async function edit(
   id: string,
   argv: readonly string[],
 ): Promise<OutputOf<'editSchedule'>> {
-  const known = context.options.cron === undefined ? null : (await reeve.schedule({ schedule: id })).times
-  const times = timesIn(context.options, Date.now(), known?.type === 'cron' ? known.zone : undefined)
+  const known = (await reeve.schedule({ schedule: id })).times
+  const times = timesIn(context.options, Date.now(), known)
   const process = await processIn(context, argv)
   return reeve.editSchedule({
     schedule: id,

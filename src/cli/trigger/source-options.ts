@@ -3,6 +3,7 @@ import type { InputOf } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import type { Options } from '../options.ts'
 import { PROCESS_OPTIONS } from '../process-options.ts'
+import { refuseStray } from '../stray-options.ts'
 import { UsageError } from '../usage-error.ts'
 
 type Given = InputOf<'addTrigger'>
@@ -52,6 +53,13 @@ export const TRIGGER_OPTIONS = {
   ...PROCESS_OPTIONS,
 } as const
 
+/** Options that say more about one kind of source. */
+const OF_SOURCE = {
+  on: ['outcome', 'of-kind', 'of-name', 'of-label', 'of-session'],
+  files: ['folder', 'debounce'],
+  webhook: ['match', 'max-bytes', 'max-per-minute'],
+} as const satisfies { readonly [source: string]: readonly (keyof typeof TRIGGER_OPTIONS)[] }
+
 export type TriggerOptions = Options<typeof TRIGGER_OPTIONS>
 
 /** What starts it; undefined if no option says so. */
@@ -59,6 +67,9 @@ export function sourceIn({ options, around }: Context<TriggerOptions>): Source |
   const { on, files, webhook, folder, debounce } = options
   const given = [on.length > 0, files !== undefined, webhook].filter((is) => is).length
   if (given > 1) throw new UsageError('Give one of --on, --files and --webhook.', 'For example: --on ended')
+  if (on.length === 0) refuseStray(options, OF_SOURCE.on, '--on')
+  if (files === undefined) refuseStray(options, OF_SOURCE.files, '--files')
+  if (!webhook) refuseStray(options, OF_SOURCE.webhook, '--webhook')
   if (on.length > 0) return eventSource(options)
   if (files !== undefined)
     return {

@@ -21,14 +21,21 @@ export interface AgentFile {
   readonly content?: AgentFileContent
 }
 
+export interface SkillFile {
+  /** Relative to the folder of the skill. */
+  readonly path: string
+  /** Of its content, which the hash of the skill covers. */
+  readonly hash: string
+}
+
 export type AgentFileContent =
   | { readonly kind: 'image'; readonly image: Image }
   | {
       readonly kind: 'skill'
       /** The text of `SKILL.md` behind its front matter. */
       readonly body: string
-      /** Of the folder, besides `SKILL.md`; relative to it. */
-      readonly files: readonly string[]
+      /** Of the folder, besides `SKILL.md`. */
+      readonly files: readonly SkillFile[]
       /** Tools that it says it uses. They are asked for, and never granted. */
       readonly allowedTools: readonly string[]
     }

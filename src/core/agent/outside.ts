@@ -100,6 +100,8 @@ export interface ProgramState {
   readonly offset: number
   /** The last entry that a prompt has told the program. */
   readonly told: number
+  /** The cost of the agent before the program began to count that of its session, in dollars; absent if there was none. */
+  readonly costBefore?: number
   /** The prompt that the program has not answered. */
   readonly prompt: OpenPrompt | null
   /** Permissions that the program waits for. */

@@ -10,11 +10,12 @@ import type { TurnEnded } from './turns.ts'
 
 /**
  * | `finished`  | it did what it was asked for                                                    |
+ * | `waiting`   | its turn has finished, and commands or agents that it started are still at work |
  * | `gave_up`   | it stopped before: a limit, a stalled goal, an answer that could not be used    |
  * | `failed`    | it could not go on: its provider, its tools or its holders failed               |
  * | `cancelled` | a caller ended the turn                                                         |
  */
-type ReportState = 'finished' | 'gave_up' | 'failed' | 'cancelled'
+type ReportState = 'finished' | 'waiting' | 'gave_up' | 'failed' | 'cancelled'
 
 /** What a parent is told about a child: the result of a turn that it asked for, the end of the child, or both at once. */
 export interface ReportDue {
@@ -31,8 +32,8 @@ export interface ReportFacts {
   readonly said: readonly Part[]
   /** The beginning of the result, if `said` has it as a blob. */
   readonly beginning: string | null
-  /** Whether commands or agents that it started still live. */
-  readonly hasLive: boolean
+  /** Whether commands or agents that it started are still at work. */
+  readonly isWaiting: boolean
 }
 
 interface Change {
@@ -87,11 +88,12 @@ export function reportParts(
   const { pid, identity, outcome, agent } = child
   const spec = startSpecOf(child)
   const { turn } = due
-  const state = turn === null ? stateOfEnd(child) : stateOf(turn.ended)
+  const { isWaiting } = facts
+  const found = turn === null ? stateOfEnd(child) : stateOf(turn.ended)
+  const state = isWaiting && found === 'finished' ? 'waiting' : found
   const reason = turn?.ended.reason ?? outcome?.reason ?? null
   const message = turn?.ended.message ?? turn?.ended.check?.found ?? null
   const used = turn === null ? agent?.totals : turn.open.used
-  const isWaiting = !due.isEnd && facts.hasLive
   const begun = turn?.open.beganAt ?? child.firstStarted?.at ?? child.createdAt
   const report = {
     pid,
@@ -143,7 +145,7 @@ type Report = Readonly<Record<'pid' | 'label' | 'goal' | 'context' | 'request', 
 function head(report: Report): readonly string[] {
   const { pid, label, turn, state, reason, message, isEnd, isWaiting, outcome } = report
   const what = turn === null ? 'it has ended' : `turn ${turn} ${WORDS[state]}`
-  const why = reason === null || reason === state ? '' : ` (${reason})`
+  const why = reason === null || reason === state || reason === 'finished' ? '' : ` (${reason})`
   const end = isEnd ? ` The agent has ended (${outcome}).` : ''
   const waits = isWaiting ? ' It waits: commands or agents that it started are still at work.' : ''
   const { role, model, tools, goal, context, request } = report
@@ -160,6 +162,7 @@ function head(report: Report): readonly string[] {
 
 const WORDS: Readonly<Record<ReportState, string>> = {
   finished: 'finished',
+  waiting: 'is over',
   gave_up: 'gave up',
   failed: 'failed',
   cancelled: 'was cancelled',
@@ -172,7 +175,7 @@ function useText({ askedAt, calls, durationMs, tokensIn, tokensOut, cost, unpric
 }
 
 function resultHead(state: ReportState): string {
-  return state === 'finished' ? 'Result' : 'Partial output'
+  return state === 'finished' || state === 'waiting' ? 'Result' : 'Partial output'
 }
 
 function saidText({ said, beginning }: ReportFacts, pid: string, turn: number | null): string {

@@ -21,7 +21,8 @@ export function refuseProcess({ kind, spec }: ScheduleDefinition['request']): Re
       { field: 'process.kind' },
     )
   if (kind !== 'agent') return undefined
-  const isDriven = targetOf(kind, spec) === NATIVE_AGENT && spec['goal'] !== undefined
+  const { goal = null } = spec
+  const isDriven = targetOf(kind, spec) === NATIVE_AGENT && goal !== null
   if (isDriven && spec['once'] === true) return undefined
   return refusal(
     'invalid_input',

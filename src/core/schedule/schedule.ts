@@ -1,4 +1,5 @@
 import type { Ceiling } from '../capability/ceiling.ts'
+import type { Need } from '../capability/need.ts'
 import type { Pid } from '../process/pid.ts'
 import type { Actor } from '../process/record.ts'
 import type { RegistrationRequest } from '../process/registration-request.ts'
@@ -36,10 +37,20 @@ export interface ScheduleDefinition {
 }
 
 /** A registration without the members that differ between occurrences or belong to one process. */
-export type OccurrenceRequest = Omit<
-  RegistrationRequest,
-  'parent' | 'restartOf' | 'notBefore' | 'group' | 'owner' | 'causedBy' | 'ifRunning' | 'grants'
->
+export interface OccurrenceRequest
+  extends Omit<
+    RegistrationRequest,
+    'parent' | 'restartOf' | 'notBefore' | 'group' | 'owner' | 'causedBy' | 'ifRunning' | 'grants'
+  > {
+  /** What the image of an agent names in advance: each occurrence is ruled on with it. */
+  readonly effects?: readonly Need[]
+}
+
+/** An occurrence as it is registered. */
+export interface Occurrence {
+  readonly request: RegistrationRequest
+  readonly effects?: readonly Need[]
+}
 
 /** An occurrence that is registered, or about to be, and has not started. */
 export interface NextOccurrence {

@@ -1,5 +1,5 @@
 import { asJson, type Json, type JsonObject, objectOf } from '../json/json.ts'
-import type { RegistrationRequest } from '../process/registration-request.ts'
+import type { Occurrence } from '../schedule/schedule.ts'
 import type { Delivery } from './delivery.ts'
 import type { Trigger } from './trigger.ts'
 
@@ -9,17 +9,21 @@ const PAYLOAD_VARIABLE = 'REEVE_TRIGGER'
 /** A variable of a program has at most 128 KiB on Linux. */
 export const MAX_PAYLOAD_BYTES = 96 * 1024
 
-/** The registration of the process of a delivery. */
-export function deliveryRequest(
+/** The process of a delivery, as it is registered. */
+export function occurrenceOfDelivery(
   { id, session, request }: Pick<Trigger, 'id' | 'session' | 'request'>,
   { id: delivery, at, payload, chain }: Pick<Delivery, 'id' | 'payload' | 'chain'> & { readonly at?: number },
-): RegistrationRequest {
+): Occurrence {
+  const { effects, ...rest } = request
   return {
-    definition: { trigger: id },
-    ...request,
-    spec: withPayload(request, { trigger: id, delivery, ...(at === undefined ? {} : { at }), ...payload }),
-    owner: { session },
-    causedBy: { trigger: id, delivery, ...(chain.length === 0 ? {} : { chain }) },
+    ...(effects === undefined ? {} : { effects }),
+    request: {
+      definition: { trigger: id },
+      ...rest,
+      spec: withPayload(request, { trigger: id, delivery, ...(at === undefined ? {} : { at }), ...payload }),
+      owner: { session },
+      causedBy: { trigger: id, delivery, ...(chain.length === 0 ? {} : { chain }) },
+    },
   }
 }
 

@@ -76,9 +76,9 @@ export interface Trigger extends TriggerDefinition {
   readonly revision: number
   /** The session that its occurrences belong to. */
   readonly session: string
-  /** The actor whose rights its occurrences have: that of the last edit. */
+  /** The actor whose rights its occurrences have: the one that chose their process, or an agent that edited the trigger since. */
   readonly createdBy: Actor
-  /** The ceilings that this actor had then. */
+  /** The ceilings that this actor had then, and those of agents that edited the trigger since. */
   readonly ceilings: readonly Ceiling[]
   readonly createdAt: number
   readonly editedAt: number

@@ -3,8 +3,10 @@ import type { Pid } from '../process/pid.ts'
 
 /** A git worktree of an agent: what Reeve notes before it makes one. */
 export interface Worktree {
-  /** The agent that works there. */
+  /** The agent that it was made for. */
   readonly pid: Pid
+  /** Agents that went on with its session, and work there, too: the newest last. */
+  readonly heirs?: readonly Pid[]
   /** The name of the agent, or its pid. */
   readonly name: string
   /** The agent that it works for. */
@@ -32,7 +34,7 @@ export interface WorktreeFacts {
 }
 
 /** A worktree, and what becomes of it. */
-export interface ListedWorktree extends Worktree, WorktreeFacts {
+export interface ListedWorktree extends Omit<Worktree, 'heirs'>, WorktreeFacts {
   /** `in_use`: its agent lives. `kept`: its agent has ended, and something would be lost without it. */
   readonly state: 'in_use' | 'kept'
   /** Why it is kept, or would be. */
@@ -92,7 +94,7 @@ export function branchOf(name: string): string {
 export function worktreeFrom(text: string): Worktree | null {
   const found = parsed(text)
   if (!isObject(found)) return null
-  const { pid, name, parent, branch, base, folder, into, madeAt } = found
+  const { pid, heirs, name, parent, branch, base, folder, into, madeAt } = found
   const texts = [pid, name, parent, branch, base, folder, into]
   if (!texts.every((one) => typeof one === 'string') || typeof madeAt !== 'number') return null
   return {
@@ -104,7 +106,13 @@ export function worktreeFrom(text: string): Worktree | null {
     folder: String(folder),
     into: String(into),
     madeAt,
+    ...(Array.isArray(heirs) ? { heirs: heirs.map(String) } : {}),
   }
+}
+
+/** The agents that work there, or did, the newest last. */
+export function agentsOf({ pid, heirs = [] }: Pick<Worktree, 'pid' | 'heirs'>): readonly [Pid, ...Pid[]] {
+  return [pid, ...heirs]
 }
 
 function parsed(text: string): unknown {

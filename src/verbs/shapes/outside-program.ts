@@ -30,6 +30,7 @@ export const programState = z.strictObject({
   can: z.array(z.string()),
   offset: count,
   told: count,
+  costBefore: z.number().min(0).exactOptional(),
   prompt: z
     .strictObject({ turn: count, call: count, seq: count, after: count, isFirst: z.boolean() })
     .nullable(),

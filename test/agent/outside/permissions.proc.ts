@@ -38,3 +38,28 @@ test('a permission is withdrawn with its turn, and the program hears of it', asy
   await reeve.runAgent({ pid, text: 'say next' })
   expect(await lastTurn(reeve, pid)).toMatchObject({ turn: 2, result: 'next ' })
 })
+
+test('each request is asked, also of a program that gives its requests the same id', async () => {
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const outside = new OutsideAgent({ options: ['one-id'] })
+  const pid = await outside.start(reeve, ['ask t1 make it', 'odd'])
+  await reeve.reply({ id: await pendingApproval(reeve), value: 'allow once' })
+  await lastTurn(reeve, pid)
+  await reeve.runAgent({ pid, text: 'ask t1 make it\nodd\nsay ready' })
+  await reeve.reply({ id: await pendingApproval(reeve), value: 'reject once' })
+  expect(await lastTurn(reeve, pid)).toMatchObject({ turn: 2, reason: 'finished', result: 'ready ' })
+  expect(outside.heard('permission')).toEqual(['permission t1 allow_once', 'permission t1 reject_once'])
+  await expect.poll(() => outside.heard('error')).toEqual(['error fs -32601', 'error fs -32601'])
+})
+
+test.for(['say gone on', 'die'])('a question is withdrawn if its program waits no longer: %s', async (last) => {
+  await using temp = new TempReeve()
+  const reeve = await temp.embed()
+  const outside = new OutsideAgent()
+  const pid = await outside.start(reeve, ['ask-and-go t1 make it', 'wait go', last])
+  const id = await pendingApproval(reeve)
+  outside.present('go')
+  await lastTurn(reeve, pid)
+  await expect.poll(async () => (await reeve.approval({ id })).approval.state).toBe('withdrawn')
+})

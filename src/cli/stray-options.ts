@@ -1,0 +1,13 @@
+import { UsageError } from './usage-error.ts'
+
+/** Refuses options that would have no effect: a person who gives one expects one. */
+export function refuseStray(options: object, names: readonly string[], needed: string): void {
+  const values = new Map(Object.entries(options))
+  const stray = names.find((name) => isGiven(values.get(name)))
+  if (stray === undefined) return
+  throw new UsageError(`--${stray} has no effect without ${needed}.`, 'Give both, or leave it out.')
+}
+
+function isGiven(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false
+}

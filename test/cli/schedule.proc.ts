@@ -1,0 +1,71 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { tempFolder } from '../temp-folder.ts'
+import { CommandLine } from './command-line.ts'
+
+/** `reeve schedule` and `reeve trigger`: what their options change, and what they refuse. */
+
+const NIGHTLY = ['schedule', 'add', 'nightly', '--cron', '0 2 * * *', '--zone', 'UTC', '--', 'true']
+
+test('a part of the times of a schedule can be edited, and the rest stays', async () => {
+  const line = new CommandLine()
+  await line.run(NIGHTLY)
+  const edit = ['schedule', 'edit', 'nightly', '--zone', 'Asia/Tokyo', '--end', '2999-01-01T00:00Z', '--json']
+  expect(JSON.parse((await line.run(edit)).stdout)).toMatchObject({
+    times: { cron: '0 2 * * *', zone: 'Asia/Tokyo', end: Date.parse('2999-01-01T00:00Z') },
+    process: { spec: { argv: ['true'] } },
+  })
+  const start = ['schedule', 'edit', 'nightly', '--start', '2998-01-01T00:00Z', '--json']
+  expect(JSON.parse((await line.run(start)).stdout).times).toMatchObject({
+    ...{ cron: '0 2 * * *', zone: 'Asia/Tokyo' },
+    ...{ start: Date.parse('2998-01-01T00:00Z'), end: Date.parse('2999-01-01T00:00Z') },
+  })
+})
+
+test('an agent of a schedule and of a trigger is made from its image', async () => {
+  const line = new CommandLine()
+  const cwd = tempFolder()
+  const system = 'You count files.'
+  writeFileSync(join(cwd, 'counter.json'), JSON.stringify({ models: ['scripted/demo'], system }))
+  await line.run(['image', 'register', 'counter.json'], { cwd })
+  const what = ['--agent', 'count', '--image', 'counter', '--json']
+  const spec = { agent: 'counter', model: 'scripted/demo', system, goal: 'count', once: true }
+  const schedule = await line.run(['schedule', 'add', 'a', '--every', '1h', ...what], { cwd })
+  expect(JSON.parse(schedule.stdout).process).toMatchObject({ spec, cwd })
+  const trigger = await line.run(['trigger', 'add', 'a', '--on', 'ended', ...what], { cwd })
+  expect(JSON.parse(trigger.stdout).trigger.process).toMatchObject({ spec, cwd })
+})
+
+test('an option without effect, a zone and an expression that cannot be read are refused', async () => {
+  const line = new CommandLine()
+  await line.run(NIGHTLY)
+  for (const [words, said] of [
+    [['schedule', 'edit', 'nightly', '--model', 'a/b'], '--model has no effect without a program, --shell'],
+    [
+      ['schedule', 'add', 'x', '--every', '1h', '--zone', 'UTC', '--', 'true'],
+      '--zone has no effect without --cron',
+    ],
+    [
+      ['schedule', 'add', 'x', '--every', '1h', '--input', '1', '--', 'true'],
+      '--input has no effect without --workflow',
+    ],
+    [['trigger', 'edit', 'hook', '--max-bytes', '10'], '--max-bytes has no effect without --webhook'],
+    [
+      ['trigger', 'add', 'x', '--on', 'ended', '--folder', '.', '--', 'true'],
+      '--folder has no effect without --files',
+    ],
+    [
+      ['schedule', 'edit', 'nightly', '--zone', 'Mars/Base'],
+      'The times cannot be computed: Mars/Base is no time zone.',
+    ],
+    [
+      ['schedule', 'edit', 'nightly', '--cron', '61 * * * *'],
+      'The times cannot be computed: Invalid value for minute',
+    ],
+  ] as const) {
+    const { code, stderr } = await line.run([...words])
+    expect(stderr).toContain(said)
+    expect(code).toBe(2)
+  }
+})
