@@ -15,9 +15,13 @@ export const IMAGE_ENDINGS: readonly string[] = ['.yaml', '.yml', '.json', '.md'
 
 /**
  * An image as a file has it: YAML or JSON, or Markdown with its system prompt as the text. A file that names no image is named after
- * itself. `isForeign`: the file was written for another program, and has its fields.
+ * itself. `isForeign`: the file was written for another program, and has its fields; its path says so, if nothing else does.
  */
-export async function parseImage(text: string, file: string, isForeign = false): Promise<ParsedImage> {
+export async function parseImage(
+  text: string,
+  file: string,
+  isForeign = FOREIGN.test(file),
+): Promise<ParsedImage> {
   if (text.length > MAX_IMAGE_CHARS)
     return { type: 'problem', message: `It has more than ${MAX_IMAGE_CHARS} characters.` }
   const ending = extname(file).toLowerCase()
@@ -32,6 +36,8 @@ export async function parseImage(text: string, file: string, isForeign = false):
   const system = body === '' ? {} : { system: body }
   return checked(isForeign ? imageOfClaudeAgent(matter.value, body) : { ...matter.value, ...system }, name)
 }
+
+const FOREIGN = /(^|\/)\.claude\/agents\/[^/]*$/
 
 function checked(value: unknown, name: string): ParsedImage {
   if (!isObject(value)) return { type: 'problem', message: 'It has no fields.' }

@@ -40,16 +40,6 @@ export const PROCESS_FIELDS = {
 
 type ProcessOptions = Options<typeof PROCESS_OPTIONS>
 
-/** Options that say more about what it runs. */
-const OF_PROCESS = [
-  'image',
-  'model',
-  'input',
-  'cwd',
-  'env',
-  'label',
-] as const satisfies readonly (keyof typeof PROCESS_OPTIONS)[]
-
 /** What it runs; undefined if neither an argument nor an option says so. */
 export async function processIn(
   context: Context<ProcessOptions>,
@@ -58,19 +48,19 @@ export async function processIn(
   const { options, around } = context
   const { shell, agent, workflow } = options
   const given = [shell, agent, workflow, argv[0]].filter((value) => value !== undefined).length
-  if (given === 0) {
-    refuseStray(options, OF_PROCESS, 'a program, --shell, --agent or --workflow')
-    return undefined
-  }
   if (given > 1)
     throw new UsageError(
       'Give one of a program, --shell, --agent and --workflow.',
       'For example: -- npm test',
     )
   if (agent === undefined) refuseStray(options, ['image', 'model'], '--agent')
-  else refuseStray(options, ['env'], 'a program or --shell')
   if (workflow === undefined) refuseStray(options, ['input'], '--workflow')
-  else refuseStray(options, ['cwd', 'env'], 'a program, --shell or --agent')
+  if (shell === undefined && argv[0] === undefined) refuseStray(options, ['env'], 'a program or --shell')
+  if (given === 0 || workflow !== undefined) refuseStray(options, ['cwd'], 'a program, --shell or --agent')
+  if (given === 0) {
+    refuseStray(options, ['label'], 'a program, --shell, --agent or --workflow')
+    return undefined
+  }
   const label = options.label === undefined ? {} : { label: options.label }
   const cwd = resolve(around.cwd, options.cwd ?? '.')
   if (workflow !== undefined) {

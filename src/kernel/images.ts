@@ -59,7 +59,7 @@ export async function removeImage(
   const at = edges.clock.now()
   const answer = await edges.store.write<{ name: string; versions: number } | Refusal>(function* () {
     const was = yield* know({ ask: 'ruleSet', subject })
-    if (was?.image === undefined) return { answer: unknownImage(name), changes: [] }
+    if (was?.image === undefined) return { answer: notRegistered(name), changes: [] }
     const gone = [subject, ...versions.map(({ hash }) => versionSubject(name, hash))]
     const changes: Change[] = [
       ...gone.map((one) => ({ type: 'rule_set_gone', subject: one }) as const),
@@ -100,6 +100,15 @@ export function unknownImage(name: string): Refusal {
   return refusal('not_found', `There is no image ${name}.`, 'List the images with reeve image list.', {
     name,
   })
+}
+
+function notRegistered(name: string): Refusal {
+  return refusal(
+    'not_found',
+    `No image ${name} is registered.`,
+    'reeve image list shows which are: the others are built in, or files.',
+    { name },
+  )
 }
 
 /** All versions of a name. */

@@ -13,6 +13,8 @@ const MAX_PARTS = 512
 /** Of malformed arguments so much is kept, for the error that the model is shown. */
 const MAX_MALFORMED_CHARS = 1_000
 const MAX_TOOL_NAME_CHARS = 128
+/** The tool that finds those which a prompt does not declare. */
+const TOOL_SEARCH = 'tool_search'
 /** Longer ids, and those with blanks or control characters, are replaced. */
 const USABLE_ID = /^[!-~]{1,200}$/
 
@@ -227,9 +229,10 @@ export class AnswerBuilder {
     if (isProviderExecuted || this.#tools.includes(tool)) return { input: parsed.input }
     const meant = nearestName(tool, this.#tools)
     const hint = meant === undefined ? '' : ` Did you mean ${meant}?`
+    const search = this.#tools.includes(TOOL_SEARCH) ? ` ${TOOL_SEARCH} finds further tools.` : ''
     return {
       input: parsed.input,
-      problem: { type: 'unknown_tool', message: `There is no tool ${tool}.${hint}` },
+      problem: { type: 'unknown_tool', message: `There is no tool ${tool} in this prompt.${hint}${search}` },
     }
   }
 }

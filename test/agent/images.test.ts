@@ -268,6 +268,17 @@ test.each([
   expect(found.image).toEqual({ name: 'theirs', system: 'Read.', ...image })
 })
 
+test('an agent of Claude Code is registered from the path of its file, and what is not registered is not removed', async () => {
+  const { reeve } = await scriptedAgents()
+  const matter = 'name: theirs\ntools: Read\nmodel: sonnet'
+  const file = '.claude/agents/theirs.md'
+  await reeve.registerImage({ text: `---\n${matter}\n---\nRead.\n`, file })
+  expect((await reeve.image({ name: 'theirs' })).image).toMatchObject({ tools: ['read_file'] })
+  await expect(reeve.removeImage({ name: 'coder' })).rejects.toMatchObject({
+    message: 'No image coder is registered.',
+  })
+})
+
 test('an agent of Claude Code that may use all tools but some may use those that are known here, without them', async () => {
   const { reeve, workspace } = await scriptedAgents()
   const content = '---\nname: theirs\ndisallowedTools: Write, Edit, Bash\n---\nRead.\n'

@@ -21,6 +21,11 @@ test('a part of the times of a schedule can be edited, and the rest stays', asyn
     ...{ cron: '0 2 * * *', zone: 'Asia/Tokyo' },
     ...{ start: Date.parse('2998-01-01T00:00Z'), end: Date.parse('2999-01-01T00:00Z') },
   })
+  const rest = ['schedule', 'edit', 'nightly', '--cron', '0 4 * * *', '--end', 'none', '--json']
+  expect(JSON.parse((await line.run(rest)).stdout).times).toEqual({
+    ...{ type: 'cron', cron: '0 4 * * *', zone: 'Asia/Tokyo' },
+    start: Date.parse('2998-01-01T00:00Z'),
+  })
 })
 
 test('an agent of a schedule and of a trigger is made from its image', async () => {
@@ -41,7 +46,11 @@ test('an option without effect, a zone and an expression that cannot be read are
   const line = new CommandLine()
   await line.run(NIGHTLY)
   for (const [words, said] of [
-    [['schedule', 'edit', 'nightly', '--model', 'a/b'], '--model has no effect without a program, --shell'],
+    [
+      ['schedule', 'edit', 'nightly', '--in', '1h', '--end', '2999-01-01'],
+      '--end has no effect without --cron or --every',
+    ],
+    [['schedule', 'edit', 'nightly', '--model', 'a/b'], '--model has no effect without --agent'],
     [
       ['schedule', 'add', 'x', '--every', '1h', '--zone', 'UTC', '--', 'true'],
       '--zone has no effect without --cron',

@@ -126,7 +126,10 @@ describe('tool calls that cannot be executed', () => {
     if (answer.type !== 'answered') throw new Error(answer.type)
     expect(answer.parts).toMatchObject([
       { callId: 'c1', input: {}, problem: { type: 'malformed', text: '{"a":1,' } },
-      { callId: 'c2', problem: { type: 'unknown_tool', message: 'There is no tool ad. Did you mean add?' } },
+      {
+        callId: 'c2',
+        problem: { type: 'unknown_tool', message: 'There is no tool ad in this prompt. Did you mean add?' },
+      },
       {
         callId: 'c3',
         problem: {

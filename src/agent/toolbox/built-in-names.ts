@@ -7,7 +7,7 @@ const BUILT_IN_NAMES = [
   ...['run_command', 'command_output', 'command_input', 'stop_command', 'list_processes'],
   ...['ask_human', 'tell_human', 'web_fetch', 'plan', 'use_skill', 'unload_skill'],
   ...['agent_spawn', 'agent_send', 'agent_wait', 'agent_stop', 'agent_read', 'agent_list'],
-  'worktree_merge',
+  ...['agent_restore', 'worktree_merge'],
 ]
 
 /** The names of built-in tools that are served here: those of Reeve, and those of further tools as they become known. */

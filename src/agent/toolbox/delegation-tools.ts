@@ -4,7 +4,6 @@ import { agentSessionOf } from '../../core/agent/session.ts'
 import { INPUT_MODES, type Part, phaseOf } from '../../core/agent/state.ts'
 import { PART_MEDIA_TYPE } from '../../core/blob/part-blob.ts'
 import { objectOf } from '../../core/json/json.ts'
-import { MAX_PATHS } from '../../core/lien/lien.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../../core/process/record.ts'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
@@ -27,8 +26,6 @@ const MAX_WAIT_MS = 600_000
 const PAGE_CHARS = 12_000
 const LISTED = 50
 
-/** As many as an agent may have alive by default. */
-const MAX_GOALS = 20
 const goal = z.string().min(1).max(MAX_TEXT_CHARS)
 const pid = z.string().min(1).max(200).describe('the pid of the agent')
 
@@ -53,10 +50,10 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
   return agentTool({
     name: 'agent_spawn',
     description:
-      'Starts an agent that works on a part of your goal by itself, or several with goals. You get a report when its turn is over, one for all of goals; go on meanwhile, or end your turn.',
+      'Starts an agent that works on a part of your goal, or several with goals. You get a report when its turn is over, one for all of goals; go on meanwhile, or end your turn.',
     input: z.strictObject({
       goal: goal.optional().describe('what it is to do; it knows nothing else'),
-      goals: z.array(goal).min(1).max(MAX_GOALS).optional().describe('an agent for each'),
+      goals: z.array(goal).optional().describe('an agent for each'),
       context: z.string().min(1).max(MAX_TEXT_CHARS).optional().describe('facts that it needs'),
       role: z.string().min(1).max(200).optional(),
       image: z.string().max(200).optional().describe('coder, reviewer, planner, or one of the workspace'),
@@ -65,11 +62,10 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
         .max(200)
         .optional()
         .describe('yours by default; acp/claude-code or acp/codex is that agent'),
-      tools: z.array(z.string()).max(100).optional().describe('of your tools; all by default'),
+      tools: z.array(z.string()).optional().describe('of your tools; all by default'),
       cwd: z.string().min(1).max(4_096).optional().describe('a folder of your workspace'),
       paths: z
         .array(z.string().min(1).max(4_096))
-        .max(MAX_PATHS)
         .optional()
         .describe('files and folders that it alone may write until it ends: not you'),
       worktree: z
@@ -78,12 +74,20 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
         .describe('a git worktree and branch of its own; merge it with worktree_merge'),
       preset: z.enum(['observe', 'ask', 'edit', 'full']).optional().describe('the most that it may do'),
       once: z.boolean().optional().describe('it ends with its first turn'),
+      allowance: z
+        .strictObject({
+          tokensIn: z.number().exactOptional(),
+          tokensOut: z.number().exactOptional(),
+          cost: z.number().exactOptional(),
+        })
+        .optional()
+        .describe('its share of yours; half by default'),
     }),
     // The same call is the same child.
     recovery: 'rerunnable',
     spare: true,
     async run({ cwd, goal, goals, ...asked }, call) {
-      const { context, role, image, model, tools, paths, worktree, preset, once } = asked
+      const { context, role, image, model, tools, paths, worktree, preset, once, allowance } = asked
       if ((goal === undefined) === (goals === undefined))
         throw new ToolError('invalid_input', 'Give goal, or goals.')
       const child = {
@@ -96,6 +100,7 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
         ...(worktree === true ? { workspace: { worktree } } : {}),
         ...(preset === undefined ? {} : { preset }),
         ...(once === undefined ? {} : { once }),
+        ...(allowance === undefined ? {} : { allowance }),
         ...(cwd === undefined ? {} : { cwd: resolve(root ?? '/', cwd) }),
       }
       const idempotencyKey = `spawn:${call.pid}`
@@ -107,7 +112,9 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
         }))
         const { agents: begun } = await reeve().spawnAgents({ parent: agent, agents })
         const pids = begun.map(({ record }) => record.pid).join(', ')
-        return textOutput(`${pids} are at work. You get one report of all when each turn is over.`)
+        const asking = begun.flatMap(({ type, record }) => (type === 'asked' ? [record.pid] : []))
+        const waits = asking.length === 0 ? '' : ` A person is asked first about ${asking.join(', ')}.`
+        return textOutput(`${pids} are at work. You get one report of all when each turn is over.${waits}`)
       }
       const one = { parent: agent, goal: goal ?? '', idempotencyKey, ...child }
       const { type, record } = await reeve().spawnAgent(one)

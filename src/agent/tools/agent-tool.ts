@@ -95,7 +95,8 @@ export interface AgentToolToDefine<Schema extends z.ZodType> {
 export function agentTool<Schema extends z.ZodType>(tool: AgentToolToDefine<Schema>): AgentTool {
   const { name, description, input, recovery, essential, spare, isBounded, maxMs } = tool
   const { preview } = tool
-  const { inputSchema } = defineTool({ name, description, input, recovery, run: () => null })
+  const defined = defineTool({ name, description, input, recovery, run: () => null })
+  const inputSchema = compactSchema(defined.inputSchema)
   const parse = (given: unknown): z.output<Schema> => {
     const parsed = input.safeParse(given)
     if (parsed.success) return parsed.data
@@ -117,6 +118,28 @@ export function agentTool<Schema extends z.ZodType>(tool: AgentToolToDefine<Sche
     parse: async (given) => parse(given),
     needs: async (given) => (await tool.needs?.(parse(given))) ?? [],
     run: async (given, context) => tool.run(parse(given), context),
+  }
+}
+
+/**
+ * Lengths of texts, the range of safe integers and closed objects help no model, and take tokens of each prompt. `parse` checks them.
+ */
+function compactSchema<Schema>(schema: Schema): Schema {
+  const text = JSON.stringify(schema, (key, value: unknown) =>
+    isOnlyForParsers(key, value) ? undefined : value,
+  )
+  return JSON.parse(text)
+}
+
+function isOnlyForParsers(key: string, value: unknown): boolean {
+  switch (key) {
+    case 'minLength':
+    case 'maxLength':
+      return typeof value === 'number'
+    case 'additionalProperties':
+      return value === false
+    default:
+      return value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER
   }
 }
 

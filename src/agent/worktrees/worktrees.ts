@@ -166,7 +166,11 @@ export class Worktrees {
   async remove(worktree: Worktree, discard: boolean): Promise<void> {
     await this.#exclusively(async () => {
       if (await this.#isInUse(worktree))
-        throw refuse('conflict', `${agentsOf(worktree).at(-1)} works in ${worktree.folder}.`, 'End the agent first.')
+        throw refuse(
+          'conflict',
+          `${agentsOf(worktree).at(-1)} works in ${worktree.folder}.`,
+          'End the agent first.',
+        )
       const because = keptBecause(await factsOf(worktree))
       if (because !== null && !discard)
         throw refuse(

@@ -1,6 +1,7 @@
 import type { InputOf, OutputOf } from '../../verbs/reeve.ts'
 import { momentOf } from '../moment.ts'
 import type { Options } from '../options.ts'
+import { localZone } from '../print/times.ts'
 import { PROCESS_OPTIONS } from '../process-options.ts'
 import { refuseStray } from '../stray-options.ts'
 import { UsageError } from '../usage-error.ts'
@@ -16,8 +17,8 @@ export const DEFINITION_OPTIONS = {
   every: { type: 'duration', about: 'how often, like 15m' },
   at: { type: 'text', value: 'time', about: 'once, at this time, like 2027-01-31T08:00' },
   in: { type: 'duration', about: 'once, after this time, like 20m' },
-  start: { type: 'text', value: 'time', about: 'not before this time' },
-  end: { type: 'text', value: 'time', about: 'not after this time' },
+  start: { type: 'text', value: 'time', about: 'not before this time; edit: none removes it' },
+  end: { type: 'text', value: 'time', about: 'not after this time; edit: none removes it' },
   jitter: { type: 'duration', about: 'delay each occurrence by a random time, at most this long' },
   overlap: {
     type: 'text',
@@ -38,25 +39,46 @@ export function timesIn(
   now: number,
   known?: KnownTimes,
 ): ScheduleTimes | undefined {
-  const { cron, every, at, in: after, start, end } = options
-  const knownZone = known?.type === 'cron' ? known.zone : undefined
-  const zone = options.zone ?? knownZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+  const { cron, every, at, in: after } = options
   const given = [cron, every, at, after].filter((value) => value !== undefined).length
   if (given > 1)
     throw new UsageError('Give one of --cron, --every, --at and --in.', "For example: --cron '0 2 * * *'")
-  const bounds = {
-    ...(start === undefined ? {} : { start: momentOf(start, '--start', now) }),
-    ...(end === undefined ? {} : { end: momentOf(end, '--end', now) }),
+  const repeated = known?.type === 'at' ? undefined : known
+  const times = repeatedTimes(options, repeated)
+  if (times === undefined) refuseStray(options, PARTS, '--cron or --every')
+  if (at !== undefined) return { type: 'at', at: momentOf(at, '--at', now) }
+  if (after !== undefined) return { type: 'at', at: now + after }
+  if (times === undefined) return undefined
+  if (times.type === 'every') refuseStray(options, ['zone'], '--cron')
+  return {
+    ...times,
+    ...boundIn('start', options.start, repeated?.start, now),
+    ...boundIn('end', options.end, repeated?.end, now),
   }
-  if (cron !== undefined) return { type: 'cron', cron, zone, ...bounds }
-  const isEdit = given === 0 && known !== undefined
-  if (isEdit && known.type === 'cron' && options.zone !== undefined) return { ...known, zone, ...bounds }
-  refuseStray(options, ['zone'], '--cron')
-  if (isEdit && (start !== undefined || end !== undefined)) return { ...known, ...bounds }
-  if (every !== undefined) return { type: 'every', everyMs: every, ...bounds }
-  if (at !== undefined) return { type: 'at', at: momentOf(at, '--at', now), ...bounds }
-  if (after !== undefined) return { type: 'at', at: now + after, ...bounds }
-  return undefined
+}
+
+/** Options that an edit may give alone: the rest of the times stays. */
+const PARTS = ['zone', 'start', 'end'] as const
+
+/** Without start and end. Undefined if they are not given, and no part of the known ones changes. */
+function repeatedTimes(
+  options: DefinitionOptions,
+  known: Exclude<KnownTimes, { type: 'at' }> | undefined,
+): ScheduleTimes | undefined {
+  const { cron, every, at, in: after } = options
+  const zone = options.zone ?? (known?.type === 'cron' ? known.zone : localZone())
+  if (cron !== undefined) return { type: 'cron', cron, zone }
+  if (every !== undefined) return { type: 'every', everyMs: every }
+  const isPart = at === undefined && after === undefined && PARTS.some((part) => options[part] !== undefined)
+  if (known === undefined || !isPart) return undefined
+  return known.type === 'cron'
+    ? { type: 'cron', cron: known.cron, zone }
+    : { type: 'every', everyMs: known.everyMs }
+}
+
+function boundIn(name: 'start' | 'end', text: string | undefined, known: number | undefined, now: number) {
+  const at = text === undefined ? known : text === 'none' ? undefined : momentOf(text, `--${name}`, now)
+  return at === undefined ? {} : { [name]: at }
 }
 
 /** The rest of the definition. */

@@ -109,7 +109,7 @@ async function act({ context, reeve, action, id, argv }: NamedAct<Action, Schedu
       return printLine(context, record, record.pid)
     }
     case 'backfill':
-      return told(context, await backfill(context, reeve, id))
+      return backfilled(context, await backfill(context, reeve, id))
     case 'remove':
       return printLine(context, await reeve.removeSchedule({ schedule: id }), id)
   }
@@ -168,6 +168,17 @@ async function backfill(
 }
 
 const CLOCK_DIFFERENCE_MS = 1_000
+
+/** Says which of its times runs now. All at once, or if all were registered before, none is ahead of the others. */
+function backfilled(context: Context<ScheduleOptions>, shown: OutputOf<'schedule'>): number {
+  return printChanged(context, shown, () => {
+    const { backfill: under, times } = shown
+    if (under === null)
+      return `Its times are registered: reeve ps --all --session ${shown.session} lists them.`
+    const zone = zoneOf(times)
+    return `Runs its times until ${zonedTime(under.until, zone)}, from ${zonedTime(under.at, zone)} (${under.pid}) on.`
+  })
+}
 
 /** Says when it runs next: the name alone would not show a wrong zone. */
 function told(context: Context<ScheduleOptions>, shown: OutputOf<'schedule'>): number {

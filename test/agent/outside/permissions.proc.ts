@@ -53,13 +53,16 @@ test('each request is asked, also of a program that gives its requests the same 
   await expect.poll(() => outside.heard('error')).toEqual(['error fs -32601', 'error fs -32601'])
 })
 
-test.for(['say gone on', 'die'])('a question is withdrawn if its program waits no longer: %s', async (last) => {
-  await using temp = new TempReeve()
-  const reeve = await temp.embed()
-  const outside = new OutsideAgent()
-  const pid = await outside.start(reeve, ['ask-and-go t1 make it', 'wait go', last])
-  const id = await pendingApproval(reeve)
-  outside.present('go')
-  await lastTurn(reeve, pid)
-  await expect.poll(async () => (await reeve.approval({ id })).approval.state).toBe('withdrawn')
-})
+test.for(['say gone on', 'die'])(
+  'a question is withdrawn if its program waits no longer: %s',
+  async (last) => {
+    await using temp = new TempReeve()
+    const reeve = await temp.embed()
+    const outside = new OutsideAgent()
+    const pid = await outside.start(reeve, ['ask-and-go t1 make it', 'wait go', last])
+    const id = await pendingApproval(reeve)
+    outside.present('go')
+    await lastTurn(reeve, pid)
+    await expect.poll(async () => (await reeve.approval({ id })).approval.state).toBe('withdrawn')
+  },
+)

@@ -181,22 +181,25 @@ test('a program that ignores a cancel is killed, and the next input starts anoth
 test.for([
   ['begins a new session', []],
   ['resumes its session', ['resume']],
-] as const)('the cost of an agent rises when its program %s and counts from nothing again', async ([_, options]) => {
-  await using temp = new TempReeve()
-  const reeve = await temp.embed()
-  const outside = new OutsideAgent({ options })
-  const pid = await outside.start(reeve, ['cost 0.5', 'say one'])
-  const costs = async (cost: number) => {
-    await lastTurn(reeve, pid)
-    await expect.poll(async () => (await reeve.show({ pid })).agent?.totals.cost).toBe(cost)
-  }
-  await costs(0.5)
-  await reeve.runAgent({ pid, text: 'cost 0.75\nsay two' })
-  await costs(0.75)
-  const { processes } = await reeve.list({ filter: { parent: pid, kind: 'command' } })
-  await reeve.kill({ pid: processes[0]?.record.pid ?? '' })
-  await reeve.runAgent({ pid, text: 'cost 0.25\nsay three' })
-  await costs(1)
-  await reeve.runAgent({ pid, text: 'cost 0.5\nsay four' })
-  await costs(1.25)
-})
+] as const)(
+  'the cost of an agent rises when its program %s and counts from nothing again',
+  async ([_, options]) => {
+    await using temp = new TempReeve()
+    const reeve = await temp.embed()
+    const outside = new OutsideAgent({ options })
+    const pid = await outside.start(reeve, ['cost 0.5', 'say one'])
+    const costs = async (cost: number) => {
+      await lastTurn(reeve, pid)
+      await expect.poll(async () => (await reeve.show({ pid })).agent?.totals.cost).toBe(cost)
+    }
+    await costs(0.5)
+    await reeve.runAgent({ pid, text: 'cost 0.75\nsay two' })
+    await costs(0.75)
+    const { processes } = await reeve.list({ filter: { parent: pid, kind: 'command' } })
+    await reeve.kill({ pid: processes[0]?.record.pid ?? '' })
+    await reeve.runAgent({ pid, text: 'cost 0.25\nsay three' })
+    await costs(1)
+    await reeve.runAgent({ pid, text: 'cost 0.5\nsay four' })
+    await costs(1.25)
+  },
+)

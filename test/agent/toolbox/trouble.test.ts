@@ -100,7 +100,7 @@ test('the plan and found tools are derived from earlier calls', async () => {
   )
   const special = defineTool({
     name: 'zebra_counter',
-    description: `Counts zebras. ${'It is thorough. '.repeat(20)}`,
+    description: `Counts zebras. ${'It is thorough. '.repeat(60)}`,
     input: z.object({}),
     run: () => 'three',
   })

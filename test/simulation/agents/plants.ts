@@ -2,7 +2,7 @@ import { asJson } from '../../../src/core/json/json.ts'
 import type { ProcessEvent, StoredEvent } from '../../../src/core/process/event.ts'
 import { evolve } from '../../../src/core/process/evolve.ts'
 import type { ProcessRecord } from '../../../src/core/process/record.ts'
-import type { ProcessRow } from '../../../src/core/process/row.ts'
+import { carryOf, childCarryOf, hooksFromOf, type ProcessRow } from '../../../src/core/process/row.ts'
 import { Kernel } from '../../../src/kernel/kernel.ts'
 import type { AnswerTo, Page, Plan, Question, Store } from '../../../src/store/contract.ts'
 import { changing, decidingOn, refolded, type Steps } from '../false-facts.ts'
@@ -88,13 +88,13 @@ const PLANTS: readonly Omit<Plant, 'kind'>[] = [
   {
     name: 'a cancel that forgets its tools in a crash',
     laws: [LAWS.cancelLost],
-    since: 33,
+    since: 181,
     often: ['agent: cancel_turn'],
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.map((change) =>
-          change.type === 'process' && change.row.carry === 'calls'
-            ? { ...change, row: { ...change.row, carry: null } }
+          change.type === 'process' && childCarryOf(change.row.carry) === 'calls'
+            ? { ...change, row: { ...change.row, carry: carryOf(null, hooksFromOf(change.row.carry)) } }
             : change,
         ),
       ),

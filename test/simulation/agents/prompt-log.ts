@@ -17,7 +17,7 @@ export class PromptLog {
   readonly #summariesKeepAll: boolean
   readonly #broke: (law: SessionLaw, what: string) => void
 
-  /** `summariesKeepAll`: sessions are so short that a summary leaves out no input. */
+  /** `summariesKeepAll`: sessions are so short that a summary leaves out no input, unless a request did not fit before it. */
   constructor(summariesKeepAll: boolean, broke: (law: SessionLaw, what: string) => void) {
     this.#summariesKeepAll = summariesKeepAll
     this.#broke = broke
@@ -51,9 +51,14 @@ export class PromptLog {
    * Each input of the branch is said once, in the order of the log. Most sessions are so short that a summary keeps all of them; otherwise it
    * leaves out the oldest.
    */
-  #compareInputs(prompt: readonly PromptItem[], { inputs, summed }: Branch, what: string): void {
+  #compareInputs(
+    prompt: readonly PromptItem[],
+    { inputs, summed, hasOverflowed }: Branch,
+    what: string,
+  ): void {
     const said = prompt.flatMap((item) => (item.type === 'user' ? [textOf(item.parts)] : []))
-    const leftOut = this.#summariesKeepAll ? 0 : Math.min(summed, Math.max(0, inputs.length - said.length))
+    const keepsAll = this.#summariesKeepAll && !hasOverflowed
+    const leftOut = keepsAll ? 0 : Math.min(summed, Math.max(0, inputs.length - said.length))
     if (said.join('\n') === inputs.slice(leftOut).join('\n')) return
     const isTwice = new Set(said).size < said.length
     this.#broke(isTwice ? LAWS.inputTwice : LAWS.inputLost, `${what} says ${said}, and the log ${inputs}`)
@@ -67,6 +72,8 @@ interface Branch {
   readonly summed: number
   /** `seq` of the event that began the segment. */
   readonly segment: number
+  /** A request did not fit before a summary: that summary keeps less than others. */
+  readonly hasOverflowed: boolean
   readonly rolledBack: ReadonlySet<number>
 }
 
@@ -82,17 +89,22 @@ function branchAt(events: readonly StoredEvent[], seq: number): Branch {
   const inputs: string[] = []
   let segment = 0
   let summed = 0
+  let isTooLong = false
+  let hasOverflowed = false
   for (const event of until) {
     const promoted = payloadOf(event, 'input_promoted')
     if (promoted !== undefined && !rolledBack.has(promoted.turn))
       inputs.push(textOf(partsOf(events[promoted.seq - 1])))
     const begun = payloadOf(event, 'segment_begun')
+    if (payloadOf(event, 'model_call_cut')?.why === 'overflow') isTooLong = true
     if (begun !== undefined && !rolledBack.has(begun.turn)) {
       segment = event.seq
       summed = inputs.length
+      hasOverflowed ||= isTooLong
+      isTooLong = false
     }
   }
-  return { inputs, summed, segment, rolledBack }
+  return { inputs, summed, segment, hasOverflowed, rolledBack }
 }
 
 function partsOf(event: StoredEvent | undefined) {

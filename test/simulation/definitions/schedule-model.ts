@@ -79,10 +79,7 @@ export class ScheduleModel {
     else if (was.revision !== now.revision) this.#edit(now)
   }
 
-  registered(
-    { pid, time, dueAt, registeredAt }: Occurrence,
-    isBackfillOf: (time: number) => boolean,
-  ): void {
+  registered({ pid, time, dueAt, registeredAt }: Occurrence, isBackfillOf: (time: number) => boolean): void {
     if (this.#registered.has(this.#name(time))) this.#broke(LAWS.once, `${time} has another process, ${pid}`)
     if (dueAt < time || dueAt > time + this.#definition.jitterMs)
       this.#broke(LAWS.window, `${time} is to start at ${dueAt}, outside of its jitter`)
