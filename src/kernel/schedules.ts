@@ -335,7 +335,7 @@ function readTimetable(read: () => Timetable): Timetable | Refusal {
     return refusal(
       'invalid_input',
       `The times cannot be computed: ${error instanceof Error ? error.message : String(error)}`,
-      'Give five fields (minute, hour, day, month, weekday) and a zone like Europe/Berlin.',
+      'An expression has five fields (minute, hour, day, month, weekday), like 0 2 * * *, and a zone is like Europe/Berlin.',
       { field: 'times' },
     )
   }

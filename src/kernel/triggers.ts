@@ -445,9 +445,14 @@ function refuseFilesOf(actor: Actor, source: TriggerSource | undefined): Refusal
 
 function refuseRotation(source: TriggerSource, rotatesSecret: boolean): Refusal | undefined {
   if (!rotatesSecret || source.type === 'webhook') return undefined
-  return refusal('invalid_input', 'Only a webhook has a secret.', 'Leave rotateSecret out.', {
-    field: 'rotateSecret',
-  })
+  return refusal(
+    'invalid_input',
+    'Only a webhook has a secret.',
+    'Rotate the secret of a trigger that is a webhook.',
+    {
+      field: 'rotateSecret',
+    },
+  )
 }
 
 function alreadyThere({ id }: Trigger): Refusal {

@@ -6,9 +6,8 @@ export function literal(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll(HIDDEN, shown)
 }
 
-/** Controls besides line ends and tabs, formats such as marks of direction and zero widths, variation selectors, and characters without a glyph. */
-const HIDDEN =
-  /(?![\n\t])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u{e0100}-\u{e01ef}]/gu
+/** Controls besides line ends and tabs, formats such as marks of direction, and characters without a width or a glyph. */
+const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
 function shown(character: string): string {
   const code = character.codePointAt(0) ?? 0

@@ -11,6 +11,7 @@ import {
   timesIn,
 } from '../schedule/definition-options.ts'
 import { printSchedule, printSchedules, zoneOf } from '../schedule/print-schedules.ts'
+import { refuseEmptyEdit } from '../stray-options.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -139,12 +140,14 @@ async function edit(
   const known = (await reeve.schedule({ schedule: id })).times
   const times = timesIn(context.options, Date.now(), known)
   const process = await processIn(context, argv)
-  return reeve.editSchedule({
+  const request = {
     schedule: id,
     ...(times === undefined ? {} : { times }),
     ...(process === undefined ? {} : { process }),
     ...policyIn(context.options),
-  })
+  }
+  refuseEmptyEdit(request, "Give an option, like --cron '0 3 * * *', or a program behind --.")
+  return reeve.editSchedule(request)
 }
 
 async function backfill(
