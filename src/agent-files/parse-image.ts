@@ -1,10 +1,11 @@
 import { basename, extname } from 'node:path'
+import { messageOf } from '../base/error-text.ts'
 import { isObject } from '../base/is-object.ts'
 import { type Image, MAX_IMAGE_CHARS } from '../core/image/image.ts'
 import { imageFileSchema } from '../verbs/image-file-schema.ts'
 import { imageOfClaudeAgent } from './claude-agent.ts'
 import { issuesText } from './issues-text.ts'
-import { parseFrontMatter, parseYaml } from './parse-yaml.ts'
+import { type Parsed, parseFrontMatter, parseYaml } from './parse-yaml.ts'
 
 export type ParsedImage =
   | { readonly type: 'image'; readonly image: Image }
@@ -27,7 +28,7 @@ export async function parseImage(
   const ending = extname(file).toLowerCase()
   const name = basename(file, extname(file))
   if (ending !== '.md') {
-    const parsed = await parseYaml(text)
+    const parsed = ending === '.json' ? parseJson(text) : await parseYaml(text)
     return parsed.type === 'problem' ? parsed : checked(parsed.value, name)
   }
   const { matter, body } = await parseFrontMatter(text)
@@ -35,6 +36,15 @@ export async function parseImage(
   if (!isObject(matter.value)) return { type: 'problem', message: 'Its front matter has no fields.' }
   const system = body === '' ? {} : { system: body }
   return checked(isForeign ? imageOfClaudeAgent(matter.value, body) : { ...matter.value, ...system }, name)
+}
+
+/** YAML has JSON as a part, but accepts texts that are no JSON, such as a comma before an end. */
+function parseJson(text: string): Parsed {
+  try {
+    return { type: 'parsed', value: JSON.parse(text) as unknown }
+  } catch (error) {
+    return { type: 'problem', message: `It is no JSON: ${messageOf(error)}` }
+  }
 }
 
 const FOREIGN = /(^|\/)\.claude\/agents\/[^/]*$/

@@ -2151,7 +2151,7 @@ export interface VerbCalls {
   /**
    * Resumes a paused schedule. Times that passed meanwhile do not run.
    *
-   * Needs the role `operate`. Refuses with `not_found`, `denied`.
+   * Needs the role `operate`. Refuses with `not_found`, `denied`, `session_ended`.
    */
   resumeSchedule(
     input: {

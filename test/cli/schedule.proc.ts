@@ -115,3 +115,32 @@ test('the help of an action is that of its subcommand, and names the values of a
   expect(stdout).toContain('if the one before still runs: skip (the default)')
   expect(stdout).not.toContain('allow; if')
 })
+
+test('a schedule says why its last occurrence failed, and a folder or a program that is missing is told when it is added', async () => {
+  const line = new CommandLine()
+  const added = await line.run(['schedule', 'add', 'broken', '--every', '1s', '--', './nosuchprogram'])
+  expect(added).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('There is no program ./nosuchprogram'),
+  })
+  const folder = await line.run(['schedule', 'add', 'x', '--every', '1h', '--cwd', '/nosuch', '--', 'true'])
+  expect(folder).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no folder /nosuch.') })
+  const shown = async () => (await line.run(['schedule', 'show', 'broken'])).stdout
+  await expect.poll(shown, { timeout: 30_000 }).toMatch(/because +p_\w+: .*nosuchprogram/)
+})
+
+test('a schedule whose session has ended is not resumed, and says with which session it ended', async () => {
+  const line = new CommandLine()
+  await line.run(['session', 'open', 's1'])
+  await line.run(['schedule', 'add', 'sa', '--every', '1h', '--as', 'session:s1', '--', 'true'])
+  await line.run(['session', 'end', 's1'])
+  // The sessions below are ended in the background.
+  const resumed = async () => {
+    await line.run(['schedule', 'pause', 'sa'])
+    return line.run(['schedule', 'resume', 'sa'])
+  }
+  await expect
+    .poll(async () => (await resumed()).stderr, { timeout: 30_000 })
+    .toContain('its session schedule:sa has ended, with the session s1 above it')
+  expect((await resumed()).code).toBe(5)
+})

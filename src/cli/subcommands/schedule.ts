@@ -2,6 +2,7 @@ import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { momentOf } from '../moment.ts'
 import { type NamedAct, printChanged, printLine, runNamedAction } from '../named-actions.ts'
+import { lastFailure } from '../print/last-occurrence.ts'
 import { zonedTime } from '../print/times.ts'
 import { PROCESS_FIELDS, processIn } from '../process-options.ts'
 import {
@@ -93,7 +94,7 @@ async function act({ context, reeve, action, id, argv }: NamedAct<Action, Schedu
     case 'show': {
       const shown = await reeve.schedule({ schedule: id })
       if (print.isJson) print.json(shown)
-      else printSchedule(context, shown)
+      else printSchedule(context, shown, await lastFailure(reeve, shown))
       return 0
     }
     case 'pause': {

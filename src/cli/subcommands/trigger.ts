@@ -1,6 +1,7 @@
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { type NamedAct, printChanged, printLine, runNamedAction } from '../named-actions.ts'
+import { lastFailure } from '../print/last-occurrence.ts'
 import { jsonIn, PROCESS_FIELDS, processIn } from '../process-options.ts'
 import { refuseEmptyEdit } from '../stray-options.ts'
 import { subcommand } from '../subcommand.ts'
@@ -96,7 +97,7 @@ async function act({ context, reeve, action, id, argv }: NamedAct<Action, Given>
     case 'show': {
       const shown = await reeve.trigger({ trigger: id })
       if (print.isJson) print.json(shown)
-      else printTrigger(context, shown)
+      else printTrigger(context, shown, await lastFailure(reeve, shown))
       return 0
     }
     case 'deliveries': {
