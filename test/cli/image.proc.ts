@@ -56,4 +56,8 @@ test('a person sees all that a file says before trusting exactly that, and is no
   const broken = await line.run(['trust', '.reeve/agents/broken.yaml'], { cwd })
   expect(broken).toMatchObject({ code: 1, stdout: expect.stringContaining('It cannot be trusted.') })
   expect(broken.stdout).not.toContain('--hash')
+
+  writeFileSync(join(cwd, 'bad.json'), '{"name": "j", }')
+  const registered = await line.run(['image', 'register', 'bad.json'], { cwd })
+  expect(registered).toMatchObject({ code: 2, stderr: expect.stringContaining('It is no JSON') })
 })
