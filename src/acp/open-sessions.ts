@@ -277,6 +277,6 @@ function noModes(sessionId: string): RequestError {
 function nobodyHere(): RequestError {
   return RequestError.invalidRequest(
     undefined,
-    'No person is known to sit at this editor: set "approver": true in config.json, or use reeve policy preset',
+    'No person is known to sit at this editor: set "approver": true in reeve.json, or use reeve policy preset',
   )
 }

@@ -25,6 +25,7 @@ export function agentFileActions(parts: ActionParts): ActionsFor<'agentFiles' | 
       return {
         file: await shownFile(edges, file),
         text: content === undefined ? '' : textOf(content),
+        allowedTools: content?.kind === 'skill' ? [...content.allowedTools] : [],
         files: content?.kind === 'skill' ? content.files.map((one) => one.path) : [],
       }
     },

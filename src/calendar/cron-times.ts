@@ -3,6 +3,7 @@ import type { Timetable } from '../core/schedule/timetable.ts'
 
 /** The times of a cron expression, computed by croner, which is right across daylight saving. No timer runs. */
 export function cronTimes(cron: string, zone: string): Timetable {
+  refuseFields(cron)
   const job = readable(zone, () => new Cron(cron, { paused: true, timezone: zone, mode: '5-or-6-parts' }))
   const nextRun = (after: number) => job.nextRun(new Date(after))?.getTime() ?? null
   return {
@@ -23,6 +24,19 @@ export function cronTimes(cron: string, zone: string): Timetable {
     },
   }
 }
+
+/** Croner tells of fields that it is not used with here. */
+function refuseFields(cron: string): void {
+  const text = cron.trim()
+  const count = text.split(/\s+/).length
+  // One word is an abbreviation like @daily.
+  if (text.startsWith('@') || FIELDS.includes(count)) return
+  throw new Error(
+    `${cron} has ${count === 1 ? 'one field' : `${count} fields`}, and takes five, or six with seconds.`,
+  )
+}
+
+const FIELDS = [5, 6]
 
 /** Errors for the person that wrote the expression: those of croner name its own parts. */
 function readable<Answer>(zone: string, compute: () => Answer): Answer {

@@ -68,7 +68,8 @@ function optionLines([name, spec]: readonly [string, OptionSpec], width: number)
   const { short, value, type, about, choices } = spec
   const takes = type === 'flag' ? '' : ` <${value ?? (type === 'duration' ? 'time' : 'value')}>`
   const head = `  ${short === undefined ? '    ' : `-${short}, `}--${name}${takes}`
-  const text = choices === undefined ? about : `${choices.join(', ')}${about === '' ? '' : `; ${about}`}`
+  const isListed = choices === undefined || choices.every((choice) => about.includes(choice))
+  const text = isListed ? about : `${choices.join(', ')}${about === '' ? '' : `; ${about}`}`
   const indent = ' '.repeat(INDENT)
   const [first = '', ...rest] = wrapped(text, indent, width)
   return head.length < INDENT

@@ -51,6 +51,9 @@ export function parseArguments(
     const text = isShort && token.inlineValue ? token.value.replace(/^=/, '') : token.value
     const value = valueIn(name, spec, text)
     const isList = spec.type === 'texts'
+    const before = texts.get(name)?.[0]
+    if (!isList && before !== undefined && before !== text)
+      throw new UsageError(`--${name} was given ${before} and ${text}.`, 'Give it once.')
     texts.set(name, isList ? [...(texts.get(name) ?? []), text] : [text])
     values.set(name, isList ? [...((values.get(name) as string[]) ?? []), value] : value)
   }

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { InputOf } from '../verbs/reeve.ts'
 import { modelFor } from './agent/model-for.ts'
 import type { Context } from './context.ts'
+import { findProgram } from './find-program.ts'
 import type { Options } from './options.ts'
 import { refuseStray } from './stray-options.ts'
 import { UsageError } from './usage-error.ts'
@@ -63,6 +65,7 @@ export async function processIn(
   }
   const label = options.label === undefined ? {} : { label: options.label }
   const cwd = resolve(around.cwd, options.cwd ?? '.')
+  if (workflow === undefined) refuseMissingFolder(context, cwd)
   if (workflow !== undefined) {
     const input = options.input === undefined ? {} : { input: jsonIn(options.input, '--input') }
     return { kind: 'workflow', spec: { workflow, ...input }, ...label }
@@ -83,7 +86,27 @@ export async function processIn(
     return { kind: 'agent', spec, cwd, ...label }
   }
   const what = shell === undefined ? { argv: [...argv] } : { run: shell }
-  return { kind: 'command', spec: { ...what, env: variablesIn(context) }, cwd, ...label }
+  const env = variablesIn(context)
+  if (shell === undefined) warnOfMissingProgram(context, argv[0] ?? '', env['PATH'] ?? '', cwd)
+  return { kind: 'command', spec: { ...what, env }, cwd, ...label }
+}
+
+/** Each occurrence would fail, and no person would be there to see it. */
+function refuseMissingFolder({ url, token }: Context<ProcessOptions>, cwd: string): void {
+  // The daemon may be on another machine.
+  if (url !== undefined || token !== undefined || existsSync(cwd)) return
+  throw new UsageError(`There is no folder ${cwd}.`, 'Make it first, or give another one with --cwd.')
+}
+
+/** A warning alone: the program may be made before the first occurrence. */
+function warnOfMissingProgram(
+  { url, token, print }: Context<ProcessOptions>,
+  program: string,
+  path: string,
+  cwd: string,
+): void {
+  if (url !== undefined || token !== undefined || findProgram(program, { path, cwd }) === 'runnable') return
+  print.aside(`There is no program ${program} here that can be run, so no occurrence could start now.`)
 }
 
 /** The command runs without a terminal, so it gets the PATH of this shell, and what --env names. */

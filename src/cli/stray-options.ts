@@ -11,3 +11,9 @@ export function refuseStray(options: object, names: readonly string[], needed: s
 export function isGiven(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false
 }
+
+/** Refuses an edit without any option: it would change nothing, and a person who calls it expects a change. */
+export function refuseEmptyEdit(request: object, help: string): void {
+  // The name alone.
+  if (Object.keys(request).length <= 1) throw new UsageError('What changes?', help)
+}

@@ -66,7 +66,7 @@ function unreadable(folder: string, reason: string): Refusal {
   return refusal(
     'invalid_input',
     `The folder ${folder} cannot be read: ${reason}.`,
-    'Name a folder of the host of the daemon, then resume the trigger.',
+    'Name a folder on the host of the daemon. A trigger that is paused for it has to be resumed.',
     { field: 'source.folder' },
   )
 }

@@ -6,6 +6,7 @@ import { type Placement, resolvePlacement } from '../core/placement/placement.ts
 import type { Actor } from '../core/process/record.ts'
 import { type Refusal, refusal } from '../core/refusal.ts'
 import type { OccurrenceRequest } from '../core/schedule/schedule.ts'
+import { definitionEnded } from '../core/session/session.ts'
 import { know } from '../store/contract.ts'
 import type { Edges } from './edges.ts'
 import type { PlanPart } from './plan-part.ts'
@@ -61,6 +62,20 @@ export function* refuseDefinition(
   const found = yield* know({ ask: 'session', id: session })
   const sessionsAbove = found?.sessionsAbove ?? []
   return edges.authorize(actor, 'write', { type: 'session', id: session, sessionsAbove })
+}
+
+/** Refuses to resume a schedule or a trigger whose session has ended, by itself or with one above it. */
+export function* refuseEnded(
+  definition: { readonly noun: 'schedule' | 'trigger'; readonly id: string },
+  session: string,
+): PlanPart<Refusal | undefined> {
+  const found = yield* know({ ask: 'session', id: session })
+  if (found === null || found.endedAt === null) return undefined
+  let endedAbove: string | undefined
+  // The highest of them is the one that was ended.
+  for (const id of found.sessionsAbove ?? [])
+    if ((yield* know({ ask: 'session', id }))?.endedAt != null) endedAbove = id
+  return definitionEnded(definition, found, endedAbove)
 }
 
 /** A command runs where its definition was made, whichever kernel registers the occurrence. */

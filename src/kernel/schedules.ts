@@ -19,7 +19,13 @@ import {
 } from '../core/schedule/schedule.ts'
 import { refuseTimes, type Timetable } from '../core/schedule/timetable.ts'
 import { know } from '../store/contract.ts'
-import { creatorOf, environmentUses, openDefinitionSession, placedRequest } from './definition-scope.ts'
+import {
+  creatorOf,
+  environmentUses,
+  openDefinitionSession,
+  placedRequest,
+  refuseEnded,
+} from './definition-scope.ts'
 import type { Edges } from './edges.ts'
 import type { Kernel } from './kernel.ts'
 import {
@@ -146,6 +152,8 @@ export class Schedules {
     const resumed = await this.#change(actor, 'resumeSchedule', id, function* (plan, was, at) {
       if (was === null) return scheduleUnknown(id)
       if (was.paused === null) return was
+      const ended = yield* refuseEnded({ noun: 'schedule', id }, was.session)
+      if (ended !== undefined) return ended
       const decidedThrough = Math.max(was.decidedThrough, at)
       const isDropped = yield* wasDroppedByPause(plan, was, decidedThrough)
       const schedule: Schedule = {
@@ -335,7 +343,7 @@ function readTimetable(read: () => Timetable): Timetable | Refusal {
     return refusal(
       'invalid_input',
       `The times cannot be computed: ${error instanceof Error ? error.message : String(error)}`,
-      'Give five fields (minute, hour, day, month, weekday) and a zone like Europe/Berlin.',
+      'An expression has five fields (minute, hour, day, month, weekday), like 0 2 * * *, and a zone is like Europe/Berlin.',
       { field: 'times' },
     )
   }

@@ -30,6 +30,7 @@ import {
   openDefinitionSession,
   placedRequest,
   refuseDefinition,
+  refuseEnded,
 } from './definition-scope.ts'
 import { addDelivery, deliver, pauseTrigger, startWaiting, TRIGGERS } from './deliveries.ts'
 import type { Edges } from './edges.ts'
@@ -175,6 +176,8 @@ export class Triggers {
     const resumed = await this.#change(actor, 'resumeTrigger', id, function* (plan, was, at) {
       if (was === null) return triggerUnknown(id)
       if (was.paused === null) return was
+      const ended = yield* refuseEnded({ noun: 'trigger', id }, was.session)
+      if (ended !== undefined) return ended
       const state: SourceState =
         was.state.type === 'event'
           ? { type: 'event', position: yield* feedPosition() }
@@ -445,9 +448,14 @@ function refuseFilesOf(actor: Actor, source: TriggerSource | undefined): Refusal
 
 function refuseRotation(source: TriggerSource, rotatesSecret: boolean): Refusal | undefined {
   if (!rotatesSecret || source.type === 'webhook') return undefined
-  return refusal('invalid_input', 'Only a webhook has a secret.', 'Leave rotateSecret out.', {
-    field: 'rotateSecret',
-  })
+  return refusal(
+    'invalid_input',
+    'Only a webhook has a secret.',
+    'Rotate the secret of a trigger that is a webhook.',
+    {
+      field: 'rotateSecret',
+    },
+  )
 }
 
 function alreadyThere({ id }: Trigger): Refusal {

@@ -11,7 +11,8 @@ export const agentFile = verb({
   output: () =>
     z.strictObject({
       file: agentFileShape,
-      text: z.string().describe('what it says; of a skill, the text of SKILL.md'),
+      text: z.string().describe('what it says; of a skill, SKILL.md behind its front matter'),
+      allowedTools: z.array(z.string()).describe('of a skill: the tools that it says it uses'),
       files: z.array(z.string()).describe('the other files of a skill, relative to its folder'),
     }),
   codes: ['not_found', 'denied'],

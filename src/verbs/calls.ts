@@ -2173,7 +2173,7 @@ export interface VerbCalls {
   /**
    * Resumes a paused schedule. Times that passed meanwhile do not run.
    *
-   * Needs the role `operate`. Refuses with `not_found`, `denied`.
+   * Needs the role `operate`. Refuses with `not_found`, `denied`, `session_ended`.
    */
   resumeSchedule(
     input: {
@@ -4077,6 +4077,8 @@ export interface VerbCalls {
       maxOutputTokens?: number
       /** Its system prompt. */
       system?: string
+      /** Tools that its parent has written, or may call itself; none by default. */
+      writtenTools?: string[]
       /** The tools that it may call, of those of its parent; all of them by default. */
       tools?: string[]
       /** It ends with its first turn, with the result of that turn. */

@@ -9,5 +9,5 @@ export const resumeSchedule = verb({
   repeat: 'always',
   input: () => z.strictObject({ schedule: scheduleId }),
   output: () => schedule,
-  codes: ['not_found', 'denied'],
+  codes: ['not_found', 'denied', 'session_ended'],
 })

@@ -190,6 +190,11 @@ test('an answer with changes runs what the person wrote, under the same pid', as
   expect(approved).toMatchObject({ code: 0, stdout: expect.stringContaining('approved with changes') })
   expect((await reeve.run(['wait', record.pid])).code).toBe(0)
   expect(await readFile(join(folder, 'edited'), 'utf8')).toBe('')
+  const repeated = await reeve.run(['approve', id, '--spec', '{"argv":["touch","b"]}'])
+  expect(repeated).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining('what you gave now does not count'),
+  })
   await expect(readFile(join(folder, 'a'))).rejects.toThrow('ENOENT')
   const shown = await agent.show({ pid: record.pid })
   expect([shown.spec, shown.effectiveSpec]).toEqual([{ argv: ['touch', 'a'] }, { argv: ['touch', 'edited'] }])

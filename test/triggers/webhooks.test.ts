@@ -145,6 +145,9 @@ test('a paused trigger tells its sender to try again, and the delivery runs afte
     status: 409,
     body: { code: 'busy' },
   })
+  expect((await reeve.deliveries({ trigger: 'hook' })).deliveries).toMatchObject([
+    { verdict: 'rejected', reason: 'paused' },
+  ])
   await reeve.resumeTrigger({ trigger: 'hook' })
   expect(await deliver(url, 'hook', secret, { id: 'd1' })).toMatchObject({
     status: 200,

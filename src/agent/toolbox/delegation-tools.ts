@@ -65,10 +65,7 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
         .optional()
         .describe('yours by default; acp/claude-code or acp/codex is that agent'),
       tools: z.array(z.string()).optional().describe('of your tools; all by default'),
-      writtenTools: z
-        .array(z.string())
-        .optional()
-        .describe('tools that you have written, for it, too'),
+      writtenTools: z.array(z.string()).optional().describe('tools that you have written, for it, too'),
       cwd: z.string().min(1).max(4_096).optional().describe('a folder of your workspace'),
       paths: z
         .array(z.string().min(1).max(4_096))

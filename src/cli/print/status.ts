@@ -35,8 +35,14 @@ export function progressText(record: ProcessRecord): string {
   return `waiting ${what}${moreWaits.length === 0 ? '' : ` and ${moreWaits.length} more`}`
 }
 
-/** Why a command could not be started, and what to do about it. */
-export function startFailure({ outcome }: ProcessRecord): { message: string; remedy: string } | undefined {
+/** Why a command or an agent could not be started, and what to do about it. */
+export function startFailure({
+  pid,
+  kind,
+  outcome,
+}: ProcessRecord): { message: string; remedy: string } | undefined {
+  if (outcome?.reason === 'setup_failed' && kind === 'agent')
+    return { message: 'It could not be set up.', remedy: `Its session says why: reeve agent show ${pid}` }
   if (outcome?.reason !== 'failed_start') return undefined
   const { message, remedy } = Object(outcome.result) as { message?: unknown; remedy?: unknown }
   return { message: String(message ?? 'It could not be started.'), remedy: String(remedy ?? '') }

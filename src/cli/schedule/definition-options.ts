@@ -16,7 +16,7 @@ export const DEFINITION_OPTIONS = {
   zone: { type: 'text', value: 'zone', about: 'the time zone of --cron; yours by default' },
   every: { type: 'duration', about: 'how often, like 15m' },
   at: { type: 'text', value: 'time', about: 'once, at this time, like 2027-01-31T08:00' },
-  in: { type: 'duration', about: 'once, after this time, like 20m' },
+  in: { type: 'duration', about: 'once, after this time, like 20m; a number alone is seconds' },
   start: { type: 'text', value: 'time', about: 'not before this time; edit: none removes it' },
   end: { type: 'text', value: 'time', about: 'not after this time; edit: none removes it' },
   jitter: { type: 'duration', about: 'delay each occurrence by a random time, at most this long' },

@@ -28,7 +28,11 @@ export function printSchedules({ print }: Pick<Context, 'print'>, schedules: rea
   )
 }
 
-export function printSchedule({ print }: Pick<Context, 'print'>, schedule: Shown): void {
+export function printSchedule(
+  { print }: Pick<Context, 'print'>,
+  schedule: Shown,
+  failure: string | undefined,
+): void {
   const now = Date.now()
   const { counts, paused, running, backfill } = schedule
   const zone = zoneOf(schedule.times)
@@ -41,6 +45,7 @@ export function printSchedule({ print }: Pick<Context, 'print'>, schedule: Shown
     ['next', nextText(schedule, now)],
     ...schedule.upcoming.map((at): [string, string] => ['', zonedTime(at, zone)]),
     ['last', lastText(schedule, now)],
+    ...(failure === undefined ? [] : [['because', failure] as [string, string]]),
     ...running.map(({ pid }): [string, string] => ['running', pid]),
     ...(backfill === null
       ? []

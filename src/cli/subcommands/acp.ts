@@ -28,7 +28,7 @@ export const acp = subcommand({
 Editors start this program; docs/editors.md has the entries of their settings. Each session of the editor is an agent of Reeve, in
 the folder of the project: reeve agent list shows it, and it goes on when the editor is closed or the daemon is killed. The editor opens it again with its whole history.
 
-Requests for your approval are shown in the editor if you say that you sit there: "approver": true in config.json, or
+Requests for your approval are shown in the editor if you say that you sit there: "approver": true in reeve.json, or
 reeve up --approver. Without that reeve approve answers them.`,
   examples: [
     ['reeve acp --model anthropic/claude-opus-5-5', 'the command for the settings of Zed'],

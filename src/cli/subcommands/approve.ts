@@ -93,9 +93,24 @@ export const approve = subcommand({
     const settled = await hinting(() => reeve.approve({ id, grant, ...given }))
     if (print.isJson) print.jsonList([settled])
     else print.line(settlementText(settled))
+    if (!isAnsweredAs(settled, grant, spec)) {
+      print.aside('It was answered otherwise before: what you gave now does not count.')
+      return CONFLICT
+    }
     return exitCodeOfAnswer(settled, 'approved')
   },
 })
+
+/** Whether what the caller chose besides a yes counts. An earlier answer has no part of it. */
+function isAnsweredAs(
+  { type, approval: { answer } }: OutputOf<'approve'>,
+  grant: (typeof GRANTS)[number],
+  spec: unknown,
+): boolean {
+  if (type === 'settled' || answer?.type !== 'approved') return true
+  if (grant !== 'once' && answer.grant !== grant) return false
+  return spec === undefined || JSON.stringify(answer.spec) === JSON.stringify(spec)
+}
 
 type Level = NonNullable<Parameters<ReeveVerbs['approve']>[0]['level']>
 type Rule = NonNullable<Parameters<ReeveVerbs['approve']>[0]['rule']>

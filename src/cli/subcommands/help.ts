@@ -11,17 +11,20 @@ export const help: Subcommand = subcommand({
   options: {},
   examples: [['reeve help run', '']],
   async run(context) {
-    refuseExtraArguments(context, { name: 'help' }, 1)
     const { args, print, daemon, subcommands } = context
-    const [name] = args
+    const [name, action, ...more] = args
     if (name === undefined) {
       for (const line of await overviewHelp(subcommands, print.colours)) print.line(line)
       return 0
     }
     const found = await subcommands.load(name)
     if (found === undefined) throw unknownSubcommand(name, subcommands.names)
-    const more = found.moreOptions === undefined ? {} : await found.moreOptions(daemon)
-    for (const line of subcommandHelp(found, { ...found.options, ...more }, print.colours, print.width))
+    // The help of an action is that of its subcommand: reeve help schedule add.
+    const hasAction = found.usage.some((usage) => usage.split(/[ [\]|]+/).includes(action ?? ''))
+    if (more.length > 0 || (action !== undefined && !hasAction))
+      refuseExtraArguments(context, { name: 'help' }, 1)
+    const dynamic = found.moreOptions === undefined ? {} : await found.moreOptions(daemon)
+    for (const line of subcommandHelp(found, { ...found.options, ...dynamic }, print.colours, print.width))
       print.line(line)
     return 0
   },

@@ -6,6 +6,7 @@ import { ReeveError } from '../../core/errors.ts'
 import type { OutputOf } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import type { Options } from '../options.ts'
+import { imageLines } from '../print/image-lines.ts'
 import { refuseInside } from '../refuse-inside.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
@@ -83,15 +84,11 @@ async function show(context: ImageContext, args: readonly string[]): Promise<num
   const found = await (await context.acting()).image({ name, folder: around.cwd })
   if (print.isJson) print.json(found)
   else {
-    const { system, ...rest } = found.image
     const { bold, dim } = print.colours
     print.line(
       `${bold(found.image.name)} ${dim(`${found.path ?? found.source.replace('_', ' ')}, hash ${found.hash}`)}`,
     )
-    for (const [field, value] of Object.entries(rest))
-      if (field !== 'name')
-        print.line(`${field}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    if (system !== undefined) print.line(`\n${system}`)
+    for (const line of imageLines(found.image)) print.line(line)
   }
   return 0
 }

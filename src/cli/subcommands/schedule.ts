@@ -2,6 +2,7 @@ import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { momentOf } from '../moment.ts'
 import { type NamedAct, printChanged, printLine, runNamedAction } from '../named-actions.ts'
+import { lastFailure } from '../print/last-occurrence.ts'
 import { zonedTime } from '../print/times.ts'
 import { PROCESS_FIELDS, processIn } from '../process-options.ts'
 import {
@@ -11,6 +12,7 @@ import {
   timesIn,
 } from '../schedule/definition-options.ts'
 import { printSchedule, printSchedules, zoneOf } from '../schedule/print-schedules.ts'
+import { refuseEmptyEdit } from '../stray-options.ts'
 import { subcommand } from '../subcommand.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -92,7 +94,7 @@ async function act({ context, reeve, action, id, argv }: NamedAct<Action, Schedu
     case 'show': {
       const shown = await reeve.schedule({ schedule: id })
       if (print.isJson) print.json(shown)
-      else printSchedule(context, shown)
+      else printSchedule(context, shown, await lastFailure(reeve, shown))
       return 0
     }
     case 'pause': {
@@ -139,12 +141,14 @@ async function edit(
   const known = (await reeve.schedule({ schedule: id })).times
   const times = timesIn(context.options, Date.now(), known)
   const process = await processIn(context, argv)
-  return reeve.editSchedule({
+  const request = {
     schedule: id,
     ...(times === undefined ? {} : { times }),
     ...(process === undefined ? {} : { process }),
     ...policyIn(context.options),
-  })
+  }
+  refuseEmptyEdit(request, "Give an option, like --cron '0 3 * * *', or a program behind --.")
+  return reeve.editSchedule(request)
 }
 
 async function backfill(

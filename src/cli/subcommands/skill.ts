@@ -4,11 +4,12 @@ import type { Context } from '../context.ts'
 import type { Options } from '../options.ts'
 import { subcommand } from '../subcommand.ts'
 import { listFiles, trustOne, untrustOne } from '../trust/agent-files.ts'
+import { showFile } from '../trust/show-file.ts'
 import { UsageError } from '../usage-error.ts'
 
 const OPTIONS = {
   hash: { type: 'text', value: 'hash', about: 'trust: the version that you have looked at' },
-  yes: { type: 'flag', short: 'y', about: 'trust: without looking at it first' },
+  yes: { type: 'flag', short: 'y', about: 'trust: as it is shown now' },
 } as const
 
 type SkillContext = Context<Options<typeof OPTIONS>>
@@ -69,11 +70,6 @@ async function show(context: SkillContext, path: string): Promise<number> {
     print.json(shown)
     return 0
   }
-  const { file, text, files } = shown
-  const { bold, dim } = print.colours
-  print.line(`${bold(file.name)} ${dim(`${file.path}, ${file.state}, hash ${file.hash}`)}`)
-  print.line(file.problem ?? file.description)
-  if (text !== '') print.line(`\n${text}`)
-  for (const one of files) print.line(dim(one))
+  showFile(context, shown)
   return 0
 }

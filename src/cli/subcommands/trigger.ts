@@ -1,10 +1,13 @@
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { type NamedAct, printChanged, printLine, runNamedAction } from '../named-actions.ts'
+import { lastFailure } from '../print/last-occurrence.ts'
 import { jsonIn, PROCESS_FIELDS, processIn } from '../process-options.ts'
+import { refuseEmptyEdit } from '../stray-options.ts'
 import { subcommand } from '../subcommand.ts'
 import { printDeliveries, printTrigger, printTriggers } from '../trigger/print-triggers.ts'
 import { policyIn, sourceIn, TRIGGER_OPTIONS, type TriggerOptions } from '../trigger/source-options.ts'
+import { warnOfUnknownEvents } from '../trigger/unknown-events.ts'
 import { UsageError } from '../usage-error.ts'
 
 const ACTIONS = ['add', 'list', 'show', 'deliveries', 'run', 'pause', 'resume', 'edit', 'remove'] as const
@@ -94,7 +97,7 @@ async function act({ context, reeve, action, id, argv }: NamedAct<Action, Given>
     case 'show': {
       const shown = await reeve.trigger({ trigger: id })
       if (print.isJson) print.json(shown)
-      else printTrigger(context, shown)
+      else printTrigger(context, shown, await lastFailure(reeve, shown))
       return 0
     }
     case 'deliveries': {
@@ -138,7 +141,9 @@ async function add(
   const process = await processIn(context, argv)
   if (process === undefined)
     throw new UsageError('What does it run?', 'Give a program behind --, or --shell, --agent or --workflow.')
-  return reeve.addTrigger({ trigger: id, source, process, ...policyIn(context.options) })
+  const added = await reeve.addTrigger({ trigger: id, source, process, ...policyIn(context.options) })
+  await warnOfUnknownEvents(context)
+  return added
 }
 
 async function edit(
@@ -147,15 +152,20 @@ async function edit(
   id: string,
   argv: readonly string[],
 ): Promise<OutputOf<'editTrigger'>> {
-  const source = sourceIn(context)
+  const known = (await reeve.trigger({ trigger: id })).source
+  const source = sourceIn(context, known)
   const process = await processIn(context, argv)
-  return reeve.editTrigger({
+  const request = {
     trigger: id,
     ...(source === undefined ? {} : { source }),
     ...(process === undefined ? {} : { process }),
     ...policyIn(context.options),
     ...(context.options['rotate-secret'] ? { rotateSecret: true } : {}),
-  })
+  }
+  refuseEmptyEdit(request, 'Give an option, like --overlap queue, or a program behind --.')
+  const edited = await reeve.editTrigger(request)
+  await warnOfUnknownEvents(context)
+  return edited
 }
 
 /** Prints a new secret, which no later answer has. */

@@ -8,7 +8,7 @@ export const trust = subcommand({
   usage: ['trust [list]', 'trust <path> [--hash <hash> | --yes]', 'trust --no <path>'],
   options: {
     hash: { type: 'text', value: 'hash', about: 'the version that you have looked at' },
-    yes: { type: 'flag', short: 'y', about: 'without looking at it first' },
+    yes: { type: 'flag', short: 'y', about: 'trust it as it is shown now' },
     no: { type: 'flag', about: 'trust no version of it any more' },
   },
   about:

@@ -28,7 +28,11 @@ export function printTriggers({ print }: Pick<Context, 'print'>, triggers: reado
   )
 }
 
-export function printTrigger({ print }: Pick<Context, 'print'>, trigger: Shown): void {
+export function printTrigger(
+  { print }: Pick<Context, 'print'>,
+  trigger: Shown,
+  failure: string | undefined,
+): void {
   const now = Date.now()
   const { counts, paused, running, source } = trigger
   const rows: [string, string][] = [
@@ -40,6 +44,7 @@ export function printTrigger({ print }: Pick<Context, 'print'>, trigger: Shown):
     ['session', trigger.session],
     ['state', stateText(trigger)],
     ['last', lastText(trigger, now)],
+    ...(failure === undefined ? [] : [['because', failure] as [string, string]]),
     ...running.map(({ pid }): [string, string] => ['running', pid]),
     [
       'counts',

@@ -1,14 +1,17 @@
 import { resolve } from 'node:path'
-import type { InputOf } from '../../verbs/reeve.ts'
+import type { InputOf, OutputOf } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import type { Options } from '../options.ts'
 import { PROCESS_OPTIONS } from '../process-options.ts'
-import { refuseStray } from '../stray-options.ts'
+import { isGiven, refuseStray } from '../stray-options.ts'
 import { UsageError } from '../usage-error.ts'
 
 type Given = InputOf<'addTrigger'>
 type Source = Given['source']
 type EventSource = Extract<Source, { type: 'event' }>
+type KnownEvents = Omit<Extract<KnownSource, { type: 'event' }>, 'type'>
+type WebhookSource = Extract<Source, { type: 'webhook' }>
+type KnownSource = OutputOf<'trigger'>['source']
 
 /** The options that define a trigger. An edit gives some of them. */
 export const TRIGGER_OPTIONS = {
@@ -29,7 +32,11 @@ export const TRIGGER_OPTIONS = {
   'of-label': { type: 'texts', value: 'text', about: 'of --on: processes with this label' },
   'of-session': { type: 'text', value: 'session', about: 'of --on: processes of this session' },
   files: { type: 'text', value: 'glob', about: "start when these files change, like '*.csv'" },
-  folder: { type: 'text', value: 'folder', about: 'of --files: where they are; this folder by default' },
+  folder: {
+    type: 'text',
+    value: 'folder',
+    about: 'of --files: where they are; for a new trigger this folder by default',
+  },
   debounce: { type: 'duration', about: 'of --files: how long they must rest; 500ms by default' },
   webhook: { type: 'flag', about: 'start on a signed request to /hooks/<name>' },
   match: {
@@ -62,36 +69,65 @@ const OF_SOURCE = {
 
 export type TriggerOptions = Options<typeof TRIGGER_OPTIONS>
 
-/** What starts it; undefined if no option says so. */
-export function sourceIn({ options, around }: Context<TriggerOptions>): Source | undefined {
+/**
+ * What starts it; undefined if no option says so. `known`: of the trigger before an edit, which may change a part of it. `--on` and
+ * `--webhook` begin without the parts that are not repeated, so that a part can be removed.
+ */
+export function sourceIn(
+  { options, around }: Context<TriggerOptions>,
+  known?: KnownSource,
+): Source | undefined {
   const { on, files, webhook, folder, debounce } = options
   const given = [on.length > 0, files !== undefined, webhook].filter((is) => is).length
   if (given > 1) throw new UsageError('Give one of --on, --files and --webhook.', 'For example: --on ended')
-  if (on.length === 0) refuseStray(options, OF_SOURCE.on, '--on')
-  if (files === undefined) refuseStray(options, OF_SOURCE.files, '--files')
-  if (!webhook) refuseStray(options, OF_SOURCE.webhook, '--webhook')
-  if (on.length > 0) return eventSource(options)
-  if (files !== undefined)
-    return {
-      type: 'files',
-      folder: resolve(around.cwd, folder ?? '.'),
-      glob: files,
-      ...(debounce === undefined ? {} : { debounceMs: debounce }),
-    }
-  if (!webhook) return undefined
-  const { 'max-bytes': maxBytes, 'max-per-minute': maxPerMinute } = options
+  const type = on.length > 0 ? 'event' : files !== undefined ? 'files' : webhook ? 'webhook' : known?.type
+  if (type !== 'event') refuseStray(options, OF_SOURCE.on, '--on')
+  if (type !== 'files') refuseStray(options, OF_SOURCE.files, '--files')
+  if (type !== 'webhook') refuseStray(options, OF_SOURCE.webhook, '--webhook')
+  if (type === undefined) return undefined
+  if (given === 0 && !hasPart(options, type)) return undefined
+  if (type === 'event')
+    return eventSource(options, on.length === 0 && known?.type === 'event' ? known : { on: [...on] })
+  if (type === 'webhook')
+    return webhookSource(options, !webhook && known?.type === 'webhook' ? known : { filter: {} })
+  const before = known?.type === 'files' ? known : undefined
+  const rest = debounce ?? before?.debounceMs
+  return {
+    type: 'files',
+    folder: folder === undefined && before !== undefined ? before.folder : resolve(around.cwd, folder ?? '.'),
+    glob: files ?? before?.glob ?? '',
+    ...(rest === undefined ? {} : { debounceMs: rest }),
+  }
+}
+
+function hasPart(options: TriggerOptions, type: Source['type']): boolean {
+  const names = { event: OF_SOURCE.on, files: OF_SOURCE.files, webhook: OF_SOURCE.webhook }[type]
+  return names.some((name) => isGiven(options[name]))
+}
+
+function webhookSource(
+  options: TriggerOptions,
+  before: Partial<Pick<WebhookSource, 'maxBytes' | 'maxPerMinute'>> & {
+    readonly filter: Readonly<Record<string, unknown>>
+  },
+): Source {
+  const maxBytes = options['max-bytes'] ?? before.maxBytes
+  const maxPerMinute = options['max-per-minute'] ?? before.maxPerMinute
+  const filter = options.match.length === 0 ? before.filter : Object.fromEntries(options.match.map(memberIn))
   return {
     type: 'webhook',
-    filter: Object.fromEntries(options.match.map(memberIn)),
+    filter: filter as WebhookSource['filter'],
     ...(maxBytes === undefined ? {} : { maxBytes }),
     ...(maxPerMinute === undefined ? {} : { maxPerMinute }),
   }
 }
 
-function eventSource(options: TriggerOptions): EventSource {
-  const { on, outcome, 'of-kind': kind, 'of-name': name, 'of-label': label, 'of-session': session } = options
+function eventSource(options: TriggerOptions, before: KnownEvents): EventSource {
+  const { outcome, 'of-kind': kind, 'of-name': name, 'of-label': label, 'of-session': session } = options
   return {
-    ...{ type: 'event', on: [...on] },
+    ...before,
+    type: 'event',
+    on: [...before.on],
     ...(outcome.length === 0 ? {} : { outcome: [...outcome] as NonNullable<EventSource['outcome']> }),
     ...(kind.length === 0 ? {} : { kind: [...kind] as NonNullable<EventSource['kind']> }),
     ...(name.length === 0 ? {} : { name: [...name] }),

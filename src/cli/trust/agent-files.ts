@@ -2,6 +2,7 @@ import { ReeveError } from '../../core/errors.ts'
 import type { OutputOf } from '../../verbs/reeve.ts'
 import type { Context } from '../context.ts'
 import { refuseInside } from '../refuse-inside.ts'
+import { shortHash, showFile } from './show-file.ts'
 
 type AgentFile = OutputOf<'trustFile'>
 type Kind = AgentFile['kind']
@@ -11,8 +12,6 @@ export interface TrustOptions {
   readonly yes: boolean
 }
 
-/** Of a hash, enough to name one version. */
-const SHOWN_HASH_CHARS = 12
 /** A shorter beginning of a hash could be met by a version that the person has not seen. */
 const MIN_HASH_CHARS = 8
 
@@ -32,7 +31,7 @@ export async function listFiles(context: Context<object>, kind?: Kind): Promise<
         { title: 'PATH', flexible: true },
       ],
       files.map((file) =>
-        [file.kind, file.name, stateOf(file), short(file.hash), file.path].map((text) => ({ text })),
+        [file.kind, file.name, stateOf(file), shortHash(file.hash), file.path].map((text) => ({ text })),
       ),
     )
   return 0
@@ -42,15 +41,16 @@ function stateOf({ state, problem }: AgentFile): string {
   return problem === null ? state : `${state}: ${problem}`
 }
 
-/** Shows the file, and trusts exactly the version that was looked at. */
+/** Shows all that the file says, and trusts exactly the version that was shown. */
 export async function trustOne(context: Context<TrustOptions>, path: string): Promise<number> {
   refuseInside(context, 'reeve trust')
   const { print, options } = context
   const reeve = await context.acting()
-  const file = await fileAt(context, path)
-  if (!print.isJson) describe(context, file)
+  const shown = await reeve.agentFile({ path: (await fileAt(context, path)).path })
+  const { file } = shown
+  if (!print.isJson) showFile(context, shown)
   if (file.state === 'trusted') {
-    if (print.isJson) print.json(file)
+    if (print.isJson) print.json(shown)
     else print.line('It is trusted already.')
     return 0
   }
@@ -59,12 +59,13 @@ export async function trustOne(context: Context<TrustOptions>, path: string): Pr
   if (hash !== undefined && !isMeant)
     throw new ReeveError(
       'conflict',
-      `${file.path} has the hash ${short(file.hash)}, and not ${hash}.`,
+      `${file.path} has the hash ${shortHash(file.hash)}, and not ${hash}.`,
       'Look at it again with reeve trust.',
     )
   if (!options.yes && !isMeant) {
-    if (print.isJson) print.json(file)
-    else print.line(`To trust it, run reeve trust ${file.path} --hash ${short(file.hash)}`)
+    if (print.isJson) print.json(shown)
+    else if (file.problem !== null) print.line('\nIt cannot be trusted. Correct it first.')
+    else print.line(`\nTo trust it, run reeve trust ${file.path} --hash ${shortHash(file.hash)}`)
     return 1
   }
   const trusted = await reeve.trustFile({ path: file.path, hash: file.hash })
@@ -97,17 +98,4 @@ async function fileAt(context: Context<object>, path: string): Promise<AgentFile
 
 function folderOf(path: string): string {
   return path.replace(/\/[^/]*\/*$/, '') || '/'
-}
-
-function describe({ print }: Pick<Context<object>, 'print'>, file: AgentFile): void {
-  const { bold, dim } = print.colours
-  print.line(
-    `${bold(file.path)} ${dim(`${file.kind} ${file.name}, ${file.state}, hash ${short(file.hash)}`)}`,
-  )
-  if (file.description !== '') print.line(file.description)
-  if (file.problem !== null) print.line(file.problem)
-}
-
-function short(hash: string): string {
-  return hash.slice(0, SHOWN_HASH_CHARS)
 }

@@ -245,7 +245,7 @@ export interface StoredEvent extends ProcessEvent {
   readonly position: number
 }
 
-const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
+export const RESERVED_EVENTS: ReadonlySet<string> = new Set<ReservedEvent['type']>([
   'registered',
   'child_registered',
   'postponed',
@@ -292,7 +292,7 @@ const RESERVED: ReadonlySet<string> = new Set<ReservedEvent['type']>([
 
 /** Reserved types are Reeve's own: no process declares or appends them. */
 export function isReserved(type: string): boolean {
-  return RESERVED.has(type) || type.startsWith('signal.')
+  return RESERVED_EVENTS.has(type) || type.startsWith('signal.')
 }
 
 /** An event of one of Reeve's own types: its `type` determines the type of its `payload`. */

@@ -249,6 +249,21 @@ export function howToOpen(id: string): string {
   return `Open it first: reeve session open ${id}, or openSession.`
 }
 
+/** A schedule or a trigger whose session has ended stays paused: nothing can be registered in it. */
+export function definitionEnded(
+  { noun, id }: { readonly noun: 'schedule' | 'trigger'; readonly id: string },
+  session: Session,
+  endedAbove: string | undefined,
+): Refusal {
+  const cause = endedAbove === undefined ? '' : `, with the session ${endedAbove} above it`
+  return refusal(
+    'session_ended',
+    `The ${noun} ${id} cannot run again: its session ${session.id} has ended${cause}.`,
+    `Remove it (reeve ${noun} remove ${id}), and add it under another name.`,
+    { session: session.id },
+  )
+}
+
 export function sessionEnded(session: Session): Refusal {
   return refusal('session_ended', `The session ${session.id} has ended.`, 'Open another one.')
 }

@@ -32,7 +32,7 @@ function refuseFilter(source: TriggerDefinition['source']): Refusal | undefined 
   return refusal(
     'invalid_input',
     'An outcome is a part of the event ended, and the trigger does not start on that event.',
-    'Add ended to source.on, or leave source.outcome out.',
+    'Start it on ended, or leave the outcome out.',
     { field: 'source.outcome' },
   )
 }

@@ -13,7 +13,7 @@ export interface SignedRequest {
 }
 
 /** Why a request is refused. It is stored under this name. */
-export type RejectedFor = 'headers' | 'timestamp' | 'signature' | 'too_large' | 'too_fast' | 'body'
+export type RejectedFor = 'headers' | 'timestamp' | 'signature' | 'too_large' | 'too_fast' | 'body' | 'paused'
 
 const MAX_SIGNATURES = 10
 const ID = /^[!-~]{1,200}$/

@@ -65,7 +65,10 @@ async function receive(
   if (body.length > hook.maxBytes) return refuse('too_large', tooLarge(hook.maxBytes))
   const parsed = bodyIn(textOf(body))
   if (parsed === undefined) return refuse('body', notJson())
-  const delivered = await hooks.receive(id, signed.id, parsed.value)
+  const delivered = await hooks.receive(id, signed.id, parsed.value).catch((error: unknown) => {
+    if (error instanceof ReeveError && error.code === 'busy') return refuse('paused', error)
+    throw error
+  })
   if (delivered.type === 'duplicate') {
     const { verdict, pid } = delivered.delivery
     const hasProcess = verdict === 'started' || verdict === 'queued'

@@ -44,7 +44,10 @@ const glob = z
   .string()
   .min(1)
   .max(1_000)
-  .regex(/^(?!\/)(?!(.*[/\\{,])?\.\.([/\\},]|$))[^\0]*$/, 'must stay in the folder: no leading /, no ..')
+  .regex(
+    /^(?!\/)(?!(.*[/\\{,])?\.\.([/\\},]|$))[^\0]*$/,
+    'must stay in the folder: without a leading slash, and without two dots as a folder',
+  )
   .describe('a pattern relative to the folder, like data/*.csv')
 
 const filesFields = { type: z.literal('files'), folder, glob }
