@@ -59,5 +59,5 @@ test('a person sees all that a file says before trusting exactly that, and is no
 
   writeFileSync(join(cwd, 'bad.json'), '{"name": "j", }')
   const registered = await line.run(['image', 'register', 'bad.json'], { cwd })
-  expect(registered).toMatchObject({ code: 2, stderr: expect.stringContaining('It is no JSON') })
+  expect(registered).toMatchObject({ code: 2, stderr: expect.stringContaining('It is not JSON') })
 })
