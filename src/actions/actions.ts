@@ -25,6 +25,7 @@ import { processActions } from './processes.ts'
 import { questionActions } from './questions.ts'
 import { restartActions } from './restart.ts'
 import { restoreAgentActions } from './restore-agent.ts'
+import { rewindActions } from './rewind-agent.ts'
 import { scheduleActions } from './schedules.ts'
 import { sessionActions } from './sessions.ts'
 import { signalActions } from './signal.ts'
@@ -46,6 +47,7 @@ export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
     ...spawnAgentActions(parts),
     ...worktreeActions(parts),
     ...restoreAgentActions(parts),
+    ...rewindActions(parts),
     ...trackActions(parts),
     ...processActions(parts),
     ...eventActions(parts),

@@ -25,6 +25,7 @@ import type { PendingCall } from './toolbox/toolbox.ts'
 import { TurnHooks } from './turn-hooks.ts'
 import { TurnReports } from './turn-reports.ts'
 import { TurnSignal } from './turn-signal.ts'
+import { undoFiles } from './undo-files.ts'
 
 /** Answers in a row whose calls could not be executed: then the model does not know how to call. */
 const MAX_INVALID_ANSWERS = 3
@@ -162,6 +163,16 @@ export class AgentRun {
         await this.#chargeLost(record, step.turn)
         await this.#callModel(record, step, mark)
         return null
+      case 'undo_files': {
+        const asker = record.agent?.turn?.asker ?? record.originator
+        await undoFiles(
+          { ledger: this.#ledger, toolbox: this.#parts.toolbox },
+          record,
+          { turn: step.turn, since: step.since, asker },
+          this.#signalOf(step.turn, mark),
+        )
+        return null
+      }
       case 'end_turn': {
         const turn = record.agent?.turn
         if (turn === null || turn === undefined) return null

@@ -162,6 +162,7 @@ function agentFacts(
     commandsOf: commandReader(kernel, servers),
     filesBeginning: fileCompleter(kernel),
     openSession: (agent) => toolbox.sessions.of(agent),
+    undoFates: (agent, undos, asker) => toolbox.undoFates(agent, undos, asker),
     folderIn,
     pathsIn: async (agent, paths) => ({ host: kernel().host ?? '', ...(await pathsIn(agent, paths)) }),
     opensModels: driver === undefined,

@@ -103,6 +103,8 @@ import { resumeTrigger } from './resume-trigger.ts'
 import { retireWorker } from './retire-worker.ts'
 import { revoke } from './revoke.ts'
 import { revokeDelegated } from './revoke-delegated.ts'
+import { rewindAgent } from './rewind-agent.ts'
+import { rewindPoints } from './rewind-points.ts'
 import { runAgent } from './run-agent.ts'
 import { runSchedule } from './run-schedule.ts'
 import { runTrigger } from './run-trigger.ts'
@@ -272,6 +274,8 @@ export const verbs = {
   pauseAgent,
   notifyAgent,
   compactAgent,
+  rewindAgent,
+  rewindPoints,
   shutDownAgent,
   configureAgent,
   allowAgent,

@@ -1,6 +1,7 @@
 import type { Amounts, Counted } from '../allowance/amounts.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { Actor, ProcessRecord } from '../process/record.ts'
+import type { BranchTurns } from './branch.ts'
 import type { EarlierLog } from './earlier-logs.ts'
 import type { ProgramState } from './outside.ts'
 import type { ReportGroup } from './report-group.ts'
@@ -52,6 +53,8 @@ export const TURN_CAUSES = [
   'wake',
   /** The next turn of a goal loop. */
   'goal',
+  /** No user input: files are put back after a rewind. */
+  'rewind',
   /** No user input: the session is to be shortened. */
   'compact',
 ] as const
@@ -85,7 +88,7 @@ export interface AgentState {
   /** Admitted inputs that no turn has taken, in their order. */
   readonly inputs: readonly QueuedInput[]
   readonly notices: NoticeBuffer
-  /** `seq` of the last entry of the current branch; the next entry follows it. 0 before the first. */
+  /** `seq` of the last entry of the current branch; the next entry follows it. 0 before the first, and not more in an earlier log. */
   readonly head: number
   readonly segment: Segment
   readonly totals: AgentTotals
@@ -102,9 +105,14 @@ export interface AgentState {
   readonly groups?: readonly ReportGroup[]
   /** The logs of the ended agents whose session it continues, the oldest first. Absent if there is none. */
   readonly earlier?: readonly EarlierLog[]
+  /** The turns of the current branch. Absent: all of them, because the session was not rewound. */
+  readonly branch?: BranchTurns
   /** Of an outside agent that has a program. */
   readonly program?: ProgramState
 }
+
+/** What the current branch decides of the state: a rewind puts it back. */
+export type BranchState = Pick<AgentState, 'segment' | 'outputs' | 'unanswered'>
 
 /** A model call of a session. */
 export interface CallPlace {
@@ -154,6 +162,8 @@ export interface OpenTurn {
   readonly interrupted: readonly ToolCallRef[]
   /** Further actors whose input joined the turn, or that resumed it. Absent if there is none. */
   readonly joinedBy?: readonly Actor[]
+  /** File changes behind this place are still to be undone. */
+  readonly undoSince?: number
   /** The use of its model calls. Absent before the first. */
   readonly used?: AgentTotals
 }
@@ -209,10 +219,17 @@ export interface BufferedNotice {
 /** A part of the session log with one system prompt. */
 interface Segment {
   readonly number: number
+  /** The largest number that was used, if it is on another branch. */
+  readonly last?: number
   /** `seq` of the event that began it; 0 for the first, before its system prompt is stored. */
   readonly from: number
   /** The first model call whose entries it has, after a compaction. Earlier ones are in the log alone. */
   readonly keeps?: CallPlace
+}
+
+/** The number of the next segment. No branch uses the number of another one: it is part of a replay key. */
+export function nextSegment({ segment: { number, from, last } }: Pick<AgentState, 'segment'>): number {
+  return from === 0 && last === undefined ? 1 : Math.max(number, last ?? 0) + 1
 }
 
 export interface AgentTotals {
