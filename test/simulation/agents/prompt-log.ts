@@ -39,7 +39,7 @@ export class PromptLog {
       items: prompt.map((item) => JSON.stringify(item)),
     }
     const before = this.#sent.findLast(
-      (one) => one.seq <= sent.seq && one.segment === sent.segment && !branch.rolledBack.has(one.turn),
+      (one) => one.seq <= sent.seq && one.segment === sent.segment && !branch.isOff(one.turn),
     )
     const changed = before?.items.findIndex((item, place) => item !== sent.items[place]) ?? -1
     if (changed !== -1)
@@ -67,7 +67,8 @@ interface Branch {
   readonly summed: number
   /** `seq` of the event that began the segment. */
   readonly segment: number
-  readonly rolledBack: ReadonlySet<number>
+  /** Whether a turn is not on the branch: it was rolled back, or a rewind has left it. */
+  readonly isOff: (turn: number) => boolean
 }
 
 /** The branch as it was at an event. */
@@ -79,20 +80,28 @@ function branchAt(events: readonly StoredEvent[], seq: number): Branch {
       return ended?.reason === 'rolled_back' ? [ended.turn] : []
     }),
   )
+  // A rewind names the turns that it keeps; later ones are on the branch until the next rewind.
+  const rewound = until.findLast(({ type }) => type === 'session_rewound')
+  const kept = rewound === undefined ? undefined : payloadOf(rewound, 'session_rewound')?.turns
+  const first = until.find((event) => event.seq > (rewound?.seq ?? 0) && event.type === 'turn_begun')
+  const since = first === undefined ? Number.POSITIVE_INFINITY : (payloadOf(first, 'turn_begun')?.turn ?? 0)
+  const isKept = (turn: number) =>
+    kept === undefined || turn >= since || kept.some(([from, to]) => from <= turn && turn <= to)
+  const isOff = (turn: number) => rolledBack.has(turn) || !isKept(turn)
   const inputs: string[] = []
   let segment = 0
   let summed = 0
   for (const event of until) {
     const promoted = payloadOf(event, 'input_promoted')
-    if (promoted !== undefined && !rolledBack.has(promoted.turn))
+    if (promoted !== undefined && !isOff(promoted.turn))
       inputs.push(textOf(partsOf(events[promoted.seq - 1])))
     const begun = payloadOf(event, 'segment_begun')
-    if (begun !== undefined && !rolledBack.has(begun.turn)) {
+    if (begun !== undefined && !isOff(begun.turn)) {
       segment = event.seq
       summed = inputs.length
     }
   }
-  return { inputs, summed, segment, rolledBack }
+  return { inputs, summed, segment, isOff }
 }
 
 function partsOf(event: StoredEvent | undefined) {
