@@ -4,7 +4,7 @@ import { isOnBranch } from '../core/agent/branch.ts'
 import { isAgentEvent } from '../core/agent/event.ts'
 import { type AgentEntry, BranchView, entriesOfSegment } from '../core/agent/history.ts'
 import { fileOfPart } from '../core/agent/input-part.ts'
-import { backwards, callProgress, isCompacted } from '../core/agent/log-end.ts'
+import { backwards, callProgress, isCompacted, isCompactedInVain } from '../core/agent/log-end.ts'
 import { type PromptSource, promptOf, type SessionPrompt } from '../core/agent/prompt.ts'
 import { inputKey } from '../core/agent/request.ts'
 import type { Part } from '../core/agent/state.ts'
@@ -275,6 +275,10 @@ export class SessionHistory {
 
   isCompactedIn(turn: number): boolean {
     return isCompacted(this.#events, turn)
+  }
+
+  get isCompactedInVain(): boolean {
+    return isCompactedInVain(this.#events)
   }
 
   async #wholeEntry(entry: AgentEntry): Promise<AgentEntry> {
