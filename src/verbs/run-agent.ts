@@ -12,7 +12,7 @@ import {
 } from './shapes/agent-request.ts'
 import { place } from './shapes/agent-rewind.ts'
 import { jsonObject } from './shapes/json.ts'
-import { count, processRef } from './shapes/scalars.ts'
+import { processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 export const runAgent = verb({

@@ -44,7 +44,7 @@ export async function rewind(
   if (options['dry-run']) {
     const answer = await reeve.rewindAgent({ ...asked, dryRun: true })
     if (context.print.isJson) context.print.json(answer)
-    else printPreview(context, pid, answer)
+    else printPreview(context, answer)
     return 0
   }
   return goBack(context, reeve, pid, await reeve.rewindAgent(asked))
@@ -63,7 +63,7 @@ async function goBack(
       printRewound(print, answer)
       if (answer.undone.files.count > 0)
         print.aside(
-          `Files are as they were. ${again(pid, answer)} --undo-files puts back what the agent has changed.`,
+          `Files were left as they are. ${again(pid, answer)} --undo-files puts back what the agent has changed.`,
         )
     }
     return 0
@@ -93,7 +93,7 @@ function printRewound(print: Context['print'], { left, last, removed, undone }: 
     print.line(`${print.colours.dim('the input of turn')} ${removed.turn}: ${textOf(removed.parts)}`)
 }
 
-function printPreview({ print }: Context<AgentOptions>, pid: string, answer: Rewound): void {
+function printPreview({ print }: Context<AgentOptions>, answer: Rewound): void {
   const { left, last, undone, fileFates } = answer
   print.line(
     `${rewoundText({ left, last }).replace('was rewound', 'would be rewound').replace('stays', 'would stay')}`,
@@ -103,7 +103,7 @@ function printPreview({ print }: Context<AgentOptions>, pid: string, answer: Rew
     print.line('With --undo-files:')
     printFates(print, fileFates)
   }
-  print.aside(`Nothing was changed. Without --dry-run reeve agent rewind ${pid} does it.`)
+  print.aside('Nothing was changed. Leave --dry-run out to do it.')
 }
 
 function printUndone(print: Context['print'], undone: Rewound['undone']): void {
@@ -147,7 +147,7 @@ async function listPoints(
   printTurns(print, points)
   printBranches(print, points)
   const [first] = points.turns
-  if (points.next !== null) print.aside(`Older turns: --last <count>.`)
+  if (points.next !== null) print.aside('Older turns: --last <count>.')
   if (first !== undefined)
     print.aside(`reeve agent rewind ${pid} --to ${first.turn} goes back to before turn ${first.turn}.`)
   return 0
