@@ -113,6 +113,8 @@ import { retireWorker } from './retire-worker.ts'
 import { revoke } from './revoke.ts'
 import { revokeDelegated } from './revoke-delegated.ts'
 import { revokeObject } from './revoke-object.ts'
+import { rewindAgent } from './rewind-agent.ts'
+import { rewindPoints } from './rewind-points.ts'
 import { runAgent } from './run-agent.ts'
 import { runSchedule } from './run-schedule.ts'
 import { runTrigger } from './run-trigger.ts'
@@ -292,6 +294,8 @@ export const verbs = {
   pauseAgent,
   notifyAgent,
   compactAgent,
+  rewindAgent,
+  rewindPoints,
   shutDownAgent,
   configureAgent,
   allowAgent,

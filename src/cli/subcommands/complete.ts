@@ -68,7 +68,7 @@ function pendingOption(rest: readonly string[], specs: OptionSpecs): string | un
   return found?.[0]
 }
 
-async function replyOffers(context: Context, option: string, specs: OptionSpecs): Promise<Offer[]> {
+async function valueOffers(context: Context, option: string, specs: OptionSpecs): Promise<Offer[]> {
   const choices = specs[option]?.choices
   if (choices !== undefined) return choices.map((text) => ({ text, about: '' }))
   if (option === 'session') return sessionOffers(context)
