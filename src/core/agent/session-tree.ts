@@ -86,7 +86,10 @@ export class SessionTree {
   add(event: StoredEvent): void {
     const known = knownEvent(event)
     if (known === null || !isAgentEvent(known)) return
-    if (known.type === 'session_continued') return this.#continued(known.payload, event.at)
+    if (known.type === 'session_continued') {
+      this.#continued(known.payload, event.at)
+      return
+    }
     const before = branchStateOf(this.#state)
     const { head } = this.#state
     const { seq, at } = event
