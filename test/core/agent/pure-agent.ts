@@ -150,9 +150,9 @@ export class PureAgent {
   }
 }
 
-/** Only a kernel says that a limit is exceeded. */
+/** Only a kernel says that a limit is exceeded, and how far memory is. */
 function actorOf({ type }: AgentRequest): Actor {
-  return type === 'exceed_limit' ? 'kernel:k0' : 'host'
+  return type === 'exceed_limit' || type === 'note_memory' ? 'kernel:k0' : 'host'
 }
 
 export function text(words: string) {

@@ -6,7 +6,7 @@ import { isOnBranch } from '../../../src/core/agent/branch.ts'
 import { entriesInView } from '../../../src/core/agent/history.ts'
 import { nextStep } from '../../../src/core/agent/next-step.ts'
 import type { AgentAnswer, AgentRequest } from '../../../src/core/agent/request.ts'
-import { phaseOf } from '../../../src/core/agent/state.ts'
+import { type AgentState, MAX_RECENT_ALERTS, phaseOf } from '../../../src/core/agent/state.ts'
 import { objectOf } from '../../../src/core/json/json.ts'
 import type { ProcessEvent } from '../../../src/core/process/event.ts'
 import { refold } from '../../../src/core/process/fold.ts'
@@ -30,6 +30,7 @@ const moves = [
   }),
   fc.record({ move: fc.constant('put_back' as const), late: fc.boolean() }),
   fc.record({ move: fc.constant('cancel' as const), drops: fc.boolean() }),
+  fc.record({ move: fc.constant('note' as const), hasFailed: fc.boolean() }),
   fc.record({ move: fc.constant('remove' as const), place: fc.nat(4) }),
   fc.record({ move: fc.constantFrom('repeat', 'claim', 'claim', 'crash', 'release', 'idle', 'usage') }),
   fc.record({ move: fc.constant('crashes' as const), times: fc.nat(6) }),
@@ -78,6 +79,15 @@ class Session {
         const to = one.isBranch ? { branch: String(turn) } : { turn }
         this.#ask({ type: 'rewind', id: this.#id(), to, ...(one.undoFiles ? { undoFiles: true } : {}) })
         break
+      }
+      case 'note': {
+        const job = 'p_bzzzzzzzzzzz'
+        const note = one.hasFailed
+          ? ({ type: 'failed', job, message: 'x' } as const)
+          : ({ type: 'updated', job, through: this.agent.row.record.revision, files: [] } as const)
+        const request = { type: 'note_memory', id: this.#id(), note } as const
+        assert.equal(this.agent.request(request), this.reference.request(request))
+        return
       }
       case 'notify':
         this.#ask({ type: 'notify', id: this.#id(), cause: 'notify', parts: text('x') })
@@ -273,6 +283,7 @@ test('10,000 random sessions: no cancel, input or notice is lost, and every prom
     'paused',
     'limit:cost',
     'session_rewound',
+    'memory_noted',
     'files_put_back',
     'crashed',
     'tool_answered',
@@ -292,6 +303,9 @@ function checkState({ agent, reference }: Session): void {
   }
   assert.equal(phaseOf(record), reference.phase)
   assert.equal(agent.agent.unanswered === undefined, reference.unanswered === null)
+  // They are facts beside the branch, which no rewind takes back.
+  assert.equal(agent.agent.memory?.through, reference.memoryThrough)
+  assert.equal(failedJobs(agent.agent), Math.min(reference.failedJobs, MAX_RECENT_ALERTS))
   assert.equal(turn?.number, reference.turn?.number)
   assert.equal(turn?.tools.length ?? 0, reference.turn?.tools.size ?? 0)
   assert.equal(idsOf(inputs), idsOf(reference.queue))
@@ -302,6 +316,10 @@ function checkState({ agent, reference }: Session): void {
   if (record.status === 'paused') assert.notEqual(turn, null)
   if (holder !== null && !reference.isStopping && !reference.isPaused)
     assert.equal(`${record.status} ${record.wait}`, 'running null')
+}
+
+function failedJobs({ alerts = [] }: AgentState): number {
+  return alerts.filter(({ alert }) => alert === 'memory_failed').length
 }
 
 function idsOf(all: readonly { readonly id: string }[]): string {
@@ -353,8 +371,8 @@ const AFTER_ITS_TURN = new Set(['model_used', 'agent_requested', 'files_put_back
 function checkNothingAfterEnd(events: readonly ProcessEvent[]): void {
   const ended = new Set<unknown>()
   for (const { type, payload } of events) {
-    const { turn } = objectOf(payload)
-    if (AFTER_ITS_TURN.has(type) || turn === undefined) continue
+    const { turn, alert } = objectOf(payload)
+    if (AFTER_ITS_TURN.has(type) || alert === 'memory_failed' || turn === undefined) continue
     assert.equal(ended.has(turn), false, type)
     if (type === 'turn_ended') ended.add(turn)
   }

@@ -50,6 +50,9 @@ export class ReferenceAgent {
   /** The last turn of the branch, and all turns that a rewind can name. */
   tip: number | null = null
   readonly nodes = new Map<number, Node>()
+  /** How far memory has come, and how often its job has failed. */
+  memoryThrough: number | undefined
+  failedJobs = 0
   readonly promoted: string[] = []
   readonly returned: string[] = []
   readonly removed: string[] = []
@@ -132,6 +135,11 @@ export class ReferenceAgent {
         if (this.phase === 'idle' && this.unanswered !== null) this.#begin(false, this.unanswered.hasInput)
         else if (this.phase === 'idle') this.#next()
         return 'allowed'
+      case 'note_memory':
+        if (request.note.type === 'updated') this.memoryThrough = request.note.through
+        else this.memoryThrough ??= 0
+        if (request.note.type === 'failed') this.failedJobs += 1
+        return 'no answer'
       case 'shutdown':
         if (this.turn !== null) this.#end('cancelled')
         this.isPaused = false
