@@ -27,6 +27,7 @@ import { processActions } from './processes.ts'
 import { questionActions } from './questions.ts'
 import { restartActions } from './restart.ts'
 import { restoreAgentActions } from './restore-agent.ts'
+import { rewindActions } from './rewind-agent.ts'
 import { scheduleActions } from './schedules.ts'
 import { sessionActions } from './sessions.ts'
 import { signalActions } from './signal.ts'
@@ -50,6 +51,7 @@ export function actionsOf(parts: ActionParts): ActionsFor<VerbName> {
     ...worktreeActions(parts),
     ...restoreAgentActions(parts),
     ...forkAgentActions(parts),
+    ...rewindActions(parts),
     ...trackActions(parts),
     ...processActions(parts),
     ...eventActions(parts),

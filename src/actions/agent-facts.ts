@@ -1,12 +1,13 @@
 import type * as z from 'zod'
 import type { FileReference, ReferencedFile } from '../core/agent/input-part.ts'
+import type { FileFate, FileUndo } from '../core/files/plan-undo.ts'
 import type { DelegatedPaths } from '../core/lien/lien.ts'
 import { factsOf, type ModelFacts } from '../core/model/facts.ts'
 import { parseModelId } from '../core/model/model-id.ts'
 import type { UserPart } from '../core/model/prompt.ts'
 import type { ModelRefusal } from '../core/model/refusal.ts'
 import type { Pid } from '../core/process/pid.ts'
-import type { ProcessRecord } from '../core/process/record.ts'
+import type { Actor, ProcessRecord } from '../core/process/record.ts'
 import { type OutsideProgramSpec, startSpecOf } from '../core/process/spec.ts'
 import type { ListedWorktree, MergedWorktree, NewWorktree, Worktree } from '../core/worktree/worktree.ts'
 import type { configuredValue } from '../verbs/shapes/agent-view.ts'
@@ -40,6 +41,8 @@ export interface AgentFacts {
   folderIn(agent: ProcessRecord, folder: string): Promise<string>
   /** The canonical paths of files and folders inside the workspace of an agent. Throws a refusal if one is outside. */
   pathsIn(agent: ProcessRecord, paths: readonly string[]): Promise<DelegatedPaths>
+  /** What an undo would make of these files of the agent, as they are now. */
+  undoFates(agent: ProcessRecord, undos: readonly FileUndo[], asker: Actor): Promise<readonly FileFate[]>
   /** Absent where this program has no data folder. */
   readonly worktrees?: AgentWorktrees
 }

@@ -1,3 +1,4 @@
+import { isOnBranch } from '../core/agent/branch.ts'
 import { type HeldTurn, stepForward } from '../core/agent/export/branch.ts'
 import {
   canStop,
@@ -7,9 +8,10 @@ import {
   logItem,
   promotedBy,
   stepBack,
+  turnOf,
   walkFrom,
 } from '../core/agent/log-view.ts'
-import type { Part } from '../core/agent/state.ts'
+import type { AgentState, Part } from '../core/agent/state.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import type { Pid } from '../core/process/pid.ts'
 import type { Store } from '../store/contract.ts'
@@ -83,7 +85,17 @@ export async function itemsAfter(
 /** The items of the current branch after a `seq`. A turn without output is left out while it may be rolled back. */
 export async function branchAfter(
   store: Store,
-  { pid, limit, after, through }: Omit<Asked, 'blobs'> & { readonly after: number; readonly through: number },
+  {
+    pid,
+    limit,
+    after,
+    through,
+    agent,
+  }: Omit<Asked, 'blobs'> & {
+    readonly after: number
+    readonly through: number
+    readonly agent: Pick<AgentState, 'branch'>
+  },
 ): Promise<{ readonly items: LogItem[]; readonly after: number; readonly more: boolean }> {
   const found: LoggedEvent[] = []
   let held: HeldTurn = []
@@ -95,7 +107,7 @@ export async function branchAfter(
     for (const event of page) {
       at = event.seq
       const logged = loggedEvent(event)
-      if (logged === null) continue
+      if (logged === null || !isOnBranch(agent, turnOf(logged) ?? Number.MAX_SAFE_INTEGER)) continue
       const step = stepForward(held, logged)
       held = step.held
       found.push(...step.released)

@@ -1,6 +1,7 @@
 import { exportItem } from '../core/agent/export/export-item.ts'
 import { notAnAgent } from '../core/agent/refusals.ts'
 import { phaseOf } from '../core/agent/state.ts'
+import { RefusedError } from '../core/errors.ts'
 import type { OutputOf } from '../verbs/reeve.ts'
 import { type ActionParts, type ActionsFor, readerFor, throwIfRefused } from './action.ts'
 import { branchAfter, itemsAfter, itemsBefore } from './agent-log-pages.ts'
@@ -29,8 +30,9 @@ export function agentLogActions(parts: ActionParts): ActionsFor<'agentLog' | 'ex
     },
     async exportAgent({ pid, format, after, limit }) {
       const record = await read(pid)
-      if (record.agent === null) throwIfRefused(notAnAgent(record))
-      const asked = { pid: record.pid, limit, after, through: record.revision }
+      const { agent } = record
+      if (agent === null) throw new RefusedError(notAnAgent(record))
+      const asked = { pid: record.pid, limit, after, through: record.revision, agent }
       const page = await branchAfter(kernel.edges.store, asked)
       const { items: stored, ...place } = page
       // Before they become text: JSON in a text escapes line breaks, and so hides secrets of several lines.

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import { loadParts } from '../agent/parts/stored-parts.ts'
 import { answerKey, callKey, turnEndedKey } from '../core/agent/act.ts'
+import { lastOnBranch } from '../core/agent/branch.ts'
 import type { AgentEvent } from '../core/agent/event.ts'
 import { resultFrom, saidIn } from '../core/agent/output.ts'
 import type { Part } from '../core/agent/state.ts'
@@ -29,7 +30,8 @@ export async function turnResultOf(store: Store, pid: Pid, turn: number): Promis
 /** The last turn that has ended; null if none has. */
 export async function lastTurn(store: Store, { pid, agent }: ProcessRecord): Promise<TurnResult | null> {
   if (agent === null) return null
-  const last = agent.turn === null ? agent.turns : agent.turns - 1
+  // A rewind has gone back to an earlier one.
+  const last = agent.turn === null ? lastOnBranch(agent) : lastOnBranch(agent) - 1
   return last < 1 ? null : turnResultOf(store, pid, last)
 }
 

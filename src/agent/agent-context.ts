@@ -6,7 +6,7 @@ import {
   contextParts,
   toldInstructions,
 } from '../core/agent/context.ts'
-import type { CallPlace, Part } from '../core/agent/state.ts'
+import { type CallPlace, NEW_AGENT, nextSegment, type Part } from '../core/agent/state.ts'
 import { mapStrings } from '../core/json/map-strings.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
 import { specOf, startSpecOf } from '../core/process/spec.ts'
@@ -59,9 +59,9 @@ export class AgentContext {
   }
 
   async beginSegment(record: ProcessRecord, segment: NewSegment): Promise<void> {
-    const { number = 1, from = 0 } = record.agent?.segment ?? {}
     const { parts, blobs } = storeParts(segment.parts)
-    const act = { type: 'begin_segment', ...segment, parts, segment: from === 0 ? 1 : number + 1 } as const
+    const number = nextSegment(record.agent ?? NEW_AGENT)
+    const act = { type: 'begin_segment', ...segment, parts, segment: number } as const
     await this.#ledger.act(act, blobs)
   }
 

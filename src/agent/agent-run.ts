@@ -1,8 +1,10 @@
 import { pause } from '../base/pause.ts'
+import { fillsWindow } from '../core/agent/compaction.ts'
 import { type AgentStep, nextStep } from '../core/agent/next-step.ts'
 import { isOutsideModel } from '../core/agent/outside.ts'
 import { type OpenToolCall, toolCallName } from '../core/agent/state.ts'
 import { ReeveError, RefusedError } from '../core/errors.ts'
+import { estimateRequest } from '../core/model/estimate.ts'
 import type { ToolCall } from '../core/model/prompt.ts'
 import { knownEvent, type StoredEvent } from '../core/process/event.ts'
 import type { Ending } from '../core/process/intent.ts'
@@ -19,6 +21,7 @@ import { type AnswerEnd, ModelCaller, type TurnFailure } from './call-model.ts'
 import { SessionCompactor, windowRemedy } from './compact-session.ts'
 import { TurnFinisher } from './finish-turn.ts'
 import { MemoryJobs } from './memory/memory-jobs.ts'
+import type { AgentModel } from './open-for-agent.ts'
 import { OutsideTurns } from './outside/outside-turns.ts'
 import type { SessionHistory } from './session-history.ts'
 import { SilenceWatch } from './silence-watch.ts'
@@ -26,6 +29,7 @@ import type { PendingCall } from './toolbox/toolbox.ts'
 import { TurnHooks } from './turn-hooks.ts'
 import { TurnReports } from './turn-reports.ts'
 import { TurnSignal } from './turn-signal.ts'
+import { undoFiles } from './undo-files.ts'
 
 /** Answers in a row whose calls could not be executed: then the model does not know how to call. */
 const MAX_INVALID_ANSWERS = 3
@@ -166,6 +170,16 @@ export class AgentRun {
         await this.#chargeLost(record, step.turn)
         await this.#callModel(record, step, mark)
         return null
+      case 'undo_files': {
+        const asker = record.agent?.turn?.asker ?? record.originator
+        await undoFiles(
+          { ledger: this.#ledger, toolbox: this.#parts.toolbox },
+          record,
+          { turn: step.turn, since: step.since, asker },
+          this.#signalOf(step.turn, mark),
+        )
+        return null
+      }
       case 'end_turn': {
         const turn = record.agent?.turn
         if (turn === null || turn === undefined) return null
@@ -218,6 +232,7 @@ export class AgentRun {
     const opened = await this.#caller.openFrom(given, this.#history.progressOf(turn).model)
     // No call begins with a model that cannot be opened.
     if ('reason' in opened) return this.#settle(turn, opened)
+    if (await this.#shortensFirst(given, { turn, call }, opened.model, signal)) return
     const begun = await this.#ledger.act({ type: 'begin_call', turn, call, model: opened.model.id })
     // Nothing is left of a limit: the turn has ended instead.
     if (begun.agent?.turn?.call?.number !== call) return
@@ -225,6 +240,36 @@ export class AgentRun {
     const answered = await this.#caller.answer(begun, { turn, call }, signal)
     if (answered.type === 'overflow') await this.#overflowed(turn, answered)
     else await this.#settle(turn, answered)
+  }
+
+  /**
+   * Shortens a session whose next prompt leaves no room for an answer. It is judged by its effect: if the prompt is still too long, or the
+   * summary fails, an alert says so, and the session is not shortened by itself again. The call is made all the same.
+   */
+  async #shortensFirst(
+    record: ProcessRecord,
+    at: { readonly turn: number; readonly call: number },
+    { id, facts: { contextWindow } }: AgentModel,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (contextWindow === undefined || this.#history.isCompactedInVain) return false
+    const tokens = estimateRequest(await this.#caller.request(record))
+    if (!fillsWindow(tokens, contextWindow)) return false
+    if (this.#history.isCompactedIn(at.turn)) {
+      await this.#alertInVain(
+        at,
+        `The session still takes about ${tokens} of ${contextWindow} tokens after it was shortened. ${windowRemedy(id)}`,
+      )
+      return true
+    }
+    const compacted = await this.#compactor.compact(record, at, { signal })
+    if (compacted.type === 'failed') await this.#alertInVain(at, this.#parts.mask(compacted.message))
+    return true
+  }
+
+  async #alertInVain({ turn, call }: { readonly turn: number; readonly call: number }, message: string) {
+    const alert = 'compaction_without_effect'
+    await this.#ledger.act({ type: 'alert', turn, alert, message, key: `window:${call}` })
   }
 
   /** A prompt that is too long is shortened once. If that was not enough, the turn ends. */

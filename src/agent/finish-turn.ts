@@ -11,6 +11,7 @@ import type { AgentParts } from './agent-parts.ts'
 import { askModel } from './ask-model.ts'
 import { failureOf, type ModelCaller } from './call-model.ts'
 import type { SessionHistory } from './session-history.ts'
+import { undoResult } from './undo-files.ts'
 
 /** A check that finds more is shortened: its beginning is compared with those of other turns, to notice a stall. */
 const MAX_FOUND_CHARS = 2_000
@@ -36,6 +37,11 @@ export class TurnFinisher {
   }
 
   async finish(record: ProcessRecord, turn: OpenTurn, { signal, beforeExit }: Finishing): Promise<void> {
+    if (turn.cause === 'rewind' && turn.calls === 0) {
+      const result = await undoResult(this.#ledger, turn.number, turn.from)
+      await this.#ledger.act({ type: 'end_turn', turn: turn.number, reason: 'finished', result })
+      return
+    }
     const said = lastAnswer(await this.#history.wholeEntries(), turn.number)
     const { text = '' } = said ?? {}
     const output = await this.#output(turn, text, record.agent?.goal?.input ?? null)

@@ -1,9 +1,10 @@
 import { isObject } from '../base/is-object.ts'
 import { callKey } from '../core/agent/act.ts'
+import { isOnBranch } from '../core/agent/branch.ts'
 import { isAgentEvent } from '../core/agent/event.ts'
-import { type AgentEntry, entriesOfSegment, extendView } from '../core/agent/history.ts'
+import { type AgentEntry, BranchView, entriesOfSegment } from '../core/agent/history.ts'
 import { fileOfPart } from '../core/agent/input-part.ts'
-import { backwards, callProgress, isCompacted } from '../core/agent/log-end.ts'
+import { backwards, callProgress, isCompacted, isCompactedInVain } from '../core/agent/log-end.ts'
 import { type PromptSource, promptOf, type SessionPrompt } from '../core/agent/prompt.ts'
 import { inputKey } from '../core/agent/request.ts'
 import type { Part } from '../core/agent/state.ts'
@@ -14,8 +15,8 @@ import type { ToolCall } from '../core/model/prompt.ts'
 import type { StoredEvent } from '../core/process/event.ts'
 import { knownEvent } from '../core/process/event.ts'
 import type { ProcessRecord } from '../core/process/record.ts'
+import { SessionLog } from '../kernel/session-log.ts'
 import type { Store } from '../store/contract.ts'
-import { SessionLog } from './parts/session-log.ts'
 import { loadParts } from './parts/stored-parts.ts'
 
 /** Paths whose folders may have instructions. */
@@ -29,6 +30,8 @@ export class SessionHistory {
   #log: SessionLog
   /** The place of the last event that was read; null before the first read. */
   #lastSeq: number | null = null
+  /** `seq` of the last rewind; the view may need earlier events after another one. */
+  #rewoundAt = 0
   readonly #models = new Map<string, string>()
   /** Inputs and notices, by their `seq`. */
   readonly #admitted = new Map<number, StoredEvent>()
@@ -38,7 +41,7 @@ export class SessionHistory {
   readonly #loaded = new Map<number, readonly Part[]>()
   /** Calls whose use is not in the log, by turn, with the names that the agent uses for their models. */
   readonly #uncharged = new Map<number, Map<number, string>>()
-  readonly #view: AgentEntry[] = []
+  #view = new BranchView()
   /** Made of the view when they are asked for, and dropped when it changes: a model call asks several times. */
   #entries: readonly AgentEntry[] | null = null
   #prompt: Promise<SessionPrompt> | null = null
@@ -56,6 +59,9 @@ export class SessionHistory {
 
   /** Reads the events since the last read. */
   async catchUp({ agent, revision }: ProcessRecord): Promise<void> {
+    const rewoundAt = agent?.branch?.at ?? 0
+    if (rewoundAt !== this.#rewoundAt) this.#forget()
+    this.#rewoundAt = rewoundAt
     if (this.#lastSeq === null) {
       this.#log = new SessionLog(this.#store, this.#pid, agent?.earlier)
       this.#lastSeq = await this.#firstNeeded(agent?.segment.from ?? 0)
@@ -65,13 +71,23 @@ export class SessionHistory {
       const last = events.at(-1)
       if (last === undefined) return
       for (const event of events) {
-        await this.#note(event)
+        await this.#note(event, agent)
         this.#lastSeq = event.seq
       }
     }
   }
 
-  async #note(event: StoredEvent): Promise<void> {
+  #forget(): void {
+    this.#lastSeq = null
+    this.#events = []
+    this.#view = new BranchView()
+    this.#entries = null
+    this.#prompt = null
+    this.#touched.clear()
+    this.#uncharged.clear()
+  }
+
+  async #note(event: StoredEvent, agent: ProcessRecord['agent']): Promise<void> {
     const known = knownEvent(event)
     if (known === null || !isAgentEvent(known)) return
     switch (known.type) {
@@ -96,12 +112,13 @@ export class SessionHistory {
       case 'tool_called': {
         await this.#noteModel(known.payload)
         const path = pathIn(await this.#load(event.seq, known.payload.parts))
-        if (path !== undefined && this.#touched.size < MAX_TOUCHED) this.#touched.add(path)
+        const isTouched = path !== undefined && isOnBranch(agent ?? {}, known.payload.turn)
+        if (isTouched && this.#touched.size < MAX_TOUCHED) this.#touched.add(path)
         break
       }
     }
     this.#events.push(event)
-    if (!extendView(this.#view, event)) return
+    if (!this.#view.add(event)) return
     this.#entries = null
     this.#prompt = null
   }
@@ -127,7 +144,7 @@ export class SessionHistory {
 
   /** The entries that the next prompt is made of. */
   get entries(): readonly AgentEntry[] {
-    this.#entries ??= entriesOfSegment([...this.#view])
+    this.#entries ??= entriesOfSegment([...this.#view.entries])
     return this.#entries
   }
 
@@ -258,6 +275,10 @@ export class SessionHistory {
 
   isCompactedIn(turn: number): boolean {
     return isCompacted(this.#events, turn)
+  }
+
+  get isCompactedInVain(): boolean {
+    return isCompactedInVain(this.#events)
   }
 
   async #wholeEntry(entry: AgentEntry): Promise<AgentEntry> {

@@ -193,6 +193,7 @@ function agentFacts(
       if (edges.machine === undefined || edges.machine === null) await jobs.begin(agent)
       await jobs.join(agent.pid, { timeoutMs: memoryMs })
     },
+    undoFates: (agent, undos, asker) => toolbox.undoFates(agent, undos, asker),
     folderIn,
     pathsIn: async (agent, paths) => ({ host: kernel().host ?? '', ...(await pathsIn(agent, paths)) }),
     opensModels: driver === undefined,

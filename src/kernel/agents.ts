@@ -24,6 +24,7 @@ import type { Work } from './executor.ts'
 import type { Kernel } from './kernel.ts'
 import { type Done, perform, performOne } from './perform.ts'
 import type { PlanPart } from './plan-part.ts'
+import { performRewind, previewRewind, type RewindPreview } from './rewind.ts'
 import { interruptScope } from './stop-scope.ts'
 import { WorkingRows } from './working-rows.ts'
 
@@ -47,10 +48,22 @@ export class Agents {
   async request(pid: Pid, actor: Actor, request: CallerRequest): Promise<AgentAnswer> {
     const asked = { pid, actor, at: this.#edges.clock.now() }
     const intent = { type: 'agent_request', ...asked, request } as const
+    if (request.type === 'rewind')
+      return this.#answered(await performRewind(this.#edges, { ...intent, request }), pid)
     const performed = CLOSING.has(request.type)
       ? await performClosing(this.#edges, this.#kernel.id, intent)
       : await perform(this.#edges, intent)
     return this.#answered(performed, pid)
+  }
+
+  /** What a rewind would answer, and the place behind which it would undo file changes. */
+  async previewRewind(
+    pid: Pid,
+    actor: Actor,
+    request: Extract<CallerRequest, { type: 'rewind' }>,
+  ): Promise<RewindPreview> {
+    const asked = { pid, actor, at: this.#edges.clock.now() }
+    return previewRewind(this.#edges, { type: 'agent_request', ...asked, request })
   }
 
   /** Raises its allowance, in one transaction with the turn that goes on. */

@@ -4771,6 +4771,50 @@ export interface VerbCalls {
     options?: CallOptions,
   ): Promise<OutputOf<'compactAgent'>>
   /**
+   * Takes the session of an idle agent back to the beginning of a turn, or to the end of another branch.
+   *
+   * The branch that it leaves stays: its label, or the number of its last turn, selects it again. With `undoFiles` a turn of its own puts back the files that file tools of the agent have changed since then and that nothing else has changed; `waitAgent` waits for it, and its result is `fileFates`. Changes by commands are not known, and are not undone.
+   *
+   * Needs the role `operate`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`, `already_ended`, `stopping`, `replay_conflict`, `already_running`, `conflict`, `not_found`, `limit_exceeded`, `not_available`, `owned_elsewhere`.
+   */
+  rewindAgent(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The id of this request: with the same id a repeated request gets the answer of the first one. */
+      id?: string
+      /** The session is as it was before this turn; or give `branch`. */
+      turn?: number
+      /** The label of a branch, or the number of its last turn. */
+      branch?: string
+      /** A name for the branch that is left. */
+      label?: string
+      /** Put back files, too. */
+      undoFiles?: boolean
+      /** Change nothing: answer what would happen, also to files. */
+      dryRun?: boolean
+      /** The head of the session that the caller has seen. */
+      expectedHead?: number
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'rewindAgent'>>
+  /**
+   * Lists the turns that the session of an agent can be rewound to, the latest first, and its other branches.
+   *
+   * Needs the role `read`. Refuses with `unknown_pid`, `ambiguous_pid`, `pruned_pid`, `denied`, `invalid_request`, `already_running`.
+   */
+  rewindPoints(
+    input: {
+      /** A pid, an unambiguous beginning of one, or a name. */
+      pid: string
+      /** The `next` of a page. */
+      before?: number
+      /** The maximum number of turns. Default: `100`. */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OutputOf<'rewindPoints'>>
+  /**
    * Ends an agent: a running turn is cancelled first.
    *
    * Its session log stays readable. To force an end, use `kill`.

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { compactAnswer } from './shapes/agent-answer.ts'
 import { byRequestId, methodCodes, requestId } from './shapes/agent-request.ts'
-import { count, processRef } from './shapes/scalars.ts'
+import { place } from './shapes/agent-rewind.ts'
+import { processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 export const compactAgent = verb({
@@ -14,7 +15,7 @@ export const compactAgent = verb({
     z.strictObject({
       pid: processRef,
       id: requestId,
-      expectedHead: count.exactOptional().describe('the head of the session that the caller has seen'),
+      expectedHead: place.exactOptional().describe('the head of the session that the caller has seen'),
     }),
   output: () => compactAnswer,
   codes: [...methodCodes, 'already_running', 'conflict'],

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { forkedFrom, openToolCall, turnCause } from './shapes/agent.ts'
+import { place } from './shapes/agent-rewind.ts'
 import { configuredValue, heldPaths, phase, turnResult, used, waitingInput } from './shapes/agent-view.ts'
 import { budgetShape } from './shapes/allowance.ts'
 import { approvalShape } from './shapes/approval.ts'
@@ -64,7 +65,7 @@ export const inspectAgent = verb({
       position: z
         .strictObject({
           revision: count.describe('`seq` of its last event'),
-          head: count.describe('`seq` of the last entry of the current branch'),
+          head: place.describe('`seq` of the last entry of the current branch'),
           segment: count.describe('the number of the segment'),
         })
         .describe('where its session log is'),

@@ -114,6 +114,8 @@ import { revoke } from './revoke.ts'
 import { revokeDelegated } from './revoke-delegated.ts'
 import { revokeObject } from './revoke-object.ts'
 import { revokeTool } from './revoke-tool.ts'
+import { rewindAgent } from './rewind-agent.ts'
+import { rewindPoints } from './rewind-points.ts'
 import { runAgent } from './run-agent.ts'
 import { runSchedule } from './run-schedule.ts'
 import { runTrigger } from './run-trigger.ts'
@@ -294,6 +296,8 @@ export const verbs = {
   pauseAgent,
   notifyAgent,
   compactAgent,
+  rewindAgent,
+  rewindPoints,
   shutDownAgent,
   configureAgent,
   allowAgent,

@@ -204,6 +204,8 @@ export const routes: { readonly [Name in VerbName]: VerbCall } = {
   pauseAgent: { route: 'POST /agents/{pid}/pause', repeat: { keys: ['id'], generated: 'always' } },
   notifyAgent: { route: 'POST /agents/{pid}/notify', repeat: { keys: ['id'], generated: 'always' } },
   compactAgent: { route: 'POST /agents/{pid}/compact', repeat: { keys: ['id'], generated: 'always' } },
+  rewindAgent: { route: 'POST /agents/{pid}/rewind', repeat: { keys: ['id'], generated: 'always' } },
+  rewindPoints: { route: 'GET /agents/{pid}/rewind', repeat: 'always' },
   shutDownAgent: { route: 'POST /agents/{pid}/shut-down', repeat: { keys: ['id'], generated: 'always' } },
   configureAgent: { route: 'POST /agents/{pid}/configure', repeat: { keys: ['id'], generated: 'always' } },
   allowAgent: { route: 'POST /agents/{pid}/allow', repeat: { keys: ['id'], generated: 'always' } },

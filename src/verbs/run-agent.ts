@@ -10,8 +10,9 @@ import {
   methodCodes,
   ONE_CONTENT,
 } from './shapes/agent-request.ts'
+import { place } from './shapes/agent-rewind.ts'
 import { jsonObject } from './shapes/json.ts'
-import { count, processRef } from './shapes/scalars.ts'
+import { processRef } from './shapes/scalars.ts'
 import { verb } from './verb.ts'
 
 export const runAgent = verb({
@@ -43,7 +44,7 @@ export const runAgent = verb({
           .max(MAX_GOAL_TURNS)
           .exactOptional()
           .describe('with `until`: the maximum number of turns; 20 by default'),
-        expectedHead: count
+        expectedHead: place
           .exactOptional()
           .describe('the head of the session that the caller has seen; `conflict` if it has moved'),
       })

@@ -129,7 +129,7 @@ test('a page of an export reads little more of a long log than it shows', async 
   const through = agent.events.length
   for (const after of [0, Math.floor(through / 2)]) {
     const { store, asked } = logStore(agent.events)
-    const page = await branchAfter(store, { pid: PID, limit: 50, after, through })
+    const page = await branchAfter(store, { pid: PID, limit: 50, after, through, agent: agent.agent })
     expect(page.items.length).toBeGreaterThanOrEqual(50)
     expect(page.items.length).toBeLessThan(60)
     expect(asked.events).toBeLessThan(600)
@@ -143,7 +143,7 @@ test('the pages of an export have the branch without turns that were rolled back
     const { store } = logStore(agent.events)
     const items = []
     for (let after = 0, more = true; more; ) {
-      const page = await branchAfter(store, { pid: PID, limit, after, through })
+      const page = await branchAfter(store, { pid: PID, limit, after, through, agent: agent.agent })
       items.push(...page.items)
       ;({ after, more } = page)
     }

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { HeldModel } from './held-model.ts'
+import { PlayedSession, rewindBench } from './rewind-bench.ts'
 import { eventTypes, payloads, scriptedAgents } from './scripted-agent.ts'
 import { answerOrCode } from './served-agents.ts'
 
@@ -346,4 +349,93 @@ test('two forks try two ways, and their parent keeps the objects of the better o
   })
   expect(await own.object({ pid, name: 'found' })).toMatchObject({ text: 'by the copy' })
   expect(await answerOrCode(own.object({ pid, name: 'tried' }))).toBe('not_found')
+})
+
+test('a fork of a rewound session branches from its current branch', async () => {
+  const { reeve, pid, session, model } = await rewindBench()
+  for (const text of ['one', 'two', 'three']) await session.turn(text)
+  await reeve.rewindAgent({ pid, turn: 2, label: 'first try' })
+  // The head is in the middle of the log now.
+  const { record: early } = await reeve.forkAgent({ pid, goal: 'from the head' })
+  expect(early.agent).toMatchObject({ turns: 2, forkedFrom: { pid, turn: 1 } })
+  const first = await model.next()
+  expect(first.prompt).toContain('answer to one')
+  expect(first.prompt).not.toContain('two')
+  first.answer('ok')
+  await reeve.waitAgent({ pid: early.pid, turn: 2 })
+  await session.turn('four')
+  await session.turn('five')
+  for (const [at, others] of [
+    [undefined, ['answer to four', 'answer to five']],
+    [5, ['answer to four', 'answer to five']],
+    [4, ['answer to four']],
+    [1, []],
+  ] as const) {
+    const { record } = await reeve.forkAgent({ pid, goal: 'fork', ...(at === undefined ? {} : { at }) })
+    const call = await model.next()
+    expect(call.prompt.match(/answer to \w+/g)).toEqual(['answer to one', ...others])
+    call.answer('ok')
+    await reeve.waitAgent({ pid: record.pid, turn: (at ?? 5) + 1 })
+  }
+  for (const at of [2, 3])
+    expect(await answerOrCode(reeve.forkAgent({ pid, at, goal: 'fork' }))).toBe('invalid_request')
+  expect(await answerOrCode(reeve.forkAgent({ pid, at: 9, goal: 'fork' }))).toBe('not_found')
+  await reeve.rewindAgent({ pid, branch: 'first try' })
+  expect(await answerOrCode(reeve.forkAgent({ pid, at: 4, goal: 'fork' }))).toBe('invalid_request')
+  const { record } = await reeve.forkAgent({ pid, goal: 'from the label' })
+  const last = await model.next()
+  expect(last.prompt.match(/answer to \w+/g)).toEqual(['answer to one', 'answer to two', 'answer to three'])
+  last.answer('ok')
+  expect(await reeve.waitAgent({ pid: record.pid, turn: 4 })).toMatchObject({ turn: { reason: 'finished' } })
+  await reeve.rewindAgent({ pid, turn: 1 })
+  expect(await answerOrCode(reeve.forkAgent({ pid, goal: 'fork' }))).toBe('invalid_request')
+})
+
+test('a fork is rewound also behind its branch point, and puts back only files that it has changed itself', async () => {
+  const { reeve, pid, session, model, workspace } = await rewindBench()
+  const text = (name: string) => readFileSync(join(workspace, name), 'utf8')
+  await session.turn('one')
+  const [second = ''] = await session.turn('two', [['write_file', { path: 'source.txt', content: 'source' }]])
+  const { record } = await reeve.forkAgent({ pid, mode: 'copy', goal: 'three' })
+  ;(await model.next()).answer('answer to three')
+  await reeve.waitAgent({ pid: record.pid, turn: 3 })
+  const fork = new PlayedSession(reeve, model, record.pid)
+  await fork.turn('four', [['write_file', { path: 'fork.txt', content: 'fork' }]])
+  expect(await reeve.rewindAgent({ pid: record.pid, turn: 3, label: 'own' })).toMatchObject({ last: 2 })
+  expect(await fork.undo({ turn: 2 })).toMatchObject({ removed: 1, restored: 0, left: 0 })
+  expect(text('source.txt')).toBe('source')
+  expect(() => text('fork.txt')).toThrow('ENOENT')
+  const [instead = ''] = await fork.turn('instead')
+  expect(instead).toBe(second.replace('two', 'instead'))
+  await reeve.rewindAgent({ pid: record.pid, branch: 'own' })
+  const [next = ''] = await fork.turn('next')
+  expect(next).toContain('answer to four')
+  expect(next).not.toContain('instead')
+  // Its source is as it was.
+  const [third = ''] = await session.turn('third')
+  expect(third).toContain('answer to two')
+  expect(third).not.toContain('answer to three')
+})
+
+test('a fork in the middle of a turn is rewound to its branch point', async () => {
+  const { reeve, pid, session, model } = await rewindBench()
+  await session.turn('one')
+  await reeve.runAgent({ pid, text: 'two' })
+  ;(await model.next()).call('list_files', { path: '.' })
+  const open = await model.next()
+  const { record } = await reeve.forkAgent({ pid, goal: 'three' })
+  const forked = await model.next()
+  forked.answer('answer to three')
+  await reeve.waitAgent({ pid: record.pid, turn: 3 })
+  expect(await reeve.rewindAgent({ pid: record.pid, turn: 3 })).toMatchObject({ last: 2 })
+  const fork = new PlayedSession(reeve, model, record.pid)
+  const [instead = ''] = await fork.turn('instead')
+  // The note about the fork belongs to its goal.
+  const shared = forked.prompt.slice(0, forked.prompt.indexOf('three'))
+  expect(shared).toContain('list_files')
+  expect(instead.startsWith(`${shared}instead`)).toBe(true)
+  await reeve.rewindAgent({ pid: record.pid, turn: 2 })
+  expect((await fork.turn('again'))[0]).not.toContain('list_files')
+  open.answer('ok')
+  await reeve.waitAgent({ pid, turn: 2 })
 })

@@ -74,6 +74,20 @@ const table: readonly (readonly [string, (reeve: Reeve, pid: string) => Promise<
     { idle: cell('compacting', { turn: 1 }), running: 'already_running', paused: 'invalid_request' },
   ],
   [
+    'rewindAgent',
+    (reeve, pid) => reeve.rewindAgent({ pid, id: 'r', turn: 1 }),
+    { idle: 'not_found', running: 'already_running', paused: 'invalid_request' },
+  ],
+  [
+    'rewindPoints',
+    (reeve, pid) => reeve.rewindPoints({ pid }),
+    {
+      idle: { head: 0, turns: [], next: null, branches: [] },
+      running: 'already_running',
+      paused: { head: expect.any(Number), turns: [], next: null, branches: [] },
+    },
+  ],
+  [
     'shutDownAgent',
     (reeve, pid) => reeve.shutDownAgent({ pid, id: 'r' }),
     {

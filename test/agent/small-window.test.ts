@@ -77,3 +77,48 @@ test('a summary is asked for again after status 503, and by a fallback if the fi
   ])
   expect(await payloads(reeve, pid, 'model_call_retried')).toHaveLength(2)
 })
+
+test('a session that nears a known window is shortened before the call, so that no request is refused', async () => {
+  const refused: number[] = []
+  const { reeve, start, turn, asked } = await localAgents(
+    (request) => {
+      const over = tooLong(request, 40_000)
+      if (over !== null) refused.push(request.tokens)
+      return over ?? { text: request.kind === 'summary' ? 'Notes were taken.' : 'ok' }
+    },
+    { 'local/m': { contextWindow: 40_000 } },
+  )
+  const pid = await start()
+  for (let count = 0; count < 12; count++)
+    expect(await turn(pid, { text: `note ${count} ${'word '.repeat(3_800)}` })).toMatchObject({
+      result: 'ok',
+    })
+  expect(asked.filter(({ kind }) => kind === 'summary').length).toBeGreaterThan(0)
+  expect(refused).toEqual([])
+  expect(await payloads(reeve, pid, 'agent_alerted')).toEqual([])
+})
+
+test('a session that no summary makes short enough is shortened once, with an alert, and goes on', async () => {
+  const { reeve, start, turn, asked } = await localAgents(
+    ({ kind }) => ({ text: kind === 'summary' ? 'Notes were taken.' : 'ok' }),
+    // Less than the system prompt and the tools take.
+    { 'local/m': { contextWindow: 2_000 } },
+  )
+  const pid = await start()
+  for (let count = 0; count < 4; count++)
+    expect(await turn(pid, { text: `note ${count}` })).toMatchObject({ reason: 'finished', result: 'ok' })
+  expect(asked.filter(({ kind }) => kind === 'summary')).toHaveLength(1)
+  expect(await payloads(reeve, pid, 'agent_alerted')).toMatchObject([{ alert: 'compaction_without_effect' }])
+})
+
+test('a summary that fails before a call changes nothing, and the call is made', async () => {
+  const { reeve, start, turn, asked } = await localAgents(
+    ({ kind }) => ({ text: kind === 'summary' ? ' ' : 'ok' }),
+    { 'local/m': { contextWindow: 2_000 } },
+  )
+  const pid = await start()
+  for (let count = 0; count < 3; count++)
+    expect(await turn(pid, { text: `note ${count}` })).toMatchObject({ reason: 'finished', result: 'ok' })
+  expect(asked.filter(({ kind }) => kind === 'summary')).toHaveLength(1)
+  expect(await payloads(reeve, pid, 'segment_begun')).toMatchObject([{ why: 'context' }])
+})

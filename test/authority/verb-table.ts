@@ -93,6 +93,7 @@ export const VERB_TABLE: { readonly [Name in VerbName]?: 'answers' | 'rules' | '
   configureAgent: 'none',
   shutDownAgent: 'none',
   compactAgent: 'none',
+  rewindAgent: 'none',
   notifyAgent: 'none',
   completeInput: 'none',
   pauseAgent: 'none',

@@ -118,7 +118,7 @@ const NO_REEVE = {} as ReeveVerbs
 const UNOWNED = ['answer', 'ask', 'completeInput', 'explainRules', 'interrupt', 'killAll']
 /** The same intent as that of `runAgent`. */
 const METHODS = ['reorderInputs', 'removeInput', 'editInput', 'configureAgent', 'shutDownAgent']
-const MORE_METHODS = ['compactAgent', 'notifyAgent', 'pauseAgent', 'cancelTurn']
+const MORE_METHODS = ['compactAgent', 'rewindAgent', 'notifyAgent', 'pauseAgent', 'cancelTurn']
 /** They need a git worktree: `agent/worktrees.proc.ts` denies them to others. */
 const WORKTREES = ['mergeWorktree', 'removeWorktree']
 /** It needs a handle: the conformance suite denies it to others. */

@@ -319,6 +319,8 @@ export async function callAgents(reeve: Reeve): Promise<void> {
     await reeve.waitAgent({ pid, turn: 2 })
     await reeve.compactAgent({ pid })
     await reeve.waitAgent({ pid })
+    await reeve.rewindPoints({ pid })
+    await reeve.rewindAgent({ pid, turn: 3, dryRun: true })
     await reeve.configureAgent({ pid, model })
     await reeve.allowAgent({ pid, amounts: { toolCalls: 1 } })
     await callQueue(reeve, pid)

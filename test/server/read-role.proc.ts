@@ -109,6 +109,7 @@ test('a read token changes no table and no read position, whichever actor it act
     objectHistory: [{ pid: agent.pid, name: 'plan' }],
     diffObject: [{ pid: agent.pid, name: 'plan' }],
     agentLog: [{ pid: agent.pid }],
+    rewindPoints: [{ pid: agent.pid }],
     exportAgent: [{ pid: agent.pid }],
     waitAgent: [{ pid: agent.pid }, { pid: agent.pid, turn: 1, timeoutMs: 10 }],
     liveCount: [{ session: 's1' }],

@@ -1,4 +1,5 @@
 import { callKey, turnEndedKey } from '../../core/agent/act.ts'
+import { lastOnBranch } from '../../core/agent/branch.ts'
 import type { SessionContinued } from '../../core/agent/earlier-logs.ts'
 import {
   type BranchPoint,
@@ -13,8 +14,8 @@ import type { AgentState } from '../../core/agent/state.ts'
 import { knownEvent } from '../../core/process/event.ts'
 import type { ProcessRecord } from '../../core/process/record.ts'
 import { isRefusal, type Refusal } from '../../core/refusal.ts'
+import { SessionLog } from '../../kernel/session-log.ts'
 import type { Store } from '../../store/contract.ts'
-import { SessionLog } from './session-log.ts'
 
 type Source = ProcessRecord & { readonly agent: AgentState }
 
@@ -47,10 +48,10 @@ async function pointBehind(log: SessionLog, source: Source, at: number): Promise
 
 /** The head, or in the middle of an answer the beginning of its model call. */
 async function presentPoint(log: SessionLog, { agent }: Source): Promise<BranchPoint> {
-  const { turn, turns, head } = agent
+  const { turn, head } = agent
   const open = unfinishedCall(turn)
   const begun = open === null ? null : await log.with(callKey(open))
-  return { place: begun === null ? head : begun.seq - 1, turn: turns }
+  return { place: begun === null ? head : begun.seq - 1, turn: lastOnBranch(agent) }
 }
 
 /** The segment that the session has at a place. Without one the fork writes a system prompt of its own. */

@@ -1,9 +1,12 @@
 import type { HookEnd, HookPlace } from '../../core/agent/hooks.ts'
+import { leftFate, putBackFate } from '../../core/agent/put-back.ts'
+import type { FileFate, FileUndo, PutBack } from '../../core/files/plan-undo.ts'
 import { memoryOf } from '../../core/memory/memory-spec.ts'
 import type { Pid } from '../../core/process/pid.ts'
-import type { ProcessRecord } from '../../core/process/record.ts'
+import type { Actor, ProcessRecord } from '../../core/process/record.ts'
 import type { Executor, Work } from '../../kernel/executor.ts'
 import type { SeenFile } from '../tools/files/file-tracker.ts'
+import type { PutBackAnswer } from '../tools/files/put-back.ts'
 import { AgentSessions } from './agent-sessions.ts'
 import { BuiltInNames } from './built-in-names.ts'
 import type { EndHooks } from './end-hooks.ts'
@@ -79,6 +82,25 @@ export class AgentToolbox implements Toolbox {
 
   async memory(agent: ProcessRecord): Promise<MemoryStore | null> {
     return memoryOf(agent) === null ? null : (await this.#load()).memory(agent)
+  }
+
+  async putBack(agent: ProcessRecord, undo: PutBack, asker: Actor): Promise<PutBackAnswer> {
+    return (await this.#load()).putBack(agent, undo, asker)
+  }
+
+  /** What would become of these files. */
+  async undoFates(
+    agent: ProcessRecord,
+    undos: readonly FileUndo[],
+    asker: Actor,
+  ): Promise<readonly FileFate[]> {
+    const core = await this.#load()
+    const fates: FileFate[] = []
+    for (const undo of undos) {
+      const answer = undo.type === 'left' ? undo : await core.putBack(agent, undo, asker, { isDry: true })
+      fates.push(answer.type === 'left' ? leftFate(answer) : putBackFate(answer.write))
+    }
+    return fates
   }
 
   async seen(agent: Pid, files: readonly SeenFile[]): Promise<void> {

@@ -1,15 +1,17 @@
 import { realpath } from 'node:fs/promises'
 import { BoundedMap } from '../../base/bounded-map.ts'
+import type { PutBack } from '../../core/files/plan-undo.ts'
 import { memoryOf } from '../../core/memory/memory-spec.ts'
 import type { PlanList } from '../../core/plan/plan-list.ts'
 import type { Pid } from '../../core/process/pid.ts'
-import type { ProcessRecord } from '../../core/process/record.ts'
+import type { Actor, ProcessRecord } from '../../core/process/record.ts'
 import { startSpecOf } from '../../core/process/spec.ts'
 import type { ToolDeclaration } from '../../core/tool/declaration.ts'
 import { type DeclarableTool, type DeclaredTools, declareTools } from '../../core/tool/declared-tools.ts'
 import type { AgentTool } from '../tools/agent-tool.ts'
 import { type FileToolParts, fileTools } from '../tools/files/file-tools.ts'
 import { FileTracker, type SeenFile } from '../tools/files/file-tracker.ts'
+import { type PutBackAnswer, putBack } from '../tools/files/put-back.ts'
 import { memoryTools } from '../tools/memory/memory-tools.ts'
 import { planTool } from '../tools/plan-list.ts'
 import { toolSearchTool } from '../tools/tool-search.ts'
@@ -20,7 +22,7 @@ import { connectedTools } from './connected-tools.ts'
 import { delegationTools } from './delegation-tools.ts'
 import { EarlierCalls } from './earlier-calls.ts'
 import { EarlierFiles } from './earlier-files.ts'
-import { checkWrite } from './held-paths.ts'
+import { checkWrite, refuseWrites } from './held-paths.ts'
 import { humanTools } from './human-tools.ts'
 import { type MemoryStore, memoryStore } from './memory-store.ts'
 import { AgentMemoryUses } from './memory-uses.ts'
@@ -50,6 +52,8 @@ export class AgentTools {
   readonly #earlier: EarlierCalls
   readonly #tracker: FileTracker
   readonly #made = new BoundedMap<Pid, Promise<readonly AgentTool[]>>(MAX_AGENTS)
+  /** `seq` of the rewind that their sessions are at. */
+  readonly #branches = new BoundedMap<Pid, number>(MAX_AGENTS)
   /** Plans that were changed here. Before that, the plan is in the results of earlier calls. */
   readonly #plans = new BoundedMap<Pid, PlanList>(MAX_AGENTS)
 
@@ -100,6 +104,7 @@ export class AgentTools {
 
   /** The tools that this program runs, whether or not the agent's spec names them. */
   async builtIn(agent: ProcessRecord): Promise<readonly AgentTool[]> {
+    this.#noteBranch(agent)
     const made = this.#made.get(agent.pid) ?? this.#make(agent)
     this.#made.set(agent.pid, made)
     const [more = [], skills] = await Promise.all([
@@ -119,6 +124,35 @@ export class AgentTools {
     if (memoryOf(agent) === null) return null
     const files = await this.#fileParts(agent)
     return files === null ? null : memoryStore(files)
+  }
+
+  /** Gives a file its earlier content, if the agent wrote it last. */
+  async putBack(
+    agent: ProcessRecord,
+    undo: PutBack,
+    asker: Actor,
+    how: { readonly isDry: boolean },
+  ): Promise<PutBackAnswer> {
+    const { kernel } = this.#parts
+    const files = await this.#fileParts(agent)
+    if (files === null) return { type: 'left', path: undo.path, why: 'denied' }
+    const parts = {
+      ...files,
+      blobs: kernel().edges.store.blobs,
+      isHeld: async (path: string) => (await refuseWrites(kernel(), agent.pid, [path])).length > 0,
+      isPersons: asker === 'host' || asker.startsWith('human:'),
+    }
+    return putBack(parts, undo, how)
+  }
+
+  /** What it remembers of an agent is of one branch of its session. */
+  #noteBranch({ pid, agent }: ProcessRecord): void {
+    const at = agent?.branch?.at ?? 0
+    if ((this.#branches.get(pid) ?? 0) !== at) {
+      this.#plans.delete(pid)
+      this.#tracker.forget(pid)
+    }
+    this.#branches.set(pid, at)
   }
 
   /** The agent has ended. */

@@ -1,5 +1,6 @@
 import type { ShownOutput } from '../../core/agent/event.ts'
 import type { Part } from '../../core/agent/state.ts'
+import type { FileWrite } from '../../core/files/file-write.ts'
 import { type Json, objectOf } from '../../core/json/json.ts'
 import type { Outcome, ProcessRecord } from '../../core/process/record.ts'
 import { isProcessTool } from '../../core/tool/built-in-name.ts'
@@ -11,6 +12,10 @@ export interface CallResult {
   readonly isError: boolean
   /** The output of a command that the text shows the end of. */
   readonly output?: ShownOutput
+  /** The files that the call has written. */
+  readonly changes?: readonly FileWrite[]
+  /** It was stopped in the middle: whether it had an effect is unknown. */
+  readonly unverified?: true
 }
 
 /** The reason of a stop by the toolbox: no program serves the tool any more. */
@@ -25,15 +30,42 @@ export function resultOf(
   outcome: Outcome,
   { mask, justification }: { readonly mask: (text: string) => string; readonly justification: string | null },
 ): CallResult {
-  if (outcome.status !== 'completed') return errorResult(mask(problemOf(record, outcome, justification)))
+  if (outcome.status !== 'completed') {
+    const failed = errorResult(mask(problemOf(record, outcome, justification)))
+    return isUnverified(outcome) ? { ...failed, unverified: true } : failed
+  }
   if (isProcessTool(record.spec['tool'])) {
-    const { parts, range } = objectOf(outcome.result)
+    const { parts, range, changes } = objectOf(outcome.result)
+    const written = writesIn(changes)
     const output = outputIn(range, record)
     const all = [...editNote(record, mask), ...partsIn(parts)]
-    return { parts: all, isError: false, ...(output === undefined ? {} : { output }) }
+    return {
+      parts: all,
+      isError: false,
+      ...(output === undefined ? {} : { output }),
+      ...(written.length === 0 ? {} : { changes: written }),
+    }
   }
   const text = shownText(mask(textOf(outcome.result)), record.pid)
   return { parts: [...editNote(record, mask), { type: 'text', text }], isError: false }
+}
+
+/** A tool that ran out of its time is left behind, and may have written before or after. */
+function isUnverified({ status, startedAt, result }: Outcome): boolean {
+  return startedAt !== null && (status !== 'failed' || objectOf(result)['code'] === 'timed_out')
+}
+
+function writesIn(changes: Json | undefined): readonly FileWrite[] {
+  if (!Array.isArray(changes)) return []
+  return changes.flatMap((one: Json) => {
+    const { path, before, after, kept } = objectOf(one)
+    if (typeof path !== 'string' || !isHash(before) || !isHash(after)) return []
+    return [{ path, before, after, ...(kept === true ? { kept } : {}) }]
+  })
+}
+
+function isHash(value: Json | undefined): value is string | null {
+  return value === null || typeof value === 'string'
 }
 
 /** A model that is not told of an edit takes the result for that of its own call. */

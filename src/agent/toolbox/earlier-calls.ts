@@ -1,13 +1,20 @@
-import { objectOf, own } from '../../core/json/json.ts'
+import { isOfBranch } from '../../core/agent/segment-calls.ts'
+import { NEW_AGENT } from '../../core/agent/state.ts'
+import { type JsonObject, objectOf, own } from '../../core/json/json.ts'
 import { EMPTY_PLAN, isPlanList, type PlanList } from '../../core/plan/plan-list.ts'
 import type { Pid } from '../../core/process/pid.ts'
+import type { ProcessRecord } from '../../core/process/record.ts'
 import { processToolOf } from '../../core/tool/built-in-name.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
+import type { Page } from '../../store/contract.ts'
 
 /** Searches that count. A tool that was found before the last of these, and not since, has to be found again. */
 const MAX_SEARCHES = 50
 /** Reads of long-term memory that may have run at once. */
 const MAX_READS = 20
+
+/** Calls of other branches are passed over, so many pages of them. */
+const MAX_PAGES = 100
 
 /** What the results of an agent's earlier calls say: there is no other memory, so a restart changes nothing. Retention keeps those of `REMEMBERED_TOOLS`. */
 export class EarlierCalls {
@@ -40,18 +47,27 @@ export class EarlierCalls {
     return most
   }
 
-  /** The results of the last calls of a tool that completed, the newest first. */
-  async #results(agent: Pid, tool: string, limit: number) {
+  /** The results of the last calls of a tool on the current branch that completed, the newest first. */
+  async #results(agent: Pid, tool: string, limit: number): Promise<readonly JsonObject[]> {
     const { store } = this.#kernel().edges
-    const { items } = await store.ask({
-      ask: 'processes',
-      filter: { parent: [agent], kind: ['tool'], label: [tool], status: ['completed'] },
-      newestFirst: true,
-      after: null,
-      limit,
-    })
-    return items
-      .filter(({ record }) => record.spec['tool'] === processToolOf(tool))
-      .map(({ record }) => objectOf(record.outcome?.result))
+    const row = await store.ask({ ask: 'process', pid: agent })
+    const state = row?.record.agent ?? NEW_AGENT
+    const filter = { parent: [agent], kind: ['tool'], label: [tool], status: ['completed'] } as const
+    const results: JsonObject[] = []
+    for (let after: number | null = null, pages = 0; pages < MAX_PAGES; pages++) {
+      const page: Page<{ readonly record: ProcessRecord }> = await store.ask({
+        ask: 'processes',
+        filter,
+        newestFirst: true,
+        after,
+        limit,
+      })
+      for (const { record } of page.items)
+        if (record.spec['tool'] === processToolOf(tool) && isOfBranch(state, agent, record.owner))
+          results.push(objectOf(record.outcome?.result))
+      after = page.next
+      if (after === null || results.length >= limit) break
+    }
+    return results.slice(0, limit)
   }
 }

@@ -1,3 +1,5 @@
+import { isOfBranch } from '../../core/agent/segment-calls.ts'
+import { NEW_AGENT } from '../../core/agent/state.ts'
 import { type Json, objectOf } from '../../core/json/json.ts'
 import type { Filter } from '../../core/process/filter.ts'
 import type { Pid } from '../../core/process/pid.ts'
@@ -22,7 +24,10 @@ export class EarlierFiles implements FileRecords {
 
   async seenBy(agent: Pid): Promise<readonly SeenFile[]> {
     const seen = new Map<string, SeenFile>()
-    for await (const { outcome } of this.#calls(READING, { parent: [agent] })) {
+    const row = await this.#kernel().edges.store.ask({ ask: 'process', pid: agent })
+    const state = row?.record.agent ?? NEW_AGENT
+    for await (const { outcome, owner } of this.#calls(READING, { parent: [agent] })) {
+      if (!isOfBranch(state, agent, owner)) continue
       const { reads, changes } = objectOf(outcome?.result)
       const at = outcome?.endedAt ?? 0
       for (const [path, hash] of [...hashesIn(changes, 'after'), ...hashesIn(reads, 'hash')])

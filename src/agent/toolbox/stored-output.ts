@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Part } from '../../core/agent/state.ts'
 import { MAX_BLOB_BYTES } from '../../core/blob/blob.ts'
+import type { FileWrite } from '../../core/files/file-write.ts'
 import { asJson, type JsonObject } from '../../core/json/json.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { spill } from '../../core/tool/spill.ts'
@@ -23,7 +24,7 @@ export interface StoringParts {
 export async function storedOutput(
   { store, mask }: StoringParts,
   pid: Pid,
-  { parts: given, ...facts }: ToolOutput,
+  { parts: given, changes, ...facts }: ToolOutput,
   isBounded: boolean,
 ): Promise<JsonObject> {
   const texts = given.filter((part) => part.type === 'text').map(({ text }) => text)
@@ -34,7 +35,25 @@ export async function storedOutput(
   const { parts, blobs } = storeParts([...excerpt, ...images])
   for (const { hash, bytes } of blobs) await store.blobs.put(hash, bytes)
   const rest = shown === text ? [] : [await putText(store, text)]
-  return { parts: [...parts, ...rest], ...asJson(facts) }
+  const written = changes === undefined ? {} : { changes: await keptChanges(store, changes) }
+  return { parts: [...parts, ...rest], ...asJson({ ...facts, ...written }) }
+}
+
+/** Larger contents are not kept: such files are generated, and each version would be stored. */
+const MAX_KEPT_BYTES = 4 * 1024 * 1024
+
+/** The changes of files, with their contents before as blobs: so they can be undone. */
+async function keptChanges(
+  { blobs }: StoringParts['store'],
+  changes: NonNullable<ToolOutput['changes']>,
+): Promise<readonly FileWrite[]> {
+  const written: FileWrite[] = []
+  for (const { path, before, after, was } of changes) {
+    const keeps = before !== null && was !== null && was.length <= MAX_KEPT_BYTES
+    if (keeps) await blobs.put(before, was)
+    written.push({ path, before, after, ...(keeps ? { kept: true } : {}) })
+  }
+  return written
 }
 
 /** The excerpt of a long text for prompts, and how the agent reads the rest. */

@@ -179,7 +179,7 @@ export class ToolCalls {
   async #record(
     work: Work,
     ref: ToolCallRef,
-    { tool, input }: PendingCall,
+    { tool, input }: Pick<PendingCall, 'tool' | 'input'>,
     result: CallResult,
   ): Promise<void> {
     const { edges } = this.#parts.kernel()
@@ -189,7 +189,14 @@ export class ToolCalls {
     try {
       await this.#write(work, ref, result, pair)
     } catch (error) {
-      if (missingBlobs(error) === undefined) throw error
+      const missing = missingBlobs(error)
+      if (missing === undefined) throw error
+      const { changes } = result
+      if (changes?.some(({ before }) => missing.includes(before ?? '')) === true) {
+        // It stays known that the file was changed: only its content before is gone.
+        const unkept = changes.map(({ path, before, after }) => ({ path, before, after }))
+        return this.#record(work, ref, { tool, input }, { ...result, changes: unkept })
+      }
       const lost = 'The call has ended, but its result is not kept any more. Check its effect.'
       await this.#write(work, ref, errorResult(lost), pair)
     }
@@ -198,7 +205,7 @@ export class ToolCalls {
   async #write(
     work: Work,
     ref: ToolCallRef,
-    { parts: given, isError, output }: CallResult,
+    { parts: given, isError, output, changes, unverified }: CallResult,
     pair: { readonly call: string; readonly result: string },
   ): Promise<void> {
     const { edges, agents } = this.#parts.kernel()
@@ -211,6 +218,8 @@ export class ToolCalls {
         isError,
         pair,
         ...(output === undefined ? {} : { output }),
+        ...(changes === undefined ? {} : { changes }),
+        ...(unverified === undefined ? {} : { unverified }),
       }),
     )
   }

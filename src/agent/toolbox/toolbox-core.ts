@@ -1,9 +1,11 @@
 import type { HookEnd, HookPlace } from '../../core/agent/hooks.ts'
 import { USE_SKILL } from '../../core/agent/skills.ts'
+import type { PutBack } from '../../core/files/plan-undo.ts'
 import type { Pid } from '../../core/process/pid.ts'
-import type { ProcessRecord } from '../../core/process/record.ts'
+import type { Actor, ProcessRecord } from '../../core/process/record.ts'
 import type { Work } from '../../kernel/executor.ts'
 import type { SeenFile } from '../tools/files/file-tracker.ts'
+import type { PutBackAnswer } from '../tools/files/put-back.ts'
 import type { AgentSessions } from './agent-sessions.ts'
 import { AgentTools } from './agent-tools.ts'
 import type { BuiltInNames } from './built-in-names.ts'
@@ -87,6 +89,10 @@ export class ToolboxCore implements Toolbox {
 
   memory(agent: ProcessRecord): Promise<MemoryStore | null> {
     return this.tools.memory(agent)
+  }
+
+  putBack(agent: ProcessRecord, undo: PutBack, asker: Actor, how = { isDry: false }): Promise<PutBackAnswer> {
+    return this.tools.putBack(agent, undo, asker, how)
   }
 
   async seen(agent: Pid, files: readonly SeenFile[]): Promise<void> {

@@ -1,6 +1,7 @@
 import type { HookEnd, HookPlace } from '../../core/agent/hooks.ts'
 import type { SkillLine } from '../../core/agent/skills.ts'
 import type { ToolCallRef } from '../../core/agent/state.ts'
+import type { PutBack } from '../../core/files/plan-undo.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import type { ToolCallProblem } from '../../core/model/prompt.ts'
 import type { Pid } from '../../core/process/pid.ts'
@@ -12,6 +13,7 @@ import type { Kernel } from '../../kernel/kernel.ts'
 import type { InputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import type { AgentTool } from '../tools/agent-tool.ts'
 import type { SeenFile } from '../tools/files/file-tracker.ts'
+import type { PutBackAnswer } from '../tools/files/put-back.ts'
 import type { MemoryStore } from './memory-store.ts'
 
 /** The tools of native agents, as the executor of agents uses them. */
@@ -34,6 +36,8 @@ export interface Toolbox {
   ): Promise<readonly { readonly name: string; readonly text: string }[]>
   /** The long-term memory of the agent; null if it has none. Absent where agents have none. */
   memory?(agent: ProcessRecord): Promise<MemoryStore | null>
+  /** Gives a file its earlier content, if nothing else has changed it. Absent where agents have no file tools. */
+  putBack?(agent: ProcessRecord, undo: PutBack, asker: Actor): Promise<PutBackAnswer>
   /** The inputs of the agent have these files: it may change them as if it had read them. */
   seen(agent: Pid, files: readonly SeenFile[]): Promise<void>
 }

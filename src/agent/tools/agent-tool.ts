@@ -81,6 +81,8 @@ export interface FileChange {
   /** The hash of the content before; null if the file was made. */
   readonly before: string | null
   readonly after: string
+  /** The content before. */
+  readonly was: Uint8Array | null
 }
 
 /** The tools of one agent, by name. */

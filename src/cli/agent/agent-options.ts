@@ -28,4 +28,10 @@ export type AgentOptions = {
   readonly follow: boolean
   readonly drop: boolean
   readonly all: boolean
+  readonly list: boolean
+  readonly to: number | undefined
+  readonly branch: string | undefined
+  readonly label: string | undefined
+  readonly 'undo-files': boolean
+  readonly 'dry-run': boolean
 }

@@ -1,6 +1,7 @@
 import { isObject } from '../../base/is-object.ts'
 import type { AgentFollowed } from '../../verbs/follow-calls.ts'
 import type { OutputOf } from '../../verbs/reeve.ts'
+import { putBackLines, rewoundText } from '../../verbs/rewound-text.ts'
 import { neutral } from '../print/neutral.ts'
 import type { Printer } from '../print/printer.ts'
 import { ago } from '../print/times.ts'
@@ -123,6 +124,12 @@ export class SessionPrinter {
         break
       case 'session_continued':
         this.line(dim(`(the session ${originOf(item.payload)})`))
+        break
+      case 'session_rewound':
+        this.line(dim(`(${rewoundText(item.payload)})`))
+        break
+      case 'files_put_back':
+        for (const line of putBackLines(item.payload)) this.line(dim(`(${line})`))
         break
       case 'agent_configured': {
         const { model, effort } = item.payload

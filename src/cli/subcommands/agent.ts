@@ -10,6 +10,7 @@ import { forkAgent } from '../agent/fork-agent.ts'
 import { contentIn } from '../agent/input-content.ts'
 import { outsideIn } from '../agent/outside-program.ts'
 import { costText, printAgents, printCost } from '../agent/print-agents.ts'
+import { rewind } from '../agent/rewind.ts'
 import { SessionPrinter, textOf } from '../agent/session-printer.ts'
 import { startAgent, watchAgent } from '../agent/start-agent.ts'
 import { missedGoal, turnText } from '../agent/turn-text.ts'
@@ -40,6 +41,7 @@ export const agent = subcommand({
     'agent fork [options] <agent> "<goal>"',
     'agent list [--all]',
     'agent show | attach | cost | pause | resume | cancel | compact | end <agent>',
+    'agent rewind <agent> [--list | --to <turn> | --branch <label>] [--undo-files] [--dry-run] [--label <label>]',
     'agent allow <agent> <name=amount>…',
     'agent model <agent> <provider/model> [--effort <level>]',
     'agent send | queue | steer <agent> [--file <file>] "<text>"',
@@ -113,12 +115,30 @@ export const agent = subcommand({
     },
     drop: { type: 'flag', about: 'cancel: remove the inputs that wait, too; else the first begins a turn' },
     all: { type: 'flag', short: 'a', about: 'list: ended agents, too' },
+    list: { type: 'flag', about: 'rewind: list the turns and branches; without --to and --branch, too' },
+    to: { type: 'number', value: 'turn', about: 'rewind: go back to before this turn' },
+    branch: {
+      type: 'text',
+      value: 'label',
+      about: 'rewind: go to the end of another branch, by its label or the number of its last turn',
+    },
+    label: { type: 'text', value: 'label', about: 'rewind: a name for the branch that is left' },
+    'undo-files': {
+      type: 'flag',
+      about: 'rewind: put back the files that only its file tools have changed since then',
+    },
+    'dry-run': { type: 'flag', about: 'rewind: change nothing, and say what would happen to each file' },
   },
   takes: {
     '': ['all'],
-    otherwise: [...OF_NEW_AGENTS, 'mcp', 'file', 'until', 'max-turns', 'session', 'last'],
+    otherwise: [...OF_NEW_AGENTS, 'mcp', 'memory', 'file', 'until', 'max-turns', 'session', 'last'],
     spawn: [...OF_NEW_AGENTS, 'path', 'worktree'],
     restore: [],
+    fork: [
+      ...(['at', 'mode', 'root', 'image', 'model', 'name', 'system', 'effort', 'tool'] as const),
+      ...(['path', 'worktree', 'once', 'allow'] as const),
+    ],
+    rewind: ['list', 'to', 'branch', 'label', 'undo-files', 'dry-run', 'last'],
     list: ['all'],
     show: ['last'],
     attach: ['last', 'follow'],
@@ -166,6 +186,9 @@ export const agent = subcommand({
     until: 'until',
     maxTurns: 'max-turns',
     last: 'last',
+    turn: 'to',
+    branch: 'branch',
+    label: 'label',
   },
   about: `
 The agent works in this folder, with tools to read and change files and to run commands. Its session survives everything: kill the
@@ -186,6 +209,7 @@ scripted/demo needs no key.`,
     ['reeve agent cost fixer', 'tokens and dollars'],
     ['reeve agent allow fixer cost=5', 'five more, after a turn that ended with limit:cost'],
     ['reeve agent model fixer anthropic/claude-opus-5-5', 'another model from its next call on'],
+    ['reeve agent rewind fixer', 'its turns; --to 3 --undo-files goes back to before turn 3, with its files'],
     ['reeve agent spawn fixer "write the docs"', 'an agent below fixer, which is told when it ends'],
     ['reeve agent spawn fixer "the docs" "the tests"', 'two agents, whose ends it is told together'],
     [
@@ -273,6 +297,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     return answered(context, Promise.resolve(answer))
   },
   compact,
+  rewind,
   allow: allowMore,
   model: changeModel,
   end: (context, reeve, rest) => answered(context, reeve.shutDownAgent({ pid: agentIn('end', rest) })),

@@ -1,5 +1,5 @@
 import type { Json } from '../json/json.ts'
-import type { AgentEvent, AlertKind, AnswerRef, SystemItemKind } from './event.ts'
+import type { AgentEvent, AlertKind, AnswerRef, FilesPutBack, SystemItemKind } from './event.ts'
 import type { GoalCheck } from './goal.ts'
 import type { ProgramState } from './outside.ts'
 import type { CallPlace, CallPurpose, Part, TurnReason } from './state.ts'
@@ -97,6 +97,8 @@ export type TurnAct =
     }
   | ({ readonly type: 'record_result' } & Omit<PayloadOf<'tool_answered'>, 'callId' | 'interrupted'>)
   | ({ readonly type: 'record_usage' } & PayloadOf<'model_used'>)
+  /** The same key is written once. */
+  | ({ readonly type: 'put_back'; readonly key: string } & FilesPutBack)
   /** The call ends without an answer; the next one has another number. */
   | ({ readonly type: 'cut_call' } & Omit<PayloadOf<'model_call_cut'>, 'from'>)
   /** The same call is sent again. */
@@ -170,6 +172,8 @@ export function actKey(act: AgentAct): string | null {
     case 'note_program':
     case 'record_updates':
       return `program:${act.key}`
+    case 'put_back':
+      return `put_back:${act.turn}:${act.key}`
     case 'begin_segment':
       return `segment:${act.segment}`
     case 'end_turn':

@@ -53,6 +53,12 @@ export function compactionSizes({ contextWindow, overflowed, fixed, reasons }: W
   }
 }
 
+/** Whether a request leaves too little of the window for its answer: then the session is shortened before the call. Unknown windows are never full. */
+export function fillsWindow(tokens: number, contextWindow: number | undefined): boolean {
+  if (contextWindow === undefined) return false
+  return tokens > contextWindow - Math.min(RESERVED_TOKENS, Math.floor(contextWindow * SHARE))
+}
+
 /** The length of the next transcript to try, after one of this length did not fit; null: it cannot be shorter. */
 export function shorterTranscript(chars: number): number | null {
   return chars <= MIN_TRANSCRIPT_CHARS ? null : Math.max(MIN_TRANSCRIPT_CHARS, Math.floor(chars / 2))

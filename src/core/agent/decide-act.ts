@@ -23,7 +23,7 @@ import { Draft } from './draft.ts'
 import { isPaused, noCall, notAnAgent, refuseBetween, turnOver } from './refusals.ts'
 import { softLimitAlert } from './soft-limit-alert.ts'
 import { stallMessage, stallOf } from './stall.ts'
-import { type AgentState, MAX_OUTPUT_REPAIRS, type OpenTurn, softLimitsOf } from './state.ts'
+import { type AgentState, MAX_OUTPUT_REPAIRS, nextSegment, type OpenTurn, softLimitsOf } from './state.ts'
 import { endTurn } from './turns.ts'
 
 export type ActIntent = Extract<Intent, { type: 'agent_act' }>
@@ -46,6 +46,8 @@ export function decideAgentAct(facts: Facts, { act, fence, ...asked }: ActIntent
   const { turn } = record.agent
   // The work was done and paid for, also if its turn was cancelled meanwhile.
   if (act.type === 'record_usage' && act.turn <= record.agent.turns) return decideUsage(draft, act)
+  // The file is as it is written.
+  if (act.type === 'put_back' && act.turn <= record.agent.turns) return decidePutBack(draft, act)
   if (turn === null || turn.number !== act.turn) return refuse(turnOver(record, act.turn))
   return decideInTurn(draft, turn, act, { rules, usedUp: facts.usedUp ?? null })
 }
@@ -78,6 +80,8 @@ function decideInTurn(draft: Draft, turn: OpenTurn, act: TurnAct, { rules, usedU
       return decideResult(draft, turn, act)
     case 'record_usage':
       return decideUsage(draft, act)
+    case 'put_back':
+      return decidePutBack(draft, act)
     case 'add_system_item':
       return decideSystemItem(draft, turn, act)
     case 'begin_segment':
@@ -150,6 +154,12 @@ function decideUsage(draft: Draft, act: Act<'record_usage'>): Decision {
   return draft.decision()
 }
 
+function decidePutBack(draft: Draft, act: Act<'put_back'>): Decision {
+  const { type: _, key: __, ...payload } = act
+  draft.add({ type: 'files_put_back', payload }, actKey(act))
+  return draft.decision()
+}
+
 function decideSystemItem(draft: Draft, turn: OpenTurn, act: Act<'add_system_item'>): Decision {
   const refused = refuseBetween(draft.record, turn)
   if (refused !== undefined) return refuse(refused)
@@ -172,7 +182,9 @@ function decideSegment(draft: Draft, turn: OpenTurn, act: Act<'begin_segment'>):
   const refused = isCompacted ? undefined : refuseBetween(draft.record, turn)
   if (refused !== undefined) return refuse(refused)
   const { agent } = draft
-  if (act.segment !== agent.segment.number + 1 && !(agent.segment.from === 0 && act.segment === 1))
+  const { number, last } = agent.segment
+  const isNext = act.segment === nextSegment(agent) || (last === undefined && act.segment === number + 1)
+  if (!isNext)
     return refuse(
       refusal(
         'conflict',

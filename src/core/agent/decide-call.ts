@@ -3,7 +3,7 @@ import { type Decision, type Rules, refuse, refuseSize } from '../process/decisi
 import { type Refusal, refusal } from '../refusal.ts'
 import { type AgentAct, type AnswerItem, actKey, toolAnsweredKey } from './act.ts'
 import type { Draft } from './draft.ts'
-import { isPaused, noCall, refuseBetween } from './refusals.ts'
+import { isPaused, noCall, refuseBetween, refuseUndoing } from './refusals.ts'
 import { MAX_CALLS_PER_ANSWER, MAX_RECORDED_CALLS, type OpenTurn, shownFrom } from './state.ts'
 import { endIfCut, endTurn, promote, promoteNotices } from './turns.ts'
 
@@ -21,7 +21,7 @@ export function decideBeginCall(
 ): Decision {
   const { record } = draft
   if (record.status === 'paused') return refuse(isPaused(record))
-  const refused = refuseBetween(record, turn)
+  const refused = refuseBetween(record, turn) ?? refuseUndoing(record, turn)
   if (refused !== undefined) return refuse(refused)
   if (act.call !== turn.calls + 1)
     return refuse(

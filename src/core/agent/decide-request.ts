@@ -18,6 +18,7 @@ import { type Refusal, refusal } from '../refusal.ts'
 import { answered } from './answered.ts'
 import { decideNoteMemory } from './decide-memory.ts'
 import { decideEditInput, decideRemoveInput, decideReorderInputs } from './decide-queue.ts'
+import { decideRewind } from './decide-rewind.ts'
 import { decideNotify, decideRun } from './decide-run.ts'
 import { Draft } from './draft.ts'
 import { alreadyRunning, invalidRequest, notAnAgent, notRunning, refuseHead } from './refusals.ts'
@@ -38,6 +39,7 @@ export type RequestIntent = Extract<Intent, { type: 'agent_request' }>
  * | pause        | not_running             | pauses, or rolls back            | already_paused                     |
  * | notify       | starts a turn           | before the next model call       | waits                              |
  * | compact      | starts                  | already_running                  | invalid_request                    |
+ * | rewind       | moves the head          | already_running                  | invalid_request                    |
  * | shutdown     | exits                   | ends the turn, exits             | exits                              |
  * | edit, remove, reorder inputs | ok      | ok                               | ok                                 |
  * | configure, allow | ok                  | ok                               | ok                                 |
@@ -73,6 +75,8 @@ export function decideAgentRequest(facts: Facts, intent: RequestIntent, rules: R
       return decidePauseTurn(draft, request)
     case 'compact':
       return decideCompact(draft, request)
+    case 'rewind':
+      return decideRewind(draft, request, intent.target)
     case 'shutdown':
       return decideShutdown(draft, request)
     case 'configure':

@@ -2,6 +2,7 @@ import type { ProcessEvent } from '../process/event.ts'
 import type { Pid } from '../process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
+import { rangesOf } from './branch.ts'
 import type { AgentEvent } from './event.ts'
 import { type AgentState, NEW_AGENT } from './state.ts'
 
@@ -34,14 +35,18 @@ export function notRestorable(pid: Pid, why: string, remedy: string): Refusal {
 
 /** What the log of the new agent begins with: where its session is, and how far it has got. */
 export function continuationOf({ pid, revision, agent }: ProcessRecord): SessionContinued {
-  const { earlier = [], turns, segment, forkedFrom } = agent ?? NEW_AGENT
+  const { earlier = [], turns, segment, head, forkedFrom } = agent ?? NEW_AGENT
+  const branch = rangesOf(agent ?? NEW_AGENT)
   const all = [...earlier, { pid, through: revision }]
   const { number, from } = segment
   // Without a segment yet there is no system prompt either: the new agent writes the first one.
+  const shift = revision + 1
   return {
     earlier: all,
     turns,
-    segment: { number, from: from === 0 ? 0 : seqIn(from, revision + 1) },
+    segment: { number, from: from === 0 ? 0 : seqIn(from, shift) },
+    // Without a rewind the head is the last entry of the log.
+    ...(branch === undefined ? {} : { head: seqIn(head, shift), branch }),
     ...(forkedFrom === undefined ? {} : { fork: forkedFrom }),
   }
 }
@@ -54,9 +59,17 @@ export function continuationText({ earlier, fork }: SessionContinued): string {
 
 export function afterContinued(
   agent: AgentState,
-  { earlier, turns, segment, fork }: SessionContinued,
+  { earlier, turns, segment, head = agent.head, branch, fork }: SessionContinued,
 ): AgentState {
-  return { ...agent, earlier, turns, segment, ...(fork === undefined ? {} : { forkedFrom: fork }) }
+  return {
+    ...agent,
+    earlier,
+    turns,
+    segment,
+    head,
+    ...(branch === undefined ? {} : { branch: { at: 0, turns: branch, through: turns } }),
+    ...(fork === undefined ? {} : { forkedFrom: fork }),
+  }
 }
 
 export interface PlacedLog extends EarlierLog {
@@ -90,6 +103,12 @@ export function placedEvent<Event extends ProcessEvent>(event: Event, shift: num
       return { ...moved, payload: { ...payload, seq: seqIn(payload.seq, shift) } }
     case 'notices_promoted':
       return { ...moved, payload: { ...payload, seqs: payload.seqs.map((seq) => seqIn(seq, shift)) } }
+    case 'session_rewound': {
+      const { from, to, segment } = payload
+      const begun = segment.from === 0 ? 0 : seqIn(segment.from, shift)
+      const places = { from: seqIn(from, shift), to: seqIn(to, shift), segment: { ...segment, from: begun } }
+      return { ...moved, payload: { ...payload, ...places } }
+    }
     case 'segment_begun': {
       const { keepsFrom } = payload
       const from = keepsFrom === null ? null : seqIn(keepsFrom, shift)

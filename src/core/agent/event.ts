@@ -1,13 +1,17 @@
 import type { Amounts, Counted } from '../allowance/amounts.ts'
+import type { FileWrite } from '../files/file-write.ts'
+import type { LeftFile } from '../files/plan-undo.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { MemoryNote } from '../memory/memory-note.ts'
 import type { Effort } from '../model/prompt.ts'
 import type { Actor } from '../process/record.ts'
+import type { TurnRange } from './branch.ts'
 import type { EarlierLog } from './earlier-logs.ts'
 import type { ForkedFrom } from './fork.ts'
 import type { GoalCheck, NextTurn } from './goal.ts'
 import type { ProgramState } from './outside.ts'
 import type { AgentAnswer, AgentRequest } from './request.ts'
+import type { SessionRewound } from './rewind.ts'
 import type {
   CallPlace,
   CallPurpose,
@@ -40,6 +44,14 @@ export interface ShownOutput {
   readonly to: number
   /** The tool call started the command. */
   readonly isOwn?: true
+}
+
+export interface FilesPutBack {
+  readonly turn: number
+  readonly files: readonly FileWrite[]
+  /** At the end of the work: the files that stay as they are, as far as they are named, and how many more there are. */
+  readonly left?: readonly LeftFile[]
+  readonly more?: number
 }
 
 export const ALERTS = [
@@ -132,6 +144,8 @@ export type AgentEvent =
         readonly interrupted: readonly ToolCallRef[]
         /** The turn that a limit ended before its first model call. This one answers its input. */
         readonly goesOnWith?: number
+        /** Of a turn after a rewind: file changes behind this place are to be undone. */
+        readonly undoSince?: number
       }
     }
   | {
@@ -171,6 +185,10 @@ export type AgentEvent =
         readonly pair?: { readonly call: string; readonly result: string }
         /** The output of a command that the result shows the end of. It is in the log of the command alone. */
         readonly output?: ShownOutput
+        /** The files that the call has written. Their contents before are blobs. */
+        readonly changes?: readonly FileWrite[]
+        /** The call was stopped in the middle: whether it had an effect is unknown. */
+        readonly unverified?: true
       }
     }
   | {
@@ -217,8 +235,14 @@ export type AgentEvent =
         readonly segment: { readonly number: number; readonly from: number }
         /** Of a fork, and of an agent that goes on with the session of one: where it branches. */
         readonly fork?: ForkedFrom
+        /** Where the session goes on. Absent: at the end of the last log. */
+        readonly head?: number
+        /** The turns of its branch, if it was rewound. */
+        readonly branch?: readonly TurnRange[]
       }
     }
+  /** The head has moved to an earlier turn, or to the end of another branch. */
+  | { readonly type: 'session_rewound'; readonly payload: SessionRewound }
   /** A new system prompt, or a shorter history. `origin` has its sources. */
   | {
       readonly type: 'segment_begun'
@@ -262,6 +286,8 @@ export type AgentEvent =
   | { readonly type: 'program_noted'; readonly payload: { readonly program: ProgramState } }
   /** Of the job that keeps long-term memory. */
   | { readonly type: 'memory_noted'; readonly payload: { readonly note: MemoryNote } }
+  /** Files were put back after a rewind. It is recorded when the file is written, also if the turn was cancelled meanwhile. */
+  | { readonly type: 'files_put_back'; readonly payload: FilesPutBack }
   /** Trouble of the actor itself. It ends nothing. */
   | {
       readonly type: 'agent_failed'
@@ -294,12 +320,14 @@ export const AGENT_EVENTS = [
   'model_call_retried',
   'agent_configured',
   'session_continued',
+  'session_rewound',
   'segment_begun',
   'agent_alerted',
   'agent_allowed',
   'turn_ended',
   'program_noted',
   'memory_noted',
+  'files_put_back',
   'agent_failed',
   'agent_idled',
 ] as const satisfies readonly AgentEvent['type'][]

@@ -7,6 +7,7 @@ import { afterContinued } from './earlier-logs.ts'
 import { type AgentEvent, isEntry } from './event.ts'
 import { countTurn } from './goal.ts'
 import { reportsOf, withoutGroup, withSeatFilled } from './report-group.ts'
+import { afterRewind } from './rewind.ts'
 import { outputsFrom, withOutputOf } from './segment-calls.ts'
 import {
   type AgentState,
@@ -28,8 +29,7 @@ type PayloadOf<Type extends AgentEvent['type']> = Extract<AgentEvent, { type: Ty
 /** Applies an event of a session log to the record. Like `evolve`, it never refuses. */
 export function evolveAgent(record: ProcessRecord, event: Stored<AgentEvent>): ProcessRecord {
   if (record.agent === null) return record
-  const moved = isEntry(event.type) ? { ...record.agent, head: event.seq } : record.agent
-  const agent = changed(moved, event)
+  const agent = evolveState(record.agent, event)
   switch (event.type) {
     case 'turn_begun':
       return { ...scheduled(record), agent }
@@ -45,6 +45,11 @@ export function evolveAgent(record: ProcessRecord, event: Stored<AgentEvent>): P
     default:
       return agent === record.agent ? record : { ...record, agent }
   }
+}
+
+/** The state of an agent after an event of its log. */
+export function evolveState(agent: AgentState, event: Stored<AgentEvent>): AgentState {
+  return changed(isEntry(event.type) ? { ...agent, head: event.seq } : agent, event)
 }
 
 function changed(agent: AgentState, event: Stored<AgentEvent>): AgentState {
@@ -81,6 +86,8 @@ function changed(agent: AgentState, event: Stored<AgentEvent>): AgentState {
     }
     case 'session_continued':
       return afterContinued(agent, event.payload)
+    case 'session_rewound':
+      return afterRewind(agent, event.payload, event.seq)
     case 'turn_begun':
       return begun(agent, event.payload, event)
     case 'turn_ended':
@@ -197,6 +204,12 @@ function inTurn(agent: AgentState, turn: OpenTurn, event: Stored<AgentEvent>): A
       const repairs = turn.output !== null && event.payload.kind === 'repair' ? turn.output.repairs + 1 : null
       return to({ expects: 'model', output: repairs === null ? turn.output : { repairs } })
     }
+    case 'files_put_back': {
+      const { turn: of, left } = event.payload
+      if (of !== turn.number || left === undefined || turn.undoSince === undefined) return agent
+      const { undoSince: _, ...done } = turn
+      return { ...agent, turn: { ...done, expects: 'end' } }
+    }
     case 'model_call_cut':
       return to({ call: null, cuts: (turn.cuts ?? 0) + 1 })
     default:
@@ -206,9 +219,20 @@ function inTurn(agent: AgentState, turn: OpenTurn, event: Stored<AgentEvent>): A
 
 function begun(
   agent: AgentState,
-  { turn: number, cause, asker, input, follows, hasSchema, interrupted, goesOnWith }: PayloadOf<'turn_begun'>,
+  begunWith: PayloadOf<'turn_begun'>,
   { seq, at }: Stored<AgentEvent>,
 ): AgentState {
+  const {
+    turn: number,
+    cause,
+    asker,
+    input,
+    follows,
+    hasSchema,
+    interrupted,
+    goesOnWith,
+    undoSince,
+  } = begunWith
   const turn: OpenTurn = {
     number,
     cause,
@@ -220,12 +244,14 @@ function begun(
     calls: 0,
     call: null,
     tools: [],
-    hasOutput: false,
+    // A roll-back would hide that files were put back.
+    hasOutput: undoSince !== undefined,
     expects: 'model',
     output: hasSchema ? { repairs: 0 } : null,
     crashes: 0,
     taken: { inputs: [], notices: NO_NOTICES },
     interrupted,
+    ...(undoSince === undefined ? {} : { undoSince }),
   }
   const { unanswered } = agent
   const goal = unanswered !== undefined && unanswered.number === goesOnWith ? unanswered.goal : agent.goal

@@ -2,6 +2,7 @@ import type { ViewRequest } from '../object/view.ts'
 import type { Pid } from '../process/pid.ts'
 import type { ProcessRecord } from '../process/record.ts'
 import { type Refusal, refusal } from '../refusal.ts'
+import { isOnBranch, rangesOf, rangesUpTo } from './branch.ts'
 import {
   type EarlierLog,
   MAX_EARLIER_LOGS,
@@ -91,6 +92,12 @@ export function refuseBranchAt(
   reason: string | null,
 ): Refusal | undefined {
   const { pid, agent } = source
+  if (reason !== null && agent !== null && !isOnBranch(agent, at))
+    return invalidRequest(
+      source,
+      `turn ${at} is not on the current branch of its session`,
+      'Name a turn of that branch, or none; or select the other branch first, with reeve agent rewind --branch.',
+    )
   if (reason === 'rolled_back')
     return invalidRequest(
       source,
@@ -151,10 +158,12 @@ export function branchOf(
   const earlier = logsThrough(pid, agent.earlier ?? [], place)
   if (earlier === null) return null
   const { number, from } = segment
+  const branch = rangesOf(agent)
   return {
     earlier,
     turns: turn,
     segment: { number, from: from === 0 ? 0 : placeBehind(from, place) },
+    ...(branch === undefined ? {} : { branch: rangesUpTo(branch, turn) }),
     fork: { pid, turn, mode },
   }
 }

@@ -1,5 +1,6 @@
 import type { ProcessEvent } from '../process/event.ts'
 import { type AgentEvent, type ENTRY_EVENTS, isEntry } from './event.ts'
+import type { SessionRewound } from './rewind.ts'
 import type { TurnCause, TurnReason } from './state.ts'
 
 /** An entry of a session log: its type decides its payload. */
@@ -8,24 +9,69 @@ export type AgentEntry = Extract<AgentEvent, { type: (typeof ENTRY_EVENTS)[numbe
 
 /**
  * The entries of the current branch, in order. A turn is on the branch that it follows, so a turn that was rolled back is left out
- * once it has ended, and so is everything after an entry that a later turn does not follow.
+ * once it has ended, and so is everything after an entry that a later turn does not follow, or that a rewind has gone back to.
  */
 export function entriesInView(events: readonly ProcessEvent[]): readonly AgentEntry[] {
-  const path: AgentEntry[] = []
-  for (const event of events) extendView(path, event)
-  return path
+  const view = new BranchView()
+  for (const event of events) view.add(event)
+  return view.entries
 }
 
-/** Adds the next event of a log to the entries in view. Returns whether they changed. */
-export function extendView(path: AgentEntry[], event: ProcessEvent): boolean {
-  const entry = entryOf(event)
-  if (entry === null) return false
-  if (entry.type === 'turn_begun') cutBehind(path, entry.payload.follows)
-  if (entry.type === 'turn_ended' && entry.payload.reason === 'rolled_back') {
-    const begun = path.findLastIndex((one) => one.type === 'turn_begun')
-    path.length = Math.max(0, begun)
-  } else path.push(entry)
-  return true
+/** The entries of the current branch, as events of the log are added. */
+export class BranchView {
+  /** Of all branches: a rewind may select one again. */
+  readonly #all: AgentEntry[] = []
+  #path: AgentEntry[] = []
+
+  get entries(): readonly AgentEntry[] {
+    return this.#path
+  }
+
+  /** Adds the next event. Returns whether the entries changed. */
+  add(event: ProcessEvent): boolean {
+    const rewound = rewindOf(event)
+    if (rewound !== null) {
+      this.#path = pathTo(this.#all, rewound.to)
+      return true
+    }
+    const entry = entryOf(event)
+    if (entry === null) return false
+    this.#all.push(entry)
+    if (entry.type === 'turn_begun') this.#path.length = lastAt(this.#path, entry.payload.follows) + 1
+    if (entry.type === 'turn_ended' && entry.payload.reason === 'rolled_back') {
+      const begun = this.#path.findLastIndex((one) => one.type === 'turn_begun')
+      this.#path.length = Math.max(0, begun)
+    } else this.#path.push(entry)
+    return true
+  }
+}
+
+/** The branch that ends at a place. Entries of a turn follow each other, and its first one names the entry before the turn. */
+function pathTo(all: readonly AgentEntry[], head: number): AgentEntry[] {
+  const path: AgentEntry[] = []
+  for (let index = lastAt(all, head); index >= 0; ) {
+    const entry = all[index] as AgentEntry
+    path.push(entry)
+    index = entry.type === 'turn_begun' ? lastAt(all, entry.payload.follows) : index - 1
+  }
+  return path.reverse()
+}
+
+/** The index of the last entry that is not behind a place; -1 if all are. */
+function lastAt(entries: readonly AgentEntry[], place: number): number {
+  let low = 0
+  let high = entries.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((entries[middle]?.seq ?? 0) <= place) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+function rewindOf({ type, payload }: ProcessEvent): SessionRewound | null {
+  const untyped: unknown = payload
+  return type === 'session_rewound' ? (untyped as SessionRewound) : null
 }
 
 function entryOf(event: ProcessEvent): AgentEntry | null {
@@ -74,9 +120,4 @@ export function entriesOfSegment(entries: readonly AgentEntry[]): readonly Agent
     keepsFrom !== null && seq >= keepsFrom && type !== 'segment_begun'
   const kept = entries.slice(0, begun).filter(isKept)
   return [segment, ...kept, ...entries.slice(begun + 1)]
-}
-
-function cutBehind(path: AgentEntry[], follows: number): void {
-  const last = path.findLastIndex(({ seq }) => seq <= follows)
-  path.length = last + 1
 }

@@ -36,6 +36,16 @@ export function isCompacted(events: readonly StoredEvent[], turn: number): boole
   return false
 }
 
+/** Whether the live segment was found too long after a compaction, or could not be shortened: then it is not tried again by itself. */
+export function isCompactedInVain(events: readonly StoredEvent[]): boolean {
+  for (const event of backwards(events)) {
+    const known = knownEvent(event)
+    if (known?.type === 'segment_begun') return false
+    if (known?.type === 'agent_alerted' && known.payload.alert === 'compaction_without_effect') return true
+  }
+  return false
+}
+
 /** The latest first, without a copy. */
 export function* backwards<Item>(items: readonly Item[]): Generator<Item> {
   for (let index = items.length - 1; index >= 0; index--) yield items[index] as Item

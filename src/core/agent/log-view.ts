@@ -10,7 +10,9 @@ const LOGGED = [
   'model_call_retried',
   'agent_configured',
   'session_continued',
+  'session_rewound',
   'agent_alerted',
+  'files_put_back',
   'agent_failed',
 ] as const satisfies readonly AgentEvent['type'][]
 

@@ -17,6 +17,8 @@ export type AgentStep =
       /** Processes of closed tool calls that may still run. */
       readonly interruptFirst: readonly ToolCallRef[]
     }
+  /** The files that the agent has changed behind this place are put back. */
+  | { readonly type: 'undo_files'; readonly turn: number; readonly since: number }
   /** The model has answered. If a goal is set, the goal is checked first. */
   | { readonly type: 'end_turn'; readonly turn: number; readonly checksGoal: boolean }
 
@@ -29,9 +31,10 @@ export function nextStep(record: ProcessRecord, ownCall: number | null = null): 
   const { turn } = agent
   if (phaseOf(record) === 'paused') return { type: 'none', why: 'paused' }
   if (turn === null) return { type: 'go_idle' }
-  const { number, call, tools, calls, expects, cause, interrupted } = turn
+  const { number, call, tools, calls, expects, cause, interrupted, undoSince } = turn
   if (call !== null)
     return call.number === ownCall ? null : { type: 'cut_call', turn: number, call: call.number }
+  if (undoSince !== undefined) return { type: 'undo_files', turn: number, since: undoSince }
   if (tools.length > 0) return { type: 'run_tools', turn: number, tools }
   const joins = agent.inputs.some(({ mode }) => mode === 'steer') || agent.notices.kept.length > 0
   if (expects === 'end' && !joins) return { type: 'end_turn', turn: number, checksGoal: agent.goal !== null }

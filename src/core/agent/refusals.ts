@@ -55,6 +55,16 @@ export function refuseBetween(record: ProcessRecord, turn: OpenTurn): Refusal | 
   )
 }
 
+/** No model is called while files are put back: its tools would read and write the same files. */
+export function refuseUndoing({ pid }: ProcessRecord, turn: OpenTurn): Refusal | undefined {
+  if (turn.undoSince === undefined) return undefined
+  return refusal(
+    'conflict',
+    `Turn ${turn.number} of ${pid} puts files back.`,
+    'Ask its state what to do next.',
+  )
+}
+
 export function noCall({ pid }: ProcessRecord, call: number): Refusal {
   return refusal(
     'conflict',

@@ -2,6 +2,7 @@ import type { Amounts, Counted } from '../allowance/amounts.ts'
 import type { JsonObject } from '../json/json.ts'
 import type { MemoryNote } from '../memory/memory-note.ts'
 import type { Effort } from '../model/prompt.ts'
+import type { RemovedInput, RewindTo, Undone } from './rewind.ts'
 import type { InputMode, NoticeCause, Part, ToolCallRef, Until } from './state.ts'
 
 /**
@@ -17,6 +18,7 @@ export type PlainRequest =
   | { readonly type: 'cancel_turn'; readonly id: string; readonly dropQueued?: boolean }
   | { readonly type: 'pause'; readonly id: string }
   | { readonly type: 'compact'; readonly id: string; readonly expectedHead?: number }
+  | RewindRequest
   | { readonly type: 'shutdown'; readonly id: string; readonly reason?: string }
   | { readonly type: 'remove_input'; readonly id: string; readonly input: string }
   | { readonly type: 'reorder_inputs'; readonly id: string; readonly inputs: readonly string[] }
@@ -37,6 +39,17 @@ export interface RunRequest {
   /** Turns are repeated until this holds. */
   readonly until?: Until
   readonly maxTurns?: number
+}
+
+export interface RewindRequest {
+  readonly type: 'rewind'
+  readonly id: string
+  readonly to: RewindTo
+  /** Of the branch that it leaves. */
+  readonly label?: string
+  /** Files that file tools have changed since then are put back. */
+  readonly undoFiles?: boolean
+  readonly expectedHead?: number
 }
 
 export interface NotifyRequest {
@@ -88,6 +101,7 @@ export type AgentAnswer =
       readonly isCounted: boolean
     }
   | { readonly type: 'compacting'; readonly turn: number }
+  | Rewound
   /** `exited`: it has ended. `stopping`: its executor ends it. */
   | { readonly type: 'exited' | 'stopping'; readonly interrupts: readonly ToolCallRef[] }
   | { readonly type: 'edited' | 'removed'; readonly input: string }
@@ -96,6 +110,20 @@ export type AgentAnswer =
   /** `turn`: the waiting input goes on in this turn; null if none waits, or the agent is not idle. */
   | { readonly type: 'allowed'; readonly turn: number | null }
   | { readonly type: 'limited'; readonly turn: number }
+
+interface Rewound {
+  readonly type: 'rewound'
+  /** The head before and after it. */
+  readonly from: number
+  readonly head: number
+  /** The last turn of the branch that it left, and of the current one. */
+  readonly left: number | null
+  readonly last: number | null
+  /** The turn that puts files back; null if none was asked for. */
+  readonly turn: number | null
+  readonly undone: Undone
+  readonly removed: RemovedInput | null
+}
 
 interface TurnStopped {
   readonly type: 'cancelled' | 'rolled_back'

@@ -1,6 +1,7 @@
 import type { Pid } from '../process/pid.ts'
 import type { ProcessRecord } from '../process/record.ts'
 import { REMEMBERED_TOOLS } from '../tool/built-in-name.ts'
+import { isOnBranch } from './branch.ts'
 import type { AgentEntry } from './history.ts'
 import type { AgentState, CallPlace, ReferredOutput, ToolCallRef } from './state.ts'
 import { toolCallName } from './state.ts'
@@ -25,6 +26,16 @@ export function isOfEarlierSegment(
   const ref = toolCall === null ? null : refIn(pid, toolCall)
   if (keeps === undefined || ref === null || (target !== null && REMEMBERED_TOOLS.has(target))) return false
   return isBefore(ref, keeps)
+}
+
+/** Whether a process belongs to a tool call on the current branch of an agent. What the agent read on another one, its prompts do not have. */
+export function isOfBranch(
+  agent: Pick<AgentState, 'branch'>,
+  pid: Pid,
+  { toolCall }: Pick<ProcessRecord['owner'], 'toolCall'>,
+): boolean {
+  const ref = toolCall === undefined ? null : refIn(pid, toolCall)
+  return ref === null || isOnBranch(agent, ref.turn)
 }
 
 /** Whether the live segment of a live agent shows the output of a command: the call that started it, or a later one. */

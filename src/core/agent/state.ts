@@ -2,6 +2,7 @@ import type { Amounts, Counted } from '../allowance/amounts.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import type { AgentMemory } from '../memory/memory-note.ts'
 import type { Actor, ProcessRecord } from '../process/record.ts'
+import type { BranchTurns } from './branch.ts'
 import type { EarlierLog } from './earlier-logs.ts'
 import type { AlertKind } from './event.ts'
 import type { ForkedFrom } from './fork.ts'
@@ -57,6 +58,8 @@ export const TURN_CAUSES = [
   'wake',
   /** The next turn of a goal loop. */
   'goal',
+  /** No user input: files are put back after a rewind. */
+  'rewind',
   /** No user input: the session is to be shortened. */
   'compact',
 ] as const
@@ -90,7 +93,7 @@ export interface AgentState {
   /** Admitted inputs that no turn has taken, in their order. */
   readonly inputs: readonly QueuedInput[]
   readonly notices: NoticeBuffer
-  /** `seq` of the last entry of the current branch; the next entry follows it. 0 before the first. */
+  /** `seq` of the last entry of the current branch; the next entry follows it. 0 before the first, and not more in an earlier log. */
   readonly head: number
   readonly segment: Segment
   readonly totals: AgentTotals
@@ -109,6 +112,8 @@ export interface AgentState {
   readonly earlier?: readonly EarlierLog[]
   /** Of a fork, and of an agent that goes on with the session of one: where it branches. */
   readonly forkedFrom?: ForkedFrom
+  /** The turns of the current branch. Absent: all of them, because the session was not rewound. */
+  readonly branch?: BranchTurns
   /** Of an outside agent that has a program. */
   readonly program?: ProgramState
   /** How far its long-term memory has come. Absent before the first job. */
@@ -124,6 +129,9 @@ export interface RecentAlert {
   readonly alert: AlertKind
   readonly message: string
 }
+
+/** What the current branch decides of the state: a rewind puts it back. */
+export type BranchState = Pick<AgentState, 'segment' | 'outputs' | 'unanswered'>
 
 /** A model call of a session. */
 export interface CallPlace {
@@ -175,6 +183,8 @@ export interface OpenTurn {
   readonly interrupted: readonly ToolCallRef[]
   /** Further actors whose input joined the turn, or that resumed it. Absent if there is none. */
   readonly joinedBy?: readonly Actor[]
+  /** File changes behind this place are still to be undone. */
+  readonly undoSince?: number
   /** The use of its model calls. Absent before the first. */
   readonly used?: AgentTotals
 }
@@ -230,10 +240,17 @@ export interface BufferedNotice {
 /** A part of the session log with one system prompt. */
 interface Segment {
   readonly number: number
+  /** The largest number that was used, if it is on another branch. */
+  readonly last?: number
   /** `seq` of the event that began it; 0 for the first, before its system prompt is stored. */
   readonly from: number
   /** The first model call whose entries it has, after a compaction. Earlier ones are in the log alone. */
   readonly keeps?: CallPlace
+}
+
+/** The number of the next segment. No branch uses the number of another one: it is part of a replay key. */
+export function nextSegment({ segment: { number, from, last } }: Pick<AgentState, 'segment'>): number {
+  return from === 0 && last === undefined ? 1 : Math.max(number, last ?? 0) + 1
 }
 
 export interface AgentTotals {

@@ -119,6 +119,7 @@ export function beginTurn(
     hasSchema = input?.hasSchema ?? false,
     interrupted = [],
     unanswered,
+    undoSince,
   }: TurnBeginning,
 ): number {
   const { turns, head, segment } = draft.agent
@@ -135,6 +136,7 @@ export function beginTurn(
       hasSchema,
       interrupted,
       ...(unanswered === undefined ? {} : { goesOnWith: unanswered.number }),
+      ...(undoSince === undefined ? {} : { undoSince }),
     },
   })
   if (input !== null) promote(draft, input)
@@ -150,6 +152,8 @@ interface TurnBeginning {
   readonly interrupted?: readonly ToolCallRef[]
   /** The turn that it goes on with. */
   readonly unanswered?: UnansweredTurn
+  /** File changes behind this place are to be undone. */
+  readonly undoSince?: number
 }
 
 /** Goes on with the last turn, if a limit ended it before its first model call. Returns the number of the new one. */

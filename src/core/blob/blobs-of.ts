@@ -42,12 +42,29 @@ export function blobsOf({ type, payload }: Event): readonly string[] {
   if (type === 'object_put') return hashIn(payload)
   if (type === 'object_linked') return isObject(payload) ? hashIn(payload['target']) : NONE
   if (type === 'parked') return isObject(payload) ? hashIn(payload['snapshot']) : NONE
+  const files = FILES_IN[type]
+  if (files !== undefined && isObject(payload))
+    return [...blobsIn(payload['parts']), ...keptIn(payload[files])]
   return Object.hasOwn(EVENTS_WITH_PARTS, type) && isObject(payload) ? blobsIn(payload['parts']) : NONE
 }
 
 /** The content of a version of an object, or the stored state of a script. */
 function hashIn(version: unknown): readonly string[] {
   return isObject(version) && typeof version['hash'] === 'string' ? [version['hash']] : NONE
+}
+
+/** The member that has the changes of files (`FileWrite`), of the events that have one. */
+const FILES_IN: { readonly [type: string]: string } = {
+  tool_answered: 'changes',
+  files_put_back: 'files',
+}
+
+/** The contents that changes of files keep. */
+function keptIn(changes: unknown): readonly string[] {
+  if (!Array.isArray(changes)) return NONE
+  return changes.flatMap((one) =>
+    isObject(one) && one['kept'] === true && typeof one['before'] === 'string' ? [one['before']] : [],
+  )
 }
 
 /** The hashes of the blobs in a list of typed parts. */

@@ -1,10 +1,12 @@
 import { type AgentAct, actKey } from '../agent/act.ts'
 import { type AgentRequest, requestKey } from '../agent/request.ts'
+import type { RewindTarget } from '../agent/rewind.ts'
 import type { ToolCallRef } from '../agent/state.ts'
 import type { NearLimit } from '../allowance/near.ts'
 import type { Json } from '../json/json.ts'
 import type { Fence, Lease } from '../lease/lease.ts'
 import type { Message, MessageFilter } from '../message/message.ts'
+import type { Refusal } from '../refusal.ts'
 import type { ScriptSnapshot } from '../script/snapshot.ts'
 import type { ApprovalRequested, ApprovalSettled, ReadyBy, StopDelivered, WaitLeftHow } from './event.ts'
 import type { Pid } from './pid.ts'
@@ -147,6 +149,8 @@ export type Intent =
       readonly type: 'agent_request'
       readonly request: AgentRequest
       readonly neverBegan?: readonly ToolCallRef[]
+      /** Of a rewind: where it goes, or why it cannot. */
+      readonly target?: RewindTarget | Refusal
     })
   /** An act of the executor of such an agent. */
   | (Asked & { readonly type: 'agent_act'; readonly act: AgentAct; readonly fence: Fence })

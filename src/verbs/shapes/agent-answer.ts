@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { AgentAnswer } from '../../core/agent/request.ts'
 import { EFFORTS } from '../../core/model/prompt.ts'
 import { toolCallRef } from './agent.ts'
+import { place, removedInput, undone } from './agent-rewind.ts'
 import { count } from './scalars.ts'
 
 const input = z.string().describe('the id of the input')
@@ -45,6 +46,16 @@ export const notifyAnswer = z.strictObject({
   isCounted: z.boolean().describe('too many notices wait: this one is counted, and only the log has it'),
 })
 export const compactAnswer = z.strictObject({ type: z.literal('compacting'), turn })
+export const rewoundAnswer = z.strictObject({
+  type: z.literal('rewound'),
+  from: place.describe('the head of the session before it'),
+  head: place.describe('the head of the session now'),
+  left: count.nullable().describe('the last turn of the branch that it left'),
+  last: count.nullable().describe('the last turn of the current branch; null: the session is empty'),
+  turn: count.nullable().describe('the turn that puts files back'),
+  undone,
+  removed: z.strictObject(removedInput).nullable(),
+})
 export const shutDownAnswer = z.strictObject({
   type: z.enum(['exited', 'stopping']).describe('`stopping`: its executor stops its work, then it ends'),
   interrupts,
@@ -77,6 +88,7 @@ export const agentAnswer: z.ZodType<AgentAnswer> = z.discriminatedUnion('type', 
   z.strictObject({ type: z.literal('already_paused') }),
   notifyAnswer,
   compactAnswer,
+  rewoundAnswer,
   shutDownAnswer,
   editAnswer,
   removeAnswer,

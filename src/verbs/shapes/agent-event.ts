@@ -3,9 +3,12 @@ import { type AgentEvent, ALERTS, SYSTEM_ITEMS } from '../../core/agent/event.ts
 import { NEXT_TURNS } from '../../core/agent/goal.ts'
 import type { AgentRequest } from '../../core/agent/request.ts'
 import { COUNTED } from '../../core/allowance/amounts.ts'
+import type { FileWrite } from '../../core/files/file-write.ts'
+import { KEPT_REASONS } from '../../core/files/plan-undo.ts'
 import { EFFORTS } from '../../core/model/prompt.ts'
 import { actor } from './actor.ts'
 import {
+  branchState,
   callPlace,
   callPurpose,
   earlierLogs,
@@ -16,10 +19,13 @@ import {
   parts,
   toolCallRef,
   turnCause,
+  turnRanges,
   turnReason,
+  unanswered,
   until,
 } from './agent.ts'
 import { agentAnswer } from './agent-answer.ts'
+import { place, undone } from './agent-rewind.ts'
 import { amounts } from './allowance.ts'
 import { json, jsonObject } from './json.ts'
 import { memoryNote } from './memory.ts'
@@ -38,7 +44,7 @@ const agentRequest = (): z.ZodType<AgentRequest> =>
       id,
       mode: inputMode,
       parts,
-      expectedHead: count.exactOptional(),
+      expectedHead: place.exactOptional(),
       schema: jsonObject.exactOptional(),
       until: until.exactOptional(),
       maxTurns: count.exactOptional(),
@@ -48,7 +54,15 @@ const agentRequest = (): z.ZodType<AgentRequest> =>
     z.strictObject({ type: z.literal('resume'), id }),
     z.strictObject({ type: z.literal('cancel_turn'), id, dropQueued: z.boolean().exactOptional() }),
     z.strictObject({ type: z.literal('pause'), id }),
-    z.strictObject({ type: z.literal('compact'), id, expectedHead: count.exactOptional() }),
+    z.strictObject({ type: z.literal('compact'), id, expectedHead: place.exactOptional() }),
+    z.strictObject({
+      type: z.literal('rewind'),
+      id,
+      to: z.union([z.strictObject({ turn: count }), z.strictObject({ branch: z.string() })]),
+      label: z.string().exactOptional(),
+      undoFiles: z.boolean().exactOptional(),
+      expectedHead: place.exactOptional(),
+    }),
     z.strictObject({ type: z.literal('shutdown'), id, reason: z.string().exactOptional() }),
     z.strictObject({ type: z.literal('remove_input'), id, input }),
     z.strictObject({ type: z.literal('reorder_inputs'), id, inputs: z.array(input) }),
@@ -60,6 +74,13 @@ const agentRequest = (): z.ZodType<AgentRequest> =>
 export type AgentPayloads = {
   readonly [Event in AgentEvent as Event['type']]: z.ZodType<Event['payload']>
 }
+
+const fileWrite = z.strictObject({
+  path: z.string(),
+  before: z.string().nullable().describe('the hash of the content before; null: there was no file'),
+  after: z.string().nullable(),
+  kept: z.literal(true).exactOptional().describe('the content before is kept'),
+}) satisfies z.ZodType<FileWrite>
 
 const inCall = { turn: count, call: count }
 const check = z.strictObject({
@@ -100,13 +121,14 @@ export const agentPayloads = (): AgentPayloads => ({
     cause: turnCause,
     asker: actor,
     input: input.nullable(),
-    follows: count,
+    follows: place,
     segment: count,
     hasSchema: z.boolean(),
     interrupted: interrupts,
     goesOnWith: count
       .exactOptional()
       .describe('the turn that a limit ended before its first model call: this one answers its input'),
+    undoSince: place.exactOptional().describe('after a rewind: file changes behind this place are undone'),
   }),
   model_call_begun: z.strictObject({ ...inCall, model: z.string(), purpose: callPurpose }),
   output_begun: z.strictObject({ ...inCall, from: count.exactOptional() }),
@@ -135,6 +157,11 @@ export const agentPayloads = (): AgentPayloads => ({
       .strictObject({ pid: z.string(), from: count, to: count, isOwn: z.literal(true).exactOptional() })
       .exactOptional()
       .describe('the output of a command that the result shows the end of'),
+    changes: z.array(fileWrite).exactOptional().describe('the files that the call has written'),
+    unverified: z
+      .literal(true)
+      .exactOptional()
+      .describe('the call was stopped in the middle: whether it had an effect is unknown'),
   }),
   system_item: z.strictObject({ ...inCall, kind: z.enum(SYSTEM_ITEMS), parts }),
   model_used: z.strictObject({
@@ -158,15 +185,28 @@ export const agentPayloads = (): AgentPayloads => ({
   session_continued: z.strictObject({
     earlier: earlierLogs,
     turns: count,
-    segment: z.strictObject({ number: count, from: z.number().int() }),
+    segment: z.strictObject({ number: count, from: place }),
+    head: place.exactOptional(),
+    branch: turnRanges.exactOptional(),
     fork: forkedFrom.exactOptional(),
+  }),
+  session_rewound: z.strictObject({
+    from: place,
+    to: place,
+    left: count.nullable(),
+    last: count.nullable(),
+    turns: turnRanges.describe('the turns of the current branch'),
+    ...branchState,
+    unanswered,
+    label: z.string().exactOptional(),
+    undone,
   }),
   segment_begun: z.strictObject({
     ...inCall,
     segment: count,
     why: z.enum(['context', 'compaction']),
-    origin: z.strictObject({ segment: count, head: count }),
-    keepsFrom: z.number().int().nullable(),
+    origin: z.strictObject({ segment: count, head: place }),
+    keepsFrom: place.nullable(),
     keeps: callPlace.exactOptional().describe('the first model call whose entries are kept'),
     parts,
   }),
@@ -192,6 +232,14 @@ export const agentPayloads = (): AgentPayloads => ({
   }),
   program_noted: z.strictObject({ program: programState }),
   memory_noted: z.strictObject({ note: memoryNote }),
+  files_put_back: z.strictObject({
+    turn: count,
+    files: z.array(fileWrite),
+    left: z
+      .array(z.strictObject({ type: z.literal('left'), path: z.string(), why: z.enum(KEPT_REASONS) }))
+      .exactOptional(),
+    more: count.exactOptional(),
+  }),
   agent_failed: z.strictObject({ turn: count, code: z.string(), message: z.string() }),
   agent_idled: z.strictObject({ turns: count, holder: z.string().nullable() }),
 })

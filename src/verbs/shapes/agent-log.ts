@@ -33,8 +33,10 @@ function itemSchemas() {
     model_call_retried: itemOf('model_call_retried', payloads.model_call_retried),
     agent_configured: itemOf('agent_configured', payloads.agent_configured),
     session_continued: itemOf('session_continued', payloads.session_continued),
+    session_rewound: itemOf('session_rewound', payloads.session_rewound),
     segment_begun: itemOf('segment_begun', payloads.segment_begun),
     agent_alerted: itemOf('agent_alerted', payloads.agent_alerted),
+    files_put_back: itemOf('files_put_back', payloads.files_put_back),
     agent_failed: itemOf('agent_failed', payloads.agent_failed),
     turn_ended: itemOf('turn_ended', payloads.turn_ended),
   } satisfies { readonly [Type in LogItem['type']]: z.ZodType }

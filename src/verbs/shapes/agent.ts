@@ -17,6 +17,7 @@ import { PRESETS } from '../../core/capability/presets.ts'
 import { IMAGE_REF } from '../../core/image/image.ts'
 import { EFFORTS } from '../../core/model/prompt.ts'
 import { actor } from './actor.ts'
+import { place } from './agent-rewind.ts'
 import { amounts } from './allowance.ts'
 import { hooks } from './hook.ts'
 import { json, jsonObject } from './json.ts'
@@ -136,6 +137,19 @@ const notices = z.strictObject({
 
 const totals = z.strictObject({ inputTokens: count, outputTokens: count, cost: z.number(), unpriced: count })
 
+/** The numbers of turns, in ranges of the first and the last. */
+export const turnRanges = z.array(z.tuple([count, count]))
+
+export const branchState = {
+  segment: z.strictObject({
+    number: count,
+    last: count.exactOptional().describe('the largest number that was used, if it is on another branch'),
+    from: place,
+    keeps: callPlace.exactOptional(),
+  }),
+  outputs: z.array(z.strictObject({ pid: z.string(), turn: count, call: count })).exactOptional(),
+}
+
 const openTurn = z.strictObject({
   number: count,
   cause: turnCause,
@@ -143,7 +157,7 @@ const openTurn = z.strictObject({
   input: z.string().nullable(),
   beganAt: time,
   from: count,
-  follows: count,
+  follows: place,
   calls: count,
   call: z.strictObject({ number: count, purpose: callPurpose, from: count.exactOptional() }).nullable(),
   tools: z.array(z.strictObject({ call: count, ...openToolCall })),
@@ -155,6 +169,7 @@ const openTurn = z.strictObject({
   taken: z.strictObject({ inputs: z.array(z.string()), notices }),
   interrupted: z.array(toolCallRef),
   joinedBy: z.array(actor).exactOptional(),
+  undoSince: place.exactOptional(),
   used: totals.exactOptional(),
 })
 
@@ -180,6 +195,18 @@ const goal = z
   })
   .nullable()
 
+export const unanswered = z
+  .strictObject({
+    number: count,
+    cause: turnCause,
+    asker: actor,
+    input: z.string().nullable(),
+    hasSchema: z.boolean(),
+    goal,
+  })
+  .exactOptional()
+  .describe('the last turn, if a limit ended it before its first model call')
+
 /** The state of an agent that Reeve drives. */
 export const agentState = z.strictObject({
   turns: count,
@@ -194,24 +221,13 @@ export const agentState = z.strictObject({
     }),
   ),
   notices,
-  head: count,
-  segment: z.strictObject({ number: count, from: z.number().int(), keeps: callPlace.exactOptional() }),
+  head: place,
+  ...branchState,
   totals,
   stall: z.array(z.strictObject({ call: z.string(), result: z.string(), isError: z.boolean() })),
   goal,
-  unanswered: z
-    .strictObject({
-      number: count,
-      cause: turnCause,
-      asker: actor,
-      input: z.string().nullable(),
-      hasSchema: z.boolean(),
-      goal,
-    })
-    .exactOptional()
-    .describe('the last turn, if a limit ended it before its first model call'),
+  unanswered,
   reached: z.array(z.enum(COUNTED)),
-  outputs: z.array(z.strictObject({ pid: z.string(), turn: count, call: count })).exactOptional(),
   groups: z
     .array(
       z.strictObject({
@@ -223,6 +239,10 @@ export const agentState = z.strictObject({
     .exactOptional(),
   earlier: earlierLogs.exactOptional(),
   forkedFrom: forkedFrom.exactOptional().describe('of a fork: where its session branches'),
+  branch: z
+    .strictObject({ at: count, turns: turnRanges, through: count })
+    .exactOptional()
+    .describe('the turns of the current branch, if the session was rewound'),
   program: programState.exactOptional(),
   memory: agentMemory.exactOptional().describe('how far its long-term memory has come'),
   alerts: z

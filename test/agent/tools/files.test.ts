@@ -115,7 +115,12 @@ test('a new file is made with the folders above, and the result has the hashes o
   expect(made).toEqual({
     parts: [{ type: 'text', text: 'Made src/deep/a.ts (1 line).' }],
     changes: [
-      { path: join(root, 'src/deep/a.ts'), before: null, after: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      {
+        path: join(root, 'src/deep/a.ts'),
+        before: null,
+        after: expect.stringMatching(/^[0-9a-f]{64}$/),
+        was: null,
+      },
     ],
   })
   expect(readFileSync(join(root, 'src/deep/a.ts'), 'utf8')).toBe('let a\n')

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { quickFolder } from '../../quick-folder.ts'
@@ -67,6 +67,29 @@ test('attach in a pipe prints the session and ends while the agent is idle; show
   expect(attached).toMatchObject({ code: 0, stdout: expect.stringContaining('I tried.\n(turn 1 finished') })
   const { stdout: shown } = await reeve.run(['agent', 'show', 'talker', '--last', '10'])
   expect(shown).toMatch(/^last turn +finished: I tried\.\n\n› hello\nI tried\.\n\(turn 1 finished/m)
+})
+
+test('rewind lists turns and branches, says what would happen, and puts files back', async () => {
+  const reeve = new CommandLine()
+  const write = { tool: 'write_file', input: { path: 'made.txt', content: 'made' } }
+  const cwd = talking({ answers: [{ parts: [write] }, { parts: [{ text: 'Made it.' }] }], atEnd: 'repeat' })
+  await reeve.run([...START, '--name', 'maker', 'make it'], { cwd })
+  const { stdout: listed } = await reeve.run(['agent', 'rewind', 'maker'])
+  expect(listed).toMatch(/^ +1 .+ finished +1 +1 +make it$/m)
+  const to = ['agent', 'rewind', 'maker', '--to', '1', '--undo-files']
+  const { stdout: dry } = await reeve.run([...to, '--dry-run'])
+  expect(dry).toContain('would be rewound to its beginning')
+  expect(dry).toMatch(/files: 0 put back, 1 removed, 0 left\n {2}removed .+made\.txt\n/)
+  expect(existsSync(join(cwd, 'made.txt'))).toBe(true)
+  const { stdout: done } = await reeve.run([...to, '--label', 'first'])
+  expect(done).toContain('the input of turn 1: make it\nfiles: 0 put back, 1 removed, 0 left\n')
+  expect(existsSync(join(cwd, 'made.txt'))).toBe(false)
+  const { branches } = await reeve.json<{ branches: unknown }>('agent', 'rewind', 'maker', '--list')
+  expect(branches).toMatchObject([{ last: 1, label: 'first' }])
+  expect(await reeve.run(['agent', 'rewind', 'maker', '--branch', 'none'])).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('has no branch "none"'),
+  })
 })
 
 test('a summary without text changes nothing: compact says so, and ends with exit code 1', async () => {

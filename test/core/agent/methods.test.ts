@@ -87,6 +87,11 @@ const table: readonly (readonly [string, AgentRequest, Record<keyof typeof state
     { idle: cell('compacting', { turn: 1 }), running: 'already_running', paused: 'invalid_request' },
   ],
   [
+    'rewind',
+    { type: 'rewind', id: 'r', to: { turn: 1 } },
+    { idle: 'not_found', running: 'already_running', paused: 'invalid_request' },
+  ],
+  [
     'shutdown',
     { type: 'shutdown', id: 'r' },
     {

@@ -1,6 +1,8 @@
 import type { AgentAct } from '../../../src/core/agent/act.ts'
 import { answerIn } from '../../../src/core/agent/decide-request.ts'
-import type { AgentAnswer, AgentRequest } from '../../../src/core/agent/request.ts'
+import type { AgentAnswer, AgentRequest, RewindRequest } from '../../../src/core/agent/request.ts'
+import { findTarget } from '../../../src/core/agent/rewind.ts'
+import { SessionTree } from '../../../src/core/agent/session-tree.ts'
 import type { AgentState } from '../../../src/core/agent/state.ts'
 import type { Counted } from '../../../src/core/allowance/amounts.ts'
 import { decideClaim } from '../../../src/core/lease/decide-claim.ts'
@@ -55,7 +57,8 @@ export class PureAgent {
 
   /** The answer, or the code of the refusal. */
   request(request: AgentRequest, actor: Actor = actorOf(request)): AgentAnswer | string {
-    const decision = this.decide({ type: 'agent_request', request }, actor)
+    const target = request.type === 'rewind' ? { target: this.#targetOf(request) } : {}
+    const decision = this.decide({ type: 'agent_request', request, ...target }, actor)
     switch (decision.type) {
       case 'refuse':
         return decision.refusal.code
@@ -131,14 +134,25 @@ export class PureAgent {
     return this.perform({ type: 'release', fence: { holder: holder ?? '', fence } }, `kernel:${holder}`)
   }
 
+  /** All branches of its session. */
+  get tree(): SessionTree {
+    const tree = new SessionTree()
+    for (const event of this.events) tree.add({ ...event, position: event.seq })
+    return tree
+  }
+
+  #targetOf(request: RewindRequest) {
+    return findTarget(this.tree, this.row.record, request, 0)
+  }
+
   #keep(changes: ReturnType<typeof fold>['changes']): void {
     for (const change of changes) if (change.type === 'process') this.events.push(...change.events)
   }
 }
 
-/** Only a kernel says that a limit is exceeded. */
+/** Only a kernel says that a limit is exceeded, and how far memory is. */
 function actorOf({ type }: AgentRequest): Actor {
-  return type === 'exceed_limit' ? 'kernel:k0' : 'host'
+  return type === 'exceed_limit' || type === 'note_memory' ? 'kernel:k0' : 'host'
 }
 
 export function text(words: string) {

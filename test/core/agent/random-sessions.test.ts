@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { AgentAct } from '../../../src/core/agent/act.ts'
+import { isOnBranch } from '../../../src/core/agent/branch.ts'
 import { entriesInView } from '../../../src/core/agent/history.ts'
 import { nextStep } from '../../../src/core/agent/next-step.ts'
 import type { AgentAnswer, AgentRequest } from '../../../src/core/agent/request.ts'
-import { phaseOf } from '../../../src/core/agent/state.ts'
+import { type AgentState, MAX_RECENT_ALERTS, phaseOf } from '../../../src/core/agent/state.ts'
 import { objectOf } from '../../../src/core/json/json.ts'
 import type { ProcessEvent } from '../../../src/core/process/event.ts'
 import { refold } from '../../../src/core/process/fold.ts'
@@ -21,7 +22,15 @@ const moves = [
   fc.record({
     move: fc.constantFrom('resume', 'pause', 'notify', 'compact', 'reorder', 'limit', 'allow', 'shutdown'),
   }),
+  fc.record({
+    move: fc.constant('rewind' as const),
+    turn: fc.nat(5),
+    isBranch: fc.boolean(),
+    undoFiles: fc.boolean(),
+  }),
+  fc.record({ move: fc.constant('put_back' as const), late: fc.boolean() }),
   fc.record({ move: fc.constant('cancel' as const), drops: fc.boolean() }),
+  fc.record({ move: fc.constant('note' as const), hasFailed: fc.boolean() }),
   fc.record({ move: fc.constant('remove' as const), place: fc.nat(4) }),
   fc.record({ move: fc.constantFrom('repeat', 'claim', 'claim', 'crash', 'release', 'idle', 'usage') }),
   fc.record({ move: fc.constant('crashes' as const), times: fc.nat(6) }),
@@ -65,6 +74,21 @@ class Session {
       case 'cancel':
         this.#ask({ type: 'cancel_turn', id: this.#id(), dropQueued: one.drops })
         break
+      case 'rewind': {
+        const turn = Math.max(1, this.reference.turns - one.turn)
+        const to = one.isBranch ? { branch: String(turn) } : { turn }
+        this.#ask({ type: 'rewind', id: this.#id(), to, ...(one.undoFiles ? { undoFiles: true } : {}) })
+        break
+      }
+      case 'note': {
+        const job = 'p_bzzzzzzzzzzz'
+        const note = one.hasFailed
+          ? ({ type: 'failed', job, message: 'x' } as const)
+          : ({ type: 'updated', job, through: this.agent.row.record.revision, files: [] } as const)
+        const request = { type: 'note_memory', id: this.#id(), note } as const
+        assert.equal(this.agent.request(request), this.reference.request(request))
+        return
+      }
       case 'notify':
         this.#ask({ type: 'notify', id: this.#id(), cause: 'notify', parts: text('x') })
         break
@@ -146,6 +170,10 @@ class Session {
         this.#act(result, this.reference.result(turn, index))
         break
       }
+      case 'put_back':
+        if (turn === 0) return
+        this.#act({ type: 'put_back', turn, files: [], left: [], key: 'end' }, this.reference.putBack(turn))
+        break
       case 'end': {
         const reason = one.reason as 'finished'
         this.#act({ type: 'end_turn', turn, reason }, this.reference.endTurn(turn, reason))
@@ -172,6 +200,9 @@ class Session {
       }
       case 'run_tools':
         this.play({ move: 'result', index: step.tools[0]?.index ?? 0, late: false })
+        break
+      case 'undo_files':
+        this.play({ move: 'put_back', late: false })
         break
       case 'call_model':
         this.play({ move: 'begin', late: false })
@@ -203,7 +234,7 @@ class Session {
     const before = this.agent.row
     const done = this.agent.act(act, usedUp)
     if (done === 'replayed') {
-      if (act.type !== 'begin_output') assert.equal(isExpected, false)
+      if (act.type !== 'begin_output' && act.type !== 'put_back') assert.equal(isExpected, false)
       assert.equal(this.agent.row, before)
     } else assert.equal(done === 'done', isExpected, act.type)
     if (done !== 'done') assert.equal(this.agent.row, before)
@@ -251,6 +282,9 @@ test('10,000 random sessions: no cancel, input or notice is lost, and every prom
     'rolled_back',
     'paused',
     'limit:cost',
+    'session_rewound',
+    'memory_noted',
+    'files_put_back',
     'crashed',
     'tool_answered',
   ])
@@ -269,6 +303,9 @@ function checkState({ agent, reference }: Session): void {
   }
   assert.equal(phaseOf(record), reference.phase)
   assert.equal(agent.agent.unanswered === undefined, reference.unanswered === null)
+  // They are facts beside the branch, which no rewind takes back.
+  assert.equal(agent.agent.memory?.through, reference.memoryThrough)
+  assert.equal(failedJobs(agent.agent), Math.min(reference.failedJobs, MAX_RECENT_ALERTS))
   assert.equal(turn?.number, reference.turn?.number)
   assert.equal(turn?.tools.length ?? 0, reference.turn?.tools.size ?? 0)
   assert.equal(idsOf(inputs), idsOf(reference.queue))
@@ -281,11 +318,16 @@ function checkState({ agent, reference }: Session): void {
     assert.equal(`${record.status} ${record.wait}`, 'running null')
 }
 
+function failedJobs({ alerts = [] }: AgentState): number {
+  return alerts.filter(({ alert }) => alert === 'memory_failed').length
+}
+
 function idsOf(all: readonly { readonly id: string }[]): string {
   return all.map(({ id }) => id).join()
 }
 
-function checkLog({ agent, reference }: Session): void {
+function checkLog(session: Session): void {
+  const { agent, reference } = session
   const { events, row } = agent
   assert.deepEqual(refold(JSON.parse(JSON.stringify(events))), JSON.parse(JSON.stringify(row.record)))
   // Each input is in one place: it waits, was taken once, or was removed on request.
@@ -294,27 +336,43 @@ function checkLog({ agent, reference }: Session): void {
   assert.equal(new Set(promoted).size, promoted.length)
   const waiting = agent.agent.inputs.map(({ id }) => id)
   assert.deepEqual([...promoted, ...waiting, ...reference.removed].sort(), [...reference.admitted].sort())
-  // An input that was taken is in the view, unless its turn was rolled back, which returned it.
+  // An input that was taken is in the view, unless its turn was rolled back or is on another branch.
   const view = entriesInView(events)
   const seen = view.filter(({ type }) => type === 'input_promoted').map(inputOf)
-  assert.deepEqual(
-    seen,
-    promoted.filter((id) => !reference.returned.includes(String(id))),
-  )
+  assert.deepEqual(seen, reference.onBranch)
+  checkBranches(session)
   checkNothingAfterEnd(events)
   checkPrompts(view, agent.agent.turn?.tools.length ?? 0)
+}
+
+/** Every turn that has ended can be gone back to, and then the state of its branch is the one that it left. */
+function checkBranches({ agent, reference }: Session): void {
+  const { tree } = agent
+  assert.deepEqual([...tree.turns.keys()], [...reference.nodes.keys()])
+  const path = tree.pathTo(tree.tip).map(({ number }) => number)
+  const { turn, turns } = agent.agent
+  const all = Array.from({ length: turns }, (_, index) => index + 1)
+  const on = all.filter((number) => isOnBranch(agent.agent, number) && reference.nodes.has(number))
+  assert.deepEqual(on, path)
+  assert.equal(
+    turn === null ? agent.agent.head : turn.follows,
+    tree.turns.get(path.at(-1) ?? 0)?.end?.place ?? 0,
+  )
 }
 
 function inputOf({ payload }: { readonly payload: unknown }): unknown {
   return objectOf(payload as ProcessEvent['payload'])['input']
 }
 
+/** The work was done, also if its turn was cancelled meanwhile. */
+const AFTER_ITS_TURN = new Set(['model_used', 'agent_requested', 'files_put_back'])
+
 /** No cancel is lost: a turn that has ended gets no entry any more. */
 function checkNothingAfterEnd(events: readonly ProcessEvent[]): void {
   const ended = new Set<unknown>()
   for (const { type, payload } of events) {
-    const { turn } = objectOf(payload)
-    if (type === 'model_used' || type === 'agent_requested' || turn === undefined) continue
+    const { turn, alert } = objectOf(payload)
+    if (AFTER_ITS_TURN.has(type) || alert === 'memory_failed' || turn === undefined) continue
     assert.equal(ended.has(turn), false, type)
     if (type === 'turn_ended') ended.add(turn)
   }

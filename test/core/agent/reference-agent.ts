@@ -15,6 +15,21 @@ interface Turn {
   notices: string[]
   crashes: number
   cuts: number
+  /** It puts files back. */
+  isUndoing: boolean
+  /** All its inputs. */
+  readonly taken: string[]
+  readonly before: Unanswered
+}
+
+type Unanswered = { readonly hasInput: boolean } | null
+
+/** A turn that has ended, in the tree of the session. */
+interface Node {
+  readonly parent: number | null
+  readonly inputs: readonly string[]
+  readonly before: Unanswered
+  readonly after: Unanswered
 }
 
 /**
@@ -31,7 +46,13 @@ export class ReferenceAgent {
   queue: { readonly id: string; readonly isSteering: boolean }[] = []
   notices: string[] = []
   /** The last turn, if a limit ended it before its first model call. */
-  unanswered: { readonly hasInput: boolean } | null = null
+  unanswered: Unanswered = null
+  /** The last turn of the branch, and all turns that a rewind can name. */
+  tip: number | null = null
+  readonly nodes = new Map<number, Node>()
+  /** How far memory has come, and how often its job has failed. */
+  memoryThrough: number | undefined
+  failedJobs = 0
   readonly promoted: string[] = []
   readonly returned: string[] = []
   readonly removed: string[] = []
@@ -79,6 +100,22 @@ export class ReferenceAgent {
         if (this.phase === 'paused') return 'invalid_request'
         this.#begin(true)
         return 'compacting'
+      case 'rewind': {
+        if (this.phase === 'running') return 'already_running'
+        if (this.phase === 'paused') return 'invalid_request'
+        const number = 'turn' in request.to ? request.to.turn : Number(request.to.branch)
+        const node = this.nodes.get(number)
+        if (node === undefined) return 'not_found'
+        const [tip, state] = 'turn' in request.to ? [node.parent, node.before] : [number, node.after]
+        if (tip === this.tip && request.undoFiles !== true) return 'invalid_request'
+        this.tip = tip
+        this.unanswered = state
+        if (request.undoFiles === true) {
+          this.#begin(false)
+          if (this.turn !== null) Object.assign(this.turn, { isUndoing: true, hasOutput: true })
+        }
+        return 'rewound'
+      }
       case 'remove_input': {
         const place = this.queue.findIndex(({ id }) => id === request.input)
         if (place === -1) return 'not_found'
@@ -98,6 +135,11 @@ export class ReferenceAgent {
         if (this.phase === 'idle' && this.unanswered !== null) this.#begin(false, this.unanswered.hasInput)
         else if (this.phase === 'idle') this.#next()
         return 'allowed'
+      case 'note_memory':
+        if (request.note.type === 'updated') this.memoryThrough = request.note.through
+        else this.memoryThrough ??= 0
+        if (request.note.type === 'failed') this.failedJobs += 1
+        return 'no answer'
       case 'shutdown':
         if (this.turn !== null) this.#end('cancelled')
         this.isPaused = false
@@ -113,6 +155,7 @@ export class ReferenceAgent {
   beginCall(turn: number, isUsedUp = false): boolean {
     const open = this.#open(turn)
     if (open === null || this.isPaused || open.call !== null || open.tools.size > 0) return false
+    if (open.isUndoing) return false
     if (isUsedUp) {
       this.#end('limit')
       return true
@@ -152,6 +195,25 @@ export class ReferenceAgent {
       if (open.cuts >= 20) this.#end('crashed')
     }
     return true
+  }
+
+  /** Also after the end of its turn. */
+  putBack(turn: number): boolean {
+    if (!this.isHeld || this.isEnded || turn > this.turns) return false
+    const open = this.#open(turn)
+    if (open?.isUndoing === true) Object.assign(open, { isUndoing: false, expects: 'end' })
+    return true
+  }
+
+  /** The inputs that the current branch has. */
+  get onBranch(): readonly string[] {
+    const inputs: string[] = [...(this.turn?.taken ?? [])]
+    for (let at = this.tip; at !== null; ) {
+      const node = this.nodes.get(at)
+      inputs.unshift(...(node?.inputs ?? []))
+      at = node?.parent ?? null
+    }
+    return inputs
   }
 
   result(turn: number, index: number): boolean {
@@ -227,6 +289,9 @@ export class ReferenceAgent {
       notices: [],
       crashes: 0,
       cuts: 0,
+      isUndoing: false,
+      taken: [],
+      before: this.unanswered,
     }
   }
 
@@ -235,6 +300,7 @@ export class ReferenceAgent {
     this.promoted.push(id)
     if (this.turn === null) return
     this.turn.expects = 'model'
+    this.turn.taken.push(id)
     if (!this.turn.hasOutput) this.turn.inputs.push(id)
   }
 
@@ -257,6 +323,11 @@ export class ReferenceAgent {
     if (reason !== 'limit' || this.turn === null || this.turn.calls > 0) this.unanswered = null
     else if (this.turn.hasInput || (this.unanswered === null && !this.turn.isCompaction))
       this.unanswered = { hasInput: this.turn.hasInput }
+    if (reason !== 'rolled_back' && this.turn !== null) {
+      const { number, taken: inputs, before } = this.turn
+      this.nodes.set(number, { parent: this.tip, inputs, before, after: this.unanswered })
+      this.tip = number
+    }
     this.turn = null
   }
 }

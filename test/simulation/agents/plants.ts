@@ -46,6 +46,15 @@ const PLANTS: readonly Omit<Plant, 'kind'>[] = [
       }),
   },
   {
+    name: 'a rewind that stays at the head',
+    laws: [LAWS.inputLost],
+    plan: (plan) =>
+      rewriting(plan, (event) => {
+        const rewound = payloadOf(event, 'session_rewound')
+        return rewound === undefined ? event : { ...event, payload: asJson({ ...rewound, to: rewound.from }) }
+      }),
+  },
+  {
     name: 'a queue that takes the last input first',
     laws: [LAWS.order],
     plan: (plan) =>

@@ -30,7 +30,7 @@ export class PromptLog {
     const { turn = 0, call = 0 } = payloadOf(begun, 'model_call_begun') ?? {}
     // A kernel that heard of the end of its turn before it sent the request may have read later entries.
     if (events.some((event) => event.seq > begun.seq && isOver(event, turn))) return
-    const branch = branchBehind(logs, branchAt(events, begun.seq))
+    const branch = branchBehind(logs, events, begun.seq)
     this.#compareInputs(prompt, branch, `call ${turn}.${call}`)
     const sent = {
       seq: begun.seq,
@@ -39,7 +39,7 @@ export class PromptLog {
       items: prompt.map((item) => JSON.stringify(item)),
     }
     const before = this.#sent.findLast(
-      (one) => one.seq <= sent.seq && one.segment === sent.segment && !branch.rolledBack.has(one.turn),
+      (one) => one.seq <= sent.seq && one.segment === sent.segment && !branch.isOff(one.turn),
     )
     const changed = before?.items.findIndex((item, place) => item !== sent.items[place]) ?? -1
     if (changed !== -1)
@@ -80,11 +80,16 @@ interface Branch {
   readonly segment: number
   /** A request did not fit before a summary: that summary keeps less than others. */
   readonly hasOverflowed: boolean
-  readonly rolledBack: ReadonlySet<number>
+  /** Whether a turn is not on the branch: it was rolled back, or a rewind has left it. */
+  readonly isOff: (turn: number) => boolean
 }
 
-/** The branch as it was at an event. */
-function branchAt(events: readonly StoredEvent[], seq: number): Branch {
+/** The branch as it was at an event. `later`: the logs of the session behind this one. */
+function branchAt(
+  events: readonly StoredEvent[],
+  seq: number,
+  later: readonly (readonly StoredEvent[])[] = [],
+): Branch {
   const until = events.filter((event) => event.seq <= seq)
   const rolledBack = new Set(
     until.flatMap((event) => {
@@ -92,6 +97,16 @@ function branchAt(events: readonly StoredEvent[], seq: number): Branch {
       return ended?.reason === 'rolled_back' ? [ended.turn] : []
     }),
   )
+  // A rewind names the turns that it keeps; later ones are on the branch until the next rewind.
+  const again = later.flat().findLast(isRewind)
+  const rewound = again ?? until.findLast(isRewind)
+  const kept = rewound === undefined ? undefined : payloadOf(rewound, 'session_rewound')?.turns
+  const isSince = ({ seq: place, type }: StoredEvent) => place > (rewound?.seq ?? 0) && type === 'turn_begun'
+  const first = again === undefined ? until.find(isSince) : undefined
+  const since = first === undefined ? Number.POSITIVE_INFINITY : (payloadOf(first, 'turn_begun')?.turn ?? 0)
+  const isKept = (turn: number) =>
+    kept === undefined || turn >= since || kept.some(([from, to]) => from <= turn && turn <= to)
+  const isOff = (turn: number) => rolledBack.has(turn) || !isKept(turn)
   const inputs: string[] = []
   let segment = 0
   let summed = 0
@@ -99,23 +114,29 @@ function branchAt(events: readonly StoredEvent[], seq: number): Branch {
   let hasOverflowed = false
   for (const event of until) {
     const promoted = payloadOf(event, 'input_promoted')
-    if (promoted !== undefined && !rolledBack.has(promoted.turn))
+    if (promoted !== undefined && !isOff(promoted.turn))
       inputs.push(textOf(partsOf(events[promoted.seq - 1])))
     const begun = payloadOf(event, 'segment_begun')
     if (payloadOf(event, 'model_call_cut')?.why === 'overflow') isTooLong = true
-    if (begun !== undefined && !rolledBack.has(begun.turn)) {
+    if (begun !== undefined && !isOff(begun.turn)) {
       segment = event.seq
       summed = inputs.length
       hasOverflowed ||= isTooLong
       isTooLong = false
     }
   }
-  return { inputs, summed, segment, hasOverflowed, rolledBack }
+  return { inputs, summed, segment, hasOverflowed, isOff }
 }
 
-/** The inputs of earlier logs come first. A summary in a later log is about all of them. */
-function branchBehind(logs: readonly (readonly StoredEvent[])[], own: Branch): Branch {
-  const branches = [...logs.map((log) => branchAt(log, log.length)), own]
+/** The inputs of earlier logs come first. A summary in a later log is about all of them, and so is a rewind in a later log. */
+function branchBehind(
+  logs: readonly (readonly StoredEvent[])[],
+  events: readonly StoredEvent[],
+  seq: number,
+): Branch {
+  const rows = [...logs, events.filter((event) => event.seq <= seq)]
+  const branches = rows.map((row, index) => branchAt(row, row.length, rows.slice(index + 1)))
+  const own = branchAt(events, seq)
   const inputs: string[] = []
   let summed = 0
   for (const branch of branches) {
@@ -123,6 +144,10 @@ function branchBehind(logs: readonly (readonly StoredEvent[])[], own: Branch): B
     inputs.push(...branch.inputs)
   }
   return { ...own, inputs, summed }
+}
+
+function isRewind({ type }: StoredEvent): boolean {
+  return type === 'session_rewound'
 }
 
 function partsOf(event: StoredEvent | undefined) {

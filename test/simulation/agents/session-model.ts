@@ -47,6 +47,9 @@ export class SessionModel {
   #notices: number[] = []
   readonly #groups = new Map<string, { readonly pid: string; seq: number | null }[]>()
   #lastReason = ''
+  /** Where each turn ended, and the head before each. */
+  readonly #ends = new Map<number, number>()
+  readonly #begins = new Map<number, number>()
 
   constructor(broke: (law: SessionLaw, what: string) => void) {
     this.#broke = broke
@@ -87,6 +90,7 @@ export class SessionModel {
     this.#noteCall(event, commit)
     if (event.type === 'paused') this.#isPaused = true
     if (event.type === 'resumed' || event.type === 'stop_requested') this.#isPaused = false
+    this.#noteRewind(event)
     if (event.type === 'holder_lost' && this.#turn !== null && !this.#isPaused) this.#turn.crashes += 1
   }
 
@@ -211,9 +215,26 @@ export class SessionModel {
     this.ended.set(turn.number, reason)
     this.#lastReason = reason
     this.#turn = null
-    if (reason !== 'rolled_back') return
+    if (reason !== 'rolled_back') {
+      this.#begins.set(turn.number, turn.follows)
+      this.#ends.set(turn.number, this.#head)
+      return
+    }
     this.#head = turn.follows
     this.#notices = [...turn.notices, ...this.#notices]
+  }
+
+  /** Between turns, and to the beginning or the end of a turn that was not rolled back. */
+  #noteRewind(event: StoredEvent): void {
+    const rewound = payloadOf(event, 'session_rewound')
+    if (rewound === undefined) return
+    const { from, to } = rewound
+    if (this.#turn !== null) this.#broke(LAWS.turns, `a rewind in turn ${this.#turn.number}`)
+    if (this.#isPaused) this.#broke(LAWS.paused, 'a rewind')
+    if (from !== this.#head) this.#broke(LAWS.head, `a rewind leaves ${from}, not ${this.#head}`)
+    const places = [...this.#ends.values(), ...this.#begins.values()]
+    if (!places.includes(to)) this.#broke(LAWS.head, `a rewind to ${to}, which is amid a turn`)
+    this.#head = to
   }
 
   #noteCall(event: StoredEvent, commit: readonly StoredEvent[]): void {
@@ -312,7 +333,7 @@ function toolIn({ call, index }: { readonly call: number; readonly index: number
 
 /** The use of a model may be recorded after the end of its turn, and a job of memory works between turns. */
 function turnIn({ type, payload }: StoredEvent): number | undefined {
-  const { turn, alert } = objectOf(type === 'model_used' ? null : payload)
+  const { turn, alert } = objectOf(type === 'model_used' || type === 'files_put_back' ? null : payload)
   if (alert === 'memory_failed') return undefined
   return typeof turn === 'number' ? turn : undefined
 }

@@ -96,6 +96,22 @@ export const agents: readonly Request[] = [
   }),
   method('compact', 1, ({ agentClients }) => ({ type: 'compact', id: agentClients.newId() })),
   method(
+    'rewind',
+    8,
+    (world, pid) => {
+      const { random } = world.stage
+      const { turns = 0 } = world.ledger.entry(pid)?.record.agent ?? {}
+      const turn = random.between(1, Math.max(1, turns))
+      return {
+        type: 'rewind',
+        id: world.agentClients.newId(),
+        to: random.chance(0.5) ? { turn } : { branch: String(turn) },
+        ...(random.chance(0.4) ? { undoFiles: true } : {}),
+      }
+    },
+    isIdle,
+  ),
+  method(
     'edit_input',
     1,
     (world, pid) => {
@@ -188,6 +204,10 @@ function hasTools({ record }: Entry): boolean {
 
 function hasOutput({ record }: Entry): boolean {
   return record.agent?.turn?.hasOutput === true
+}
+
+function isIdle({ record }: Entry): boolean {
+  return record.status !== 'paused' && record.agent?.turn === null && record.agent.turns > 1
 }
 
 function isPaused({ record }: Entry): boolean {

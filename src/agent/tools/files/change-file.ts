@@ -52,7 +52,8 @@ export async function changeFile(
     await checkWrite(path.real, pid)
     await replaceFile(path, bytes, content?.mode ?? null)
     tracker.changed(agent, path.real, after)
-    const changed: FileChange = { path: path.real, before: content?.hash ?? null, after }
+    const { hash: before, bytes: was } = content ?? { hash: null, bytes: null }
+    const changed: FileChange = { path: path.real, before, after, was }
     return { parts: [{ type: 'text', text: say(path) }], changes: [changed] }
   })
 }

@@ -63,6 +63,11 @@ export class FileTracker {
     this.#changes.set(path, { by: agent, hash })
   }
 
+  /** The file has its earlier content again, because the session of the agent was rewound. That the agent has seen it is not known. */
+  putBack(agent: Pid, path: string, hash: string | null): void {
+    this.#changes.set(path, { by: agent, hash })
+  }
+
   /** Whether the agent may change the file, whose content has this hash now; null if there is no file. */
   async judge(agent: Pid, path: string, current: string | null): Promise<ChangeVerdict> {
     await this.#load(agent)
@@ -73,7 +78,7 @@ export class FileTracker {
     return by === undefined || by === agent ? verdict : { type: 'changed', by }
   }
 
-  /** The agent has ended. Its changes stay known: other agents are told of them. */
+  /** The agent has ended, or its session was rewound. Its changes stay known: other agents are told of them. */
   forget(agent: Pid): void {
     this.#known.delete(agent)
     this.#loaded.delete(agent)

@@ -37,7 +37,7 @@ export async function replaceFile(
   }
 }
 
-async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<void> {
   const opened = await open(folder, 'r')
   try {
     await opened.sync()

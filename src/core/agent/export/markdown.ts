@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../json/json.ts'
 import { continuationText } from '../earlier-logs.ts'
 import type { LogItem } from '../log-view.ts'
+import { putBackLines, rewoundText } from '../rewound-text.ts'
 import type { Part } from '../state.ts'
 import { partsText, partText } from './part-text.ts'
 
@@ -41,6 +42,12 @@ function markdownOf(item: LogItem): string {
       return `*The model is ${configured(item.payload)} from here on.*`
     case 'session_continued':
       return `*The session ${continuationText(item.payload)}.*`
+    case 'session_rewound':
+      return `*${rewoundText(item.payload)}*`
+    case 'files_put_back':
+      return putBackLines(item.payload)
+        .map((line) => `*${line}*`)
+        .join('\n\n')
     case 'agent_alerted':
       return `*Alert (${item.payload.alert}): ${item.payload.message}*`
     case 'agent_failed':

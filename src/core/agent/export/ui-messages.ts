@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../json/json.ts'
+import { asJson, type Json, type JsonObject } from '../../json/json.ts'
 import type { LogItem } from '../log-view.ts'
 import type { Part } from '../state.ts'
 import { partsText, partText } from './part-text.ts'
@@ -39,6 +39,12 @@ export function uiChunks(item: LogItem): readonly UiChunk[] {
     }
     case 'system_item':
       return [{ type: 'data-note', data: { kind: item.payload.kind, text: partsText(item.payload.parts) } }]
+    case 'session_rewound': {
+      const { left, last, label = null } = item.payload
+      return [{ type: 'data-rewound', data: { left, last, label } }]
+    }
+    case 'files_put_back':
+      return [{ type: 'data-files', data: asJson({ ...item.payload }) }]
     case 'agent_alerted':
       return [{ type: 'data-alert', data: { alert: item.payload.alert, message: item.payload.message } }]
     case 'turn_ended':

@@ -1,7 +1,7 @@
-import { type EarlierLog, type PlacedLog, placedEvent, placedLogs } from '../../core/agent/earlier-logs.ts'
-import type { StoredEvent } from '../../core/process/event.ts'
-import type { Pid } from '../../core/process/pid.ts'
-import type { Store } from '../../store/contract.ts'
+import { type EarlierLog, type PlacedLog, placedEvent, placedLogs } from '../core/agent/earlier-logs.ts'
+import type { StoredEvent } from '../core/process/event.ts'
+import type { Pid } from '../core/process/pid.ts'
+import type { Store } from '../store/contract.ts'
 
 const PAGE_EVENTS = 1_000
 const PAGE_BYTES = 8 * 1024 * 1024
