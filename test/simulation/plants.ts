@@ -136,7 +136,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a release without a notification',
     laws: ['no lost notice'],
-    since: 78,
+    since: 166,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.filter((change) => change.type !== 'notice' || change.notice.kind !== 'overflow_released'),
@@ -159,7 +159,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a stop that is never given up',
     laws: ['a stop that is ignored is given up', 'a holder executes what it holds'],
-    since: 15,
+    since: 119,
     plan: (plan) =>
       changing(plan, (changes) =>
         changes.some((change) => change.type === 'process' && change.events.some(isGivenUpStop))

@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Embedded, ReeveVerbs, ToolHandler, WorkflowFunction } from 'reeve'
 import { expect, onTestFinished, test } from 'vitest'
 import { type VerbName, verbs } from '../../src/verbs/reeve.ts'
 import { fromWire, toWire } from '../../src/verbs/request.ts'
 import { TempReeve } from '../command/commands.ts'
 import { callAgents, callPolicies, callSchedules, callTriggers } from '../laws/every-verb.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 /** The verbs that were answered in this file. */
 const answered = new Set<VerbName>()
@@ -223,6 +226,29 @@ test('answers about agents fit their schemas', async () => {
   const reeve = await opened(temp)
   await reeve.openSession({ session: 's1' })
   await callAgents(reeve)
+})
+
+test('answers about written tools fit their schemas', async () => {
+  await using temp = new TempReeve()
+  const reeve = await opened(temp)
+  const input = {
+    name: 'one',
+    description: 'Answers 1.',
+    inputSchema: { type: 'object' },
+    source: 'export default () => 1',
+  }
+  const cwd = tempFolder()
+  const answers = [{ parts: [{ tool: 'propose_tool', input }] }, { parts: [{ text: 'done' }] }]
+  writeFileSync(join(cwd, 'script.json'), JSON.stringify({ answers }))
+  const spec = { agent: 'writer', model: 'scripted/script.json', goal: 'write a tool' }
+  const { pid } = (await reeve.spawn({ kind: 'agent', cwd, spec })).record
+  await expect.poll(async () => (await reeve.approvals({})).approvals.length).toBe(1)
+  const [approval] = (await reeve.approvals({})).approvals
+  await reeve.approve({ id: approval?.id ?? '', grant: 'once' })
+  await reeve.waitAgent({ pid, turn: 1, timeoutMs: 60_000 })
+  await reeve.writtenTools({ pid })
+  await reeve.writtenTools({ pid, name: 'one' })
+  await reeve.revokeTool({ pid, name: 'one', reason: 'wrong' })
 })
 
 test('answers about external processes fit their schemas', async () => {
