@@ -131,9 +131,13 @@ export const agent = subcommand({
   },
   takes: {
     '': ['all'],
-    otherwise: [...OF_NEW_AGENTS, 'mcp', 'file', 'until', 'max-turns', 'session', 'last'],
+    otherwise: [...OF_NEW_AGENTS, 'mcp', 'memory', 'file', 'until', 'max-turns', 'session', 'last'],
     spawn: [...OF_NEW_AGENTS, 'path', 'worktree'],
     restore: [],
+    fork: [
+      ...(['at', 'mode', 'root', 'image', 'model', 'name', 'system', 'effort', 'tool'] as const),
+      ...(['path', 'worktree', 'once', 'allow'] as const),
+    ],
     list: ['all'],
     show: ['last'],
     attach: ['last', 'follow'],
@@ -142,6 +146,7 @@ export const agent = subcommand({
     resume: [],
     cancel: ['drop'],
     compact: [],
+    rewind: ['list', 'to', 'branch', 'label', 'undo-files', 'dry-run', 'last'],
     end: [],
     allow: [],
     model: ['effort'],
