@@ -7,6 +7,7 @@ import { objectOf } from '../../core/json/json.ts'
 import { MAX_PATHS } from '../../core/lien/lien.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../../core/process/record.ts'
+import { visibleTools } from '../../kernel/written-tools.ts'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { loadParts } from '../parts/stored-parts.ts'
 import { type AgentTool, agentTool, ToolError, textOutput } from '../tools/agent-tool.ts'
@@ -49,7 +50,20 @@ export function delegationTools(parts: DelegationToolParts): readonly AgentTool[
   ]
 }
 
-function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs): AgentTool {
+function spawnTool({ kernel, agent, root }: DelegationToolParts, reeve: () => ReeveVerbs): AgentTool {
+  /** A written tool that is named is handed down. If only such ones are named, the child has all others, too. */
+  const toolsFor = async (named: readonly string[]) => {
+    const { edges } = kernel()
+    const row = await edges.store.ask({ ask: 'process', pid: agent })
+    const visible = row === null ? [] : await visibleTools(edges, row.record)
+    const isWritten = (name: string) => visible.some(({ tool }) => tool.name === name)
+    const writtenTools = named.filter(isWritten)
+    const tools = named.filter((name) => !isWritten(name))
+    return {
+      ...(writtenTools.length === 0 ? {} : { writtenTools }),
+      ...(tools.length === 0 && writtenTools.length > 0 ? {} : { tools }),
+    }
+  }
   return agentTool({
     name: 'agent_spawn',
     description:
@@ -88,7 +102,7 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
     recovery: 'rerunnable',
     spare: true,
     async run({ cwd, goal, goals, ...asked }, call) {
-      const { context, role, image, model, tools, writtenTools, paths, worktree, preset, once } = asked
+      const { context, role, image, model, tools: named, paths, worktree, preset, once } = asked
       if ((goal === undefined) === (goals === undefined))
         throw new ToolError('invalid_input', 'Give goal, or goals.')
       const child = {
@@ -96,8 +110,7 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
         ...(role === undefined ? {} : { role }),
         ...(image === undefined ? {} : { image }),
         ...(model === undefined ? {} : { model }),
-        ...(tools === undefined ? {} : { tools }),
-        ...(writtenTools === undefined ? {} : { writtenTools }),
+        ...(named === undefined ? {} : await toolsFor(named)),
         ...(paths === undefined || paths.length === 0 ? {} : { paths }),
         ...(worktree === true ? { workspace: { worktree } } : {}),
         ...(preset === undefined ? {} : { preset }),

@@ -106,7 +106,9 @@ export interface AgentToolToDefine<Schema extends z.ZodType> {
 export function agentTool<Schema extends z.ZodType>(tool: AgentToolToDefine<Schema>): AgentTool {
   const { name, description, input, recovery, essential, spare, isBounded, maxMs } = tool
   const { preview } = tool
-  const { inputSchema } = defineTool({ name, description, input, recovery, run: () => null })
+  const inputSchema = withoutPlainBounds(
+    defineTool({ name, description, input, recovery, run: () => null }).inputSchema,
+  )
   const parse = (given: unknown): z.output<Schema> => {
     const parsed = input.safeParse(given)
     if (parsed.success) return parsed.data
@@ -129,6 +131,13 @@ export function agentTool<Schema extends z.ZodType>(tool: AgentToolToDefine<Sche
     needs: async (given) => (await tool.needs?.(parse(given))) ?? [],
     run: async (given, context) => tool.run(parse(given), context),
   }
+}
+
+/** Bounds that tell a model nothing take tokens of every prompt: a text is not empty, and an integer is a safe one. */
+function withoutPlainBounds(schema: JsonObject): JsonObject {
+  const isPlain = (key: string, value: Json) =>
+    (key === 'minLength' && value === 1) || (key === 'maximum' && value === Number.MAX_SAFE_INTEGER)
+  return JSON.parse(JSON.stringify(schema, (key, value: Json) => (isPlain(key, value) ? undefined : value)))
 }
 
 export type ToolErrorCode =
