@@ -7,6 +7,7 @@ import { PART_MEDIA_TYPE } from '../../core/blob/part-blob.ts'
 import { objectOf } from '../../core/json/json.ts'
 import type { Pid } from '../../core/process/pid.ts'
 import { hasEnded, type ProcessRecord } from '../../core/process/record.ts'
+import { visibleTools } from '../../kernel/written-tools.ts'
 import type { OutputOf, ReeveVerbs } from '../../verbs/reeve.ts'
 import { loadParts } from '../parts/stored-parts.ts'
 import { type AgentTool, agentTool, ToolError, textOutput } from '../tools/agent-tool.ts'
@@ -48,7 +49,20 @@ export function delegationTools(parts: DelegationToolParts): readonly AgentTool[
   ]
 }
 
-function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs): AgentTool {
+function spawnTool({ kernel, agent, root }: DelegationToolParts, reeve: () => ReeveVerbs): AgentTool {
+  /** A written tool that is named is handed down. If only such ones are named, the child has all others, too. */
+  const toolsFor = async (named: readonly string[]) => {
+    const { edges } = kernel()
+    const row = await edges.store.ask({ ask: 'process', pid: agent })
+    const visible = row === null ? [] : await visibleTools(edges, row.record)
+    const isWritten = (name: string) => visible.some(({ tool }) => tool.name === name)
+    const writtenTools = named.filter(isWritten)
+    const tools = named.filter((name) => !isWritten(name))
+    return {
+      ...(writtenTools.length === 0 ? {} : { writtenTools }),
+      ...(tools.length === 0 && writtenTools.length > 0 ? {} : { tools }),
+    }
+  }
   return agentTool({
     name: 'agent_spawn',
     description:
@@ -64,8 +78,7 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
         .max(200)
         .optional()
         .describe('yours by default; acp/claude-code or acp/codex is that agent'),
-      tools: z.array(z.string()).optional().describe('of your tools; all by default'),
-      writtenTools: z.array(z.string()).optional().describe('tools that you have written, for it, too'),
+      tools: z.array(z.string()).optional().describe('of your tools, written ones too; all by default'),
       cwd: z.string().min(1).max(4_096).optional().describe('a folder of your workspace'),
       paths: z
         .array(z.string().min(1).max(4_096))
@@ -90,8 +103,7 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
     recovery: 'rerunnable',
     spare: true,
     async run({ cwd, goal, goals, ...asked }, call) {
-      const { context, role, image, model, tools, writtenTools, paths, worktree, preset, once, allowance } =
-        asked
+      const { context, role, image, model, tools: named, paths, worktree, preset, once, allowance } = asked
       if ((goal === undefined) === (goals === undefined))
         throw new ToolError('invalid_input', 'Give goal, or goals.')
       const child = {
@@ -99,8 +111,7 @@ function spawnTool({ agent, root }: DelegationToolParts, reeve: () => ReeveVerbs
         ...(role === undefined ? {} : { role }),
         ...(image === undefined ? {} : { image }),
         ...(model === undefined ? {} : { model }),
-        ...(tools === undefined ? {} : { tools }),
-        ...(writtenTools === undefined ? {} : { writtenTools }),
+        ...(named === undefined ? {} : await toolsFor(named)),
         ...(paths === undefined || paths.length === 0 ? {} : { paths }),
         ...(worktree === true ? { workspace: { worktree } } : {}),
         ...(preset === undefined ? {} : { preset }),

@@ -68,7 +68,7 @@ export async function registerCall(
 }
 
 /** The tool and the input of the process of a call. */
-export function processOf({ name, tool }: KnownTool, input: JsonObject) {
+function processOf({ name, tool }: KnownTool, input: JsonObject) {
   if (tool === null) return { tool: name, input }
   const { tool: own, input: given } = tool.process?.(input) ?? { tool: name, input }
   return { tool: processToolOf(own), input: given }

@@ -12,22 +12,15 @@ export interface ToolSearchParts {
 }
 
 const input = z.strictObject({
-  query: z.string().min(1).max(500).describe('words of the name or the description, or the exact name'),
-  limit: z
-    .number()
-    .int()
-    .min(1)
-    .max(MAX_FOUND)
-    .optional()
-    .describe(`how many tools; ${DEFAULT_FOUND} if left out`),
+  query: z.string().min(1).max(500).describe('a name, or words of it or of the description'),
+  limit: z.number().int().min(1).max(MAX_FOUND).optional(),
 })
 
 /** The next prompt declares the tools that a search finds, as far as they fit. */
 export function toolSearchTool({ searchable }: ToolSearchParts): AgentTool {
   return agentTool({
     name: 'tool_search',
-    description:
-      'Finds further tools that are not listed here, and returns their descriptions and input schemas.',
+    description: 'Finds further tools, with their input schemas.',
     input,
     recovery: 'rerunnable',
     essential: true,

@@ -130,7 +130,7 @@ function actFacts({ action: { act }, change }: Permission): readonly Fact[] {
       return [
         ['calls tool', act.tool],
         ...(change === undefined ? [] : changeFacts(change)),
-        ...(change !== undefined && isWhole(change) ? [] : inputFacts(act.input)),
+        ...inputFacts(change !== undefined && isWhole(change) ? undefined : act.input),
       ]
     case 'workflow':
       return [

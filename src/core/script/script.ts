@@ -40,9 +40,6 @@ function textOf({ tool, input }: { readonly tool: Json; readonly input: Json }):
   return `${String(tool)} ${JSON.stringify(input)}`.slice(0, MAX_SHOWN_CHARS).toWellFormed()
 }
 
-/** What a script got for a call without a process: the rules, a hook or a limit refused it. */
-export type RefusedCall = { readonly refused: string }
-
 /** The reason why a call was refused; null if a process was its answer. */
 export function refusalIn(value: Json): string | null {
   const { refused } = objectOf(value)

@@ -107,7 +107,16 @@ test('as many built-in tools are declared as fit, the rest is found by search, a
   expect(tools[0]).toEqual([
     ...['read_file', 'list_files', 'search_files', 'edit_file', 'write_file', 'read_result'],
     ...['ask_human', 'tell_human', 'agent_spawn', 'agent_send', 'agent_wait', 'agent_stop'],
-    ...['agent_read', 'agent_list', 'tool_search', 'web_fetch', 'plan'],
+    ...[
+      'agent_read',
+      'agent_list',
+      'agent_restore',
+      'agent_fork',
+      'tool_search',
+      'web_fetch',
+      'script',
+      'plan',
+    ],
   ])
   expect(tools.slice(1)).toEqual([['read_file', 'read_result'], []])
 })
