@@ -1,6 +1,6 @@
 import { childrenOf } from '../core/agent/delegation.ts'
-import { agentOfSession } from '../core/agent/session.ts'
 import type { EarlierLog, SessionContinued } from '../core/agent/earlier-logs.ts'
+import { agentOfSession } from '../core/agent/session.ts'
 import { isNativeAgent } from '../core/agent/state.ts'
 import { groupKeyOf } from '../core/group/group.ts'
 import { emptyInbox } from '../core/inbox/inbox.ts'

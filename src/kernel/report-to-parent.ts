@@ -86,7 +86,8 @@ function* hasWorkLeft(child: ProcessRecord): PlanPart<boolean> {
     // The agent does not wait for the jobs of its memory.
     limit: 2 + MAX_LIVE_JOBS,
   })
-  if (works.items.some(({ record }) => record.pid !== agent?.program?.pid && !isMemoryJob(record))) return true
+  if (works.items.some(({ record }) => record.pid !== agent?.program?.pid && !isMemoryJob(record)))
+    return true
   const below = yield* know({
     ask: 'processes',
     filter: { owner, kind: ['agent'] },
