@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { rewindBench } from './rewind-bench.ts'
+import { memoryAgents } from './memory/memory-agents.ts'
+import { PlayedSession, rewindBench } from './rewind-bench.ts'
 
 async function bench() {
   const made = await rewindBench()
@@ -90,4 +91,16 @@ test('files of a rewind that left them are put back later, with the rewind to th
   expect(text('a.txt')).toBe('two\n')
   expect(await session.undo({ branch: '1' })).toMatchObject({ restored: 1 })
   expect(text('a.txt')).toBe('one\n')
+})
+
+test('an undo touches no long-term memory', async () => {
+  const { reeve, model, workspace, start, keep } = await memoryAgents()
+  const pid = await start()
+  const session = new PlayedSession(reeve, model, pid)
+  const memory = ['memory_write', { path: 'memory/a.md', content: 'kept' }] as const
+  await session.turn('first', [memory, write('b.txt', 'made')])
+  await keep([], {})
+  const { files } = await session.undo({ turn: 1 })
+  expect(files).toEqual([{ path: join(workspace, 'b.txt'), fate: 'removed' }])
+  expect(readFileSync(join(workspace, 'memory/a.md'), 'utf8')).toBe('kept')
 })

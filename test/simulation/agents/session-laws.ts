@@ -34,7 +34,9 @@ export class SessionLaws implements Check {
   process({ row }: ProcessChange, _before: unknown, stored: readonly StoredEvent[]): void {
     const { record } = row
     if (record.agent === null) return
-    this.#modelOf(record.pid).committed(stored, record)
+    const model = this.#modelOf(record.pid)
+    if (stored.some(({ type }) => type === 'session_continued')) model.goesOnWith(this.#before(stored))
+    model.committed(stored, record)
     for (const event of stored) {
       this.#compareBranch(event)
       this.#compareResult(event)

@@ -1,3 +1,4 @@
+import { seqIn } from '../../../src/core/agent/earlier-logs.ts'
 import { TURN_REASONS } from '../../../src/core/agent/state.ts'
 import { objectOf } from '../../../src/core/json/json.ts'
 import type { StoredEvent } from '../../../src/core/process/event.ts'
@@ -73,6 +74,40 @@ export class SessionModel {
     return !['finished', 'cancelled', 'refused', 'invalid_tool_calls', 'invalid_output', ''].includes(
       this.#lastReason,
     )
+  }
+
+  /** The turns of the logs that a fork goes on with, each up to where its session leaves it. Their places are negative. */
+  goesOnWith(logs: readonly (readonly StoredEvent[])[]): void {
+    let shift = 1 + logs.reduce((total, log) => total + (log.at(-1)?.seq ?? 0), 0)
+    let head = 1 - shift
+    let follows = head
+    let open: number | null = null
+    for (const log of logs) {
+      for (const event of log) {
+        const begun = payloadOf(event, 'turn_begun')
+        if (begun !== undefined) {
+          open = begun.turn
+          follows = head
+        }
+        if (isEntry(event)) head = event.seq - shift
+        const ended = payloadOf(event, 'turn_ended')
+        if (ended?.reason === 'rolled_back') head = follows
+        const rewound = payloadOf(event, 'session_rewound')
+        if (rewound !== undefined) head = seqIn(rewound.to, shift)
+        if (ended === undefined) continue
+        if (ended.reason !== 'rolled_back') this.#keep(ended.turn, follows, head)
+        open = null
+      }
+      // A fork may branch in the middle of a turn.
+      if (open !== null) this.#keep(open, follows, head)
+      open = null
+      shift -= log.at(-1)?.seq ?? 0
+    }
+  }
+
+  #keep(turn: number, begin: number, end: number): void {
+    this.#begins.set(turn, begin)
+    this.#ends.set(turn, end)
   }
 
   /** One commit: the events that it adds, and the record that it leaves. */
@@ -216,8 +251,7 @@ export class SessionModel {
     this.#lastReason = reason
     this.#turn = null
     if (reason !== 'rolled_back') {
-      this.#begins.set(turn.number, turn.follows)
-      this.#ends.set(turn.number, this.#head)
+      this.#keep(turn.number, turn.follows, this.#head)
       return
     }
     this.#head = turn.follows
