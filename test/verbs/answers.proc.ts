@@ -240,7 +240,7 @@ test('answers about written tools fit their schemas', async () => {
   const cwd = tempFolder()
   const answers = [{ parts: [{ tool: 'propose_tool', input }] }, { parts: [{ text: 'done' }] }]
   writeFileSync(join(cwd, 'script.json'), JSON.stringify({ answers }))
-  const spec = { agent: 'writer', model: 'scripted/script.json', goal: 'write a tool' }
+  const spec = { agent: 'writer', model: 'scripted/script.json', tools: ['propose_tool'], goal: 'write' }
   const { pid } = (await reeve.spawn({ kind: 'agent', cwd, spec })).record
   await expect.poll(async () => (await reeve.approvals({})).approvals.length).toBe(1)
   const [approval] = (await reeve.approvals({})).approvals
