@@ -20,6 +20,8 @@ const write = (path: string, content: string) => ['write_file', { path, content 
 const edit = (path: string, oldText: string, newText: string) =>
   ['edit_file', { path, edits: [{ oldText, newText }] }] as const
 
+const READ_MEMORY = ['memory_read', { path: 'memory/a.md' }] as const
+
 test('files that the agent has changed, made and changed again are as before the turn', async () => {
   const { session, put, text, at, reeve, pid } = await bench()
   put('a.txt', 'one\n')
@@ -93,14 +95,16 @@ test('files of a rewind that left them are put back later, with the rewind to th
   expect(text('a.txt')).toBe('one\n')
 })
 
-test('an undo touches no long-term memory', async () => {
+test('an undo touches no long-term memory, and the reads of memory are those of the branch', async () => {
   const { reeve, model, workspace, start, keep } = await memoryAgents()
   const pid = await start()
   const session = new PlayedSession(reeve, model, pid)
   const memory = ['memory_write', { path: 'memory/a.md', content: 'kept' }] as const
-  await session.turn('first', [memory, write('b.txt', 'made')])
+  await session.turn('first', [memory, READ_MEMORY, READ_MEMORY, write('b.txt', 'made')])
   await keep([], {})
   const { files } = await session.undo({ turn: 1 })
   expect(files).toEqual([{ path: join(workspace, 'b.txt'), fate: 'removed' }])
   expect(readFileSync(join(workspace, 'memory/a.md'), 'utf8')).toBe('kept')
+  const prompts = await session.turn('instead', [READ_MEMORY, ['memory_query', {}]])
+  expect(prompts.at(-1)?.match(/read .{1,10} in this session/g)).toEqual(['read once in this session'])
 })

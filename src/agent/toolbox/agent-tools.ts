@@ -150,6 +150,7 @@ export class AgentTools {
     const at = agent?.branch?.at ?? 0
     if ((this.#branches.get(pid) ?? 0) !== at) {
       this.#plans.delete(pid)
+      this.#uses.forget(pid)
       this.#tracker.forget(pid)
     }
     this.#branches.set(pid, at)
