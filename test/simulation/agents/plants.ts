@@ -97,7 +97,7 @@ const PLANTS: readonly Omit<Plant, 'kind'>[] = [
   {
     name: 'a cancel that forgets its tools in a crash',
     laws: [LAWS.cancelLost],
-    since: 181,
+    since: 92,
     often: ['agent: cancel_turn'],
     plan: (plan) =>
       changing(plan, (changes) =>
