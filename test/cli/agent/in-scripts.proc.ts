@@ -22,7 +22,7 @@ test('a goal whose check still fails ends with exit code 1, and says so; show sa
 test.each([
   [
     ['--worktree', '--path', 'sum.js', '--model', 'scripted/demo', 'go'],
-    '--path has no effect with reeve agent.\nLeave it out: it is an option of reeve agent spawn.',
+    '--path has no effect with reeve agent.\nLeave it out: it is an option of reeve agent spawn, reeve agent fork.',
   ],
   [['spawn', 'lead', '--mcp', 'none.json', 'go'], '--mcp has no effect with reeve agent spawn.'],
   [['spawn', 'lead', '--until', 'false', 'go'], '--until has no effect with reeve agent spawn.'],
