@@ -4077,8 +4077,6 @@ export interface VerbCalls {
       maxOutputTokens?: number
       /** Its system prompt. */
       system?: string
-      /** Tools that its parent has written, or may call itself; none by default. */
-      writtenTools?: string[]
       /** The tools that it may call, of those of its parent; all of them by default. */
       tools?: string[]
       /** It ends with its first turn, with the result of that turn. */

@@ -18,7 +18,7 @@ export const forkAgent = verb({
   repeat: { keys: ['idempotencyKey'], generated: 'always' },
   idempotencyHeader: true,
   input: () => {
-    const { pid: _, program: __, image, role, ...given } = childFields()
+    const { pid: _, program: __, writtenTools: ___, image, role, ...given } = childFields()
     return z.strictObject({
       ...given,
       pid: processRef.describe('the agent that it branches from, at work or not or ended: a pid or a name'),
