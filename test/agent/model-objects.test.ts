@@ -12,14 +12,14 @@ test.each(['my/model', 'held/held'])(
     const model = new HeldModel()
     const { reeve, workspace } = await scriptedAgents({
       models: { 'my/model': model },
-      modelOptions: { models: { [name]: { contextWindow: 777, price: PRICE } } },
+      modelOptions: { models: { [name]: { contextWindow: 77_777, price: PRICE } } },
     })
     const spec = { agent: 'helper', model: 'my/model', goal: 'go' }
     const { record } = await reeve.spawn({ kind: 'agent', cwd: workspace, spec, allowance: { cost: 100 } })
     const { pid } = record
     ;(await model.next()).answer('done')
     await reeve.waitAgent({ pid, turn: 1 })
-    expect(await reeve.inspectAgent({ pid })).toMatchObject({ contextWindow: 777, cost: 1.5 })
+    expect(await reeve.inspectAgent({ pid })).toMatchObject({ contextWindow: 77_777, cost: 1.5 })
     const { total } = await reeve.agentCost({ pid })
     expect(total.cost).toBe(1.5)
   },
